@@ -141,7 +141,8 @@ function httpOptions(
       (name, request) => accounts.askHolder(name, request),
     ],
     ping: () => store.ping(),
-    pingQueue: () => options.turns.depth(),
+    pingQueue: () => options.turns.check(),
+    oldestWork: () => store.backlog.oldest(options.clock()),
     channel: (channel, account) => accounts.webRoutes(channel, account),
   };
 }

@@ -273,7 +273,7 @@ export function startAudit(
 
 /** Starts the web server of a worker, which serves its health and metrics, and leaves in `opened` how it is closed. */
 export async function composeHealth(
-  { log, secrets, token, port, clock }: StartOptions & OpenLog,
+  { log, secrets, token, port, clock, monotonic }: StartOptions & OpenLog,
   http: LoadedSettings['settings']['http'],
   { shared: { store, turns }, scrape }: Foundation,
   opened: AsyncDisposableStack,
@@ -283,11 +283,12 @@ export async function composeHealth(
     port: port ?? http.port,
     token,
     clock,
+    monotonic,
     log,
     scrub: secrets.scrub,
     metrics: async (health) => scrape([], await health()),
     ping: () => store.ping(),
-    pingQueue: () => turns.depth(),
+    pingQueue: () => turns.check(),
   });
   opened.defer(() => server.close());
   return server;

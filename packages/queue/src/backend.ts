@@ -45,6 +45,8 @@ export interface QueueBackend {
   newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
   /** Logs what went wrong in a queue or with its connection, and its consequence; returns the error. */
   failed(error: unknown, message: string, facts?: { readonly key: string }): QueueError;
+  /** Writes something small; rejects when that is not possible. */
+  check(): Promise<void>;
   close(): void;
 }
 
@@ -98,6 +100,8 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
         cause: error,
       });
     },
+    // Memory of this process can always be written.
+    check: async () => {},
     close: () => queues.close(),
   };
 }

@@ -375,6 +375,7 @@ function silentQueue(
       return { pause() {}, resume() {}, close: async () => {} };
     },
     depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
+    check: async () => {},
     close: async () => {},
   };
 }

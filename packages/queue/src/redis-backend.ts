@@ -45,6 +45,8 @@ const createBackend: typeof createRedisBackend = (...options) => {
   return Object.defineProperty(backend, 'maximumBlockTimeout', { value: BLOCK_SECONDS });
 };
 
+const CHECK_LIVES_SECONDS = 60;
+
 /** What BullMQ answers when nothing waits and nothing is delayed. */
 const NO_JOB = [null, 0, 0, 0];
 
@@ -88,6 +90,9 @@ export async function openRedisBackend(
       });
     },
     failed: (error, message, facts) => outage.note(error, message, facts),
+    async check() {
+      await asking.set(`${queuePrefix(place, 'check')}:written`, '1', 'EX', CHECK_LIVES_SECONDS);
+    },
     close() {
       for (const connection of open) connection.disconnect();
     },

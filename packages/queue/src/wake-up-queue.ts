@@ -33,6 +33,8 @@ export interface WakeUpQueue {
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
   /** How many wake-ups there are, by state; rejects when the queue does not answer. */
   depth(): Promise<QueueDepth>;
+  /** Rejects when the queue does not answer, or takes no wake-ups: full, or a replica that only reads. */
+  check(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -117,6 +119,13 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
         return { waiting, active, delayed };
       } catch (error) {
         throw backend.failed(error, 'how much waits in the queue is not known');
+      }
+    },
+    async check() {
+      try {
+        await backend.check();
+      } catch (error) {
+        throw backend.failed(error, 'the queue takes no wake-ups; the sweep makes up for it');
       }
     },
     work: (handler, concurrency) => startWorker(backend, log, handler, concurrency),

@@ -90,7 +90,7 @@ export type {
 } from './prompts.ts';
 export { type AnswerVerdict, joinedStep } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
-export type { Backlog } from './reports.ts';
+export type { Backlog, OldestWork } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
 export type {
   AdmittedMessage,

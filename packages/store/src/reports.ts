@@ -43,12 +43,36 @@ export interface Backlog {
   readonly outgoing: readonly OwedByAccount[];
 }
 
+/** The oldest of what waits, for readiness. Times in ms since 1970; null: nothing waits. */
+export interface OldestWork {
+  /** The oldest message that a worker could take now; none of a conversation in which a turn runs. */
+  readonly message: { readonly seq: number; readonly at: number } | null;
+  /** When a turn last started or ended, of any conversation; null: never. */
+  readonly lastTurnAt: number | null;
+  /** For each account the oldest part that could be sent now, the first one of its chat. */
+  readonly parts: readonly OldestPart[];
+}
+
+interface OldestPart {
+  readonly channel: string;
+  readonly account: string;
+  readonly seq: number;
+  readonly at: number;
+}
+
 /**
  * The work that is not done yet; it has no table of its own and writes nothing. Status and page read it. Each query
  * goes by an index that holds nothing else.
  */
 export function backlogRepository(database: Database) {
   return {
+    oldest: (now: number): Promise<OldestWork> =>
+      database.read(async (sql) => ({
+        message: (await sql.get(OLDEST_MESSAGE, { now })) ?? null,
+        lastTurnAt: (await sql.get(LAST_TURN))?.at ?? null,
+        parts: await sql.all(OLDEST_PARTS, { now }),
+      })),
+
     look: (limit: number) =>
       database.read(
         async (sql): Promise<Backlog> => ({
@@ -60,6 +84,33 @@ export function backlogRepository(database: Database) {
       ),
   };
 }
+
+const OLDEST_MESSAGE = statement(`
+  select seq, received_at as at from inbox where state = 'waiting'
+    and (settles_at is null or settles_at <= :now)
+    and not exists (select 1 from turn
+      where turn.conversation_id = inbox.conversation_id and turn.state = 'running')
+  order by seq limit 1`).rows<NonNullable<OldestWork['message']>>();
+
+const LAST_TURN = statement(`
+  select max(at) as at from (
+    select max(started_at) as at from turn where state = 'running'
+    union all select max(finished_at) from turn
+  ) moments`).rows<{ readonly at: number | null }>();
+
+// A part that was never tried counts whatever its moment says: a clock that was set back has moved only that.
+const OLDEST_PARTS = statement(`
+  select part.channel, part.account, part.seq,
+    case when part.attempts = 0 then part.created_at else part.not_before end as at
+  from outbox part join (
+    select min(first.seq) as seq from (
+      select channel, account, min(seq) as seq from outbox
+      where state in ('pending', 'sending') group by channel, account, chat_id
+    ) first join outbox on outbox.seq = first.seq
+    where outbox.state = 'pending' and (outbox.attempts = 0 or outbox.not_before <= :now)
+    group by first.channel, first.account
+  ) oldest on oldest.seq = part.seq
+  order by part.channel, part.account`).rows<OldestPart>();
 
 const TOTALS = statement(`
   select count(*) as messages, count(distinct conversation_id) as conversations,

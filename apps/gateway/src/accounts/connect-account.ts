@@ -45,6 +45,7 @@ import {
   type Logger,
   literal,
   type Meter,
+  type Monotonic,
   type PassPoint,
   reasonOf,
 } from '@parley/core';
@@ -70,12 +71,13 @@ export type AccountState =
 /** What every account of a gateway shares. */
 export interface AccountDeps {
   readonly store: Store;
-  readonly turns: Pick<WakeUpQueue, 'kick' | 'depth'>;
+  readonly turns: Pick<WakeUpQueue, 'kick' | 'check'>;
   readonly bus: LiveBus;
   readonly sweeps: AccountSweeps;
   readonly log: Logger;
   readonly meter: Meter;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly random: () => number;
   readonly pass: PassPoint;
   readonly situation: (agent: string | undefined) => Situation;

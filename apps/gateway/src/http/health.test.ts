@@ -9,7 +9,7 @@ const WEB = {
   state: { kind: 'connected', as: 'page' },
 } as const;
 
-function account(channel: string, kind: ChannelState['kind']) {
+function accountIn(channel: string, kind: ChannelState['kind']) {
   const states = {
     starting: { kind: 'starting' },
     stopped: { kind: 'stopped' },
@@ -35,8 +35,42 @@ describe('the health of a process', () => {
     ['down: the database is damaged', ['the database is damaged'], ['connected', 'failed']],
     ['down: no database; no queue', ['no database', 'no queue'], ['starting']],
   ])('[D10] is "%s"', (words, failures, kinds) => {
-    const accounts = kinds.map((kind, nth) => account(`a${nth}`, kind));
+    const accounts = kinds.map((kind, nth) => accountIn(`a${nth}`, kind));
     expect(healthText(healthOf(failures, [WEB, ...accounts]))).toBe(words);
+  });
+});
+
+describe('the health of a process in which work waits for too long', () => {
+  const account = (nth: number) => `a${nth}/default`;
+  it.each<[string, Parameters<typeof healthOf>[2], readonly ChannelState['kind'][]]>([
+    [
+      'down: a message has been waiting for a turn for 31 s',
+      { messages: { ageMs: 31_000, noTurns: true }, accounts: new Map() },
+      ['connected'],
+    ],
+    [
+      'degraded: a message has been waiting for a turn for 31 s',
+      { messages: { ageMs: 31_000, noTurns: false }, accounts: new Map() },
+      ['connected'],
+    ],
+    [
+      'down: a0/default: an answer has been unsent for 40 s',
+      { messages: null, accounts: new Map([[account(0), 40_000]]) },
+      ['connected'],
+    ],
+    [
+      'degraded: a1/default: an answer has been unsent for 40 s',
+      { messages: null, accounts: new Map([[account(1), 40_000]]) },
+      ['connected', 'connected'],
+    ],
+    [
+      'ready',
+      { messages: null, accounts: new Map([[account(0), 40_000]]) },
+      ['standby', 'connected'],
+    ],
+  ])('[D10] [D13] is "%s"', (words, stalled, kinds) => {
+    const accounts = kinds.map((kind, nth) => accountIn(`a${nth}`, kind));
+    expect(healthText(healthOf([], [WEB, ...accounts], stalled))).toBe(words);
   });
 });
 
@@ -49,6 +83,7 @@ function get(path: string, headers: Record<string, string> = {}, ping = async ()
   const app = createHealthApp({
     host: '127.0.0.1',
     clock: () => 0,
+    monotonic: () => 0,
     token: () => TOKEN,
     log,
     metrics,

@@ -1,21 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import { type Clock, type Logger, type Monotonic, ParleyError, reasonOf } from '@parley/core';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
+import type { OldestWork } from '@parley/store';
 import { Hono } from 'hono';
 import type { AccountStatus } from '../accounts/connect-account.ts';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
+import { createStallDetector, type StalledWork } from './stalled-work.ts';
 
 /** What decides about health. */
 export interface HealthOptions {
   readonly log: Logger;
   /** Rejects when the database does not answer or cannot be written. */
   readonly ping: () => Promise<void>;
-  /** Rejects when the queue does not answer. */
+  /** Rejects when the queue does not answer or cannot be written. */
   readonly pingQueue?: (() => Promise<unknown>) | undefined;
+  /** The oldest of what waits; absent where only a gateway knows. */
+  readonly oldestWork?: (() => Promise<OldestWork>) | undefined;
   /** How many processes run turns; absent where this one does. */
   readonly workers?: (() => Promise<number>) | undefined;
   /** The channels of this process. */
   readonly status: () => readonly AccountStatus[];
+  readonly clock: Clock;
+  readonly monotonic: Monotonic;
 }
 
 /**
@@ -37,14 +43,17 @@ const CHECKED_WITHIN_MS = 1_000;
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 const SERVED: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
-/** Health of a process: its database, its queue, the workers that it feeds, its channels. */
-export function openHealth({ log, ping, pingQueue, workers, status }: HealthOptions): AskHealth {
+/** Health of a process: its database, its queue, the workers that it feeds, its channels, and what waits. */
+export function openHealth(options: HealthOptions): AskHealth {
+  const { log, ping, pingQueue, workers, oldestWork, status } = options;
+  const detectStall = createStallDetector(options.clock, options.monotonic);
+  let stalled = NOT_STALLED;
   const checks = [
     checkWithin('the database does not answer', async () => {
       await ping();
-      return (await workers?.()) === 0
-        ? 'no worker is alive: messages are kept, not answered'
-        : null;
+      if ((await workers?.()) === 0) return 'no worker is alive: messages are kept, not answered';
+      if (oldestWork !== undefined) stalled = detectStall(await oldestWork());
+      return null;
     }),
     checkWithin('the queue does not answer', async () => {
       await pingQueue?.();
@@ -57,6 +66,7 @@ export function openHealth({ log, ping, pingQueue, workers, status }: HealthOpti
     const health = healthOf(
       failures.map(({ name }) => name),
       status(),
+      stalled,
     );
     const text = healthText(health);
     // Supervisors ask every few seconds; the log has what has changed.
@@ -67,17 +77,42 @@ export function openHealth({ log, ping, pingQueue, workers, status }: HealthOpti
   };
 }
 
-/** Decides from the checks that failed and the state of each account. */
-export function healthOf(failures: readonly string[], accounts: readonly AccountStatus[]): Health {
+const NOT_STALLED: StalledWork = { messages: null, accounts: new Map() };
+
+/** Decides from the checks that failed, the state of each account, and what waits for too long. */
+export function healthOf(
+  failures: readonly string[],
+  accounts: readonly AccountStatus[],
+  stalled: StalledWork = NOT_STALLED,
+): Health {
   const states = accounts.map(({ state }) => state.kind);
   const platforms = accounts.filter(({ channel }) => !LOCAL.has(channel));
-  const away = platforms.filter(({ state }) => !SERVED.has(state.kind));
-  const reasons = away.map(({ channel, account, state }) => `${channel}/${account}: ${state.kind}`);
+  const away = platforms.flatMap((account) => troubleOf(account, stalled) ?? []);
   if (failures.length > 0) return { status: 'down', reasons: failures };
   if (states.includes('starting')) return { status: 'down', reasons: ['channels are connecting'] };
   if (states.includes('stopped')) return { status: 'down', reasons: ['shutting down'] };
-  if (away.length === 0) return { status: 'ready', reasons };
-  return { status: away.length === platforms.length ? 'down' : 'degraded', reasons };
+  const reasons = [...messagesText(stalled), ...away];
+  if (reasons.length === 0) return { status: 'ready', reasons };
+  const noneServed = away.length > 0 && away.length === platforms.length;
+  const isDown = noneServed || stalled.messages?.noTurns === true;
+  return { status: isDown ? 'down' : 'degraded', reasons };
+}
+
+/** Why an account serves nobody; null when it does. */
+function troubleOf({ channel, account, state }: AccountStatus, stalled: StalledWork) {
+  const name = `${channel}/${account}`;
+  if (!SERVED.has(state.kind)) return `${name}: ${state.kind}`;
+  const age = state.kind === 'connected' ? stalled.accounts.get(name) : undefined;
+  return age === undefined ? null : `${name}: an answer has been unsent for ${secondsText(age)}`;
+}
+
+function messagesText({ messages }: StalledWork): readonly string[] {
+  if (messages === null) return [];
+  return [`a message has been waiting for a turn for ${secondsText(messages.ageMs)}`];
+}
+
+function secondsText(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
 }
 
 /** One line: `ready`, `degraded: telegram/work: failed`. */

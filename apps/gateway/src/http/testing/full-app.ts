@@ -34,6 +34,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
   };
   return createHttpApp({
     ...{ host: '127.0.0.1', token: () => token, clock, log: silentLogger, bus, situation },
+    monotonic: clock,
     page: { fetch: () => new Response('the page') },
     sessions: {
       repository: store.pageSessions,

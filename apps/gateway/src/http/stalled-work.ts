@@ -1,0 +1,43 @@
+import type { Clock, Monotonic } from '@parley/core';
+import type { OldestWork } from '@parley/store';
+
+/** Work that a healthy deployment has started by now: twice the 15 s of D13. In ms. */
+const STALLED_AFTER_MS = 30_000;
+
+/** What waits for longer than it may. Ages in ms. */
+export interface StalledWork {
+  /** Age of the oldest message, and whether no turn has started or ended for as long as that may take. */
+  readonly messages: { readonly ageMs: number; readonly noTurns: boolean } | null;
+  /** The accounts (`telegram/default`) whose oldest part waits for too long. */
+  readonly accounts: ReadonlyMap<string, number>;
+}
+
+/**
+ * Remembers what it saw last, because a clock that was set back makes old work look new: what is still the
+ * oldest after 30 s of monotonic time is stalled, whatever the moments in the database say.
+ */
+export function createStallDetector(clock: Clock, monotonic: Monotonic) {
+  let seen: ReadonlyMap<string, number> = new Map();
+  return (work: OldestWork): StalledWork => {
+    const [now, tick] = [clock(), monotonic()];
+    const seenNow = new Map<string, number>();
+    const ageOf = (place: string, { seq, at }: { readonly seq: number; readonly at: number }) => {
+      const key = `${place} ${seq}`;
+      const since = seen.get(key) ?? tick;
+      seenNow.set(key, since);
+      return Math.max(now - at, tick - since);
+    };
+    const messageAge = work.message === null ? 0 : ageOf('message', work.message);
+    const accounts = new Map(
+      work.parts
+        .map((part) => [`${part.channel}/${part.account}`, ageOf('part', part)] as const)
+        .filter(([, age]) => age > STALLED_AFTER_MS),
+    );
+    seen = seenNow;
+    // Nothing newer than the clock is a sign of life: that turn may have been before the clock was set back.
+    const sinceTurn = now - (work.lastTurnAt ?? Number.NEGATIVE_INFINITY);
+    const noTurns = sinceTurn < 0 || sinceTurn > STALLED_AFTER_MS;
+    const isStalled = messageAge > STALLED_AFTER_MS;
+    return { messages: isStalled ? { ageMs: messageAge, noTurns } : null, accounts };
+  };
+}
