@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import http, { Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { urlToHttpOptions } from 'node:url';
 import {
   type ChannelProbe,
@@ -32,8 +34,8 @@ export interface TelegramApi {
     limitMs?: null | undefined,
   ): Promise<unknown>;
   /**
-   * Any call that makes a message; only the signal ends it. Returns the id of the message. `onStart` is called
-   * before anything is written.
+   * Any call that makes a message; the signal ends it, or 15 s in which no byte moves. Returns the id of the
+   * message. `onStart` is called before anything is written.
    */
   send(
     method: string,
@@ -45,6 +47,8 @@ export interface TelegramApi {
 
 /** Longest a quick call may take, in ms; telegraf itself would wait 500 s. */
 const CALL_TIMEOUT_MS = 15_000;
+/** A connection on which no byte moves for so long during a send is dead (D13), however long an upload takes. In ms. */
+const SILENT_MS = 15_000;
 const SentMessage = z.object({ message_id: z.int() });
 
 const Updates = z.array(WireUpdate);
@@ -56,6 +60,7 @@ const Updates = z.array(WireUpdate);
 export function connectTelegramApi(
   settings: TelegramSettings,
   onAnswer: (headers: IncomingHttpHeaders) => void = () => {},
+  silentMs = SILENT_MS,
 ): TelegramApi {
   const apiRoot = withTrailingSlash(settings.apiRoot);
   const telegram = new Telegram(settings.token, { apiRoot, webhookReply: false });
@@ -83,7 +88,7 @@ export function connectTelegramApi(
       const make = hasFile(payload)
         ? () => telegram.callApi(method as never, payload as never, { signal } as never)
         : () => post(method, payload, { signal });
-      return String(SentMessage.parse(await watched(make, onStart)).message_id);
+      return String(SentMessage.parse(await watched(make, { onStart, silentMs })).message_id);
     },
   };
 }
@@ -200,14 +205,21 @@ interface WatchedConnections {
   readonly agent: Agent;
   /**
    * Makes a call; rejects with `Unsent` where its connection never became ready. `onStart` is called before
-   * anything is written on it.
+   * anything is written on it; the connection is destroyed once it has been silent for `silentMs`.
    */
-  watched<T>(call: () => Promise<T>, onStart?: () => void): Promise<T>;
+  watched<T>(call: () => Promise<T>, watch?: CallWatch): Promise<T>;
+}
+
+interface CallWatch {
+  readonly onStart: (() => void) | undefined;
+  readonly silentMs: number;
 }
 
 interface Call {
   isReady: boolean;
   onStart: (() => void) | undefined;
+  readonly silentMs: number | undefined;
+  endWatch?: () => void;
 }
 
 /**
@@ -233,24 +245,37 @@ function watchConnections(address: string): WatchedConnections {
     });
     socket?.once('connect', () => begin(call));
     socket?.once(isTls ? 'secureConnect' : 'connect', () => ready(call));
+    if (socket) watchSilence(call, socket);
     return socket;
   };
   const reuse = agent.reuseSocket.bind(agent);
   agent.reuseSocket = (socket, request) => {
-    ready(calls.getStore());
+    const call = calls.getStore();
+    ready(call);
     reuse(socket, request);
+    watchSilence(call, socket);
   };
   return {
     agent,
-    async watched(make, onStart) {
-      const call: Call = { isReady: false, onStart };
+    async watched(make, watch) {
+      const call: Call = { isReady: false, onStart: watch?.onStart, silentMs: watch?.silentMs };
       try {
         return await calls.run(call, make);
       } catch (thrown) {
         throw call.isReady ? thrown : new Unsent(thrown);
+      } finally {
+        call.endWatch?.();
       }
     },
   };
+}
+
+/** The agent sets the timer of the socket again when the connection is kept for the next call. */
+function watchSilence(call: Call | undefined, socket: Duplex): void {
+  if (call?.silentMs === undefined || !(socket instanceof Socket)) return;
+  const end = (): void => void socket.destroy(new Error('no byte moved on the connection in time'));
+  socket.setTimeout(call.silentMs, end);
+  call.endWatch = () => socket.off('timeout', end);
 }
 
 function ready(call: Call | undefined): void {

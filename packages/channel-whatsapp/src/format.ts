@@ -14,7 +14,7 @@ import { personIds } from './people.ts';
 /** Longest caption of WhatsApp's apps; a longer text is sent before the file. In UTF-16 units. */
 const LONGEST_CAPTION = 1_024;
 /** An upload without progress is aborted after this long, in ms. */
-const UPLOAD_TIMEOUT_MS = 60_000;
+const UPLOAD_TIMEOUT_MS = 15_000;
 /** Baileys decodes a picture in this process for its preview; larger ones have none (G19). */
 const MOST_PREVIEWED_PIXELS = 25_000_000;
 /** A picture states its size within this many bytes, even after a camera's metadata. */

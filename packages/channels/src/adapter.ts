@@ -188,7 +188,11 @@ export interface ChannelAdapter {
   start(): Promise<void>;
   /** Stops receiving, waits for handlers that are storing a message, closes. Never throws. */
   stop(): Promise<void>;
-  /** Sends one part. Throws only `ChannelError`. `onStart` is called before its first byte may leave (`reportsStart`). */
+  /**
+   * Sends one part. Throws only `ChannelError`. `onStart` is called before its first byte may leave
+   * (`reportsStart`). The signal fires after 15 s for a text and after 10 min for a file; an adapter ends an
+   * upload itself once no byte has moved in either direction for 15 s (D13).
+   */
   send(part: OutboundPart, signal: AbortSignal, onStart?: () => void): Promise<Receipt>;
   /**
    * Looks whether a part is in its chat that a killed process may have sent; returns the id of its message.

@@ -5,12 +5,13 @@ import {
   ChannelError,
   type DurablePoint,
   type OutboundPart,
+  type Receipt,
   recordingLogger,
   silentMeter,
 } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { type BeforePart, StoreError } from '@parley/store';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
 import { uncertainNotice } from './after-failure.ts';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
@@ -72,6 +73,33 @@ async function dieWhileSending(arrived: boolean): Promise<void> {
 }
 
 describe('delivering to a chat', () => {
+  it('[D13] abandons a text that the platform swallows after 15 s', async () => {
+    await scene.owe('c', ['one']);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const asked = Promise.withResolvers<AbortSignal>();
+      const send = async (part: OutboundPart, signal: AbortSignal) => {
+        // The notice that its fate is unknown.
+        if (part.body.text !== 'one') return { platformMessageId: 'notice' };
+        asked.resolve(signal);
+        return new Promise<Receipt>((_resolve, reject) => {
+          signal.addEventListener('abort', () =>
+            reject(new ChannelError({ kind: 'unknown-outcome' }, 'swallowed')),
+          );
+        });
+      };
+      const delivering = deliver({ send });
+      const limit = await asked.promise;
+      vi.advanceTimersByTime(14_999);
+      expect(limit.aborted).toBe(false);
+      vi.advanceTimersByTime(1);
+      expect(limit.aborted).toBe(true);
+      await delivering;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('[D05] continues when the declared rate allows it, and not before', async () => {
     await scene.owe('c', ['one', 'two']);
     const pacer = createPacer({ direct: { burst: 1, everyMs: 700 } });

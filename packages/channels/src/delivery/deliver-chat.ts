@@ -26,8 +26,10 @@ export interface DeliveryDeps extends FailureDeps {
   readonly othersSend?: boolean | undefined;
 }
 
-/** Longest time one send may take before its outcome counts as unknown. */
-const SEND_TIMEOUT_MS = 30_000;
+/** A text that has no answer by then is abandoned, and its outcome is unknown (D13). */
+const TEXT_LIMIT_MS = 15_000;
+/** An upload may be slow. Adapters end one themselves when nothing moves for 15 s, where their client tells. */
+const FILE_LIMIT_MS = 10 * 60_000;
 /** Parts that are read at once. */
 const AT_ONCE = 10;
 const STORE_AGAIN_MS = 200;
@@ -174,7 +176,7 @@ async function sendPart(
   let receipt: Receipt;
   try {
     receipt = await tracer.span('parley.send', {}, () =>
-      withinLimit([signal, deps.lost], (limited) => deps.send(part, limited, onStart)),
+      withinLimit(part, [signal, deps.lost], (limited) => deps.send(part, limited, onStart)),
     );
   } catch (thrown) {
     await afterThrow(deps, due, thrown);
@@ -192,6 +194,7 @@ async function sendPart(
 
 /** Runs a send whose signal fires with any of these, or when it takes too long. */
 async function withinLimit<T>(
+  { file }: OutboundPart,
   signals: readonly (AbortSignal | undefined)[],
   send: (limited: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -199,7 +202,7 @@ async function withinLimit<T>(
   const end = (): void => limited.abort(signals.find((signal) => signal?.aborted)?.reason);
   const timer = setTimeout(
     () => limited.abort(new DOMException('', 'TimeoutError')),
-    SEND_TIMEOUT_MS,
+    file === undefined ? TEXT_LIMIT_MS : FILE_LIMIT_MS,
   );
   if (signals.some((signal) => signal?.aborted)) end();
   for (const signal of signals) signal?.addEventListener('abort', end);

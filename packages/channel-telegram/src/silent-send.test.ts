@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { connectTelegramApi } from './api.ts';
+import { callFailureOf } from './failures.ts';
+import { TelegramSettings } from './settings.ts';
+
+const SILENT_MS = 400;
+const SENT = '{"ok":true,"result":{"message_id":7}}';
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** A Bot API that answers as told, once the whole request has come. */
+async function apiThat(answer: (response: ServerResponse) => void) {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => answer(response));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  ends.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  const settings = TelegramSettings.parse({
+    token: '1:a',
+    apiRoot: `http://127.0.0.1:${port}`,
+  });
+  return connectTelegramApi(settings, () => {}, SILENT_MS);
+}
+
+const TEXT = { chat_id: 1, text: 'hi' };
+const FILE = { chat_id: 1, document: { source: Buffer.from('bytes'), filename: 'a.txt' } };
+
+describe('a send to Telegram', () => {
+  it.each([
+    ['a text', 'sendMessage', TEXT],
+    ['a file', 'sendDocument', FILE],
+  ])(
+    '[D13] of %s has an unknown outcome once nothing moves on its connection',
+    async (_what, method, payload) => {
+      const api = await apiThat(() => {});
+      const sending = api.send(method, payload, new AbortController().signal);
+      const failure = await sending.catch(callFailureOf);
+      expect(failure).toMatchObject({ kind: 'unknown' });
+    },
+  );
+
+  it('[D13] may take longer than that while bytes move', async () => {
+    const api = await apiThat(async (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      for (const character of SENT) {
+        response.write(character);
+        await sleep(SILENT_MS / 10);
+      }
+      response.end();
+    });
+    expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
+  });
+
+  it('[D13] leaves the connection that it used to the next call, without its limit', async () => {
+    let calls = 0;
+    const api = await apiThat(async (response) => {
+      calls += 1;
+      if (calls > 1) await sleep(SILENT_MS * 2);
+      response.setHeader('content-type', 'application/json').end(SENT);
+    });
+    const { signal } = new AbortController();
+    await api.send('sendMessage', TEXT, signal);
+    expect(await api.call('getChat', {}, signal)).toEqual({ message_id: 7 });
+  });
+});
