@@ -4,7 +4,7 @@ import {
   type ChannelDefinition,
   guarded,
 } from '@parley/channels';
-import { type LiveBus, silentLogger, silentMeter } from '@parley/core';
+import { type LiveBus, silentLogger, silentMeter, systemTime } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
@@ -109,6 +109,7 @@ describe('an account that other gateways may have', () => {
     log: silentLogger,
     meter: silentMeter,
     clock: Date.now,
+    monotonic: systemTime.monotonic,
     random: Math.random,
     scrub: (text) => text,
     pass: () => {},

@@ -13,6 +13,7 @@ import {
   type OutboundPart,
   silentLogger,
   silentMeter,
+  systemTime,
 } from '@parley/core';
 import { openSecrets } from '@parley/core/telemetry';
 import { CAPABILITIES } from '@parley/core/testing';
@@ -139,6 +140,7 @@ async function open(
     log: silentLogger,
     meter: silentMeter,
     clock: Date.now,
+    monotonic: systemTime.monotonic,
     random: Math.random,
     scrub: openSecrets(['chat-key-1', '12345678']).scrub,
     pass: () => {},

@@ -273,7 +273,7 @@ export function startAudit(
 
 /** Starts the web server of a worker, which serves its health and metrics, and leaves in `opened` how it is closed. */
 export async function composeHealth(
-  { log, secrets, token, port, clock }: StartOptions & OpenLog,
+  { log, secrets, token, port, monotonic }: StartOptions & OpenLog,
   http: LoadedSettings['settings']['http'],
   { shared: { store, turns }, scrape }: Foundation,
   opened: AsyncDisposableStack,
@@ -282,7 +282,7 @@ export async function composeHealth(
     host: http.host,
     port: port ?? http.port,
     token,
-    clock,
+    monotonic,
     log,
     scrub: secrets.scrub,
     metrics: async (health) => scrape([], await health()),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLogger } from '@parley/core';
+import { silentLogger, systemTime } from '@parley/core';
 import type { Lease } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { keepLeases } from './lane.ts';
@@ -20,6 +20,7 @@ function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>
       }),
     },
     clock: Date.now,
+    monotonic: systemTime.monotonic,
     log: silentLogger,
     leaseMs,
   });

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, reasonOf } from '@parley/core';
+import { type Runtime, reasonOf, systemTime } from '@parley/core';
 import { DelayedError } from 'bullmq';
 import { type BackendOptions, openBackend, type QueueBackend } from './backend.ts';
 import { retryPause, type WakeUpHandler } from './keyed-work.ts';
 import type { RedisPlace } from './open-bus.ts';
+import { LONGEST_PUT_OFF_MS, watchDelayedJobs } from './overdue-jobs.ts';
 
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {
@@ -36,8 +37,8 @@ export interface WakeUpQueue {
   close(): Promise<void>;
 }
 
-/** Wake-ups that some worker will get; any other is being worked on, or a trace of one that is gone. */
-const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'delayed', 'prioritized']);
+/** Wake-ups that some worker will get, as a delayed one will in time; any other is being worked on, or a trace of one that is gone. */
+const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
 
 /**
  * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead. Work whose
@@ -51,13 +52,15 @@ const TUNING = {
   maxStalledCount: 20,
   // A command that failed for good is tried again after this, not after 15 s as BullMQ does by itself.
   runRetryDelay: 1_000,
-  settings: { backoffStrategy: (attempt = 1) => retryPause(attempt, Math.random()) },
 };
 const TROUBLE = 'trouble in the queue; the sweep makes up for it';
 const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 
 /** Where to open the queue. */
-export interface TurnQueueOptions extends RedisPlace, BackendOptions {
+export interface TurnQueueOptions
+  extends RedisPlace,
+    BackendOptions,
+    Partial<Pick<Runtime, 'monotonic' | 'random'>> {
   /** `memory:` for one process, `redis://…` between processes. */
   readonly url: string;
 }
@@ -68,7 +71,8 @@ export const TURNS = 'turns';
 /** Opens the queue of conversations that have work. Throws QueueError for an address that is not known. */
 export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQueue> {
   const backend = await openBackend(options, options);
-  const { log } = options;
+  const { monotonic, random } = { ...systemTime, ...options };
+  const isOverdue = watchDelayedJobs(monotonic);
   const queue = backend.newQueue(TURNS);
   queue.on('error', (error) => backend.failed(error, TROUBLE));
   const guarded = async (key: string, store: () => Promise<unknown>): Promise<void> => {
@@ -90,7 +94,14 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
       guarded(key, async () => {
         const jobId = await queue.getDeduplicationJobId(key);
         if (jobId !== null) {
-          if (STILL_TO_COME.has(await queue.getJobState(jobId))) return;
+          const state = await queue.getJobState(jobId);
+          if (STILL_TO_COME.has(state)) return;
+          if (state === 'delayed') {
+            const job = await queue.getJob(jobId);
+            if (job && isOverdue(key, { jobId, attemptsStarted: job.attemptsStarted }))
+              await job.promote();
+            return;
+          }
           await queue.removeDeduplicationKey(key);
         }
         await add(key);
@@ -104,7 +115,8 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
         throw backend.failed(error, 'how much waits in the queue is not known');
       }
     },
-    work: (handler, concurrency) => startWorker(backend, log, handler, concurrency),
+    work: (handler, concurrency) =>
+      startWorker({ backend, log: options.log, random }, handler, concurrency),
     async close() {
       await queue.close();
       backend.close();
@@ -113,12 +125,12 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
 }
 
 async function startWorker(
-  backend: QueueBackend,
-  log: Logger,
+  { backend, log, random }: Pick<Runtime, 'log' | 'random'> & { readonly backend: QueueBackend },
   handler: WakeUpHandler,
   concurrency: number,
 ): Promise<WakeUpWorker> {
   const running = new Set<Promise<unknown>>();
+  const backoffStrategy = (attempt = 1): number => retryPause(attempt, random());
   const worker = backend.newWorker(
     TURNS,
     async (job, token, signal) => {
@@ -126,10 +138,12 @@ async function startWorker(
       running.add(run);
       const again = await run.finally(() => running.delete(run));
       if (again === null) return;
-      await job.moveToDelayed(Date.now() + Math.max(1, again), token);
+      const pause = Math.min(LONGEST_PUT_OFF_MS, Math.max(1, again));
+      // BullMQ takes its own `Date.now()` off again.
+      await job.moveToDelayed(systemTime.clock() + pause, token);
       throw new DelayedError();
     },
-    { ...TUNING, concurrency },
+    { ...TUNING, settings: { backoffStrategy }, concurrency },
   );
   worker.on('error', (error) => backend.failed(error, TROUBLE));
   worker.on('failed', (job, error) =>

@@ -41,7 +41,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.outbox.enqueue([part('a'), part('b')], 0);
       const id = await sending();
       expect(await store.outbox.next(C1)).toMatchObject({ state: 'sending', part: { id } });
-      await store.outbox.retryLater(id, 5_000, 'slow down', 'counts');
+      await store.outbox.retryLater(id, { now: 1_000, afterMs: 4_000 }, 'slow down', 'counts');
       expect(await store.outbox.next(C1)).toMatchObject({
         state: 'pending',
         notBefore: 5_000,
@@ -116,8 +116,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('counts only the attempts that were the part’s own fault', async () => {
       await store.outbox.enqueue([part('a')], 0);
-      await store.outbox.retryLater(await sending(), 1, 'rate', 'free');
-      await store.outbox.retryLater(await sending(), 2, 'broken pipe', 'counts');
+      await store.outbox.retryLater(await sending(), { now: 1, afterMs: 0 }, 'rate', 'free');
+      await store.outbox.retryLater(
+        await sending(),
+        { now: 2, afterMs: 0 },
+        'broken pipe',
+        'counts',
+      );
       expect(await store.outbox.next(C1)).toMatchObject({ attempts: 1, notBefore: 2 });
       expect((await store.outbox.recent(C1, 1))[0]?.error).toBe('broken pipe');
     });
@@ -161,8 +166,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         [{ ...part('a'), route: { ...routeTo('c1'), account: 'two' } }],
         0,
       );
-      await store.outbox.retryLater(await sending({ ...C1, chatId: 'waits' }), 900, 'x', 'free');
-      await store.outbox.retryLater(await sending({ ...C1, chatId: 'future' }), 901, 'x', 'free');
+      const waits = await sending({ ...C1, chatId: 'waits' });
+      await store.outbox.retryLater(waits, { now: 100, afterMs: 800 }, 'x', 'free');
+      const future = await sending({ ...C1, chatId: 'future' });
+      await store.outbox.retryLater(future, { now: 100, afterMs: 801 }, 'x', 'free');
       await store.outbox.markSent(await sending({ ...C1, chatId: 'done' }), 'p1', 1);
       await sending({ ...C1, chatId: 'dead' });
 

@@ -45,6 +45,7 @@ import {
   type Logger,
   literal,
   type Meter,
+  type Monotonic,
   type PassPoint,
   reasonOf,
 } from '@parley/core';
@@ -76,6 +77,7 @@ export interface AccountDeps {
   readonly log: Logger;
   readonly meter: Meter;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly random: () => number;
   readonly pass: PassPoint;
   readonly situation: (agent: string | undefined) => Situation;
@@ -132,7 +134,7 @@ export interface AdapterDeps extends AccountDeps {
 export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise<ChannelAdapter> {
   const { definition, account, settings } = plan;
   const channel = definition.id;
-  const { store, log, clock, wakeFiles } = deps;
+  const { store, log, clock, monotonic, wakeFiles } = deps;
   const deliver = wakeDeliveryOn(deps.bus);
   const ingress: IngressDeps = {
     ...deps,
@@ -152,6 +154,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     settings,
     log,
     clock,
+    monotonic,
     isShared: deps.isShared,
     values: deps.values,
     holdsAccount: deps.holdsAccount,

@@ -44,6 +44,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
       limits: { idleMs: 60_000, longestMs: 600_000 },
     },
     clock,
+    monotonic: clock,
     log: silent,
     metrics: async () => 'parley_up 1\n',
     status: () => [],

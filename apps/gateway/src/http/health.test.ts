@@ -48,7 +48,7 @@ function get(path: string, headers: Record<string, string> = {}, ping = async ()
   const metrics = async () => 'parley_up 1\n';
   const app = createHealthApp({
     host: '127.0.0.1',
-    clock: () => 0,
+    monotonic: () => 0,
     token: () => TOKEN,
     log,
     metrics,

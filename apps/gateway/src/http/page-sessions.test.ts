@@ -50,6 +50,7 @@ async function gateway() {
       limits: { idleMs: 12 * HOUR, longestMs: 30 * DAY },
     },
     clock: () => now,
+    monotonic: () => now,
     log,
     metrics: async () => '',
     status: () => [],
