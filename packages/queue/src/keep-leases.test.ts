@@ -26,7 +26,7 @@ function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>
   });
   return {
     lost,
-    add(conversationId: string, askedAt = Date.now()) {
+    add(conversationId: string, askedAt = systemTime.monotonic()) {
       const end = keep({ conversationId, epoch: 1 }, askedAt, () => lost.push(conversationId));
       ends.push(end);
       return end;
@@ -83,7 +83,7 @@ describe('the leases of a worker', () => {
 
   it('[D02] run out counted from when they were asked for, not from when they were got', async () => {
     const { add, lost } = keeping(() => Promise.reject(new Error('away')), 20_000);
-    add('late', Date.now() - 19_900);
+    add('late', systemTime.monotonic() - 19_900);
     await expect.poll(() => lost).toContain('late');
   });
 

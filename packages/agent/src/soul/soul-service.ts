@@ -200,6 +200,7 @@ export class SoulService implements GovernedFile {
   async applyDue(now: number): Promise<void> {
     const { agent, souls } = this.#soul;
     if (this.settings.apply !== 'after-veto-time') return;
+    await souls.restartVetoTimes(agent, now);
     for (const { number, basedOn, author } of await souls.due(agent, now)) {
       if (isRefusedToPeople(author, this.settings)) {
         await souls.close(agent, number, 'vetoed', 'the settings (soul.humanEdits)', now);
