@@ -1,5 +1,6 @@
 import type { FreshParts } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { untilDue } from './due.ts';
 import type { Store } from './open-store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { claim, hold, message, part, routeTo } from './testing/messages.ts';
@@ -113,6 +114,29 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(marks.filter(Boolean)).toHaveLength(1);
       expect(await store.outbox.markSending('part_unknown', 1)).toBe(false);
     });
+
+    it.each([
+      ['an hour', -3_600_000],
+      ['a year', -365 * 24 * 3_600_000],
+    ])(
+      '[D05] waits no longer than it was put off for: the clock is set back %s',
+      async (_by, step) => {
+        const then = 10 ** 12;
+        await store.outbox.enqueue([part('a')], then);
+        await store.outbox.markSending((await store.outbox.next(C1))?.part.id ?? '', then);
+        const found = async (now: number) =>
+          (await store.outbox.chatsWithWork('web', 'default', now, 9)).length +
+          (await store.outbox.accountsWithWork(now)).length;
+        expect(await found(then + step)).toBe(2);
+        const id = (await store.outbox.next(C1))?.part.id ?? '';
+        await store.outbox.retryLater(id, { now: then, afterMs: 500 }, 'slow down', 'free');
+        expect(await found(then + 499)).toBe(0);
+        expect(await found(then + 500)).toBe(2);
+        expect(await found(then + step)).toBe(2);
+        const due = await store.outbox.next(C1);
+        expect(due && [untilDue(due, then + 400), untilDue(due, then + step)]).toEqual([100, 0]);
+      },
+    );
 
     it('counts only the attempts that were the part’s own fault', async () => {
       await store.outbox.enqueue([part('a')], 0);
