@@ -94,6 +94,7 @@ describe('the example plugin', () => {
       settings: { title: 'News' },
       log: silentLogger,
       clock: () => 5,
+      monotonic: () => 5,
       values: memoryValues(),
       async receive(message) {
         if (message.text === 'too much') throw new Error('the disk is full');

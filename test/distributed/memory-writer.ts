@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sharedLock } from '@parley/cli/shared-lock';
-import { silentLogger } from '@parley/core';
+import { silentLogger, systemTime } from '@parley/core';
 import { openStore } from '@parley/store';
 import { Memories, openWorkspace } from '@parley/workspace';
 
@@ -9,14 +9,12 @@ import { Memories, openWorkspace } from '@parley/workspace';
  * templates it has copied, and saves so many memories, which begin with its name.
  */
 const [folder = '', url = '', name = '', count = '0'] = process.argv.slice(2);
-const clock = Date.now;
-const store = await openStore({ url, clock });
+const store = await openStore({ url, clock: systemTime.clock });
 const lock = sharedLock({
   leases: store.leases,
   name: 'workspace:main',
   owner: name,
-  clock,
-  random: Math.random,
+  ...systemTime,
   log: silentLogger,
 });
 const templates = join(import.meta.dirname, '../../config/workspace');

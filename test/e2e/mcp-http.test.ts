@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { silentLogger } from '@parley/core';
+import { silentLogger, systemTime } from '@parley/core';
 import { type McpServers, openMcpServers } from '@parley/tools/mcp';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -27,7 +27,7 @@ async function listen(listener: RequestListener): Promise<string> {
 /** Connects to a server, and gives back how that has ended. */
 async function reasonAt(url: string): Promise<string> {
   const peer = { kind: 'http', url, headers: { authorization: 'Bearer s3cret' } } as const;
-  const deps = { env: {}, clock: Date.now, random: () => 0, log: silentLogger };
+  const deps = { env: {}, ...systemTime, random: () => 0, log: silentLogger };
   const opened = openMcpServers([{ name: 's', peer }], deps);
   servers = opened;
   const state = () => opened.views()[0]?.state;

@@ -1,4 +1,4 @@
-import { silentLogger } from '@parley/core';
+import { silentLogger, systemTime } from '@parley/core';
 import { type ChatModel, createChatModel, type ModelEvent, ModelSettings } from '@parley/models';
 import type { ModelDouble } from './model-double.ts';
 
@@ -7,6 +7,7 @@ export function modelFrom(settings: unknown, localServers: readonly string[] = [
   return createChatModel(ModelSettings.parse(settings), {
     settingsFile: 'settings.yaml',
     clock: Date.now,
+    monotonic: systemTime.monotonic,
     logger: silentLogger,
     localServers,
   });

@@ -1,3 +1,4 @@
+import { systemTime } from '@parley/core';
 import { configuredModels, probeProvider } from '@parley/models/probe';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startModelDouble } from './index.ts';
@@ -14,7 +15,11 @@ async function openDouble(options: Parameters<typeof startModelDouble>[0] = {}) 
 }
 
 const probe = (choice: Parameters<typeof probeProvider>[0], ms = 5_000) =>
-  probeProvider(choice, { signal: AbortSignal.timeout(ms), clock: Date.now });
+  probeProvider(choice, {
+    signal: AbortSignal.timeout(ms),
+    clock: Date.now,
+    monotonic: systemTime.monotonic,
+  });
 
 describe('a probe of a model', () => {
   it('[U02] asks for a word and lists the models of the server', async () => {

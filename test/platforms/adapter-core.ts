@@ -12,6 +12,7 @@ import {
   type InboundMessage,
   type InboundReaction,
   memoryValues,
+  systemTime,
 } from '@parley/core';
 import { loggerInto } from './logger-into.ts';
 
@@ -69,7 +70,8 @@ export function coreAround(
     account: 'default',
     settings,
     log: loggerInto(told.logged, { ...log, changed }),
-    clock: wishes.clock ?? Date.now,
+    clock: wishes.clock ?? systemTime.clock,
+    monotonic: wishes.clock ?? systemTime.monotonic,
     commands: wishes.commands ?? [],
     values: wishes.values ?? memoryValues(),
     holdsAccount: wishes.holdsAccount ?? (() => true),

@@ -11,7 +11,7 @@ import {
   NO_MCP,
   openMcp,
 } from '@parley/agent';
-import { silentLogger } from '@parley/core';
+import { silentLogger, systemTime } from '@parley/core';
 import type { ChatModel, ModelEvent, ModelRequest } from '@parley/models';
 import { createCron, Heartbeat } from '@parley/proactive';
 import { builtInLayers, characterSource } from '@parley/prompt';
@@ -320,7 +320,13 @@ async function hostileServer(): Promise<AgentMcp> {
   const program = fileURLToPath(new URL('../injection/hostile-tools-program.ts', import.meta.url));
   const rules = { tools: { block: [] }, audience: 'owner', timeoutMs: 10_000 } as const;
   const server = { command: process.execPath, args: [program, '/dev/null'], env: {}, headers: {} };
-  const deps = { env: process.env, clock: Date.now, random: () => 0, log: silentLogger };
+  const deps = {
+    env: process.env,
+    clock: Date.now,
+    monotonic: systemTime.monotonic,
+    random: () => 0,
+    log: silentLogger,
+  };
   const mcp = await openMcp({ desk: { ...server, ...rules } }, deps);
   closing.push(() => mcp.close());
   await expect.poll(() => mcp.lines()[0]?.works).toBe(true);

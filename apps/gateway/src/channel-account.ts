@@ -179,7 +179,7 @@ class OpenAccount implements ChannelAccount {
       const session = await connectAccount(deps, adapter);
       this.#session = session;
       this.#settled.resolve();
-      const began = this.#deps.clock();
+      const began = this.#deps.monotonic();
       await eitherOf(right.lost, right.recalled, this.#stopping.signal, fault);
       if (this.#stopping.signal.aborted) return;
       this.#session = undefined;
@@ -191,7 +191,7 @@ class OpenAccount implements ChannelAccount {
       await Promise.race([ended, ...(fault.aborted ? [sleep(STOP_WITHIN_MS)] : [])]);
       const isGone = AbortSignal.any([right.lost, right.recalled]);
       if (!isGone.aborted) {
-        if (this.#deps.clock() - began >= PEACE_MS) faults = 0;
+        if (this.#deps.monotonic() - began >= PEACE_MS) faults = 0;
         await this.#backOff(faults, fault.reason, isGone);
       }
       if (right.recalled.aborted && !right.lost.aborted) await this.#release(right);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DecisionRules, ownersChat, partsOf } from '@parley/channels';
-import type { Clock, ParleyError } from '@parley/core';
+import type { Clock, Monotonic, ParleyError } from '@parley/core';
 import type { Store } from '@parley/store';
 import type { AccountName } from './accounts/account-rights.ts';
 import type { AccountState, AccountStatus } from './accounts/connect-account.ts';
@@ -32,6 +32,7 @@ export interface ChannelServiceDeps {
   /** Wakes the delivery of a chat. */
   readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
 }
 
 /** What operators see of the channels and do about them (U03, F05), on the page and on the command line. */
@@ -165,7 +166,7 @@ function reasonAndFix(state: AccountState): Pick<ShownAccount, 'reason' | 'fix'>
 }
 
 async function sendTest(
-  { accounts, store, deliver, clock }: ChannelServiceDeps,
+  { accounts, store, deliver, clock, monotonic }: ChannelServiceDeps,
   name: AccountName,
   showsChat: boolean,
 ): Promise<{ readonly text: string }> {
@@ -194,18 +195,18 @@ async function sendTest(
   await deliver(route.channel, route.account, route.chatId);
   const where = showsChat ? `in the chat ${route.channel}:${route.chatId}` : 'in an owner’s chat';
   const sent = { text: first.body.plain, at: now, where };
-  return { text: await fateOf({ store, clock }, route, sent) };
+  return { text: await fateOf({ store, monotonic }, route, sent) };
 }
 
 /** Waits a little for the platform's answer. */
 async function fateOf(
-  { store, clock }: Pick<ChannelServiceDeps, 'store' | 'clock'>,
+  { store, monotonic }: Pick<ChannelServiceDeps, 'store' | 'monotonic'>,
   { channel, account, chatId }: AccountName & { readonly chatId: string },
   sent: { readonly text: string; readonly at: number; readonly where: string },
 ): Promise<string> {
   const { where } = sent;
-  const until = performance.now() + ANSWERED_WITHIN_MS;
-  while (performance.now() < until) {
+  const until = monotonic() + ANSWERED_WITHIN_MS;
+  while (monotonic() < until) {
     const entries = await store.outbox.recent({ channel, account, chatId }, LATELY);
     const entry = entries.findLast(
       ({ part, createdAt }) => createdAt >= sent.at && part.body.plain === sent.text,
@@ -216,7 +217,7 @@ async function fateOf(
     }
     await sleep(LOOK_EVERY_MS);
   }
-  return `The test message is on its way ${where}; after ${Math.round((clock() - sent.at) / 1_000)} s it has not arrived yet.`;
+  return `The test message is on its way ${where}; after ${ANSWERED_WITHIN_MS / 1_000} s it has not arrived yet.`;
 }
 
 /** A group that has been allowed since, or whose account is gone, is of no interest any more. */

@@ -135,7 +135,7 @@ function httpOptions(
     work: options,
     channels: [
       {
-        ...{ accounts, store, clock: options.clock, settings: options.channelSettings },
+        ...{ ...options, accounts, store, settings: options.channelSettings },
         deliver: wakeDeliveryOn(options.bus),
       },
       (name, request) => accounts.askHolder(name, request),

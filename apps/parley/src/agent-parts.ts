@@ -45,7 +45,7 @@ export async function openAgentParts(
   known: readonly KnownModel[],
 ) {
   const { options, plugged, foundation, mcp, accounts } = around;
-  const { clock, log, folder } = options;
+  const { clock, monotonic, log, folder } = options;
   const { shared } = foundation;
   const store = { ...shared.store, ...shared.store.ofAgent(name) };
   const lock = foundation.filesOf(settings);
@@ -83,7 +83,7 @@ export async function openAgentParts(
       heartbeat: (choose) => proactive.heartbeat.preview(choose),
     },
     {
-      ...{ owners, approvals, clock, log },
+      ...{ owners, approvals, clock, monotonic, log },
       contextTokens: () => contextTokensOf(settings.model, model.model.id),
     },
   );

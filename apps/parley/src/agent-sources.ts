@@ -10,7 +10,7 @@ import {
   type TurnHook,
 } from '@parley/agent';
 import { RESERVED_COMMANDS, type SkillCommands } from '@parley/channels';
-import type { LiveBus, Logger, Reader } from '@parley/core';
+import { type LiveBus, type Logger, type Reader, systemTime } from '@parley/core';
 import { configPath } from '@parley/core/installation';
 import type { Character, ContextSource, NamedText } from '@parley/prompt';
 import type { MemoryIndex, Store } from '@parley/store';
@@ -115,7 +115,7 @@ export function openMemory(
   const commands =
     durable &&
     memoryCommands({
-      ...{ service, workspace, accountsOf, clock: Date.now },
+      ...{ service, workspace, accountsOf, clock: systemTime.clock },
       store: durable.store,
       asked: durable.store.adapterValues('parley', 'forget'),
       stopTurn: (conversationId) => durable.bus.publish({ type: 'stop-turn', conversationId }),

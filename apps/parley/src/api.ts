@@ -1,4 +1,4 @@
-import { agentOfConversation, silentLogger } from '@parley/core';
+import { agentOfConversation, silentLogger, systemTime } from '@parley/core';
 import type * as routes from '@parley/gateway/routes';
 import type { Store } from '@parley/store';
 import { type Cli, withStore } from './cli.ts';
@@ -108,7 +108,7 @@ const HERE = {
     ]);
     return agentRoutes({ list: () => shownAgents(loaded) });
   },
-  '/api/access': ({ accessRoutes }, { store }) => accessRoutes(store, Date.now),
+  '/api/access': ({ accessRoutes }, { store }) => accessRoutes(store, systemTime.clock),
   '/api/channels': async (_routes, { store, loaded, folder, env }) => {
     const [{ channelRoutes }, { createChannelService }, { CHANNEL_DEFINITIONS: channels }] =
       await Promise.all([
@@ -120,11 +120,11 @@ const HERE = {
       import('./access.ts'),
       import('./channels.ts'),
     ]);
-    const clock = Date.now;
+    const { clock, monotonic } = systemTime;
     const planned = planAccounts(loaded, loaded.settings.owners, channels);
     return channelRoutes(
       createChannelService({
-        ...{ store, clock, accounts: await accountsHere(planned, store, clock) },
+        ...{ store, clock, monotonic, accounts: await accountsHere(planned, store, clock) },
         settings: channelSettings({ folder, env, clock, channels }),
         deliver: async () => {},
       }),
@@ -135,7 +135,7 @@ const HERE = {
     const nothing = async () => {};
     const idle = { wake: nothing, deliver: nothing };
     return approvalRoutes({
-      ...{ store, clock: Date.now, nameOf: namesIn(loaded), ...idle },
+      ...{ store, clock: systemTime.clock, nameOf: namesIn(loaded), ...idle },
       scrub: (text) => text,
     });
   },
@@ -153,7 +153,7 @@ const HERE = {
       createDeadLetterService({
         store,
         wake,
-        clock: Date.now,
+        clock: systemTime.clock,
         log: silentLogger,
         nameOf: namesIn(loaded),
       }),
@@ -175,14 +175,19 @@ const HERE = {
   },
   '/api/people': async (_routes, { store: { signIns } }) => {
     const { peopleRoutes } = await import('@parley/gateway/people-routes');
-    return peopleRoutes({ signIns, look: async () => {}, clock: Date.now, log: silentLogger });
+    return peopleRoutes({
+      signIns,
+      look: async () => {},
+      clock: systemTime.clock,
+      log: silentLogger,
+    });
   },
   '/api/sessions': ({ sessionRoutes }, { store: { pageSessions, signIns } }) =>
     sessionRoutes({
       ...pageSessions,
       async list() {
         const named = new Map((await signIns.list()).map((signIn) => [signIn.hash, signIn]));
-        const stored = await pageSessions.list(Date.now());
+        const stored = await pageSessions.list(systemTime.clock());
         return stored.map((one) => ({ ...one, signIn: named.get(one.openedWith) ?? null }));
       },
     }),
@@ -200,8 +205,8 @@ const HERE = {
       import('@parley/gateway/usage-routes'),
       import('./access.ts'),
     ]);
-    return usageRoutes(store, usageFacts(settings), Date.now);
+    return usageRoutes(store, usageFacts(settings), systemTime.clock);
   },
   '/api/why': ({ whyRoutes }, { store, loaded }) =>
-    whyRoutes(store, Date.now, (text) => text, namesIn(loaded)),
+    whyRoutes(store, systemTime.clock, (text) => text, namesIn(loaded)),
 } as const satisfies Readonly<Record<string, OpenHere>>;

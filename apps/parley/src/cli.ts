@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { systemTime } from '@parley/core';
 import { nearest } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -115,7 +116,7 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   // Most questions to a running gateway never load it.
   const { openStore } = await import('@parley/store');
   const url = loaded.settings.store.url ?? folder.storeUrl;
-  const store = await openStore({ url, clock: Date.now });
+  const store = await openStore({ url, clock: systemTime.clock });
   try {
     return await work(store, loaded);
   } finally {

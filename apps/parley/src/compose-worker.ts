@@ -37,7 +37,7 @@ export interface RunningWorker {
 /** Starts what runs turns; `owner` names it in leases, where it must differ from every other one. */
 export async function startWorker(parts: Parts, owner: string): Promise<RunningWorker> {
   const { shared, cron, loaded } = parts;
-  const { store, turns: queue, bus, clock, log } = shared;
+  const { store, turns: queue, bus, clock, monotonic, log } = shared;
   const { concurrency, ...lanes } = loaded.settings.lanes;
   const main = startAgent(parts, parts);
   const others = [...parts.agents].map(([name, own]) => [name, startAgent(parts, own)] as const);
@@ -54,6 +54,7 @@ export async function startWorker(parts: Parts, owner: string): Promise<RunningW
       ...lanes,
       owner,
       clock,
+      monotonic,
       newId,
       log,
     },
@@ -210,7 +211,7 @@ function keepSoul(
   { shared, accounts, loaded, processId: owner }: Parts,
   { soul, agent, owners }: AgentParts,
 ): () => Promise<void> {
-  const { store, clock, log } = shared;
+  const { store, clock, monotonic, log } = shared;
   const { service } = soul;
   const { id, name: agentName, localTime } = agent.place;
   const { settings } = service;
@@ -223,7 +224,7 @@ function keepSoul(
   const evaluate = async (): Promise<void> => {
     if (!isShared(loaded.settings)) return service.evaluate(ending.signal);
     const { whileHeld } = await import('./shared-lock.ts');
-    const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, log };
+    const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
     await whileHeld(lease, () => service.evaluate(ending.signal));
   };
   const sweep = startSweep('soul', SOUL_EVERY_MS, log, async () => {
@@ -254,7 +255,7 @@ function keepRetention({
   processId: owner,
   loaded: { settings },
 }: Pick<Parts, 'shared' | 'processId' | 'loaded'>): () => Promise<void> {
-  const { store, clock, log } = shared;
+  const { store, clock, monotonic, log } = shared;
   const { everyMinutes, maxMegabytes } = settings.retention;
   const everyMs = everyMinutes * MINUTE_MS;
   const bytes = maxMegabytes === 'unlimited' ? Number.POSITIVE_INFINITY : maxMegabytes * 1e6;
@@ -285,7 +286,7 @@ function keepRetention({
     const since = clock() - ((await store.retention.last())?.endedAt ?? 0);
     if (since >= 0 && since < everyMs) return;
     const { whileHeld } = await import('./shared-lock.ts');
-    const lease = { leases: store.leases, name: 'retention', owner, clock, log };
+    const lease = { leases: store.leases, name: 'retention', owner, clock, monotonic, log };
     await whileHeld(lease, ({ isMine }) => round(isMine));
   });
   return async () => {

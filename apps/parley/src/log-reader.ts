@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
+import { systemTime } from '@parley/core';
 import type { LogLevelName, LogLine, LogQuery } from '@parley/gateway/api';
 import { z } from 'zod';
 
@@ -28,13 +28,13 @@ const BLOCK_BYTES = 64 * 1_024;
 export async function readKeptLog(folder: string, query: LogQuery): Promise<KeptLines> {
   const processes = processesIn(folder);
   const sources = processes.map((process) => newestFirst(folder, process, query));
-  const deadline = performance.now() + SEARCH_MS;
+  const deadline = systemTime.monotonic() + SEARCH_MS;
   const lines: KeptLine[] = [];
   let next: number | null = null;
   for await (const { at, line } of merged(sources)) {
     if (query.after !== undefined && at < query.after) break;
     const isFull = lines.length >= query.limit && lines.at(-1)?.at !== at;
-    if (isFull || performance.now() > deadline) {
+    if (isFull || systemTime.monotonic() > deadline) {
       next = isFull ? (lines.at(-1)?.at ?? at) : at + 1;
       break;
     }

@@ -19,6 +19,7 @@ export function chooseModel(
     settingsToEdit = folder.settingsFile,
     env,
     clock,
+    monotonic,
     log,
     secrets,
   }: StartOptions & OpenLog,
@@ -26,6 +27,7 @@ export function chooseModel(
   const chosen = createChatModel(settings.model, {
     settingsFile: settingsToEdit,
     clock,
+    monotonic,
     logger: log,
     timeZone: settings.agent.timeZone,
     ...(env.OLLAMA_HOST === undefined ? {} : { ollamaHost: env.OLLAMA_HOST }),

@@ -118,6 +118,8 @@ async function openDurable(
   {
     folder,
     clock,
+    monotonic,
+    random,
     log,
     secrets,
     processId,
@@ -147,7 +149,7 @@ async function openDurable(
   });
   const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
   const [turns, bus] = await Promise.all([
-    openTurnQueue({ ...place, telemetry: traces?.queues }),
+    openTurnQueue({ ...place, monotonic, random, telemetry: traces?.queues }),
     openBus({ ...place, receives: RECEIVES[role] }),
   ]);
   opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
@@ -160,7 +162,7 @@ async function openDurable(
       ? { workspaceLock: undefined }
       : await import('./shared-lock.ts');
   const lockOf = (own: LoadedSettings['settings']) =>
-    workspaceLock?.(own, { store, processId, clock, log }) ?? localLock();
+    workspaceLock?.(own, { store, processId, clock, monotonic, random, log }) ?? localLock();
   return {
     store,
     turns,

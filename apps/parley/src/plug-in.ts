@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type AddedTools, builtInTools } from '@parley/agent';
 import { blameAdapter, type ChannelDefinition } from '@parley/channels';
-import { type Clock, type Logger, reasonOf, silentLogger } from '@parley/core';
+import { type Clock, type Logger, reasonOf, silentLogger, systemTime } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { PluginLine } from '@parley/gateway/api';
 import type { LoadedParts } from '@parley/plugins';
@@ -131,7 +131,7 @@ export async function plugInForCommand(
   { folder, env }: Pick<PlugInDeps, 'folder' | 'env'>,
   log: Logger = silentLogger,
 ) {
-  const deps = { folder, env, channels: CHANNEL_DEFINITIONS, log, clock: Date.now };
+  const deps = { folder, env, channels: CHANNEL_DEFINITIONS, log, ...systemTime };
   const end = () => void setTimeout(() => process.exit(), 200).unref();
   return { ...(await plugIn(first, deps)), end };
 }

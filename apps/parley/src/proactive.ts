@@ -13,6 +13,7 @@ import {
   reasonOf,
   silentLogger,
   silentMeter,
+  systemTime,
 } from '@parley/core';
 import {
   type BootDeps,
@@ -247,14 +248,14 @@ const idle = async () => {};
 /** Jobs where nothing runs: the next start, or its next look, finds what is due. */
 export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
   const accounts = planAccounts(loaded, ownersOf(loaded.settings), CHANNEL_DEFINITIONS);
-  const parts = { store, accounts, clock: Date.now, log: silentLogger };
+  const parts = { store, accounts, ...systemTime, log: silentLogger };
   const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
   return cronPage(openCron(loaded, { ...parts, ...waking }), loaded, parts);
 }
 
 /** Hooks where nothing runs: what came lately. Nothing is taken without a gateway. */
 export function hooksHere(store: Store, { settings }: LoadedSettings) {
-  const parts = { store, turns: { kick: idle }, clock: Date.now, log: silentLogger };
+  const parts = { store, turns: { kick: idle }, ...systemTime, log: silentLogger };
   return openHooks(settings, { ...parts, meter: silentMeter }, () => undefined);
 }
 
@@ -263,7 +264,7 @@ export async function heartbeatHere(store: Store, { name, settings }: ChosenAgen
   const { heartbeat, tools, agent } = settings;
   const { id, timeZone } = agent;
   const { workspace } = await workspaceForCommand(settings, store);
-  const parts = { store, clock: Date.now, log: silentLogger };
+  const parts = { store, ...systemTime, log: silentLogger };
   const findTarget = createFindTarget({
     ...parts,
     owners: ownersOf(settings),

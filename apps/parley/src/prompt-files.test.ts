@@ -86,7 +86,11 @@ async function open(layout: string) {
   for (const name of FILES) put(join(agent.workspace.folder, name), name);
   const { owners } = loaded.settings;
   const deps = { ...agent, agent: agent.place, owners, approvals: approvalsOf(loaded.settings) };
-  return { agent, lines, deps: { ...deps, clock, log, sources: [...agent.sources, nosy] } };
+  return {
+    agent,
+    lines,
+    deps: { ...deps, clock, monotonic: clock, log, sources: [...agent.sources, nosy] },
+  };
 }
 
 function put(file: string, name: string): void {

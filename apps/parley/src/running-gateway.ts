@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from '@parley/core';
+import { reasonOf, systemTime } from '@parley/core';
 import { z } from 'zod';
 import {
   CliError,
@@ -37,10 +37,10 @@ async function findNeighbour(
   if (url === undefined) return null;
   // Most installations keep their database in the data folder and never need this.
   const { openStore, PROCESS_GONE_AFTER_MS } = await import('@parley/store');
-  const store = await openStore({ url, clock: Date.now });
+  const store = await openStore({ url, clock: systemTime.clock });
   try {
     const here = hostname();
-    const running = await store.processes.list(Date.now() - PROCESS_GONE_AFTER_MS);
+    const running = await store.processes.list(systemTime.clock() - PROCESS_GONE_AFTER_MS);
     const gateway = running.find(({ host, role }) => host === here && role !== 'worker');
     if (gateway === undefined) return null;
     const { pid, address } = gateway;

@@ -26,7 +26,9 @@ const NO_MODEL = 'none';
 type ModelStep = Extract<SetupOrder, { kind: 'model' }>;
 type ChannelStep = Extract<SetupOrder, { kind: 'channel' }>;
 
-interface Deps extends Pick<StartOptions, 'folder' | 'env' | 'clock'>, Pick<OpenLog, 'secrets'> {
+interface Deps
+  extends Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
+    Pick<OpenLog, 'secrets'> {
   readonly loaded: Pick<LoadedSettings, 'settings' | 'channels'>;
   readonly model: Pick<Parts['model'], 'line'>;
   readonly definitions: readonly ChannelDefinition[];
@@ -77,7 +79,7 @@ export class Setup implements SetupPage {
   }
 
   async #tryModel({ model: given }: ModelStep): Promise<SetupAnswer> {
-    const { secrets, clock } = this.#deps;
+    const { secrets, clock, monotonic } = this.#deps;
     const parsed = ProviderChoice.safeParse({ ...given, model: given.model ?? NO_MODEL });
     if (!parsed.success) {
       const missing = parsed.error.issues.map(({ path }) => path.join('.')).join(', ');
@@ -85,7 +87,7 @@ export class Setup implements SetupPage {
     }
     if (given.apiKey !== undefined) secrets.add([given.apiKey]);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const probe = await probeProvider(parsed.data, { signal, clock });
+    const probe = await probeProvider(parsed.data, { signal, clock, monotonic });
     const { models, server } = probe;
     if (given.model === undefined && isOnlyModelMissing(probe))
       return { kind: 'works', text: `${server} answers. Choose a model.`, models };

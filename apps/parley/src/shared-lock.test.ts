@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger, silentLogger } from '@parley/core';
+import { recordingLogger, silentLogger, systemTime } from '@parley/core';
 import { openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,6 +22,7 @@ describe('a lock that processes share', () => {
       name: 'workspace:main',
       owner,
       clock: Date.now,
+      monotonic: systemTime.monotonic,
       random: Math.random,
       log: silentLogger,
       ...change,
@@ -94,7 +95,13 @@ describe('a lock that processes share', () => {
 describe('work that one of all processes does', () => {
   it('[D09] is done by the first process, and by no other meanwhile', async () => {
     const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
-    const deps = { leases: store.leases, name: 'soul:main', clock: Date.now, log: silentLogger };
+    const deps = {
+      leases: store.leases,
+      name: 'soul:main',
+      clock: Date.now,
+      monotonic: systemTime.monotonic,
+      log: silentLogger,
+    };
     const done: string[] = [];
     const begin = (owner: string) =>
       whileHeld({ ...deps, owner }, async () => {

@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, type Logger, reasonOf, silentLogger } from '@parley/core';
+import {
+  type Clock,
+  type Logger,
+  type Monotonic,
+  reasonOf,
+  silentLogger,
+  systemTime,
+} from '@parley/core';
 import type { LeaseRepository, NamedLease, Store } from '@parley/store';
 import { type Hold, localLock, openWorkspace, type WorkspaceLock } from '@parley/workspace';
 import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
@@ -13,15 +20,15 @@ const LOOK_AGAIN_MS = { first: 5, last: 200 };
 /** What lets one process at a time write to the workspace; undefined where no other process can be there. */
 export function workspaceLock(
   { agent, store: { url } }: LoadedSettings['settings'],
-  deps: Pick<LeaseDeps, 'clock' | 'log'> & {
+  deps: Pick<SharedLockDeps, 'clock' | 'monotonic' | 'random' | 'log'> & {
     readonly store: Pick<Store, 'leases'>;
     readonly processId: string;
   },
 ): WorkspaceLock | undefined {
   if (url === undefined) return undefined;
-  const { store, processId: owner, clock, log } = deps;
+  const { store, processId: owner, ...around } = deps;
   const name = `workspace:${agent.id}`;
-  return sharedLock({ leases: store.leases, name, owner, clock, log, random: Math.random });
+  return sharedLock({ ...around, leases: store.leases, name, owner });
 }
 
 /** The workspace for a command, which works on its files beside running processes. */
@@ -30,7 +37,7 @@ export async function workspaceForCommand(
   store: Pick<Store, 'leases'>,
 ) {
   const { workspace: folder, memory = 'main-session' } = settings.agent;
-  const own = { store, processId: newId('command'), clock: Date.now, log: silentLogger };
+  const own = { store, processId: newId('command'), ...systemTime, log: silentLogger };
   const lock = workspaceLock(settings, own);
   const shared = lock !== undefined && { lock };
   const workspace = await openWorkspace({
@@ -55,12 +62,12 @@ export function sharedLock(deps: SharedLockDeps): WorkspaceLock {
 }
 
 async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promise<T>): Promise<T> {
-  const { name, random, patienceMs = PATIENCE_MS } = deps;
-  const started = performance.now();
+  const { name, monotonic, random, patienceMs = PATIENCE_MS } = deps;
+  const started = monotonic();
   for (let pause = LOOK_AGAIN_MS.first; ; pause = Math.min(pause * 2, LOOK_AGAIN_MS.last)) {
     const held = await whileHeld(deps, work);
     if (held.kind === 'done') return held.result;
-    if (performance.now() - started > patienceMs) {
+    if (monotonic() - started > patienceMs) {
       throw new CliError(
         'workspace-busy',
         `Another process (${held.owner}) has kept ${name} for ${patienceMs / 1_000} s; try again later.`,
@@ -83,6 +90,7 @@ export interface LeaseDeps {
   /** Who holds it, for people. */
   readonly owner: string;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly log: Logger;
 }
 
@@ -99,7 +107,7 @@ export async function whileHeld<T>(
 ): Promise<
   { readonly kind: 'done'; readonly result: T } | { readonly kind: 'busy'; readonly owner: string }
 > {
-  const asked = { at: deps.clock(), ticks: performance.now() };
+  const asked = { at: deps.clock(), ticks: deps.monotonic() };
   const taken = await deps.leases.acquire(deps.name, deps.owner, asked.at, LEASE_MS);
   if (taken.kind === 'busy') return taken;
   const kept = keep(deps, taken.lease, asked);
@@ -112,13 +120,13 @@ export async function whileHeld<T>(
 }
 
 function keep(
-  { leases, name, clock, log }: LeaseDeps,
+  { leases, name, clock, monotonic, log }: LeaseDeps,
   lease: NamedLease,
   asked: Asked,
 ): Hold & { readonly end: () => void } {
   let last: Asked | null = asked;
   const renew = async (): Promise<void> => {
-    const now = { at: clock(), ticks: performance.now() };
+    const now = { at: clock(), ticks: monotonic() };
     try {
       last = (await leases.renew(lease, now.at + LEASE_MS)) ? now : null;
     } catch (error) {
@@ -129,7 +137,7 @@ function keep(
   return {
     isMine() {
       if (last === null) return false;
-      const age = Math.max(clock() - last.at, performance.now() - last.ticks);
+      const age = Math.max(clock() - last.at, monotonic() - last.ticks);
       return age < LEASE_MS - RESERVE_MS;
     },
     end: () => clearInterval(timer),

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@parley/core';
+import { silentLogger, systemTime } from '@parley/core';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
@@ -28,7 +28,13 @@ async function openPage(settings: object) {
   writeFileSync(join(data, 'parley.yaml'), JSON.stringify(settings));
   const folder = locateDataFolder(data, {});
   const loaded = readSettings(folder, {}).settings;
-  const deps = { folder, store, clock: Date.now, log: silentLogger };
+  const deps = {
+    folder,
+    store,
+    clock: Date.now,
+    monotonic: systemTime.monotonic,
+    log: silentLogger,
+  };
   const { service } = openSoul(loaded, deps);
   await service.sync('at-once');
   return soulPage(service, () => ({ date: 'today', time: 'now' }));

@@ -13,7 +13,14 @@ import {
   soulCommand,
   soulStatus,
 } from '@parley/agent';
-import { type Clock, type Logger, type Meter, silentLogger } from '@parley/core';
+import {
+  type Clock,
+  type Logger,
+  type Meter,
+  type Monotonic,
+  silentLogger,
+  systemTime,
+} from '@parley/core';
 import { configPath } from '@parley/core/installation';
 import type { SoulPage } from '@parley/gateway';
 import type { ShownSoul, SoulAction } from '@parley/gateway/api';
@@ -33,6 +40,7 @@ interface OpenSoulDeps {
   /** Where several processes share the workspace. */
   readonly lock?: WorkspaceLock | undefined;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly log: Logger;
   /** For trying texts out; without it they are left for the gateway that runs. */
   readonly models?: { readonly model: () => ChatModel; readonly meter: Meter } | undefined;
@@ -45,18 +53,19 @@ type Spend = LoadedSettings['settings']['spend'];
 /** Opens who the agent is, and the one way to change it (W06). */
 export function openSoul(
   settings: LoadedSettings['settings'],
-  { folder, store, lock, clock, log, models, named }: OpenSoulDeps,
+  { folder, store, lock, clock, monotonic, log, models, named }: OpenSoulDeps,
 ) {
   const { agent, soul } = settings;
   const { souls } = store;
   const file = openSoulFile(agent.workspace, newId, lock);
-  const trial = soulTrial(settings, { folder, store, clock, log, models, named });
+  const trial = soulTrial(settings, { folder, store, clock, monotonic, log, models, named });
   const service = new SoulService({
     agent: agent.id,
     souls,
     file,
     settings: soul,
     clock,
+    monotonic,
     log,
     ...(trial !== undefined && { trial }),
   });
@@ -75,7 +84,7 @@ export function openSoul(
  */
 function soulTrial(
   settings: LoadedSettings['settings'],
-  { folder, store, clock, log, models, named }: Omit<OpenSoulDeps, 'lock'>,
+  { folder, store, clock, monotonic, log, models, named }: Omit<OpenSoulDeps, 'lock'>,
 ): SoulTrial | undefined {
   const { model: chosen, soul } = settings;
   const isWanted = soul.judge === 'auto' ? typeof chosen.model !== 'string' : soul.judge !== false;
@@ -85,10 +94,10 @@ function soulTrial(
     if (models === undefined) throw new Error('the gateway that runs asks the models');
     const model = models.model();
     if (model.id === OFFLINE_MODEL) return null;
-    const judge = judgeFor(settings, model, { folder, clock, log });
+    const judge = judgeFor(settings, model, { folder, clock, monotonic, log });
     const scenarios = await readSoulScenarios(SCENARIOS);
     const spending = spendingOf(settings, { store, clock, log, named });
-    return { model, judge, scenarios, known, ...spending, clock, meter: models.meter };
+    return { model, judge, scenarios, known, ...spending, clock, monotonic, meter: models.meter };
   };
 }
 
@@ -116,7 +125,7 @@ function spendingOf(
 function judgeFor(
   { model: chosen, soul }: LoadedSettings['settings'],
   model: ChatModel,
-  { folder, clock, log }: Pick<OpenSoulDeps, 'folder' | 'clock' | 'log'>,
+  { folder, log, ...time }: Pick<OpenSoulDeps, 'folder' | 'clock' | 'monotonic' | 'log'>,
 ): ChatModel {
   if (typeof soul.judge !== 'string' || soul.judge === 'auto') return model;
   if (typeof chosen.model === 'string') {
@@ -127,7 +136,8 @@ function judgeFor(
     return model;
   }
   const settings = { ...chosen, model: { ...chosen.model, model: soul.judge }, fallback: [] };
-  return createChatModel(settings, { settingsFile: folder.settingsFile, clock, logger: log }).model;
+  return createChatModel(settings, { ...time, settingsFile: folder.settingsFile, logger: log })
+    .model;
 }
 
 type LocalTime = Parameters<typeof soulStatus>[1];
@@ -171,7 +181,7 @@ export async function soulHere(
 ): Promise<SoulPage> {
   const { lock } = await workspaceForCommand(settings, store);
   const named = name === undefined ? undefined : { name, ofAll: all.spend };
-  const deps = { folder, store, lock, clock: Date.now, log: silentLogger, named };
+  const deps = { folder, store, lock, ...systemTime, log: silentLogger, named };
   const { service } = openSoul(settings, deps);
   await service.sync('at-once');
   return soulPage(service, localTimeIn(settings.agent.timeZone));

@@ -1,5 +1,5 @@
 import { type LocalTime, withTimeLimit } from '@parley/agent';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import { type GaugeReading, type LoopLag, openLoopLag } from '@parley/core/telemetry';
 import type { AccountStatus, Health } from '@parley/gateway';
 import type { StatusReport } from '@parley/gateway/api';
@@ -49,6 +49,7 @@ export interface GaugeDeps {
   readonly store: Pick<Store, 'ping' | 'backlog' | 'deadLetters' | 'leases' | 'processes'>;
   readonly turns: Pick<WakeUpQueue, 'depth'>;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly log: Logger;
 }
 
@@ -109,10 +110,14 @@ function lagGauge(lag: LoopLag): readonly GaugeReading[] {
   return [{ name: 'parley_event_loop_lag_seconds', values }];
 }
 
-async function databaseGauges({ store, clock }: GaugeDeps): Promise<readonly GaugeReading[]> {
-  const asked = performance.now();
+async function databaseGauges({
+  store,
+  clock,
+  monotonic,
+}: GaugeDeps): Promise<readonly GaugeReading[]> {
+  const asked = monotonic();
   await store.ping();
-  const ping = (performance.now() - asked) / 1_000;
+  const ping = (monotonic() - asked) / 1_000;
   const now = clock();
   const [backlog, dead, leases, processes] = await Promise.all([
     store.backlog.look(MOST_ACCOUNTS),

@@ -157,8 +157,8 @@ function kept({ turn, journal, prompt }: EndingTurn) {
 }
 
 async function commit(deps: TurnServices, lease: LaneLease, turn: TurnCommit): Promise<Ending> {
-  const { tracer, meter, clock } = deps;
-  const startedAt = clock();
+  const { tracer, meter, clock, monotonic } = deps;
+  const startedAt = monotonic();
   const parts = turn.parts.length;
   const leaves = lease.onLeft !== undefined;
   let fresh: FreshParts | undefined;
@@ -168,7 +168,7 @@ async function commit(deps: TurnServices, lease: LaneLease, turn: TurnCommit): P
     }),
   );
   if (result === 'left') lease.onLeft?.();
-  meter.observe('parley_commit_seconds', clock() - startedAt, { outcome: turn.outcome });
+  meter.observe('parley_commit_seconds', monotonic() - startedAt, { outcome: turn.outcome });
   for (const { route } of result === 'fenced' ? [] : turn.parts) {
     meter.count('parley_outbox_queued_total', { channel: route.channel });
   }

@@ -78,7 +78,13 @@ it('[P18] no token of a chat template is in the bytes of a request, no matter wh
     baseUrl: 'http://127.0.0.1:1/v1',
     model: 'm',
   });
-  const deps = { settingsFile: 'x', clock: () => 0, logger: silentLogger, fetch };
+  const deps = {
+    settingsFile: 'x',
+    clock: () => 0,
+    monotonic: () => 0,
+    logger: silentLogger,
+    fetch,
+  };
   const chat = createChatModel(model, deps).model;
   scene = await openTurnScene(
     {},
@@ -118,7 +124,7 @@ it('[P18] no token of a chat template is in the bytes of a request, no matter wh
   const meter = { count() {}, observe() {} };
   const entry = { seq: 1, at: 0, role: 'user', content: { text: said('summed up') } } as const;
   await writeSummary(
-    { model: chat, clock: () => 0, meter },
+    { model: chat, clock: () => 0, monotonic: () => 0, meter },
     { before: null, entries: [entry] },
     new AbortController().signal,
   );

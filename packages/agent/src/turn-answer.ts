@@ -141,7 +141,9 @@ async function countCutOff(
 }
 
 /** What the requests of a turn are built from. */
-export interface DraftServices extends PromptServices, Pick<Runtime, 'meter' | 'tracer'> {
+export interface DraftServices
+  extends PromptServices,
+    Pick<Runtime, 'meter' | 'tracer' | 'monotonic'> {
   readonly history: HistoryLimits;
   readonly contextTokens?: (() => number) | undefined;
 }
@@ -168,8 +170,8 @@ async function turnDraft(
   signal: AbortSignal,
 ): Promise<TurnDraft> {
   const additions = await runBefore(deps, opened, signal);
-  const { tracer, meter, clock, history } = deps;
-  const promptAt = clock();
+  const { tracer, meter, monotonic, history } = deps;
+  const startedAt = monotonic();
   const [prompt, read, tools] = await tracer.span('parley.prompt', {}, () => {
     const reading = past();
     // Once: servers come and go, and the prompt must list exactly the tools that are offered.
@@ -180,7 +182,7 @@ async function turnDraft(
     const prompted = turnPrompt(turn, deps, { opened, additions, tools: offered });
     return Promise.all([prompted, reading, offered]);
   });
-  meter.observe('parley_prompt_seconds', clock() - promptAt);
+  meter.observe('parley_prompt_seconds', monotonic() - startedAt);
   const now = userMessage(opened, media, turn);
   const given = clientHistory(turn);
   const transcript = given.length === 0 ? read.transcript : [...given, ...read.transcript];

@@ -67,9 +67,9 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     const { turnId, conversationId } = turn;
     const started = asStarted(turn);
     const { message, route, receivedAt } = leadingMessage(started);
-    const startedAt = deps.clock();
+    const startedAt = deps.monotonic();
     deps.pass('turn-claimed');
-    deps.meter.observe('parley_inbox_wait_seconds', startedAt - receivedAt);
+    deps.meter.observe('parley_inbox_wait_seconds', Math.max(0, deps.clock() - receivedAt));
     const shown = {
       ...(route.acknowledge === undefined ? {} : { messageId: message.messageId }),
       ...alsoAnswered(started),
@@ -81,10 +81,10 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     } finally {
       const { outcome } = ended;
       deps.bus.publish({ type: 'turn-ended', conversationId, turnId, outcome });
-      deps.meter.observe('parley_turn_seconds', deps.clock() - startedAt, { outcome });
+      deps.meter.observe('parley_turn_seconds', deps.monotonic() - startedAt, { outcome });
     }
     const { closing, fresh, ...ending } = ended;
-    const facts = { conversation: conversationId, turn: turnId, ms: deps.clock() - startedAt };
+    const facts = { conversation: conversationId, turn: turnId, ms: deps.monotonic() - startedAt };
     if (ending.outcome === 'failed') deps.log.warn({ ...facts, ...ending }, 'turn failed');
     else deps.log.info({ ...facts, ...ending }, 'turn');
     if (ending.outcome === 'answered' || ending.outcome === 'failed') {

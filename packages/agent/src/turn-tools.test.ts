@@ -196,7 +196,12 @@ describe('a turn without a model', () => {
       choices: [],
       timeouts: ModelTimeouts.parse({}),
     } as const;
-    const deps = { settingsFile: 'parley.yaml', clock: () => 0, logger: silentLogger };
+    const deps = {
+      settingsFile: 'parley.yaml',
+      clock: () => 0,
+      monotonic: () => 0,
+      logger: silentLogger,
+    };
     // Its own clock stands at 1970, that of the scene at 2026.
     const { model } = createChatModel(settings, deps);
     await open({ tools: builtInTools({}), model });

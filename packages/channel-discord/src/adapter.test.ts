@@ -1,4 +1,4 @@
-import { memoryValues, silentLogger } from '@parley/core';
+import { memoryValues, silentLogger, systemTime } from '@parley/core';
 import { expect, it } from 'vitest';
 import { createDiscordAdapter } from './adapter.ts';
 import { DiscordSettings } from './settings.ts';
@@ -9,6 +9,7 @@ it('[F12] edits a growing answer every 1.2 s at most: within five edits in five 
     settings: DiscordSettings.parse({ token: 'MTkw.abc_1.x-y' }),
     log: silentLogger,
     clock: Date.now,
+    monotonic: systemTime.monotonic,
     values: memoryValues(),
     holdsAccount: () => true,
     receive: () => Promise.reject(new Error('not connected')),

@@ -6,7 +6,7 @@ import {
   realEnv,
   reportAndWait,
 } from '@parley/channels';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import {
   Client,
   type ClientEvents,
@@ -30,6 +30,7 @@ interface ConnectionDeps extends ChannelEnv {
   readonly report: (state: ChannelState) => void;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   /** Called with each event of the gateway as received. */
   readonly onEvent: (event: GatewayEvent, shard: number) => void;
   /** A shard starts a new session, which does not deliver earlier events. */
@@ -62,12 +63,12 @@ export class Connection {
 
   /** Connects until the signal is aborted or it has to give up. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#deps;
+    const { clock, monotonic, random } = this.#deps;
     for (let failures = 0; !signal.aborted; failures += 1) {
-      const startedAt = clock();
+      const startedAt = monotonic();
       const ending = await this.#once(signal);
       if (signal.aborted) return;
-      if (clock() - startedAt >= STABLE_AFTER_MS) failures = 0;
+      if (monotonic() - startedAt >= STABLE_AFTER_MS) failures = 0;
       const decision = afterConnectionFailure(ending, failures, random(), clock());
       if (!(await reportAndWait(decision, this.#deps, signal))) return;
     }

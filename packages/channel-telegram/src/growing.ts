@@ -5,6 +5,7 @@ import {
   ChannelError,
   type Clock,
   type Logger,
+  type Monotonic,
   type OutboundPart,
   reasonOf,
 } from '@parley/core';
@@ -50,6 +51,7 @@ interface GrowingDeps {
   readonly settings: { readonly growInGroups: boolean; readonly linkPreviews: boolean };
   readonly log: Logger;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly stopping: AbortSignal;
   /** See `ChannelContext`. */
   readonly holdsAccount: () => boolean;
@@ -86,7 +88,7 @@ export class GrowingMessages {
   readonly #latest = new BoundedMap<string, number>(REMEMBERED);
   /** Chat and number of messages that the bot has sent otherwise. */
   readonly #sent = new BoundedMap<string, true>(REMEMBERED);
-  /** By chat: until when Telegram wants no call there. */
+  /** By chat: until when Telegram wants no call there, in monotonic time. */
   readonly #quietUntil = new BoundedMap<string, number>(REMEMBERED);
   #loaded: Promise<void> | undefined;
 
@@ -123,7 +125,7 @@ export class GrowingMessages {
 
   /** Throws ChannelError while Telegram wants no call for this chat: sends and edits share its rate. */
   mustBeQuiet(chatId: string): void {
-    const retryAfterMs = (this.#quietUntil.get(chatId) ?? 0) - this.#deps.clock();
+    const retryAfterMs = (this.#quietUntil.get(chatId) ?? 0) - this.#deps.monotonic();
     if (retryAfterMs <= 0) return;
     const message = `Telegram chat ${chatId}: Telegram has asked to wait; it is sent after that.`;
     throw new ChannelError({ kind: 'rate-limited', retryAfterMs, scope: 'chat' }, message);
@@ -148,7 +150,7 @@ export class GrowingMessages {
   /** Whether Telegram has lately asked for silence in this chat. */
   #isSpared(chatId: string): boolean {
     const until = this.#quietUntil.get(chatId);
-    return until !== undefined && this.#deps.clock() < until + NO_MORE_MS;
+    return until !== undefined && this.#deps.monotonic() < until + NO_MORE_MS;
   }
 
   async #begin(address: ChatAddress, turnId: string, text: string): Promise<void> {
@@ -206,11 +208,11 @@ export class GrowingMessages {
 
   /** Shows no more of a turn; the finished answer follows all the same. */
   #end(turnId: string, chatId: string, failure: CallFailure): void {
-    const { clock, log } = this.#deps;
+    const { monotonic, log } = this.#deps;
     if (failure.kind === 'refused' && /message is not modified/i.test(failure.reason)) return;
     this.#over.set(turnId, true);
     if (failure.kind === 'refused' && failure.code === 429)
-      this.#quietUntil.set(chatId, clock() + (failure.retryAfterMs ?? EDIT_EVERY_MS));
+      this.#quietUntil.set(chatId, monotonic() + (failure.retryAfterMs ?? EDIT_EVERY_MS));
     log.debug({ turn: turnId, reason: failure.reason }, 'a growing answer is not shown further');
   }
 
@@ -234,7 +236,7 @@ export class GrowingMessages {
       if (growing === undefined) return send(undefined);
       const result = await send(growing);
       const done = this.#messages.get(turnId);
-      if (done !== undefined) done.doneAt = this.#deps.clock();
+      if (done !== undefined) done.doneAt = this.#deps.monotonic();
       return result;
     });
   }
@@ -320,11 +322,12 @@ export class GrowingMessages {
   }
 
   #prune(): void {
-    const now = this.#deps.clock();
+    const now = this.#deps.monotonic();
+    // `at` was stored, maybe by an earlier process.
+    const before = this.#deps.clock() - KEPT_MS;
     let extra = this.#messages.size - MOST_KEPT;
     for (const { turnId, at, doneAt = now } of this.#messages.values()) {
-      if (extra > 0 || now - doneAt > KEPT_DONE_MS || now - at > KEPT_MS)
-        this.#messages.delete(turnId);
+      if (extra > 0 || now - doneAt > KEPT_DONE_MS || at < before) this.#messages.delete(turnId);
       extra -= 1;
     }
   }

@@ -1,10 +1,10 @@
 import type { ChannelContext, IngressOutcome, SenderFacts } from '@parley/channels';
 import {
   BoundedMap,
-  type Clock,
   type InboundMessage,
   inlineCode,
   literal,
+  type Monotonic,
   reasonOf,
 } from '@parley/core';
 import { z } from 'zod';
@@ -26,7 +26,15 @@ import {
 export interface AdmitDeps
   extends Pick<
     ChannelContext<unknown>,
-    'account' | 'commands' | 'receive' | 'revise' | 'reacted' | 'tellOwner' | 'log' | 'clock'
+    | 'account'
+    | 'commands'
+    | 'receive'
+    | 'revise'
+    | 'reacted'
+    | 'tellOwner'
+    | 'log'
+    | 'clock'
+    | 'monotonic'
   > {
   readonly moved: MovedChats;
   readonly api: Pick<TelegramApi, 'call'>;
@@ -42,7 +50,7 @@ export type AdmitUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>
 /** Distinguishes the kinds of updates. An unknown one is logged and confirmed. */
 export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
   const { account, revise, seen, moved } = deps;
-  const factsOf = createAdministrators(deps.api, deps.clock);
+  const factsOf = createAdministrators(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
   /** Groups in which somebody was answered. */
   const served = new BoundedMap<string, true>(MOST_KNOWN);
@@ -224,7 +232,7 @@ const MOST_KNOWN = 1_000;
  */
 function createAdministrators(
   api: Pick<TelegramApi, 'call'>,
-  clock: Clock,
+  monotonic: Monotonic,
 ): (message: InboundMessage) => SenderFacts {
   const known = new BoundedMap<string, { readonly is: boolean; readonly until: number }>(
     MOST_KNOWN,
@@ -235,11 +243,11 @@ function createAdministrators(
       if (!/^\d+$/.test(sender.id)) return sender.id === chat.id || sender.id === chat.movedTo;
       const key = `${chat.id} ${sender.id}`;
       const before = known.get(key);
-      if (before !== undefined && clock() < before.until) return before.is;
+      if (before !== undefined && monotonic() < before.until) return before.is;
       const asked = { chat_id: chat.id, user_id: Number(sender.id) };
       const { status } = ChatMember.parse(await api.call('getChatMember', asked, signal));
       const is = ADMINISTRATORS.has(status);
-      known.set(key, { is, until: clock() + KNOWN_FOR_MS });
+      known.set(key, { is, until: monotonic() + KNOWN_FOR_MS });
       return is;
     },
   });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChatAddress, StreamingFacet } from '@parley/channels';
-import { BoundedMap, type Clock, type Logger, reasonOf } from '@parley/core';
+import { BoundedMap, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
 import { threadOf } from './format.ts';
@@ -10,7 +10,7 @@ import type { WireMessage } from './wire.ts';
 export interface DraftsDeps {
   readonly api: Pick<TelegramApi, 'call'>;
   readonly log: Logger;
-  readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly stopping: AbortSignal;
   /** See `ChannelContext`. */
   readonly holdsAccount: () => boolean;
@@ -33,7 +33,7 @@ const REMEMBERED = 1_000;
  * the part that is being written is shown. A server that knows no drafts is asked once.
  */
 export function createDrafts(deps: DraftsDeps): Drafts {
-  const { log, clock } = deps;
+  const { log, monotonic } = deps;
   const underWay = new Map<string, Promise<void>>();
   const state: DraftState = {
     known: true,
@@ -46,7 +46,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     firstAfterMs: 400,
     async update({ chatId, threadId }, turnId, answer) {
       if (!state.known || state.over.has(turnId)) return;
-      if (clock() < (state.notBefore.get(chatId) ?? 0)) return;
+      if (monotonic() < (state.notBefore.get(chatId) ?? 0)) return;
       const showing = answer.show().then(async (parts) => {
         const text = parts.at(-1)?.text;
         if (text === undefined) return;
@@ -73,14 +73,14 @@ export function createDrafts(deps: DraftsDeps): Drafts {
 interface DraftState {
   /** The server knows drafts. */
   known: boolean;
-  /** By chat: Telegram asked to leave it alone until then. */
+  /** By chat: Telegram asked to leave it alone until then, in monotonic time. */
   readonly notBefore: BoundedMap<string, number>;
   /** Turns of which no more is shown. */
   readonly over: BoundedMap<string, true>;
 }
 
 async function show(
-  { api, log, clock, stopping, holdsAccount }: DraftsDeps,
+  { api, log, monotonic, stopping, holdsAccount }: DraftsDeps,
   state: DraftState,
   { turnId, chatId }: { readonly turnId: string; readonly chatId: string },
   draft: object,
@@ -95,7 +95,7 @@ async function show(
     if (failure.kind !== 'refused') throw thrown;
     if (failure.code === 404) state.known = false;
     else if (failure.code === 429) {
-      state.notBefore.set(chatId, clock() + (failure.retryAfterMs ?? 5_000));
+      state.notBefore.set(chatId, monotonic() + (failure.retryAfterMs ?? 5_000));
     } else state.over.set(turnId, true);
     log.debug({ turn: turnId, reason: failure.reason }, 'draft not shown');
   }

@@ -22,7 +22,7 @@ export function createWhatsAppAdapter(
   context: ChannelContext<WhatsAppSettings>,
   env: WhatsAppEnv = realWhatsAppEnv,
 ): ChannelAdapter {
-  const { clock, log, settings } = context;
+  const { clock, monotonic, log, settings } = context;
   const values = endingOnFailure(context.values, (reason) => connection.breakOff(reason));
   const { ackTimeoutMs } = env;
   const stopping = new AbortController();
@@ -64,6 +64,7 @@ export function createWhatsAppAdapter(
     report,
     log,
     clock,
+    monotonic,
     ...env,
   });
   const socket = () => connection.socket;

@@ -6,7 +6,13 @@ import {
   realEnv,
   reportAndWait,
 } from '@parley/channels';
-import { type AdapterValues, type Clock, type Logger, reasonOf } from '@parley/core';
+import {
+  type AdapterValues,
+  type Clock,
+  type Logger,
+  type Monotonic,
+  reasonOf,
+} from '@parley/core';
 import {
   type AuthenticationCreds,
   type BinaryNode,
@@ -39,6 +45,7 @@ interface ConnectionDeps extends ChannelEnv {
   readonly report: (state: ChannelState) => void;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
 }
 
 /** How one socket ended. */
@@ -110,8 +117,8 @@ export class Connection {
   }
 
   #once(creds: AuthenticationCreds, signal: AbortSignal): Promise<Ending> {
-    const { clock, open, onOpen, report } = this.#deps;
-    const startedAt = clock();
+    const { monotonic, open, onOpen, report } = this.#deps;
+    const startedAt = monotonic();
     const socket = open(creds);
     this.#socket = socket;
     const saveCreds = guarded('creds.update', (update: Partial<AuthenticationCreds>) => {
@@ -124,7 +131,7 @@ export class Connection {
       this.#isOpen = false;
       signal.removeEventListener('abort', stop);
       const reason = withoutNumbers(error?.message ?? 'the connection ended');
-      resolve({ code: codeOf(error, 'status'), reason, lasted: clock() - startedAt });
+      resolve({ code: codeOf(error, 'status'), reason, lasted: monotonic() - startedAt });
     };
     // Baileys waits until the other side has closed as well, which it may never do.
     const end = (error: Error | undefined) => {

@@ -1,15 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type {
-  AdapterValues,
-  Capabilities,
-  Clock,
-  InboundMessage,
-  InboundReaction,
-  LiveToolCall,
-  Logger,
-  OutboundPart,
-  Receipt,
-  RenderedPart,
+import {
+  type AdapterValues,
+  type Capabilities,
+  type Clock,
+  type InboundMessage,
+  type InboundReaction,
+  type LiveToolCall,
+  type Logger,
+  type Monotonic,
+  type OutboundPart,
+  type Receipt,
+  type RenderedPart,
+  systemTime,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
 import type { BeforePart, MessageAnswer, StoredMessage } from '@parley/store';
@@ -68,6 +70,7 @@ export interface ChannelContext<Settings> {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   /** Other gateways may serve this account at the same time (`servedByAll`). */
   readonly isShared?: boolean;
   /** What this account must remember between starts. */
@@ -272,7 +275,7 @@ export interface ChannelEnv {
 
 /** Random numbers and timers of the process. */
 export const realEnv: ChannelEnv = {
-  random: Math.random,
+  random: systemTime.random,
   wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
 };
 

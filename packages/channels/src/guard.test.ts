@@ -1,4 +1,4 @@
-import { memoryValues, silentLogger } from '@parley/core';
+import { memoryValues, silentLogger, systemTime } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
@@ -13,6 +13,7 @@ it('[D12] what the core does for an adapter is not the fault of that adapter', a
     settings: {},
     log: silentLogger,
     clock: Date.now,
+    monotonic: systemTime.monotonic,
     values: { ...memoryValues(), get: () => blame().then(() => new Map()) },
     receive: () => blame().then(() => ({ kind: 'ignored', reason: 'a test' })),
     holdsAccount: () => true,

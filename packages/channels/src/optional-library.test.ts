@@ -57,6 +57,7 @@ async function accountWithout(name: string) {
     settings: {},
     log: silentLogger,
     clock: () => 0,
+    monotonic: () => 0,
     values: memoryValues(),
     receive: async () => ({ kind: 'duplicate' }),
     holdsAccount: () => true,

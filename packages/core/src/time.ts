@@ -6,7 +6,7 @@
 export type Clock = () => number;
 
 /**
- * Milliseconds since some moment of this process; never falls and never jumps. For every duration within a process:
+ * Whole milliseconds since some moment of this process; never falls and never jumps. For every duration within a process:
  * rates, pauses, deadlines, age of what is cached. Its values mean nothing in another process or after a restart,
  * so none is stored.
  */
@@ -19,7 +19,7 @@ export type Monotonic = () => number;
  */
 export const systemTime = {
   clock: (): number => Date.now(),
-  monotonic: (): number => performance.now(),
+  monotonic: (): number => Math.floor(performance.now()),
   random: (): number => Math.random(),
 } as const satisfies {
   readonly clock: Clock;

@@ -9,7 +9,7 @@ const SERVER: LocalServer = { baseUrl: 'http://127.0.0.1:11434/v1', model: 'llam
 function setUp(server: LocalServer | null, local = fakeModel('local/llama', 'from llama')) {
   const state = { server, now: 0, searches: 0, local };
   const auto = autoModel({
-    clock: () => state.now,
+    monotonic: () => state.now,
     offline: fakeModel('parley/offline', 'offline'),
     local: () => state.local,
     detect: async () => {

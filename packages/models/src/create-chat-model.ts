@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock, Logger } from '@parley/core';
+import type { Clock, Logger, Monotonic } from '@parley/core';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
 import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
@@ -20,11 +20,12 @@ import {
   withSecondTry,
 } from './second-tries.ts';
 
-/** Only the first three must be given. */
+/** Only the first four must be given. */
 export interface ChatModelDeps {
   /** Path of the settings file, named by the offline model. */
   readonly settingsFile: string;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly logger: Logger;
   /** IANA name for the offline model's clock; UTC when absent. */
   readonly timeZone?: string;
@@ -88,7 +89,7 @@ function chooseAutomatically(
   deps: ChatModelDeps,
 ): Omit<ChosenModel, 'choices'> {
   const { model, first } = autoModel({
-    clock: deps.clock,
+    monotonic: deps.monotonic,
     offline: offline(deps, 'nothing-found'),
     local: (server) => local(server, settings, deps),
     detect: () =>
@@ -152,7 +153,7 @@ interface AutoDeps {
   readonly detect: () => Promise<LocalServer | null>;
   readonly local: (server: LocalServer) => ChatModel;
   readonly offline: ChatModel;
-  readonly clock: Clock;
+  readonly monotonic: Monotonic;
 }
 
 /** The automatic model and its first decision. */
@@ -171,13 +172,13 @@ const LOOK_AGAIN_MS = 30_000;
  */
 export function autoModel(deps: AutoDeps): AutoModel {
   let current: ChatModel = deps.offline;
-  let lookedAt = deps.clock();
+  let lookedAt = deps.monotonic();
   let looking: Promise<LocalServer | null> | null = null;
 
   const look = () => {
     looking ??= deps.detect().then((server) => {
       current = server === null ? deps.offline : deps.local(server);
-      lookedAt = deps.clock();
+      lookedAt = deps.monotonic();
       looking = null;
       return server;
     });
@@ -185,7 +186,7 @@ export function autoModel(deps: AutoDeps): AutoModel {
   };
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const stale = current === deps.offline && deps.clock() - lookedAt >= LOOK_AGAIN_MS;
+    const stale = current === deps.offline && deps.monotonic() - lookedAt >= LOOK_AGAIN_MS;
     if (looking !== null || stale) await look();
     yield* withSecondTry(current.stream(request, signal), signal, async (failure) => {
       if (!hasGone(failure)) return null;

@@ -1,4 +1,4 @@
-import type { Clock } from '@parley/core';
+import type { Clock, Monotonic } from '@parley/core';
 import { z } from 'zod';
 import { ANTHROPIC_URL, ANTHROPIC_VERSION, OPENAI_URL } from './ai-sdk.ts';
 import { ModelError, type ModelFailure } from './chat-model.ts';
@@ -14,6 +14,7 @@ export { detectLocalServers, usualServerAt };
 export interface ModelProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -52,7 +53,7 @@ const QUESTION = 'Answer with one word: ready';
  */
 export async function probeProvider(
   choice: ProviderChoice,
-  { signal, clock, fetch = httpFetch }: ModelProbeEnv,
+  { signal, clock, monotonic, fetch = httpFetch }: ModelProbeEnv,
 ): Promise<ModelProbe> {
   const id = `${choice.provider}/${choice.model}`;
   const baseUrl = baseUrlOf(choice);
@@ -65,14 +66,14 @@ export async function probeProvider(
     if (date !== null) time ??= { date, asked, answered: clock() };
     return answer;
   };
-  const startedAt = clock();
+  const startedAt = monotonic();
   const env = { signal, clock, fetch: noting };
   const [failure, models] = await Promise.all([
     askOnce(choice, { id, server }, env),
     listModels(choice, baseUrl, env),
   ]);
   const facts = { id, server, models, time };
-  if (failure === null) return { ...facts, kind: 'works', tookMs: clock() - startedAt };
+  if (failure === null) return { ...facts, kind: 'works', tookMs: monotonic() - startedAt };
   return { ...facts, kind: 'problem', ...failure };
 }
 
@@ -85,7 +86,7 @@ type Problem = Pick<
 async function askOnce(
   choice: ProviderChoice,
   model: { readonly id: string; readonly server: string },
-  { signal, clock, fetch }: Required<ModelProbeEnv>,
+  { signal, clock, fetch }: Required<Omit<ModelProbeEnv, 'monotonic'>>,
 ): Promise<Problem | null> {
   const longest = 300_000;
   const timeouts = { firstTokenMs: longest, chunkMs: longest, totalMs: longest };
@@ -119,7 +120,7 @@ const List = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
 async function listModels(
   choice: ProviderChoice,
   baseUrl: string,
-  { signal, fetch }: Required<ModelProbeEnv>,
+  { signal, fetch }: Required<Pick<ModelProbeEnv, 'signal' | 'fetch'>>,
 ): Promise<readonly string[] | null> {
   try {
     const answer = await fetch(`${baseUrl}/models`, { headers: headersOf(choice), signal });

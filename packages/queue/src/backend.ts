@@ -25,6 +25,7 @@ export type WakeUpJobs = Pick<
   | 'on'
   | 'getDeduplicationJobId'
   | 'getJobState'
+  | 'getJob'
   | 'removeDeduplicationKey'
   | 'getJobCounts'
   | 'close'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLogger } from '@parley/core';
+import { silentLogger, systemTime } from '@parley/core';
 import type { Lease } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { keepLeases } from './lane.ts';
@@ -10,7 +10,11 @@ afterEach(() => {
 });
 
 /** Leases that `renew` prolongs, and the names of those that were lost; a busy machine may pause for most of `leaseMs`. */
-function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>, leaseMs = 1_000) {
+function keeping(
+  renew: (leases: readonly Lease[]) => Promise<readonly string[]>,
+  leaseMs = 1_000,
+  clock = Date.now,
+) {
   const lost: string[] = [];
   const keep = keepLeases({
     lanes: {
@@ -19,13 +23,14 @@ function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>
         busy: namesOf(leases).filter((id) => id.startsWith('busy')),
       }),
     },
-    clock: Date.now,
+    clock,
+    monotonic: systemTime.monotonic,
     log: silentLogger,
     leaseMs,
   });
   return {
     lost,
-    add(conversationId: string, askedAt = Date.now()) {
+    add(conversationId: string, askedAt = systemTime.monotonic()) {
       const end = keep({ conversationId, epoch: 1 }, askedAt, () => lost.push(conversationId));
       ends.push(end);
       return end;
@@ -82,8 +87,26 @@ describe('the leases of a worker', () => {
 
   it('[D02] run out counted from when they were asked for, not from when they were got', async () => {
     const { add, lost } = keeping(() => Promise.reject(new Error('away')), 20_000);
-    add('late', Date.now() - 19_900);
+    add('late', systemTime.monotonic() - 19_900);
     await expect.poll(() => lost).toContain('late');
+  });
+
+  it('[D13] [D02] are kept when the clock is set', async () => {
+    const year = 365 * 24 * 3_600_000;
+    let ahead = 0;
+    const asked: string[] = [];
+    const renew = async (leases: readonly Lease[]) => {
+      asked.push(...namesOf(leases));
+      return namesOf(leases);
+    };
+    const { add, lost } = keeping(renew, 1_000, () => Date.now() + ahead);
+    add('a');
+    for (const step of [year, -year]) {
+      ahead = step;
+      const before = asked.length;
+      await expect.poll(() => asked.length).toBeGreaterThan(before + 1);
+    }
+    expect(lost).toEqual([]);
   });
 
   it('[D13] are lost once, and not renewed when the database is back', async () => {

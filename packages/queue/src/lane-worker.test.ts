@@ -183,7 +183,6 @@ describe('a worker of lanes', () => {
     ['refuses every wake-up', 'refused'],
     ['keeps wake-ups and gives them to no worker', 'waiting'],
     ['forgets wake-ups at once', 'stored'],
-    ['never ends a delay', 'delayed'],
   ])('[D13] answers what its sweep finds while the queue %s', async (_what, wakeUp) => {
     const rekick = async () => wakeUp;
     const options = { bus: scene.bus, concurrency: 2, sweepMs: 1_000 };

@@ -32,8 +32,6 @@ const SWEEP_BATCH = 500;
 const STILL_HERE_MS = 500;
 /** How long a turn has to end after its signal fired, before its lane is let go all the same. */
 const LET_GO_MS = 1_000;
-/** A wake-up is put off by at most 5 s (`retryPause`); one that is delayed for longer never comes. */
-const LONGEST_DELAY_MS = 6_000;
 /** How often a worker that is cut off from the database looks whether it still is. */
 const CUT_OFF_LOOK_MS = 500;
 
@@ -95,7 +93,7 @@ export async function startLaneWorker(
     log: deps.log,
     random: () => 0,
   });
-  const undelivered = findUndelivered(options.queue, options.sweepMs);
+  const undelivered = findUndelivered(options.queue);
   const sweep = startSweep('lanes', options.sweepMs, deps.log, async () => {
     const found = await deps.lanes.withWork(deps.clock(), SWEEP_BATCH);
     const here = await undelivered(found);
@@ -115,26 +113,25 @@ export async function startLaneWorker(
 
 /**
  * Wakes the conversations that a sweep found, and returns those that the queue does not deliver: it refuses
- * their wake-up, or has had it for longer than a worker needs to come for it. Two workers may return the
- * same one; the lease decides which of them runs it.
+ * their wake-up, or had it at the sweep before already. Two workers may return the same one; the lease decides
+ * which of them runs it.
  */
-function findUndelivered(queue: Pick<WakeUpQueue, 'rekick'>, sweepMs: number) {
-  const sweepsDelayed = Math.ceil(LONGEST_DELAY_MS / sweepMs);
-  let waited: ReadonlyMap<string, number> = new Map();
+function findUndelivered(queue: Pick<WakeUpQueue, 'rekick'>) {
+  let woken: ReadonlySet<string> = new Set();
   return async (found: readonly string[]): Promise<readonly string[]> => {
-    const waits = new Map<string, number>();
+    const wokenNow = new Set<string>();
     const undelivered: string[] = [];
     let refuses = false;
     for (const id of found) {
       // Each refusal can take as long as a command may, so one is enough for the whole sweep.
       const wakeUp: Rekicked = refuses ? 'refused' : await queue.rekick(id);
       refuses = wakeUp === 'refused';
-      const sweeps = (waited.get(id) ?? 0) + 1;
-      waits.set(id, sweeps);
-      const isLate = wakeUp === 'delayed' ? sweeps > sweepsDelayed : sweeps > 1;
-      if (refuses || isLate) undelivered.push(id);
+      // A delay ends by itself; what failed a moment ago is not tried again sooner.
+      if (wakeUp === 'delayed') continue;
+      wokenNow.add(id);
+      if (refuses || woken.has(id)) undelivered.push(id);
     }
-    waited = waits;
+    woken = wokenNow;
     return undelivered;
   };
 }

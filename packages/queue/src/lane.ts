@@ -4,6 +4,7 @@ import {
   busyIn,
   type Clock,
   type Logger,
+  type Monotonic,
   type NewId,
   ParleyError,
   reasonOf,
@@ -27,6 +28,7 @@ export interface LaneDeps {
   /** Names this worker in the lease. */
   readonly owner: string;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly newId: NewId;
   readonly log: Logger;
   /** How long a lease lives without renewal, in ms; `LEASE_MS` when absent. */
@@ -55,14 +57,14 @@ export async function runLane(
   conversationId: string,
   stop: AbortController,
 ): Promise<number | null> {
-  const { lanes, owner, busy, clock, newId, leaseMs = LEASE_MS } = deps;
+  const { lanes, owner, busy, clock, monotonic, newId, leaseMs = LEASE_MS } = deps;
   const { keepLease = keepLeases(deps) } = deps;
-  const askedAt = clock();
+  const askedAt = monotonic();
   const started = await lanes.begin(
     { conversationId, owner, leaseMs },
     busy,
     newId('turn'),
-    askedAt,
+    clock(),
   );
   if (started.kind === 'busy') return Math.min(started.retryInMs, LOOK_AGAIN_MS);
   if (started.kind === 'settling') return started.retryInMs;
@@ -187,12 +189,16 @@ async function waitForQuiet(
   conversationId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { lanes, clock, collectPauseMs: pauseMs } = deps;
-  const waitingSince = clock();
+  const { lanes, clock, monotonic, collectPauseMs: pauseMs } = deps;
+  const startedAt = monotonic();
   while (!signal.aborted) {
     const newestWaiting = await lanes.newestWaiting(conversationId);
     if (newestWaiting === null) return;
-    const pause = collectPause({ newestWaiting, now: clock(), pauseMs, waitingSince });
+    const pause = collectPause({
+      quietForMs: clock() - newestWaiting,
+      waitedMs: monotonic() - startedAt,
+      pauseMs,
+    });
     if (pause === 0) return;
     // Ends early when the lane is stopped, which the loop sees.
     await sleep(pause, undefined, { signal }).catch(() => undefined);
@@ -201,13 +207,12 @@ async function waitForQuiet(
 
 /** What the lane knows when it asks whether to wait for more messages. */
 interface CollectFacts {
-  /** When the newest waiting message was received (ms). */
-  readonly newestWaiting: number;
-  readonly now: number;
+  /** How long ago the newest waiting message was received; negative where the clock was set back since. */
+  readonly quietForMs: number;
   /** Quiet time that ends a burst, in ms. */
   readonly pauseMs: number;
-  /** When the lane began to wait; a person who never stops typing is answered all the same. */
-  readonly waitingSince: number;
+  /** How long the lane has waited; a person who never stops typing is answered all the same. */
+  readonly waitedMs: number;
 }
 
 /** A burst is cut after this many pauses, so that even a person who keeps writing gets an answer. */
@@ -215,8 +220,8 @@ const LONGEST_WAIT_IN_PAUSES = 10;
 
 /** How many ms to wait before the messages written during a turn become the next one (D03); 0 means go. */
 export function collectPause(facts: CollectFacts): number {
-  const quietIn = facts.newestWaiting + facts.pauseMs - facts.now;
-  const patience = facts.waitingSince + LONGEST_WAIT_IN_PAUSES * facts.pauseMs - facts.now;
+  const quietIn = facts.pauseMs - facts.quietForMs;
+  const patience = LONGEST_WAIT_IN_PAUSES * facts.pauseMs - facts.waitedMs;
   return Math.max(0, Math.min(quietIn, patience, facts.pauseMs));
 }
 
@@ -247,13 +252,14 @@ const LOOKS_TO_RENEW = 3;
 interface KeepLeasesDeps {
   readonly lanes: Pick<LaneRepository, 'renew'>;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly log: Logger;
   /** `LEASE_MS` when absent; tests cannot wait that long. */
   readonly leaseMs?: number;
 }
 
 /**
- * Renews a lease that was asked for at `askedAt` (ms) until the returned function is called. `lost` is
+ * Renews a lease that was asked for at `askedAt` (monotonic ms) until the returned function is called. `lost` is
  * called once: when another worker has it, or when it ran out because the database did not answer. It is
  * not renewed any more then, even if the database would allow it.
  */
@@ -261,6 +267,7 @@ type KeepLease = (lease: Lease, askedAt: number, lost: () => void) => () => void
 
 interface Kept {
   readonly lease: Lease;
+  /** When it counts as lost without a renewal; monotonic ms, since a step of the clock ends no lease. */
   until: number;
   readonly lost: () => void;
 }
@@ -269,7 +276,13 @@ interface Kept {
  * Renews all leases of a worker with one query, three times in their life: a database that is slow must
  * not be asked the more, the more turns wait for it.
  */
-export function keepLeases({ lanes, clock, log, leaseMs = LEASE_MS }: KeepLeasesDeps): KeepLease {
+export function keepLeases({
+  lanes,
+  clock,
+  monotonic,
+  log,
+  leaseMs = LEASE_MS,
+}: KeepLeasesDeps): KeepLease {
   const kept = new Set<Kept>();
   let timer: NodeJS.Timeout | undefined;
   let renewing = false;
@@ -286,11 +299,11 @@ export function keepLeases({ lanes, clock, log, leaseMs = LEASE_MS }: KeepLeases
   };
   const renew = async (): Promise<void> => {
     const all = [...kept];
-    const until = clock() + leaseMs;
+    const until = monotonic() + leaseMs;
     renewing = true;
     try {
       const leases = all.map(({ lease }) => lease);
-      const asked = await lanes.renew(leases, until);
+      const asked = await lanes.renew(leases, clock() + leaseMs);
       const [renewed, busy] = [new Set(asked.renewed), new Set(asked.busy)];
       for (const one of all) {
         if (renewed.has(one.lease.conversationId)) one.until = until;
@@ -303,7 +316,7 @@ export function keepLeases({ lanes, clock, log, leaseMs = LEASE_MS }: KeepLeases
     }
   };
   const tick = (): void => {
-    for (const one of [...kept]) if (clock() >= one.until) lose(one);
+    for (const one of [...kept]) if (monotonic() >= one.until) lose(one);
     looks += 1;
     // A renewal that takes longer than this is waited for: another one would only be in its way.
     if (looks < LOOKS_TO_RENEW || renewing || kept.size === 0) return;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger, silentLogger } from '@parley/core';
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { recordingLogger, silentLogger, systemTime } from '@parley/core';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';
 import { openTurnQueue, type WakeUpQueue, type WakeUpWorker } from './wake-up-queue.ts';
 
@@ -21,8 +21,8 @@ function behaviour(url: string): void {
   });
 
   /** A queue that no other test uses. */
-  async function open(): Promise<WakeUpQueue> {
-    const queue = await openTurnQueue({ url, prefix: randomUUID(), log });
+  async function open(monotonic = systemTime.monotonic): Promise<WakeUpQueue> {
+    const queue = await openTurnQueue({ url, prefix: randomUUID(), log, monotonic });
     queues.push(queue);
     return queue;
   }
@@ -137,6 +137,35 @@ function behaviour(url: string): void {
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(199);
     await queue.kick('later');
     await expect.poll(() => at.length).toBe(3);
+  });
+
+  it('[D13] come as late as their handler named, and a sweep later, when the clock is set back', async () => {
+    let passed = 0;
+    const queue = await open(() => passed);
+    let runs = 0;
+    workers.push(
+      await queue.work(async () => {
+        runs += 1;
+        return runs === 1 ? 400 : null;
+      }, 10),
+    );
+    await queue.kick('put off');
+    await expect.poll(() => queue.depth()).toMatchObject({ active: 0, delayed: 1 });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000, shouldAdvanceTime: true });
+    try {
+      await queue.rekick('put off');
+      passed = 5_000;
+      await queue.rekick('put off');
+      await sleep(600);
+      expect(runs).toBe(1);
+      passed = 5_001;
+      await queue.rekick('put off');
+      await expect.poll(() => runs).toBe(2);
+      await queue.kick('put off');
+      await expect.poll(() => runs).toBe(3);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('are tried again when the handler throws, and say so', async () => {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, reasonOf } from '@parley/core';
+import { type Runtime, reasonOf, systemTime } from '@parley/core';
 import { DelayedError } from 'bullmq';
 import { type BackendOptions, openBackend, type QueueBackend } from './backend.ts';
 import { retryPause, type WakeUpHandler } from './keyed-work.ts';
 import type { RedisPlace } from './open-bus.ts';
+import { LONGEST_PUT_OFF_MS, watchDelayedJobs } from './overdue-jobs.ts';
 
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {
@@ -40,16 +41,12 @@ export interface WakeUpQueue {
 
 /**
  * What a sweep learns about the wake-up of a key: stored now; there already, `waiting` for a worker or
- * `delayed`; or `refused`, because the queue does not take it.
+ * `delayed` for a few seconds; or `refused`, because the queue does not take it.
  */
 export type Rekicked = 'stored' | 'waiting' | 'delayed' | 'refused';
 
-/** Wake-ups that some worker will get; any other is being worked on, or a trace of one that is gone. */
-const STILL_TO_COME: ReadonlyMap<string, Rekicked> = new Map([
-  ['waiting', 'waiting'],
-  ['prioritized', 'waiting'],
-  ['delayed', 'delayed'],
-]);
+/** Wake-ups that some worker will get, as a delayed one will in time; any other is being worked on, or a trace of one that is gone. */
+const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
 
 /**
  * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead. Work whose
@@ -63,13 +60,15 @@ const TUNING = {
   maxStalledCount: 20,
   // A command that failed for good is tried again after this, not after 15 s as BullMQ does by itself.
   runRetryDelay: 1_000,
-  settings: { backoffStrategy: (attempt = 1) => retryPause(attempt, Math.random()) },
 };
 const TROUBLE = 'trouble in the queue; the sweep makes up for it';
 const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 
 /** Where to open the queue. */
-export interface TurnQueueOptions extends RedisPlace, BackendOptions {
+export interface TurnQueueOptions
+  extends RedisPlace,
+    BackendOptions,
+    Partial<Pick<Runtime, 'monotonic' | 'random'>> {
   /** `memory:` for one process, `redis://…` between processes. */
   readonly url: string;
 }
@@ -80,7 +79,8 @@ export const TURNS = 'turns';
 /** Opens the queue of conversations that have work. Throws QueueError for an address that is not known. */
 export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQueue> {
   const backend = await openBackend(options, options);
-  const { log } = options;
+  const { monotonic, random } = { ...systemTime, ...options };
+  const isOverdue = watchDelayedJobs(monotonic);
   const queue = backend.newQueue(TURNS);
   queue.on('error', (error) => backend.failed(error, TROUBLE));
   const guarded = async (key: string, store: () => Promise<Rekicked>): Promise<Rekicked> => {
@@ -106,8 +106,15 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
       guarded(key, async () => {
         const jobId = await queue.getDeduplicationJobId(key);
         if (jobId !== null) {
-          const state = STILL_TO_COME.get(await queue.getJobState(jobId));
-          if (state !== undefined) return state;
+          const state = await queue.getJobState(jobId);
+          if (STILL_TO_COME.has(state)) return 'waiting';
+          if (state === 'delayed') {
+            const job = await queue.getJob(jobId);
+            const isLate = job && isOverdue(key, { jobId, attemptsStarted: job.attemptsStarted });
+            if (!isLate) return 'delayed';
+            await job.promote();
+            return 'waiting';
+          }
           await queue.removeDeduplicationKey(key);
         }
         return add(key);
@@ -128,7 +135,8 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
         throw backend.failed(error, 'the queue takes no wake-ups; the sweep makes up for it');
       }
     },
-    work: (handler, concurrency) => startWorker(backend, log, handler, concurrency),
+    work: (handler, concurrency) =>
+      startWorker({ backend, log: options.log, random }, handler, concurrency),
     async close() {
       await queue.close();
       backend.close();
@@ -137,12 +145,12 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
 }
 
 async function startWorker(
-  backend: QueueBackend,
-  log: Logger,
+  { backend, log, random }: Pick<Runtime, 'log' | 'random'> & { readonly backend: QueueBackend },
   handler: WakeUpHandler,
   concurrency: number,
 ): Promise<WakeUpWorker> {
   const running = new Set<Promise<unknown>>();
+  const backoffStrategy = (attempt = 1): number => retryPause(attempt, random());
   const worker = backend.newWorker(
     TURNS,
     async (job, token, signal) => {
@@ -150,10 +158,12 @@ async function startWorker(
       running.add(run);
       const again = await run.finally(() => running.delete(run));
       if (again === null) return;
-      await job.moveToDelayed(Date.now() + Math.max(1, again), token);
+      const pause = Math.min(LONGEST_PUT_OFF_MS, Math.max(1, again));
+      // BullMQ takes its own `Date.now()` off again.
+      await job.moveToDelayed(systemTime.clock() + pause, token);
       throw new DelayedError();
     },
-    { ...TUNING, concurrency },
+    { ...TUNING, settings: { backoffStrategy }, concurrency },
   );
   worker.on('error', (error) => backend.failed(error, TROUBLE));
   worker.on('failed', (job, error) =>

@@ -172,6 +172,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
     });
 
+    it('[G05] a question stays open for its time, and no longer, when the clock is set back', async () => {
+      await ask();
+      await store.lanes.release(lease);
+      const year = 365 * 24 * 3_600_000;
+      const asked = await store.approvals.of('t1', 't1.0.0');
+      const waits = EXPIRES - (asked?.askedAt ?? 0);
+      const earlier = (asked?.askedAt ?? 0) - year;
+      expect(await store.approvals.expire(earlier)).toEqual([]);
+      expect(await store.approvals.waiting(earlier)).toHaveLength(1);
+      expect(await store.approvals.expire(earlier + waits - 1)).toEqual([]);
+      expect(await store.approvals.expire(earlier + waits)).toEqual([LANE]);
+    });
+
     it('[G05] /stop withdraws the question, and what waited is set aside', async () => {
       await ask();
       await store.inbox.accept(message('m2'));

@@ -213,7 +213,8 @@ export function withdrawApprovals(
 }
 
 async function expireApprovals(sql: Sql, now: number): Promise<readonly string[]> {
-  const rows = await sql.all(EXPIRE, { now });
+  const changed = await sql.all(EXPIRE, { now });
+  const rows = changed.filter(({ state }) => state === 'expired');
   letGoOn(sql, rows);
   return [...new Set(rows.map((row) => row.conversationId))];
 }
@@ -322,6 +323,14 @@ const WITHDRAW = statement(`
   update approval set state = 'withdrawn', decided_by = :by, decided_at = :now
   where conversation_id = :conversationId and state = 'pending'`);
 
+/**
+ * A question that was asked in what is now the future, because the clock was set back, starts its wait again: it
+ * never stays open for longer than it was asked for, and a step of the clock does not close it either.
+ */
 const EXPIRE = statement(`
-  update approval set state = 'expired', decided_at = :now
-  where state = 'pending' and expires_at <= :now returning ${APPROVAL_COLUMNS}`).rows<ApprovalRow>();
+  update approval set state = case when expires_at <= :now then 'expired' else state end,
+    decided_at = case when expires_at <= :now then :now else decided_at end,
+    expires_at = case when expires_at > :now then :now + (expires_at - asked_at) else expires_at end,
+    asked_at = case when expires_at > :now then :now else asked_at end
+  where state = 'pending' and (expires_at <= :now or asked_at > :now)
+  returning ${APPROVAL_COLUMNS}`).rows<ApprovalRow>();

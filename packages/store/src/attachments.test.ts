@@ -26,8 +26,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     const due = (now = 0) => store.attachments.due('web', 'default', now, 10);
-    const first = async () => {
-      const [found] = await due();
+    const first = async (now = 0) => {
+      const [found] = await due(now);
       if (found === undefined) throw new Error('nothing is due');
       return found;
     };
@@ -82,6 +82,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(1, 5)).toEqual(['web:c1']);
       await store.attachments.keep(await first(), BYTES, 2);
       expect(await begin(3)).toEqual(['m0', 'm1']);
+    });
+
+    it('[F10] [D13] are not waited for until a clock that was set back is where it was', async () => {
+      const then = 10 ** 12;
+      await store.inbox.accept(withFiles('m1', [PHOTO], then));
+      expect(await due(then - 3_600_000)).toHaveLength(1);
+      await store.attachments.retryLater(await first(then), then + 500, then);
+      expect(await due(then)).toEqual([]);
+      expect(await due(then - 3_600_000)).toHaveLength(1);
+      expect(await begin(then - 3_600_000)).toEqual(['m1']);
     });
 
     it('[F10] hold the lane back no longer than a minute', async () => {

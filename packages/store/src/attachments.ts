@@ -1,5 +1,6 @@
 import type { Attachment, InboundMessage } from '@parley/core';
 import { type Database, type Sql, statement, toJson } from './database.ts';
+import { isDue } from './due.ts';
 import type { MessageKey } from './inbox.ts';
 import type { InboxRow } from './rows.ts';
 
@@ -154,7 +155,7 @@ const DUE = statement(`
       where sibling.inbox_seq = attachment.inbox_seq and sibling.state = 'ready') as "bytesTaken"
   from attachment join inbox on inbox.seq = attachment.inbox_seq
   where attachment.channel = :channel and attachment.account = :account
-    and attachment.state = 'pending' and not_before <= :now and inbox.state <> 'done'
+    and attachment.state = 'pending' and ${isDue('attachment')} and inbox.state <> 'done'
   order by inbox_seq, attachment_index limit :limit`).rows<DueRow>();
 
 const THIS = 'where inbox_seq = :messageSeq and attachment_index = :index';
@@ -317,7 +318,8 @@ export async function withFetchedFiles(
 }
 
 function isYoung(row: InboxRow, now: number): boolean {
-  return now - row.receivedAt < LONGEST_WAIT_MS;
+  // Received in what is now the future, because the clock was set back: it has waited as long as that.
+  return Math.abs(now - row.receivedAt) < LONGEST_WAIT_MS;
 }
 
 // The state is written out, because a partial index serves only what names its condition.

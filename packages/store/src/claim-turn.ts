@@ -261,7 +261,8 @@ export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now:
   while (end < rows.length) {
     const burst = burstFrom(rows, end);
     const at = settlesAt(burst);
-    if (at > now)
+    // Further away than a burst can last: the clock was set back since.
+    if (at > now && at - now <= LONGEST_BURST_MS)
       return end === 0 ? { kind: 'later', at } : { kind: 'now', rows: rows.slice(0, end) };
     end += burst.length;
     if (busy === 'followup') break;

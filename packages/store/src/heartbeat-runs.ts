@@ -268,8 +268,11 @@ function byEnd(one: Released, other: Released): number {
   return (one.endedAt ?? 0) - (other.endedAt ?? 0);
 }
 
+/** Quiet hours are over. They take less than a day: what is held for longer was held by another clock. */
+const IS_OVER = "state = 'held' and (held_until <= :now or held_until - 86400000 > :now)";
+
 const DUE_TARGETS = statement(`
-  select distinct target from heartbeat_run where state = 'held' and held_until <= :now order by target`).rows<{
+  select distinct target from heartbeat_run where ${IS_OVER} order by target`).rows<{
   readonly target: string;
 }>();
 
@@ -284,7 +287,7 @@ interface Released {
 
 const RELEASE = statement(`
   update heartbeat_run set state = 'alerted'
-  where state = 'held' and held_until <= :now
+  where ${IS_OVER}
     and target in (select value from json_each(:targets))
   returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<Released>();
 

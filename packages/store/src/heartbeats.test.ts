@@ -118,6 +118,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted', heldUntil: null });
     });
 
+    it('[H04] hold no alert beyond the quiet hours when the clock is set back', async () => {
+      const then = 10 ** 12;
+      await store.heartbeats.start(order('a'), null, then);
+      await end('a', { alert: alert('Rain.', { heldUntil: then + 8 * 2 * HALF_HOUR }) }, then);
+      await store.heartbeats.release(then - 2 * HALF_HOUR);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'held' });
+      await store.heartbeats.release(then - 365 * 24 * 2 * HALF_HOUR);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted' });
+    });
+
     it('[H02] begin no run while another one is not over, and keep the beat', async () => {
       const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
       expect(await store.heartbeats.start(order('a'), null, 1)).toBe('started');

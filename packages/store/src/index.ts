@@ -40,6 +40,7 @@ export type {
   TurnStory,
   WhyRepository,
 } from './decisions.ts';
+export { untilDue } from './due.ts';
 export type {
   ForgettingRepository,
   Forgotten,

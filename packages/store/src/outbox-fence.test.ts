@@ -74,7 +74,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await next.takeOver(id)).toBe(true);
       const refused = { code: 'store-part-state' };
       await expect(old.markSent(id, 'p', 101)).rejects.toMatchObject(refused);
-      await expect(old.retryLater(id, 0, 'x', 'free')).rejects.toMatchObject(refused);
+      await expect(old.retryLater(id, { now: 0, afterMs: 0 }, 'x', 'free')).rejects.toMatchObject(
+        refused,
+      );
       await expect(old.markFailed(id, 'unknown', 'x', 101, part('notice'))).rejects.toMatchObject(
         refused,
       );

@@ -25,6 +25,8 @@ export interface DuePart {
   readonly state: 'pending' | 'sending';
   readonly attempts: number;
   readonly notBefore: number;
+  /** When it was put off until `notBefore`, or stored; in ms. See `untilDue`. */
+  readonly waitsSince: number;
   /** When it was last marked as being sent, in ms; null: never. */
   readonly sendingAt: number | null;
   /** When it was put into the outbox, in ms. */

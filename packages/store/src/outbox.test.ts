@@ -1,5 +1,6 @@
 import type { FreshParts } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { untilDue } from './due.ts';
 import type { Store } from './open-store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { claim, hold, message, part, routeTo } from './testing/messages.ts';
@@ -41,7 +42,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.outbox.enqueue([part('a'), part('b')], 0);
       const id = await sending();
       expect(await store.outbox.next(C1)).toMatchObject({ state: 'sending', part: { id } });
-      await store.outbox.retryLater(id, 5_000, 'slow down', 'counts');
+      await store.outbox.retryLater(id, { now: 1_000, afterMs: 4_000 }, 'slow down', 'counts');
       expect(await store.outbox.next(C1)).toMatchObject({
         state: 'pending',
         notBefore: 5_000,
@@ -114,10 +115,38 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.markSending('part_unknown', 1)).toBe(false);
     });
 
+    it.each([
+      ['an hour', -3_600_000],
+      ['a year', -365 * 24 * 3_600_000],
+    ])(
+      '[D05] waits no longer than it was put off for: the clock is set back %s',
+      async (_by, step) => {
+        const then = 10 ** 12;
+        await store.outbox.enqueue([part('a')], then);
+        await store.outbox.markSending((await store.outbox.next(C1))?.part.id ?? '', then);
+        const found = async (now: number) =>
+          (await store.outbox.chatsWithWork('web', 'default', now, 9)).length +
+          (await store.outbox.accountsWithWork(now)).length;
+        expect(await found(then + step)).toBe(2);
+        const id = (await store.outbox.next(C1))?.part.id ?? '';
+        await store.outbox.retryLater(id, { now: then, afterMs: 500 }, 'slow down', 'free');
+        expect(await found(then + 499)).toBe(0);
+        expect(await found(then + 500)).toBe(2);
+        expect(await found(then + step)).toBe(2);
+        const due = await store.outbox.next(C1);
+        expect(due && [untilDue(due, then + 400), untilDue(due, then + step)]).toEqual([100, 0]);
+      },
+    );
+
     it('counts only the attempts that were the part’s own fault', async () => {
       await store.outbox.enqueue([part('a')], 0);
-      await store.outbox.retryLater(await sending(), 1, 'rate', 'free');
-      await store.outbox.retryLater(await sending(), 2, 'broken pipe', 'counts');
+      await store.outbox.retryLater(await sending(), { now: 1, afterMs: 0 }, 'rate', 'free');
+      await store.outbox.retryLater(
+        await sending(),
+        { now: 2, afterMs: 0 },
+        'broken pipe',
+        'counts',
+      );
       expect(await store.outbox.next(C1)).toMatchObject({ attempts: 1, notBefore: 2 });
       expect((await store.outbox.recent(C1, 1))[0]?.error).toBe('broken pipe');
     });
@@ -161,8 +190,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         [{ ...part('a'), route: { ...routeTo('c1'), account: 'two' } }],
         0,
       );
-      await store.outbox.retryLater(await sending({ ...C1, chatId: 'waits' }), 900, 'x', 'free');
-      await store.outbox.retryLater(await sending({ ...C1, chatId: 'future' }), 901, 'x', 'free');
+      const waits = await sending({ ...C1, chatId: 'waits' });
+      await store.outbox.retryLater(waits, { now: 100, afterMs: 800 }, 'x', 'free');
+      const future = await sending({ ...C1, chatId: 'future' });
+      await store.outbox.retryLater(future, { now: 100, afterMs: 801 }, 'x', 'free');
       await store.outbox.markSent(await sending({ ...C1, chatId: 'done' }), 'p1', 1);
       await sending({ ...C1, chatId: 'dead' });
 

@@ -1,6 +1,7 @@
 import type { NewId, ReplyRoute } from '@parley/core';
 import { type Database, type Sql, StoreError, statement } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
+import { isDue } from './due.ts';
 import {
   type AccountWork,
   beforePart,
@@ -88,16 +89,17 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       return false;
     },
 
-    /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */
+    /** sending → pending, not before `afterMs` have passed; counts an attempt unless `free`. */
     retryLater: async (
       partId: string,
-      notBefore: number,
+      { now, afterMs }: { readonly now: number; readonly afterMs: number },
       error: string,
       attempt: 'counts' | 'free',
     ): Promise<void> => {
+      const notBefore = now + afterMs;
       const line = `${notBefore} ${error.slice(0, 300).replace(/\s+/g, ' ')}\n`;
       const attempts = attempt === 'counts' ? 1 : 0;
-      const params = { partId, notBefore, error, line, attempts, epoch };
+      const params = { partId, notBefore, now, error, line, attempts, epoch };
       if ((await database.change('power-cut', RETRY, params)) > 0) return;
       await database.read((sql) => requireState(sql, partId, 'pending'));
     },
@@ -191,7 +193,8 @@ const UNFINISHED = "state in ('pending', 'sending')";
  * SQLite goes through all parts that the chat ever had, by the index that has the same columns.
  */
 const FIRST = statement(`
-  select ${OUTBOX_COLUMNS}, state, attempts, not_before as "notBefore", sending_at as "sendingAt",
+  select ${OUTBOX_COLUMNS}, state, attempts, not_before as "notBefore",
+    updated_at as "waitsSince", sending_at as "sendingAt",
     created_at as "createdAt", trace, exists (select 1 from outbox later
       where later.turn_id = outbox.turn_id and later.part_index > outbox.part_index) as goes_on
   from outbox /*sqlite indexed by outbox_unfinished */where ${OF_CHAT} and ${UNFINISHED}
@@ -206,10 +209,10 @@ const FIRST = statement(`
 async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePart[]> {
   const rows = await sql.all(FIRST, { ...chat, limit });
   return rows.map((row) => {
-    const { state, attempts, notBefore, sendingAt, createdAt, trace } = row;
+    const { state, attempts, notBefore, waitsSince, sendingAt, createdAt, trace } = row;
     return {
       part: { ...readPart(row), isLast: !row.goes_on },
-      ...{ state, attempts, notBefore, sendingAt, createdAt },
+      ...{ state, attempts, notBefore, waitsSince, sendingAt, createdAt },
       ...(trace === null ? {} : { trace }),
     };
   });
@@ -252,7 +255,7 @@ const SENT = statement(`
 
 /** Five minutes of refusals by a platform need not all be kept: no more than 4,000 characters. */
 const RETRY = statement(`
-  update outbox set state = 'pending', not_before = :notBefore, error = :error,
+  update outbox set state = 'pending', not_before = :notBefore, updated_at = :now, error = :error,
     attempts = attempts + :attempts,
     retries = case when length(retries) > 4000 then retries else coalesce(retries, '') || :line end
   ${WHILE_MINE}`);
@@ -307,16 +310,16 @@ const OWN = statement(`
 const CHATS_WITH_WORK = statement(`
   select part.channel, part.account, part.chat_id as "chatId" from outbox part
   where part.channel = :channel and part.account = :account and part.${UNFINISHED}
-    and part.not_before <= :now and not exists (select 1 from outbox earlier
+    and ${isDue('part')} and not exists (select 1 from outbox earlier
       where earlier.channel = part.channel and earlier.account = part.account
         and earlier.chat_id = part.chat_id and earlier.${UNFINISHED} and earlier.seq < part.seq)
   order by part.seq limit :limit`).rows<ChatKey>();
 
 const ACCOUNTS_WITH_WORK = statement(`
   select 'parts' as kind, channel, account from outbox
-  where ${UNFINISHED} and not_before <= :now group by channel, account
+  where ${UNFINISHED} and ${isDue('outbox')} group by channel, account
   union all select 'files', channel, account from attachment
-  where state = 'pending' and not_before <= :now group by channel, account`).rows<AccountWork>();
+  where state = 'pending' and ${isDue('attachment')} group by channel, account`).rows<AccountWork>();
 
 const COUNTS = statement('select state, count(*) as count from outbox group by state').rows<{
   readonly state: PartState;

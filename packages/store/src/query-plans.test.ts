@@ -195,7 +195,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.inbox.chats(chat, 5);
   await store.turns.calls(['t1']);
   for (const finish of [
-    (id: string) => store.outbox.retryLater(id, 0, 'x', 'free'),
+    (id: string) => store.outbox.retryLater(id, { now: 0, afterMs: 0 }, 'x', 'free'),
     (id: string) => store.outbox.markSent(id, 'p', 0),
     (id: string) => store.outbox.markFailed(id, 'failed', 'x', 0, part('notice')),
   ]) {

@@ -55,6 +55,7 @@ describe('what of the waiting messages becomes a turn', () => {
     ['each picture lets it wait on', [picture(0), picture(900)], 1_000, 'at 1900'],
     ['and it goes whole', [picture(0), picture(900)], 1_900, 2],
     ['but not for ever', [0, 900, 1_800, 2_700, 3_600, 4_500].map((at) => picture(at)), 5_000, 6],
+    ['and no clock that is set back makes it wait', [picture(3_600_000)], 0, 1],
     ['what came before an album does not wait for it', [{}, picture(10)], 20, 1],
     ['what comes after it keeps its place', [picture(0), { at: 10 }], 20, 'at 1000'],
     ['and goes with it', [picture(0), { at: 10 }], 1_000, 2],

@@ -97,6 +97,13 @@ function soulLookups(database: Database) {
     /** Passed ones whose time has come, oldest first. */
     due: (agent: string, now: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(DUE, { agent, now })).map(readSoulVersion)),
+    /**
+     * A version that passed in what is now the future, because the clock was set back, gets its veto time again,
+     * counted from now: no version waits for that clock, and none is applied before its owner could object.
+     */
+    async restartVetoTimes(agent: string, now: number): Promise<void> {
+      await database.change('power-cut', RESTART_VETO_TIME, { agent, now });
+    },
     /** In one look: which version is in use, and whether any waits for an evaluation, its time or its notice. */
     status: (agent: string, now: number): Promise<SoulStatus> =>
       database.read(async (sql) => {
@@ -117,12 +124,16 @@ const UNJUDGED = selectVersions("state = 'proposed' order by number");
 
 const DUE = selectVersions("state = 'passed' and applies_at <= :now order by number");
 
+const RESTART_VETO_TIME = statement(`
+  update soul_version set applies_at = :now + (applies_at - judged_at), judged_at = :now
+  where agent = :agent and state = 'passed' and judged_at > :now`);
+
 const UNNOTIFIED = selectVersions('unnotified = 1 order by number');
 
 const STATUS = statement(`
   select (select number from soul_version where agent = :agent and state = 'applied') as "inUse",
     case when exists (select 1 from soul_version where agent = :agent and (state = 'proposed'
-      or unnotified = 1 or (state = 'passed' and applies_at <= :now))) then 1 else 0 end as busy`).rows<{
+      or unnotified = 1 or (state = 'passed' and (applies_at <= :now or judged_at > :now)))) then 1 else 0 end as busy`).rows<{
   readonly inUse: number | null;
   readonly busy: number;
 }>();

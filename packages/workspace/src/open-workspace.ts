@@ -9,6 +9,7 @@ import {
   type Reader,
   reasonOf,
   silentLogger,
+  systemTime,
 } from '@parley/core';
 import { type AgentFiles, openAgentFiles } from './agent-files.ts';
 import { Bootstrap } from './bootstrap.ts';
@@ -59,7 +60,12 @@ export interface Workspace {
 
 /** Opens the workspace, making it at the first start. Throws WorkspaceError when the folder is no use. */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
-  const { log = silentLogger, clock = Date.now, newId = randomId, lock = localLock() } = options;
+  const {
+    log = silentLogger,
+    clock = systemTime.clock,
+    newId = randomId,
+    lock = localLock(),
+  } = options;
   const bootstrapIn = (place: string, held: WorkspaceLock) =>
     new Bootstrap({ folder: place, newId, log, lock: held });
   const created = await seedFolder(options.folder, options.templates, lock, (held) =>

@@ -1,7 +1,7 @@
 import { type BigIntStats, constants, type Dirent, lstatSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BoundedMap, ParleyError, reasonOf } from '@parley/core';
+import { BoundedMap, type Clock, ParleyError, reasonOf, systemTime } from '@parley/core';
 
 /** A path inside the workspace, checked: its segments are plain names and cannot leave the folder. */
 export interface FileName {
@@ -205,7 +205,7 @@ interface KnownFolder {
 
 /** `listMarkdown` that reads a folder again only once its entries have changed, which its times say. */
 export function markdownLister(
-  clock: () => number = Date.now,
+  clock: Clock = systemTime.clock,
 ): (folder: string) => Promise<readonly string[]> {
   const known = new BoundedMap<string, KnownFolder>(FOLDERS);
   const entriesOf = async (folder: string): Promise<readonly Dirent[]> => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startTelegramServer } from '@openclaw/crabline';
 import { telegram } from '@parley/channel-telegram';
 import type { ChannelState } from '@parley/channels';
-import { type InboundMessage, memoryValues, silentLogger } from '@parley/core';
+import { type InboundMessage, memoryValues, silentLogger, systemTime } from '@parley/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
 import { part } from './adapter-parts.ts';
@@ -41,6 +41,7 @@ describe('the Telegram adapter against a server by others', () => {
         settings: { token: botToken, apiRoot: endpoints.apiRoot },
         log: silentLogger,
         clock: Date.now,
+        monotonic: systemTime.monotonic,
         values: memoryValues(),
         commands: [{ name: 'help', summary: 'what I can do' }],
         receive: async (message) => {

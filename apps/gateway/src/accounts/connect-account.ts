@@ -134,7 +134,7 @@ export interface AdapterDeps extends AccountDeps {
 export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise<ChannelAdapter> {
   const { definition, account, settings } = plan;
   const channel = definition.id;
-  const { store, log, clock, wakeFiles } = deps;
+  const { store, log, clock, monotonic, wakeFiles } = deps;
   const deliver = wakeDeliveryOn(deps.bus);
   const ingress: IngressDeps = {
     ...deps,
@@ -154,6 +154,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     settings,
     log,
     clock,
+    monotonic,
     isShared: deps.isShared,
     values: deps.values,
     holdsAccount: deps.holdsAccount,

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core';
+import { recordingLogger, systemTime } from '@parley/core';
 import { openStore, type Store, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AccountRight, AccountRights } from './account-rights.ts';
@@ -27,7 +27,14 @@ describe('the right to serve an account', () => {
 
   function open(owner: string, on = store): AccountRights {
     const { log } = recordingLogger();
-    const rights = leasedRights({ store: on, owner, clock: Date.now, log, leaseMs: LEASE_MS });
+    const rights = leasedRights({
+      store: on,
+      owner,
+      clock: Date.now,
+      monotonic: systemTime.monotonic,
+      log,
+      leaseMs: LEASE_MS,
+    });
     gateways.push(rights);
     return rights;
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import {
   type LeaseRow,
   type NamedLease,
@@ -15,6 +15,7 @@ export interface LeasedRightsDeps {
   /** Id of this process. */
   readonly owner: string;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly log: Logger;
   /** `LEASE_MS` when absent; tests cannot wait that long. All other times are parts of it. */
   readonly leaseMs?: number | undefined;
@@ -151,8 +152,8 @@ class LeasedRights implements AccountRights {
 
   /** Returns after how long the next round is due, in ms. */
   async #round(): Promise<number> {
-    const { store, clock, owner } = this.#deps;
-    const [at, since] = [clock(), performance.now()];
+    const { store, clock, monotonic, owner } = this.#deps;
+    const [at, since] = [clock(), monotonic()];
     const names = [...this.#held.keys(), ...(this.#seat === null ? [] : [this.#seat.name])];
     const asked = store.leases.renewAll(owner, names, at + this.#leaseMs);
     const rows = await this.#inTime(asked);
@@ -238,7 +239,7 @@ class LeasedRights implements AccountRights {
   }
 
   #isSettled(seats: readonly Seat[]): boolean {
-    const now = this.#deps.clock();
+    const now = this.#deps.monotonic();
     const names = seats.map(({ gateway }) => gateway ?? '').toSorted();
     const joined = names.join();
     if (joined !== this.#gateways.names) {
@@ -258,7 +259,7 @@ class LeasedRights implements AccountRights {
     this.#waiting.delete(name);
     if (this.#transferring.delete(name)) {
       this.#deps.log.warn({ lease: name }, 'no other gateway took this account over');
-      this.#restsUntil = this.#deps.clock() + this.#leaseMs * REST_AFTER_REFUSAL;
+      this.#restsUntil = this.#deps.monotonic() + this.#leaseMs * REST_AFTER_REFUSAL;
     }
     const held = { lease, lost: new AbortController(), recalled: new AbortController() };
     this.#held.set(name, held);
@@ -307,7 +308,7 @@ class LeasedRights implements AccountRights {
 
   #leftMs(): number {
     const { now, monotonic } = this.#heldUntil;
-    return Math.min(now - this.#deps.clock(), monotonic - performance.now());
+    return Math.min(now - this.#deps.clock(), monotonic - this.#deps.monotonic());
   }
 
   #loseAll(): void {

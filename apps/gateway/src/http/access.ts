@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Clock, Logger } from '@parley/core';
+import type { Logger, Monotonic } from '@parley/core';
 import type { PageSession, Role } from '@parley/store';
 import type { Context } from 'hono';
 import type { AgentServices } from './agent-routes.ts';
@@ -28,7 +28,7 @@ export interface AccessOptions {
   readonly token: () => string;
   /** The address listened on; decides which names are our own. */
   readonly host: string;
-  readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly log: Logger;
 }
 
@@ -36,8 +36,8 @@ export interface AccessOptions {
  * Who may do what (U03). The token, or a session of the page, comes as `Authorization: Bearer …`: what a
  * browser sends by itself (cookies) or keeps in histories (addresses) opens nothing.
  */
-export function createAccess({ token, host, clock, log }: AccessOptions) {
-  const wrong = createWrongTokens(clock);
+export function createAccess({ token, host, monotonic, log }: AccessOptions) {
+  const wrong = createWrongTokens(monotonic);
 
   /** Null: it is the token. While a caller has to wait, tokens are not compared. */
   function checkToken(c: Context<AppEnv>, given: string): Refusal | null {
@@ -234,18 +234,18 @@ function oneMore({ count, at }: Tries, now: number): Tries {
 }
 
 /** Slows the guessing of tokens down, for each sender and in total. While one waits nothing is compared. */
-export function createWrongTokens(clock: Clock) {
+export function createWrongTokens(monotonic: Monotonic) {
   const senders = new Map<string, Tries>();
   let all = NONE;
   return {
     /** How long this sender's next token has to wait, in ms. */
     waitMs({ name, isLocal }: TokenSender): number {
-      const now = clock();
+      const now = monotonic();
       const own = waitAfter(senders.get(name) ?? NONE, now, ONE_SENDER);
       return isLocal ? own : Math.max(own, waitAfter(all, now, ALL_SENDERS));
     },
     wrong({ name }: TokenSender): void {
-      const now = clock();
+      const now = monotonic();
       const tries = oneMore(senders.get(name) ?? NONE, now);
       senders.delete(name);
       senders.set(name, tries);

@@ -1,4 +1,5 @@
 import type { HttpFacet } from '@parley/channels';
+import type { Clock } from '@parley/core';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import { type Context, Hono } from 'hono';
 import { type ChannelServiceDeps, createChannelService } from '../channel-service.ts';
@@ -37,6 +38,7 @@ import { workspaceRoutes } from './workspace-routes.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiServices {
+  readonly clock: Clock;
   /** The files of the web page. */
   readonly page: PageFiles;
   /** Browsers that are signed in to the page. */

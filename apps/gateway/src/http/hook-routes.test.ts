@@ -30,7 +30,7 @@ beforeEach(() => {
     list: async () => [],
     count: (outcome, hook = '-') => void counted.push(`${hook} ${outcome}`),
   };
-  app = hookRoutes(page, { clock: () => now, log: log.log });
+  app = hookRoutes(page, { monotonic: () => now, log: log.log });
 });
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };

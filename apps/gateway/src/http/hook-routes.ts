@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Clock, Logger } from '@parley/core';
+import type { Logger, Monotonic } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import {
@@ -52,11 +52,11 @@ const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes
  */
 export function hookRoutes(
   hooks: HookPage,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  { monotonic, log }: { readonly monotonic: Monotonic; readonly log: Logger },
 ): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const wrong = createWrongTokens(clock);
-  const rate = createRate(clock);
+  const wrong = createWrongTokens(monotonic);
+  const rate = createRate(monotonic);
   /** A right token never waits for wrong ones, or anybody could keep events away. */
   function unproven(c: Context<AppEnv>): Response {
     const sender = senderOf(c);
@@ -154,13 +154,13 @@ async function readBody(c: Context, maxBytes: number): Promise<string | null> {
 const MINUTE_MS = 60_000;
 
 /** Counts the events of the last minute by hook; of each process alone. */
-function createRate(clock: Clock) {
+function createRate(monotonic: Monotonic) {
   const taken = new Map<string, readonly number[]>();
   return {
     /** 0: it is counted. Else when the next one may come, in ms. */
     take(name: string, perMinute: number): number {
-      const now = clock();
-      const lately = (taken.get(name) ?? []).filter((at) => at > now - MINUTE_MS && at <= now);
+      const now = monotonic();
+      const lately = (taken.get(name) ?? []).filter((at) => at > now - MINUTE_MS);
       const [first] = lately;
       if (lately.length >= perMinute && first !== undefined) return first + MINUTE_MS - now;
       taken.set(name, [...lately, now]);

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { whyAnswerText } from '@parley/channels/timeline-text';
-import { shortDuration, type WhyAnswer } from '@parley/core';
+import { shortDuration, systemTime, type WhyAnswer } from '@parley/core';
 import type { GatewayStatus, ShownAgent } from '@parley/gateway/api';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
 import { withApi } from '../api.ts';
@@ -117,12 +117,12 @@ export function storage(cli: Cli, json = false): Promise<number> {
     const { settings } = loaded;
     const ages = retentionAges(settings);
     const report: StorageReport = {
-      ...(await store.retention.use(ages, Date.now())),
+      ...(await store.retention.use(ages, systemTime.clock())),
       maxMegabytes: settings.retention.maxMegabytes,
       workspace: sumOf(allAgents(loaded).map((one) => filesIn(one.settings.agent.workspace))),
       lastRun: await store.retention.last(),
     };
-    cli.print(json ? jsonText(report) : storageText(report, ages, Date.now()));
+    cli.print(json ? jsonText(report) : storageText(report, ages, systemTime.clock()));
     return 0;
   });
 }

@@ -62,6 +62,7 @@ it('[G17] what a summary has used is counted, also where the model wrote none', 
   const deps = {
     model,
     clock: () => 0,
+    monotonic: () => 0,
     meter: { count() {}, observe() {} },
     charge: async ({ inputTokens }: { inputTokens: number }) => void counted.push(inputTokens),
   };
@@ -83,7 +84,7 @@ it.each([
   const room = 4_096;
   const entries = ['user', 'assistant'] as const;
   const { summary } = await writeSummary(
-    { model, clock: () => 0, meter: { count() {}, observe() {} } },
+    { model, clock: () => 0, monotonic: () => 0, meter: { count() {}, observe() {} } },
     {
       before: { remembered: [], openTasks: [], decisions: [], facts: ['a'], tone: [] },
       entries: entries.map((role, seq) => ({

@@ -148,7 +148,8 @@ export async function readHistory(
   return { summary: null, transcript: all };
 }
 
-export interface SummaryServices extends Pick<Runtime, 'clock' | 'newId' | 'log' | 'meter'> {
+export interface SummaryServices
+  extends Pick<Runtime, 'clock' | 'monotonic' | 'newId' | 'log' | 'meter'> {
   readonly store: Pick<Store, 'summaries' | 'transcript'>;
   readonly model: ChatModel;
   /** Counts what it has used (G17). */
@@ -195,7 +196,7 @@ At most ten sentences of theirs (never yours) that tell something lasting of the
  * Error when the model wrote nothing of use.
  */
 export async function writeSummary(
-  deps: Pick<SummaryServices, 'model' | 'clock' | 'meter' | 'charge'>,
+  deps: Pick<SummaryServices, 'model' | 'clock' | 'monotonic' | 'meter' | 'charge'>,
   { before, entries, room = Number.POSITIVE_INFINITY, quotes = false }: ToSumUp,
   stop: AbortSignal,
 ): Promise<Notes & { readonly summary: Summary }> {
@@ -249,13 +250,14 @@ const TRY_AGAIN_MS = 10 * 60_000;
  * Writes a summary that no other process is writing. A failure is logged and retried later.
  */
 export async function claimSummary(
-  { store, newId, clock, log }: SummaryServices,
+  { store, newId, clock, monotonic, log }: SummaryServices,
   task: SummaryTask,
   impatient: boolean,
   work: (stop: AbortSignal) => Promise<StoredSummary>,
   stop: AbortSignal,
 ): Promise<StoredSummary | NotSummarized> {
   const by = newId('summary');
+  const startedAt = monotonic();
   const now = clock();
   const claim = { by, now, until: now + CLAIM_MS, impatient };
   if (!(await store.summaries.claim(task, claim))) return { kind: 'busy' };
@@ -263,7 +265,7 @@ export async function claimSummary(
   try {
     const summary = await work(stop);
     if (!(await store.summaries.finish(task, by, summary))) return { kind: 'busy' };
-    log.info({ ...facts, ms: clock() - now }, 'a part of a conversation was summarized');
+    log.info({ ...facts, ms: monotonic() - startedAt }, 'a part of a conversation was summarized');
     return summary;
   } catch (error) {
     // The end of the process and a stop by a person are no failures: the next may begin at once.

@@ -34,6 +34,7 @@ function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
     model,
     localTime: localTimeIn(zone),
     clock: () => now,
+    monotonic: () => now,
     meter: silentMeter,
     log: silentLogger,
     newId: (prefix) => {

@@ -6,6 +6,7 @@ import {
   type LiveToolCall,
   type Logger,
   type Meter,
+  type Monotonic,
   type Reader,
   reasonOf,
   type StepFacts,
@@ -55,6 +56,7 @@ export interface CallToolsDeps {
   /** Called when a tool is started and when it has ended, for people who watch. */
   readonly onCall?: (call: LiveToolCall) => void;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly log: Logger;
   readonly meter?: Meter;
   /** Without it nothing is traced. */
@@ -148,11 +150,11 @@ async function outcomeOf(
   // Reading may be done twice; anything else must not be done again by a later run.
   const isSafe = tool.effect === 'read' || tool.actsOnce === true;
   if (!isSafe && !(await deps.journal.append({ kind: 'started', call: key }))) return null;
-  const { turnId, tools, clock, log, limits, gate } = deps;
+  const { turnId, tools, clock, monotonic, log, limits, gate } = deps;
   const foreign = tools.foreign.has(tool.name);
   const { origin: _origin, ...at } = deps.at;
   const messages = [...(at.messages ?? []), ...deps.journal.joined().map(({ message }) => message)];
-  const startedAt = clock();
+  const startedAt = monotonic();
   const about = {
     ...{ ...at, messages, moment, turnId, callId: key, clock, log },
     ...(approved && proposal !== null && { approved: proposal.content }),
@@ -167,7 +169,7 @@ async function outcomeOf(
     return ended;
   });
   const ended = outcome.failed === true ? 'failed' : 'done';
-  const ms = clock() - startedAt;
+  const ms = monotonic() - startedAt;
   onCall?.({ ...shown, state: ended, ms });
   deps.meter?.observe('parley_tool_seconds', ms, { tool: tool.name, outcome: ended });
   log.info({ tool: tool.name, ms, failed: outcome.failed }, 'tool');

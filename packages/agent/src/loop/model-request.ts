@@ -2,6 +2,7 @@ import {
   type Clock,
   type Logger,
   type Meter,
+  type Monotonic,
   type PromptPart,
   type Reader,
   type ResponseFormat,
@@ -41,6 +42,7 @@ export type StepTiming = NonNullable<JournalStep['timing']> & {
 /** What asking needs besides the request. */
 export interface AskDeps {
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly meter: Meter;
   /** Without it nothing is traced. */
   readonly tracer?: Tracer | undefined;
@@ -64,8 +66,8 @@ export async function askModel(
   deps: AskDeps,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
-  const { tracer = silentTracer, meter, clock } = deps;
-  const startedAt = clock();
+  const { tracer = silentTracer, meter, monotonic } = deps;
+  const startedAt = monotonic();
   let outcome = 'failed';
   try {
     return await tracer.span('parley.model', {}, async (span) => {
@@ -77,7 +79,7 @@ export async function askModel(
     });
   } finally {
     const ended = signal.aborted ? 'stopped' : outcome;
-    meter.observe('parley_model_seconds', clock() - startedAt, { outcome: ended });
+    meter.observe('parley_model_seconds', monotonic() - startedAt, { outcome: ended });
   }
 }
 
@@ -87,12 +89,12 @@ async function listen(
   deps: AskDeps,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
-  const startedAt = deps.clock();
+  const [startedAt, since] = [deps.clock(), deps.monotonic()];
   const calls: ModelToolCall[] = [];
   let firstTokenMs: number | undefined;
   for await (const event of model.stream(request, signal)) {
     if (firstTokenMs === undefined) {
-      firstTokenMs = deps.clock() - startedAt;
+      firstTokenMs = deps.monotonic() - since;
       deps.meter.observe('parley_model_first_token_seconds', firstTokenMs);
     }
     if (event.type === 'text') deps.onText(event.text);

@@ -68,14 +68,14 @@ export interface TurnLoopDeps extends CallToolsDeps {
  * ModelError, TurnLimitError, SpendCapError and ResponseFormatError, and whatever `stop` fires with.
  */
 export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<FinalStep | null> {
-  const { journal, limits, clock } = deps;
-  const startedAt = clock();
+  const { journal, limits, monotonic } = deps;
+  const startedAt = monotonic();
   for (;;) {
     const unfinished = journal.rounds().at(-1);
     if (unfinished !== undefined && !(await callTools(showing(deps), unfinished, stop)))
       return null;
     const closingNow = () =>
-      closingText({ rounds: journal.rounds(), ms: clock() - startedAt }, limits);
+      closingText({ rounds: journal.rounds(), ms: monotonic() - startedAt }, limits);
     if (unfinished !== undefined && closingNow() === null) {
       if ((await deps.joinLater?.()) === 'fenced') return null;
     }
@@ -154,8 +154,8 @@ async function askStep(
     stream.push(text);
     deps.shown?.(stream.shown());
   };
-  const { clock, meter, tracer } = deps;
-  const ask: AskDeps = { clock, meter, tracer, onText };
+  const { clock, monotonic, meter, tracer } = deps;
+  const ask: AskDeps = { clock, monotonic, meter, tracer, onText };
   try {
     const answer = await askModel(deps.model, request, ask, stop);
     stream.end();

@@ -29,7 +29,16 @@ async function tryOut(
   const spent = async ({ inputTokens }: { readonly inputTokens: number }) => {
     tokens += inputTokens;
   };
-  const given = { model, judge, scenarios, mayAsk, spent, clock: () => 0, meter: silentMeter };
+  const given = {
+    model,
+    judge,
+    scenarios,
+    mayAsk,
+    spent,
+    clock: () => 0,
+    monotonic: () => 0,
+    meter: silentMeter,
+  };
   const deps = { ...given, known: new Map() };
   const results = await runScenarios(deps, 'Be brief.', new AbortController().signal);
   return { ...results, model, judge, tokens };
@@ -92,7 +101,16 @@ describe('the scenarios for SOUL.md', () => {
       if (left < 0) throw new Error('spent');
     };
     const spent = async () => {};
-    const given = { model, judge, scenarios, mayAsk, spent, clock: () => 0, meter: silentMeter };
+    const given = {
+      model,
+      judge,
+      scenarios,
+      mayAsk,
+      spent,
+      clock: () => 0,
+      monotonic: () => 0,
+      meter: silentMeter,
+    };
     const deps = { ...given, known: new Map() };
     const { signal } = new AbortController();
     model.next({ say: '51' }, { say: '51' }, { say: '51' });
@@ -107,8 +125,20 @@ describe('the scenarios for SOUL.md', () => {
   it('[W06] words of the offline model, where all others fail, are no verdict', async () => {
     const clock = () => 0;
     const settings = ModelSettings.parse('offline');
-    const { model } = createChatModel(settings, { settingsFile: 'x', clock, logger: silentLogger });
-    const given = { model, judge: model, scenarios: [SUM], clock, meter: silentMeter };
+    const { model } = createChatModel(settings, {
+      settingsFile: 'x',
+      clock,
+      monotonic: clock,
+      logger: silentLogger,
+    });
+    const given = {
+      model,
+      judge: model,
+      scenarios: [SUM],
+      clock,
+      monotonic: clock,
+      meter: silentMeter,
+    };
     const deps = { ...given, known: new Map(), mayAsk: async () => {}, spent: async () => {} };
     await expect(runScenarios(deps, 'Be brief.', new AbortController().signal)).rejects.toThrow(
       'no model answers',

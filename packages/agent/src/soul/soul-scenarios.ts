@@ -1,4 +1,4 @@
-import { type Clock, type Meter, quotedLines } from '@parley/core';
+import { type Clock, type Meter, type Monotonic, quotedLines } from '@parley/core';
 import { type ChatModel, OFFLINE_MODEL } from '@parley/models';
 import type { SoulFinding, TurnUsage } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
@@ -47,6 +47,7 @@ export interface ScenarioServices {
   mayAsk(): Promise<void>;
   spent(usage: Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>): Promise<void>;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly meter: Meter;
 }
 
@@ -122,7 +123,7 @@ async function faultIn(
 }
 
 async function say(
-  { clock, meter, mayAsk, spent }: ScenarioServices,
+  { clock, monotonic, meter, mayAsk, spent }: ScenarioServices,
   model: ChatModel,
   { system, user, most }: { readonly system: string; readonly user: string; readonly most: number },
   stop: AbortSignal,
@@ -134,7 +135,7 @@ async function say(
   } as const;
   await mayAsk();
   const { text, usage } = await withTimeLimit({ ms: ANSWER_MS, stop }, (signal) =>
-    askModel(model, request, { clock, meter, onText() {} }, signal),
+    askModel(model, request, { clock, monotonic, meter, onText() {} }, signal),
   );
   await spent(usage);
   // The last of `model.fallback`; its words say nothing about the text.

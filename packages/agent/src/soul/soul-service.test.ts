@@ -36,6 +36,17 @@ describe('the way to another SOUL.md', () => {
     expect(await scene.states()).toEqual(['1 applied agent', '0 replaced seed']);
   });
 
+  it('[W06] the owner has the whole veto time, and no more, when the clock is set back', async () => {
+    await scene.propose(SECOND_SOUL);
+    const earlier = scene.now - 365 * 24 * HOUR;
+    expect(await scene.service.rests(earlier)).toBe(false);
+    await scene.service.applyDue(earlier);
+    await scene.service.applyDue(earlier + 24 * HOUR - 1);
+    expect(await scene.states()).toEqual(['1 passed agent', '0 applied seed']);
+    await scene.service.applyDue(earlier + 24 * HOUR);
+    expect((await scene.states())[0]).toBe('1 applied agent');
+  });
+
   it('[W06] a veto holds, and so does a refusal by the evaluation', async () => {
     await scene.propose(SECOND_SOUL);
     expect(await scene.service.veto(1, 'telegram:1')).toMatchObject({ kind: 'done' });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { SoulRepository, SoulVersion } from '@parley/store';
 import {
   type GovernedFile,
@@ -32,6 +32,7 @@ export interface SoulOptions {
   readonly file: SoulFile;
   readonly settings: SoulSettings;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly log: Logger;
   /** Opens the scenarios for a proposal; without a judge the rules decide alone. */
   readonly trial?: SoulTrial;
@@ -199,6 +200,7 @@ export class SoulService implements GovernedFile {
   async applyDue(now: number): Promise<void> {
     const { agent, souls } = this.#soul;
     if (this.settings.apply !== 'after-veto-time') return;
+    await souls.restartVetoTimes(agent, now);
     for (const { number, basedOn, author } of await souls.due(agent, now)) {
       if (isRefusedToPeople(author, this.settings)) {
         await souls.close(agent, number, 'vetoed', 'the settings (soul.humanEdits)', now);
@@ -220,16 +222,16 @@ export class SoulService implements GovernedFile {
       await this.#evaluations.hold(() => this.#judgePending(stop));
     } catch (error) {
       if (stop.aborted) return;
-      this.#retryAt = this.#soul.clock() + RETRY_MS;
+      this.#retryAt = this.#soul.monotonic() + RETRY_MS;
       const reason = reasonOf(error);
       this.#soul.log.warn({ reason }, 'SOUL.md could not be evaluated; it is tried again');
     }
   }
 
   async #judgePending(stop: AbortSignal): Promise<void> {
-    const { agent, souls, clock, trial } = this.#soul;
+    const { agent, souls, monotonic, trial } = this.#soul;
     await this.#judgeByRules();
-    if (trial === undefined || clock() < this.#retryAt) return;
+    if (trial === undefined || monotonic() < this.#retryAt) return;
     const pending = await souls.unjudged(agent);
     if (pending.length === 0) return;
     const { judgeWithScenarios } = await import('./soul-scenarios.ts');

@@ -42,7 +42,7 @@ async function runSubAgent(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<void> {
-  const startedAt = deps.clock();
+  const startedAt = deps.monotonic();
   const turn = inItsChat(claimed);
   const account = () => accountOfTurn(turn, deps);
   const { turns } = deps.store;
@@ -65,7 +65,7 @@ async function runSubAgent(
     },
     deps.clock(),
   );
-  const ms = deps.clock() - startedAt;
+  const ms = deps.monotonic() - startedAt;
   deps.log.info({ ...facts, ms, outcome: end.kind, run: committed.kind }, 'turn of a sub-agent');
   if (committed.kind === 'fenced') return;
   deps.pass('turn-committed');

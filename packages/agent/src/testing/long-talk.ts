@@ -63,7 +63,15 @@ export async function openLongTalk({
     ids += 1;
     return `${prefix}-${ids}`;
   };
-  const deps = { ...size, store: scene.store, model, newId, clock: () => 0, meter: silentMeter };
+  const deps = {
+    ...size,
+    store: scene.store,
+    model,
+    newId,
+    clock: () => 0,
+    monotonic: () => 0,
+    meter: silentMeter,
+  };
   const otherWorker = (more: Partial<CompactServices> = {}) =>
     createCompactor({ ...deps, log: silentLogger, ...more });
   inner = otherWorker();

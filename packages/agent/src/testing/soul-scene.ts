@@ -94,7 +94,7 @@ async function start(
     humanEdits: 'propose',
     ...settings,
   };
-  const common = { agent: 'main', souls: store.souls, clock, log: silentLogger };
+  const common = { agent: 'main', souls: store.souls, clock, monotonic: clock, log: silentLogger };
   const deps = { ...common, file, settings: all };
   const service = new SoulService(deps);
   const workspace = await openWorkspace({ folder, templates, governed: service });

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Clock, type Logger, type Meter, type PromptPart, reasonOf } from '@parley/core';
+import {
+  type Clock,
+  type Logger,
+  type Meter,
+  type Monotonic,
+  type PromptPart,
+  reasonOf,
+} from '@parley/core';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import { enforceAudience } from '@parley/prompt';
 import {
@@ -25,6 +32,7 @@ import {
 interface UpkeepOptions {
   readonly model: ChatModel;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly meter: Meter;
   readonly log: Logger;
   /** Context window of the model, in tokens; unlimited when absent. */

@@ -38,6 +38,7 @@ function scene(
     settings: { agent: 'main', waitMs, clients: { shop } },
     log: silentLogger,
     clock: () => 5_000,
+    monotonic: () => 5_000,
     holdsAccount: () => true,
     revise: () => Promise.resolve(),
     reacted: async () => {},

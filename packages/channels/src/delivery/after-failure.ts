@@ -8,6 +8,7 @@ import {
   type Logger,
   literal,
   type Meter,
+  type Monotonic,
   type OutboundPart,
   type ReplyRoute,
   reasonOf,
@@ -114,6 +115,7 @@ export interface FailureDeps {
   readonly log: Logger;
   readonly meter: Meter;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly random: () => number;
 }
 
@@ -133,14 +135,14 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
     const { failure } = error;
     if (failure.kind === 'rate-limited') {
       const chat = failure.scope === 'account' ? undefined : part.route;
-      deps.pacer.pause(deps.clock(), failure.retryAfterMs, chat);
+      deps.pacer.pause(deps.monotonic(), failure.retryAfterMs, chat);
     }
     const labels = { channel: part.route.channel, reason: failure.kind };
     deps.meter.count('parley_delivery_retries_total', labels);
     const { channel, account } = part.route;
     const away = failure.kind === 'transient' && { outage: `${channel}/${account}` };
     deps.log.warn({ ...away, part: part.id, afterMs, reason: error.message }, 'send again later');
-    await deps.outbox.retryLater(part.id, deps.clock() + afterMs, error.message, attempt);
+    await deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs }, error.message, attempt);
     return;
   }
   const { state } = decision;
@@ -211,7 +213,7 @@ export async function recover(deps: FailureDeps, { part, sendingAt }: DuePart): 
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
   const reason = 'interrupted while sending';
   if (note?.kind === 'marked' || mayRepeat(deps, part, sendingAt ?? undefined))
-    return deps.outbox.retryLater(part.id, deps.clock(), reason, 'free');
+    return deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, 'free');
   const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
   if (messageId !== undefined) {
     await deps.outbox.markSent(part.id, messageId, deps.clock());
@@ -244,7 +246,8 @@ export function mayRepeat(
   sentAt = clock(),
 ): boolean {
   const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
-  const isKeyKnown = idempotentSend && clock() - sentAt <= idempotentForMs;
+  // Sent in what is now the future, because the clock was set back: how long ago is not known.
+  const isKeyKnown = idempotentSend && Math.abs(clock() - sentAt) <= idempotentForMs;
   const isHarmless = isKeyKnown || part.noticeOf !== undefined || part.act !== undefined;
   return isHarmless || whenUncertain === 'resend';
 }

@@ -44,6 +44,7 @@ function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
     log: recordingLogger().log,
     meter: silentMeter,
     clock: () => now,
+    monotonic: () => now,
     random: () => 0,
     pass: (point) => void points.push(point),
     ...change,

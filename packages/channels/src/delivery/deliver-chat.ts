@@ -9,7 +9,7 @@ import {
   silentTracer,
   type Tracer,
 } from '@parley/core';
-import type { ChatKey, DuePart } from '@parley/store';
+import { type ChatKey, type DuePart, untilDue } from '@parley/store';
 import { afterThrow, type FailureDeps, mayRepeat, recover } from './after-failure.ts';
 
 export interface DeliveryDeps extends FailureDeps {
@@ -67,6 +67,7 @@ function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
     state,
     attempts: 0,
     notBefore: createdAt,
+    waitsSince: createdAt,
     sendingAt: null,
     createdAt,
     trace,
@@ -132,10 +133,8 @@ function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
 }
 
 /** How long this part has to wait: until it is due, then until platform and account allow it. In ms. */
-function waitFor({ pacer, clock }: DeliveryDeps, { part, notBefore }: DuePart): number {
-  const now = clock();
-  if (notBefore > now) return notBefore - now;
-  return pacer.take(part.route, now);
+function waitFor({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
+  return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());
 }
 
 /** A part that is marked as being sent, and the one that waits behind it. */
@@ -168,9 +167,9 @@ async function sendPart(
 ): Promise<Sent> {
   const { part } = due;
   const { tracer = silentTracer } = deps;
-  const startedAt = deps.clock();
+  const startedAt = deps.monotonic();
   const notes = mayRepeat(deps, part) ? undefined : deps.notes;
-  const attempt = { partId: part.id, at: due.sendingAt ?? startedAt };
+  const attempt = { partId: part.id, at: due.sendingAt ?? deps.clock() };
   const onStart = () => notes?.write(attempt, { kind: 'started' });
   deps.pass('part-sending');
   let receipt: Receipt;
@@ -186,7 +185,7 @@ async function sendPart(
   notes?.write(attempt, { kind: 'arrived', platformMessageId });
   deps.pass('part-sent');
   const { channel } = part.route;
-  deps.meter.observe('parley_delivery_seconds', deps.clock() - startedAt, { channel });
+  deps.meter.observe('parley_delivery_seconds', deps.monotonic() - startedAt, { channel });
   return tracer.span('parley.receipt', {}, () =>
     record(deps, { part, receipt, following }, signal),
   );

@@ -1,4 +1,10 @@
-import { type FreshParts, type OutboundPart, silentLogger, silentMeter } from '@parley/core';
+import {
+  type FreshParts,
+  type OutboundPart,
+  silentLogger,
+  silentMeter,
+  systemTime,
+} from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { createLocalBus, startSweep } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -27,7 +33,7 @@ function startWorker(
     send,
     log: silentLogger,
     meter: silentMeter,
-    clock: Date.now,
+    ...systemTime,
     random: () => 0,
     pass: () => {},
     ...change,

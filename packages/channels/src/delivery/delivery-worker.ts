@@ -79,16 +79,16 @@ export function startDeliveryWorker(
     for (const { chatId } of await due(SWEEP_BATCH)) work.wake(chatId);
   });
   return {
-    mayPreview: (chat) => pacer.takeSpare(chat, deps.clock()),
+    mayPreview: (chat) => pacer.takeSpare(chat, deps.monotonic()),
     async close(graceMs, rest) {
-      const until = performance.now() + graceMs;
+      const until = deps.monotonic() + graceMs;
       isEnding = rest === 'hand-over';
       await sweep.stop();
       // The answer of a turn that has just been finished may not have been taken up yet.
-      while (!isEnding && performance.now() < until && (await due(1)).length > 0)
+      while (!isEnding && deps.monotonic() < until && (await due(1)).length > 0)
         await sleep(LOOK_AGAIN_MS);
       unsubscribe();
-      await work.close(Math.max(0, until - performance.now()));
+      await work.close(Math.max(0, until - deps.monotonic()));
     },
   };
 }

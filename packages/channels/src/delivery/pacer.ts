@@ -6,7 +6,7 @@ export interface PacedChat {
   readonly chatType?: ChatType | undefined;
 }
 
-/** Decides when a chat may be sent to, so that the platform need not refuse (D05). */
+/** Decides when a chat may be sent to, so that the platform need not refuse (D05). `now` is monotonic time, in ms. */
 export interface Pacer {
   /** Takes the right to send one part now: 0. Otherwise takes nothing and returns the ms to wait. */
   take(chat: PacedChat, now: number): number;

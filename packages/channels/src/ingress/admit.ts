@@ -120,16 +120,16 @@ async function noteGroup(
 
 /** Stores a message, as a stage of its trace. */
 function store(
-  { store: { inbox }, clock, meter, tracer = silentTracer }: IngressDeps,
+  { store: { inbox }, monotonic, meter, tracer = silentTracer }: IngressDeps,
   admitted: AdmittedMessage,
   room: number,
   onReplaced: (ids: readonly string[]) => void,
 ) {
-  const startedAt = clock();
+  const startedAt = monotonic();
   return tracer.span('parley.inbox', {}, async (span) => {
     const outcome = await inbox.accept(admitted, room, onReplaced);
     span.note({ outcome });
-    meter.observe('parley_inbox_seconds', clock() - startedAt, { outcome });
+    meter.observe('parley_inbox_seconds', monotonic() - startedAt, { outcome });
     return outcome;
   });
 }
@@ -252,8 +252,8 @@ const OVERFLOW_NOTICE_EVERY_MS = 60_000;
 
 /** Sends the notices of one account; sent ones are remembered in memory, up to a bound. */
 export function createExplainer(deps: IngressDeps): Explainer {
-  const strangers = createSeldom(STRANGER_NOTICE_EVERY_MS, deps.clock);
-  const floods = createSeldom(OVERFLOW_NOTICE_EVERY_MS, deps.clock);
+  const strangers = createSeldom(STRANGER_NOTICE_EVERY_MS, deps.monotonic);
+  const floods = createSeldom(OVERFLOW_NOTICE_EVERY_MS, deps.monotonic);
   const notify = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     const { route, receivedAt } = admitted;
     await deps.store.outbox.enqueue(partsOf(markdown, route), receivedAt);

@@ -1,4 +1,4 @@
-import { BoundedMap, type Clock, type InboundMessage, type RenderTarget } from '@parley/core';
+import { BoundedMap, type InboundMessage, type Monotonic, type RenderTarget } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 
 /**
@@ -26,14 +26,14 @@ const REMEMBERED = 1_000;
 const HELD = 32;
 
 /** Makes the memory of one account. */
-export function createAlbums(clock: Clock): Albums {
+export function createAlbums(monotonic: Monotonic): Albums {
   const albums = new BoundedMap<string, Album>(REMEMBERED);
   const albumOf = ({ albumId, chat, sender }: InboundMessage): Album | null => {
     if (albumId === undefined || chat.type === 'direct') return null;
     const key = JSON.stringify([chat.id, sender.id, albumId]);
     const known = albums.get(key);
-    if (known !== undefined && clock() - known.since < REMEMBERED_MS) return known;
-    const album: Album = { since: clock(), addressed: false, held: [] };
+    if (known !== undefined && monotonic() - known.since < REMEMBERED_MS) return known;
+    const album: Album = { since: monotonic(), addressed: false, held: [] };
     albums.set(key, album);
     return album;
   };

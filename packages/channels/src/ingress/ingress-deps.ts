@@ -3,6 +3,7 @@ import type {
   LiveBus,
   Logger,
   Meter,
+  Monotonic,
   PassPoint,
   Reader,
   ReplyRoute,
@@ -48,6 +49,7 @@ export interface IngressDeps {
   /** Without it nothing is traced. */
   readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly pass: PassPoint;
 }
 

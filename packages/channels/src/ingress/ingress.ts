@@ -30,24 +30,24 @@ const GROUP_NOTED_EVERY_MS = 5 * 60_000;
 
 /** Builds the ingress of one account: validate, decide, store, wake. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): Receive {
-  const { clock, meter, tracer = silentTracer } = deps;
+  const { monotonic, meter, tracer = silentTracer } = deps;
   const remembered = {
     explain: createExplainer(deps),
-    albums: createAlbums(clock),
-    backlog: createBacklogLimit(deps.store.inbox, () => deps.rules.limits.waitingInAll, clock),
-    isLoop: createLoopGuard(clock),
-    isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, clock),
+    albums: createAlbums(monotonic),
+    backlog: createBacklogLimit(deps.store.inbox, () => deps.rules.limits.waitingInAll, monotonic),
+    isLoop: createLoopGuard(monotonic),
+    isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, monotonic),
   };
   return async (unchecked, capabilities, sender = {}, files) => {
     deps.pass('received');
     const { channel } = unchecked;
-    const startedAt = clock();
+    const startedAt = monotonic();
     return tracer.span('parley.ingress', { facts: { channel } }, async (span) => {
       const arrived = { message: unchecked, capabilities, sender, files, trace: span.trace };
       const outcome = await receiveOne(deps, arrived, remembered);
       span.note({ outcome: outcome.kind });
       meter.count('parley_ingress_total', { channel, outcome: outcome.kind });
-      meter.observe('parley_ingress_seconds', clock() - startedAt, { channel });
+      meter.observe('parley_ingress_seconds', monotonic() - startedAt, { channel });
       return outcome;
     });
   };

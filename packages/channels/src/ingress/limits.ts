@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { BoundedMap, type Clock, type InboundMessage } from '@parley/core';
+import { BoundedMap, type InboundMessage, type Monotonic } from '@parley/core';
 import type { InboxRepository } from '@parley/store';
 
 /** Bounds the messages that wait in all conversations, as one account counts them (D07). */
@@ -20,7 +20,7 @@ export function createBacklogLimit(
   inbox: Pick<InboxRepository, 'waitingInAll'>,
   /** As the settings have it now. */
   limit: () => number,
-  clock: Clock,
+  monotonic: Monotonic,
 ): BacklogLimit {
   let known = 0;
   let since = 0;
@@ -32,11 +32,11 @@ export function createBacklogLimit(
     const counted = since;
     known = await inbox.waitingInAll();
     since -= counted;
-    lookedAt = clock();
+    lookedAt = monotonic();
   };
   return {
     async reserve() {
-      const age = clock() - lookedAt;
+      const age = monotonic() - lookedAt;
       if (age >= LOOK_EVERY_MS || (isFull() && age >= LOOK_AGAIN_MS)) {
         looking ??= look().finally(() => {
           looking = null;
@@ -86,7 +86,7 @@ export function repetitionAfter(
  * words it cannot know. Remembered in memory, for a bounded number of senders.
  */
 export function createLoopGuard(
-  clock: Clock,
+  monotonic: Monotonic,
   capacity = 1_000,
 ): (message: InboundMessage) => boolean {
   const senders = new BoundedMap<string, Repetition>(capacity);
@@ -95,7 +95,7 @@ export function createLoopGuard(
     if (text.length < SENTENCE_CHARACTERS || replaces !== undefined) return false;
     const key = JSON.stringify([chat.id, chat.threadId, sender.id]);
     const said = { digest: hash('sha256', text), messageId };
-    const next = repetitionAfter(senders.get(key), said, clock());
+    const next = repetitionAfter(senders.get(key), said, monotonic());
     senders.set(key, next);
     return next.count > OFTEN;
   };
@@ -104,12 +104,12 @@ export function createLoopGuard(
 /** True once per key and interval: an explanation is kind once and spam the tenth time. */
 export function createSeldom(
   intervalMs: number,
-  clock: Clock,
+  monotonic: Monotonic,
   capacity = 1_000,
 ): (key: string) => boolean {
   const last = new BoundedMap<string, number>(capacity);
   return (key) => {
-    const now = clock();
+    const now = monotonic();
     const before = last.get(key);
     if (before !== undefined && now - before < intervalMs) return false;
     last.set(key, now);

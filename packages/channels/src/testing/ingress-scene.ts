@@ -65,6 +65,7 @@ export class IngressScene {
       log,
       meter: silentMeter,
       clock: () => this.now,
+      monotonic: () => this.now,
       pass: (point) => void this.happened.push(point),
     };
   }

@@ -1,4 +1,10 @@
-import { type InboundMessage, type Logger, memoryValues, ParleyError } from '@parley/core';
+import {
+  type InboundMessage,
+  type Logger,
+  memoryValues,
+  ParleyError,
+  systemTime,
+} from '@parley/core';
 import { describe, expect, it, vi } from 'vitest';
 import type { ChannelAdapter, IngressOutcome } from '../adapter.ts';
 import { COMMANDS } from '../ingress/command.ts';
@@ -36,6 +42,7 @@ function webFront(
     settings: {},
     log: silent,
     clock: Date.now,
+    monotonic: systemTime.monotonic,
     holdsAccount: () => true,
     revise: () => Promise.resolve(),
     reacted: async () => {},

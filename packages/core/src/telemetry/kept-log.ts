@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { systemTime } from '../time.ts';
 import type { LogDestination } from './logger.ts';
 
 /** A log that outlives its process. */
@@ -122,7 +123,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
 }
 
 function lostLine(lines: number): string {
-  const time = new Date().toISOString();
+  const time = new Date(systemTime.clock()).toISOString();
   return `${JSON.stringify({ time, level: 'warn', lines, msg: 'lines of the log were not kept' })}\n`;
 }
 

@@ -1,3 +1,5 @@
+import { type Monotonic, systemTime } from '../time.ts';
+
 /** What a line is written with. */
 type Write = (level: 'info' | 'warn', facts: object, message: string) => void;
 
@@ -31,9 +33,11 @@ const MOST_REASONS = 50;
 export class OutageGate {
   readonly #outages = new Map<string, Outage>();
   readonly #write: Write;
+  readonly #monotonic: Monotonic;
 
-  constructor(write: Write) {
+  constructor(write: Write, monotonic: Monotonic = systemTime.monotonic) {
     this.#write = write;
+    this.#monotonic = monotonic;
   }
 
   /** Whether this line is to be written; if not, it is counted. */
@@ -57,7 +61,7 @@ export class OutageGate {
   /** True for the first one. */
   #failed(name: string, reason: string): boolean {
     const known = this.#outages.get(name);
-    const outage = known ?? begin(Date.now());
+    const outage = known ?? begin(this.#monotonic());
     if (reason.includes(name) && outage.reasons.size < MOST_REASONS) outage.reasons.add(reason);
     if (known === undefined) this.#outages.set(name, outage);
     else this.#count(name, outage);
@@ -66,7 +70,7 @@ export class OutageGate {
   }
 
   #count(name: string, outage: Outage): void {
-    const now = Date.now();
+    const now = this.#monotonic();
     outage.errors += 1;
     outage.lastAt = now;
     if (now - outage.saidAt < REPEAT_MS) return;
@@ -88,7 +92,7 @@ export class OutageGate {
     this.#outages.delete(name);
     // A single error without a second one was an incident, and is in the log.
     if (isGuess && errors === 1) return;
-    const seconds = inSeconds((isGuess ? lastAt : Date.now() - SETTLED_MS) - since);
+    const seconds = inSeconds((isGuess ? lastAt : this.#monotonic() - SETTLED_MS) - since);
     const how = isGuess ? 'no more errors' : 'works again';
     this.#write(
       'info',

@@ -1,4 +1,4 @@
-import { type LiveBus, type NewId, silentLogger } from '@parley/core';
+import { type LiveBus, type NewId, silentLogger, systemTime } from '@parley/core';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
 import type { LaneDeps, RunTurn } from '../lane.ts';
 import { createLocalBus } from '../open-bus.ts';
@@ -72,6 +72,7 @@ export async function openLaneScene(): Promise<LaneScene> {
       collectPauseMs: 5,
       owner: 'worker',
       clock: Date.now,
+      monotonic: systemTime.monotonic,
       newId,
       log: silentLogger,
       ...change,

@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Clock } from '@parley/core';
+import { type Clock, systemTime } from '@parley/core';
 import { type Database, listItemField, type Sql, statement, toJson } from '../database.ts';
 import { textOfMessage, textOfPart } from './messages.ts';
 
@@ -28,12 +28,12 @@ const CHANGES_MS = 60 * 60_000;
  * 0, but for the first searches on a large database.
  */
 export async function catchUp(database: Database, clock: Clock, budgetMs: number): Promise<number> {
-  const until = performance.now() + budgetMs;
+  const until = systemTime.monotonic() + budgetMs;
   let missing = 0;
   for (const source of SOURCES) {
     let from: From = { reach: -1, after: 0 };
     for (;;) {
-      if (performance.now() > until) {
+      if (systemTime.monotonic() > until) {
         missing += await countMissing(database, source, from.after);
         break;
       }
@@ -110,13 +110,13 @@ export async function* removeOrphans(
   thorough: boolean,
 ): AsyncGenerator<{ readonly removed: number; readonly tookMs: number }> {
   for (let after = -1; ; ) {
-    const began = performance.now();
+    const began = systemTime.monotonic();
     const last = after;
     const ids = (await database.read((sql) => sql.all(ENTRIES, { after: last, limit: STEP }))).map(
       ({ id }) => id,
     );
     const removed = await database.write((sql) => dropGone(sql, ids), 'process');
-    yield { removed, tookMs: performance.now() - began };
+    yield { removed, tookMs: systemTime.monotonic() - began };
     if (ids.length < STEP || !(thorough || removed > 0)) return;
     after = ids.at(-1) ?? after;
   }

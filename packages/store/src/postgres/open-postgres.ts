@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/core';
+import { reasonOf, systemTime } from '@parley/core';
 import type { Pool, PoolClient, types } from 'pg';
 import { z } from 'zod';
 import { type Database, StoreError, type StoreErrorCode } from '../database.ts';
@@ -140,7 +140,7 @@ function lender(pool: Pool, parserOf: ParserOf): Lend {
   const prepared = new WeakMap<PoolClient, Prepared>();
   const heard = new WeakMap<PoolClient, number>();
   const kinds = new WeakMap<PoolClient, keyof typeof BEGIN>();
-  pool.on('connect', (client) => heard.set(client, performance.now()));
+  pool.on('connect', (client) => heard.set(client, systemTime.monotonic()));
   let silentSince = 0;
 
   function borrow(client: PoolClient, ms: number): Lent {
@@ -151,7 +151,7 @@ function lender(pool: Pool, parserOf: ParserOf): Lend {
 
     let sentAt = 0;
     const onEnd = (reason: unknown): void => {
-      if (reason === null) heard.set(client, performance.now());
+      if (reason === null) heard.set(client, systemTime.monotonic());
       else if (reason instanceof Error && !isFromServer(reason) && lost === undefined) {
         lost = reason;
         silentSince = sentAt;
@@ -160,7 +160,7 @@ function lender(pool: Pool, parserOf: ParserOf): Lend {
     };
     const connection = { prepared: isPrepared, parserOf, ms, onEnd };
     const send = (): void => {
-      sentAt = performance.now();
+      sentAt = systemTime.monotonic();
       client.query(new QueryBatch(waiting, connection));
       waiting = [];
     };

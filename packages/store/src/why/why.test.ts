@@ -60,7 +60,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const due = await store.outbox.next(CHAT);
       const id = due?.part.id ?? '';
       await store.outbox.markSending(id, 1_710);
-      await store.outbox.retryLater(id, 2_000, 'slow down', 'free');
+      await store.outbox.retryLater(id, { now: 2_000, afterMs: 0 }, 'slow down', 'free');
       await store.outbox.markSending(id, 2_000);
       await store.outbox.markSent(id, 'p77', 2_030);
       const told = await timeline('m1');

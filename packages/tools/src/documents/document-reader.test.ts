@@ -117,7 +117,7 @@ describe('the reader of documents', () => {
 
   it('[G19] has the sender of a bomb rest, longer each time, and nobody else', async () => {
     let now = 0;
-    const { read, processes } = openReader({ memoryBytes: 50_000_000, clock: () => now });
+    const { read, processes } = openReader({ memoryBytes: 50_000_000, monotonic: () => now });
     const tries = async () => (await read('eve', aPdf(['hello']))).kind === 'refused';
     expect(await tries()).toBe(true);
     const resting = await read('eve', strToU8('text'));

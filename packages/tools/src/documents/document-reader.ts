@@ -1,3 +1,4 @@
+import { type Monotonic, systemTime } from '@parley/core';
 import { type DocumentText, refused } from './document-text.ts';
 import { createFairQueue, createRests, type FairQueue, type Lane, STOPPED } from './fair-queue.ts';
 import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
@@ -28,7 +29,7 @@ export interface DocumentReaderOptions {
   readonly quickMs?: number;
   readonly slowMs?: number;
   /** In ms, for rests. */
-  readonly clock?: () => number;
+  readonly monotonic?: Monotonic;
   /** Called for each process, when it has ended. */
   readonly onProcess?: (outcome: ProcessOutcome<DocumentText>) => void;
 }
@@ -48,9 +49,9 @@ export function openPlaces(atOnce = AT_ONCE): FairQueue {
  * ones. Who sends one that breaks a limit rests for a while.
  */
 export function createDocumentReader(options: DocumentReaderOptions = {}): ReadDocument {
-  const { clock = performance.now.bind(performance), onProcess, atOnce, ...bounds } = options;
+  const { monotonic = systemTime.monotonic, onProcess, atOnce, ...bounds } = options;
   const { queue = openPlaces(atOnce), memoryBytes, quickMs, slowMs } = { ...DEFAULTS, ...bounds };
-  const rests = createRests(clock);
+  const rests = createRests(monotonic);
   const limits: Readonly<Record<Lane, ProcessLimits>> = {
     quick: { memoryBytes, timeoutMs: quickMs },
     slow: { memoryBytes, timeoutMs: slowMs },

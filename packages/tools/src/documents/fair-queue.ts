@@ -1,3 +1,5 @@
+import type { Monotonic } from '@parley/core';
+
 /** Where a document is read: `slow` is for those that a first short try was not enough for. */
 export type Lane = 'quick' | 'slow';
 
@@ -118,25 +120,25 @@ const FORGET_MS = 60 * 60_000;
 /** Senders that are remembered at a time; the oldest are forgotten first. */
 const MOST_SENDERS = 1_000;
 
-/** Keeps the rests of senders; `clock` in ms. */
-export function createRests(clock: () => number): Rests {
+/** Keeps the rests of senders. */
+export function createRests(monotonic: Monotonic): Rests {
   const senders = new Map<string, { readonly strikes: number; readonly since: number }>();
   const of = (sender: string) => {
     const found = senders.get(sender);
-    return found !== undefined && clock() - found.since < FORGET_MS ? found : null;
+    return found !== undefined && monotonic() - found.since < FORGET_MS ? found : null;
   };
   return {
     left(sender) {
       const found = of(sender);
       if (found === null) return 0;
       const rest = Math.min(FIRST_REST_MS * 2 ** (found.strikes - 1), LONGEST_REST_MS);
-      return Math.max(found.since + rest - clock(), 0);
+      return Math.max(found.since + rest - monotonic(), 0);
     },
     isSuspect: (sender) => of(sender) !== null,
     begin(sender) {
       const strikes = (of(sender)?.strikes ?? 0) + 1;
       senders.delete(sender);
-      senders.set(sender, { strikes, since: clock() });
+      senders.set(sender, { strikes, since: monotonic() });
       const [oldest] = senders.keys();
       if (senders.size > MOST_SENDERS && oldest !== undefined) senders.delete(oldest);
     },

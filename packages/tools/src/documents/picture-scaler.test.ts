@@ -57,7 +57,7 @@ describe('a picture that is made smaller', () => {
 
   it('[G19] takes no more memory than it may, and its sender’s next ones are left alone for a while', async () => {
     let now = 0;
-    const scaler = openScaler({ clock: () => now });
+    const scaler = openScaler({ monotonic: () => now });
     const crowded = { width: 6_900, height: 6_900, channels: 3, background: '#123' } as const;
     const bomb = await sharp({ create: crowded }).png({ progressive: true }).toBuffer();
     expect((await scale(bomb, { scaler })).kind).toBe('failed');

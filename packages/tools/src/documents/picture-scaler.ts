@@ -1,3 +1,4 @@
+import { type Monotonic, systemTime } from '@parley/core';
 import { createRests, type FairQueue } from './fair-queue.ts';
 import type { PictureFormat } from './picture-format.ts';
 import type { ProcessKind, ProcessLimits } from './read-in-process.ts';
@@ -25,7 +26,7 @@ interface PictureScalerOptions {
   readonly queue: FairQueue;
   readonly limits?: ProcessLimits;
   /** In ms, for rests. */
-  readonly clock?: () => number;
+  readonly monotonic?: Monotonic;
   /** Tests have others. */
   readonly kind?: ProcessKind<string | null>;
 }
@@ -40,8 +41,8 @@ const MOST_BYTES_A_PIXEL = 4;
  * sender whose last one broke a limit are left as they are for a while.
  */
 export function createPictureScaler(options: PictureScalerOptions): ScalePicture {
-  const { queue, limits = LIMITS, clock = performance.now.bind(performance) } = options;
-  const rests = createRests(clock);
+  const { queue, limits = LIMITS, monotonic = systemTime.monotonic } = options;
+  const rests = createRests(monotonic);
   return async ({ sender, side, load }, signal) => {
     if (rests.left(sender) > 0) return notTried('the one before it broke a limit');
     // Loaded here: most installations run for days without a picture.

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { recordingLogger } from '@parley/core';
+import { recordingLogger, systemTime } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type McpServers, type McpServerView, openMcpServers } from './servers.ts';
 import type { McpPeer } from './transport.ts';
@@ -45,7 +45,7 @@ function openMcpScene(
   const offers: string[][] = [];
   const servers = openMcpServers([{ name: 's', peer: peer ?? hostile }], {
     env,
-    clock: Date.now,
+    ...systemTime,
     random: () => 0,
     log,
     onOffer: (_server, tools) => void offers.push(tools.map(({ name }) => name)),

@@ -1,5 +1,5 @@
 import { setTimeout as timer } from 'node:timers/promises';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import { type McpCatalogue, type McpResult, NOTHING } from './catalogue.ts';
 import { type Arguments, type Connect, connect, type McpConnection, McpError } from './connect.ts';
 import type { McpServerConfig } from './transport.ts';
@@ -25,6 +25,7 @@ export interface McpServers {
 export interface McpServersDeps extends Pick<KeepDeps, 'onOffer'> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly random: () => number;
   readonly log: Logger;
 }
@@ -64,6 +65,7 @@ interface KeepDeps {
   readonly connect: Connect;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   /** Between 0 and 1. */
   readonly random: () => number;
   /** Resolves after that time, or at once when the signal fires. */
@@ -98,7 +100,7 @@ function waitBefore(failures: number, random: () => number): number {
  * attempt.
  */
 function keepServer(config: McpServerConfig, deps: KeepDeps) {
-  const { clock, log } = deps;
+  const { clock, monotonic, log } = deps;
   const { name } = config;
   const closing = new AbortController();
   const board = createBoard(name, log, deps.onOffer);
@@ -137,10 +139,10 @@ function keepServer(config: McpServerConfig, deps: KeepDeps) {
   };
   const run = async (): Promise<void> => {
     for (let failures = 1; !closing.signal.aborted; failures += 1) {
-      const startedAt = clock();
+      const startedAt = monotonic();
       const reason = await hold().catch(reasonOf);
       if (closing.signal.aborted) break;
-      if (clock() - startedAt > GOOD_MS) failures = 1;
+      if (monotonic() - startedAt > GOOD_MS) failures = 1;
       const wait = waitBefore(failures, deps.random);
       board.waiting(reason, clock(), wait);
       await deps.pause(wait, closing.signal);

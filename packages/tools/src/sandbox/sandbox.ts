@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { type Monotonic, systemTime } from '@parley/core';
 import {
   bwrapArguments,
   DEFAULT_LIMITS,
@@ -25,7 +26,7 @@ export interface SandboxOptions {
   /** Absent: `bwrap`, where programs usually are. */
   readonly program?: string;
   /** In ms, for the time a command took. */
-  readonly clock?: () => number;
+  readonly monotonic?: Monotonic;
 }
 
 /** What one command may have for itself. */
@@ -48,12 +49,7 @@ const SEARCHED = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/
 
 /** Makes a sandbox; each command gets one of its own, which ends with it. */
 export function openSandbox(options: SandboxOptions): Sandbox {
-  const {
-    readOnly = [],
-    network = false,
-    program,
-    clock = performance.now.bind(performance),
-  } = options;
+  const { readOnly = [], network = false, program, monotonic = systemTime.monotonic } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const whileProtected = shareProtection(async () =>
     protectPaths(await realpath(options.workspace), readOnly),
@@ -68,7 +64,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         const places = { workspace, readOnly: paths, readOnlyIfThere };
         const plan = { ...places, system, network, limits: bounds };
         const args = bwrapArguments(plan, command);
-        const began = clock();
+        const startedAt = monotonic();
         const run = {
           program: program ?? (await findProgram()),
           args,
@@ -77,7 +73,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
           signal,
         };
         const outcome = await runBwrap(run);
-        return { ...outcome, tookMs: Math.round(clock() - began) };
+        return { ...outcome, tookMs: monotonic() - startedAt };
       });
     },
   };

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { BoundedMap, type PromptPart, type Reader } from '@parley/core';
+import { BoundedMap, type Monotonic, type PromptPart, type Reader, systemTime } from '@parley/core';
 import type { Workspace } from '../open-workspace.ts';
 import { FoundFile, markdownLister } from '../paths.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
@@ -36,7 +36,7 @@ export type MemorySearch = ReturnType<typeof openMemorySearch>;
 /** Opens the indexes of a workspace: one for owners, one for guests, one for each conversation's file. */
 export function openMemorySearch(
   workspace: Pick<Workspace, 'folder' | 'for'>,
-  clock: () => number = () => performance.now(),
+  monotonic: Monotonic = systemTime.monotonic,
 ) {
   const { folder } = workspace;
   const indexFor = (
@@ -45,7 +45,7 @@ export function openMemorySearch(
     always: readonly string[],
   ): FileIndex => {
     const view = workspace.for(reader);
-    return new FileIndex({ folder, names, always, view, clock });
+    return new FileIndex({ folder, names, always, view, monotonic });
   };
   const list = markdownLister();
   const within = async (name: string): Promise<readonly string[]> =>
@@ -137,8 +137,7 @@ interface FileIndexOptions {
   readonly always: readonly string[];
   /** Reads what the index may know. */
   readonly view: WorkspaceView;
-  /** Measures time, in ms. */
-  readonly clock: () => number;
+  readonly monotonic: Monotonic;
 }
 
 /** A search waits for a check that takes no longer than this, in ms. */
@@ -169,7 +168,7 @@ class FileIndex {
   /** The best passages, best first. `words` is called only where there is anything to search. */
   async search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPiece[]> {
     // Searches during a check wait for the same one.
-    if (this.#checking === null && this.#options.clock() >= this.#nextCheck) {
+    if (this.#checking === null && this.#options.monotonic() >= this.#nextCheck) {
       this.#checking = this.#check();
       // A search in front of it does not see the error; the next search checks again, and waits.
       this.#checking.catch(() => {
@@ -182,16 +181,16 @@ class FileIndex {
   }
 
   async #check(): Promise<void> {
-    const { clock } = this.#options;
-    const start = clock();
+    const { monotonic } = this.#options;
+    const start = monotonic();
     // The first check reads everything and does not count.
     const isFirst = this.#fingerprints.size === 0;
     try {
       await this.#refresh();
-      this.#isLong = !isFirst && clock() - start > SHORT_CHECK_MS;
+      this.#isLong = !isFirst && monotonic() - start > SHORT_CHECK_MS;
     } finally {
       this.#checking = null;
-      const end = clock();
+      const end = monotonic();
       this.#nextCheck = this.#isLong ? end + (end - start) * REST : 0;
     }
   }

@@ -7,6 +7,7 @@ import {
   mayRead,
   type Reader,
   silentLogger,
+  systemTime,
 } from '@parley/core';
 import { foldName, SKILL_FILE } from '../audience.ts';
 import { parseFile } from '../front-matter.ts';
@@ -228,7 +229,14 @@ const MOST_REMEMBERED = 20_000;
 
 /** All skills with all decisions; reads only the files that have changed. */
 async function scanSkills(
-  { folders, settings, facts, reserved, log = silentLogger, clock = Date.now }: OpenSkillsOptions,
+  {
+    folders,
+    settings,
+    facts,
+    reserved,
+    log = silentLogger,
+    clock = systemTime.clock,
+  }: OpenSkillsOptions,
   memory: Memory,
 ): Promise<readonly ResolvedSkill[]> {
   if (memory.cache.size > MOST_REMEMBERED) memory.cache.clear();

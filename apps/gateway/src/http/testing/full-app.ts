@@ -33,8 +33,8 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     throw new Error('not used here');
   };
   return createHttpApp({
-    ...{ host: '127.0.0.1', token: () => token, clock, log: silentLogger, bus, situation },
-    monotonic: clock,
+    ...{ host: '127.0.0.1', token: () => token, log: silentLogger, bus, situation },
+    ...{ clock, monotonic: clock },
     page: { fetch: () => new Response('the page') },
     sessions: {
       repository: store.pageSessions,

@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { ParleyError, reasonOf, silentLogger } from '@parley/core';
+import { ParleyError, reasonOf, silentLogger, systemTime } from '@parley/core';
 import type { AuditFinding, AuditSeverity } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
@@ -53,7 +53,7 @@ export async function audit(
 
 /** `parley audit accept SERVER`: what its tools say of themselves now is as it should be. */
 export async function auditAccept({ folder, print }: Cli, server: string): Promise<number> {
-  if (!acceptMcp(folder, server, Date.now())) {
+  if (!acceptMcp(folder, server, systemTime.clock())) {
     print(`Nothing has changed about the tools of the server ${server}, or there is none.`);
     return 1;
   }
@@ -99,7 +99,7 @@ export async function lookAt(
 ): Promise<AuditFacts> {
   const look = async (store: Store | null): Promise<AuditFacts> => {
     const isPromptFile = await promptFilesOf(folder, env, loaded);
-    return gatherFacts({ folder, env, loaded, store, isPromptFile, now: Date.now() });
+    return gatherFacts({ folder, env, loaded, store, isPromptFile, now: systemTime.clock() });
   };
   return opensDatabase ? withStore({ folder, env }, look) : look(null);
 }

@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Clock, countOf, ParleyError, reasonOf } from '@parley/core';
+import { type Clock, countOf, ParleyError, reasonOf, systemTime } from '@parley/core';
 import { openSnapshot, type StoreSnapshot } from '@parley/store/backup';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Cli } from '../../cli.ts';
@@ -34,7 +34,7 @@ export async function backup({ folder, env, print }: Cli, name: string): Promise
     settingsFile: folder.settingsFile,
     workspaces: workspacePlaces(loaded, folder.path),
     dataFolder: folder.path,
-    clock: Date.now,
+    clock: systemTime.clock,
     signal: ended.signal,
   });
   const done = await making.catch((error: unknown) => {

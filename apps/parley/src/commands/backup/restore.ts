@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Clock, countOf } from '@parley/core';
+import { type Clock, countOf, systemTime } from '@parley/core';
 import { type BackupRows, restoreStore } from '@parley/store/backup';
 import type { Cli } from '../../cli.ts';
 import {
@@ -76,7 +76,7 @@ export async function restore(
     file,
     folder,
     env,
-    clock: Date.now,
+    clock: systemTime.clock,
     unfinished: goOn ? 'go-on' : 'hold',
     withSettings,
     ...(gateway && { exchange: (plan, staging) => askFor(gateway, folder, plan, staging, print) }),

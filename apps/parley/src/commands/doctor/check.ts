@@ -1,4 +1,4 @@
-import { type Clock, ParleyError, reasonOf } from '@parley/core';
+import { type Monotonic, ParleyError, reasonOf } from '@parley/core';
 
 /** `warning`: it works, but not as well as it could. `skipped`: there was nothing to check. */
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
@@ -50,12 +50,12 @@ function finding(
 export async function runChecks(
   checks: readonly Check[],
   deadlineMs: number,
-  clock: Clock,
+  monotonic: Monotonic,
 ): Promise<readonly CheckResult[]> {
   const results = checks.map(async ({ name, run }) => {
-    const startedAt = clock();
+    const startedAt = monotonic();
     const findings = await withinDeadline(run, deadlineMs);
-    const tookMs = clock() - startedAt;
+    const tookMs = monotonic() - startedAt;
     return findings.map((found): CheckResult => ({ check: name, ...found, tookMs }));
   });
   return (await Promise.all(results)).flat();

@@ -1,4 +1,4 @@
-import type { Clock } from '@parley/core';
+import { type Runtime, systemTime } from '@parley/core';
 import { type Cli, jsonText } from '../../cli.ts';
 import { tableText } from '../../terminal/text.ts';
 import { versionFacts } from '../../version.ts';
@@ -11,8 +11,7 @@ import { lookAround, type Situation } from './situation.ts';
 /** Each check has this long, in ms. */
 const DEADLINE_MS = 10_000;
 
-interface DoctorEnv {
-  readonly clock: Clock;
+interface DoctorEnv extends Pick<Runtime, 'clock' | 'monotonic'> {
   readonly deadlineMs: number;
 }
 
@@ -20,15 +19,15 @@ interface DoctorEnv {
 export async function doctor(
   cli: Cli,
   { json = false }: { readonly json?: boolean },
-  { clock, deadlineMs }: DoctorEnv = { clock: Date.now, deadlineMs: DEADLINE_MS },
+  { deadlineMs, ...time }: DoctorEnv = { ...systemTime, deadlineMs: DEADLINE_MS },
 ): Promise<number> {
   const { folder, print } = cli;
-  const { situation, end } = await lookAround(cli, clock);
+  const { situation, end } = await lookAround(cli, time);
   const checks = await examine(situation, deadlineMs);
   const counts = countsOf(checks);
   if (json) {
     const { parley, node } = versionFacts();
-    const report = { version: 1, parley, node, at: new Date(clock()).toISOString() };
+    const report = { version: 1, parley, node, at: new Date(time.clock()).toISOString() };
     const place = { dataFolder: folder.path, settingsFile: folder.settingsFile };
     print(jsonText({ ...report, ...place, counts, checks }));
   } else print(doctorText(checks, counts));
@@ -41,7 +40,7 @@ export async function examine(
   situation: Situation,
   deadlineMs: number,
 ): Promise<readonly CheckResult[]> {
-  const { clock } = situation;
+  const { monotonic } = situation;
   const at = (name: string, work: () => ReturnType<typeof settingsFindings>) => ({
     name,
     run: async () => work(),
@@ -55,11 +54,11 @@ export async function examine(
       ...machineChecks(situation),
     ],
     deadlineMs,
-    clock,
+    monotonic,
   );
   // The others have asked servers for the time by now.
   const clocks = at('clock', () => clockFindings(situation.clocks));
-  return [...asked, ...(await runChecks([clocks], deadlineMs, clock))];
+  return [...asked, ...(await runChecks([clocks], deadlineMs, monotonic))];
 }
 
 type Counts = Readonly<Record<CheckStatus, number>>;

@@ -47,7 +47,7 @@ function modelChecks(situation: Situation, loaded: LoadedSettings): readonly Che
 }
 
 async function modelFindings(
-  { env, clock, clocks, folder }: Situation,
+  { env, clock, monotonic, clocks, folder }: Situation,
   { model }: LoadedSettings['settings'],
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
@@ -59,7 +59,7 @@ async function modelFindings(
       const fix = `Uncomment "model" in ${folder.settingsFile}, or start a local server such as Ollama.`;
       return [warning('no language model is connected, and no local server was found', fix)];
     }
-    const probe = await probeProvider(choice, { signal, clock });
+    const probe = await probeProvider(choice, { signal, clock, monotonic });
     const { time, server } = probe;
     const reading = time === null ? null : readClock(server, time.date, time);
     if (reading !== null) clocks.push(reading);

@@ -1,6 +1,6 @@
 import type { ChannelDefinition } from '@parley/channels';
 import type { ClockReading } from '@parley/channels/probe';
-import { type Clock, reasonOf } from '@parley/core';
+import { type Runtime, reasonOf } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
 import type { SettingsResult } from '@parley/settings';
@@ -12,10 +12,9 @@ import type { LoadedSettings } from '../../settings.ts';
 import { checkWithPlugins } from '../config.ts';
 
 /** What all checks start from; looked at once. */
-export interface Situation {
+export interface Situation extends Pick<Runtime, 'clock' | 'monotonic'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
-  readonly clock: Clock;
   readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
   /** Null: the settings are invalid, and everything that needs them is skipped. */
   readonly loaded: LoadedSettings | null;
@@ -40,7 +39,7 @@ export type GatewayLook =
 /** Looks around without changing anything; `end` is to be called when all checks are over. `read`: the settings. */
 export async function lookAround(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,
-  clock: Clock,
+  { clock, monotonic }: Pick<Runtime, 'clock' | 'monotonic'>,
   read: (place: Pick<Cli, 'folder' | 'env'>) => Promise<Read> = readAll,
 ): Promise<{ readonly situation: Situation; readonly end: () => void }> {
   const { result, report, definitions, loaded, end } = await read({ folder, env });
@@ -50,6 +49,7 @@ export async function lookAround(
     folder,
     env,
     clock,
+    monotonic,
     checked: result,
     loaded,
     plugins: report,

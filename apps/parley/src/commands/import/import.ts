@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { countOf } from '@parley/core';
+import { countOf, systemTime } from '@parley/core';
 import { foreseeTasks } from '@parley/proactive';
 import {
   type CopyResult,
@@ -46,7 +46,7 @@ export async function importWorkspace(
   const { name, settings } = chosenAgent(readSettings(folder, env), into);
   const { workspace } = settings.agent;
   assertApart(from, workspace);
-  const survey = await surveyFolder(from, Date.now);
+  const survey = await surveyFolder(from, systemTime.clock);
   const edits = await importEdits(survey);
   const existing = (name: string) => existingIn(survey.folder, workspace, name, edits);
   const plan = planImport(survey, beside, existing, edits.split);

@@ -45,7 +45,10 @@ function placeOf(mark: string | undefined): PromptSearch['before'] {
 export function previewOnPage(
   agent: OpenAgent,
   place: Pick<PreviewPlace, 'channels' | 'heartbeat'>,
-  deps: Pick<PreviewServices, 'owners' | 'approvals' | 'clock' | 'log' | 'contextTokens'>,
+  deps: Pick<
+    PreviewServices,
+    'owners' | 'approvals' | 'clock' | 'monotonic' | 'log' | 'contextTokens'
+  >,
 ): PromptInspector['preview'] {
   return async ({ heartbeat, ...asked }) => {
     const request = previewRequest({ ...asked, heartbeat: heartbeat === '1' });

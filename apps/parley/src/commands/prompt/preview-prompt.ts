@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PreviewChange, previewTurn } from '@parley/agent';
-import type { Clock, Logger, SentRequest } from '@parley/core';
+import type { Clock, Logger, Monotonic, SentRequest } from '@parley/core';
 import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
 import { approvalsOf, ownersOf } from '../../access.ts';
@@ -18,6 +18,7 @@ interface PreviewDeps extends Surroundings {
   /** The text of SOUL.md in turns, which may differ from the file (W06). */
   readonly soul?: GovernedFile;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly log: Logger;
 }
 
@@ -29,7 +30,7 @@ export async function previewPrompt(
   settings: LoadedSettings['settings'],
   turn: ClaimedTurn,
   change: PreviewChange,
-  { plugins, soul, clock, log, ...around }: PreviewDeps,
+  { plugins, soul, clock, monotonic, log, ...around }: PreviewDeps,
 ): Promise<{ readonly prompt: SentRequest; readonly fromTemplates: boolean }> {
   const { workspace } = settings.agent;
   const fromTemplates = !existsSync(join(workspace, 'AGENTS.md'));
@@ -48,7 +49,7 @@ export async function previewPrompt(
     const place = copy === null ? opened.place : { ...opened.place, workspace };
     const owners = ownersOf(settings);
     const approvals = approvalsOf(settings);
-    const deps = { ...opened, agent: place, owners, approvals, clock, log };
+    const deps = { ...opened, agent: place, owners, approvals, clock, monotonic, log };
     const prompt = await previewTurn(turn, change, deps);
     return { prompt, fromTemplates };
   } finally {

@@ -1,4 +1,4 @@
-import { type Logger, silentLogger } from '@parley/core';
+import { type Logger, silentLogger, systemTime } from '@parley/core';
 import type { Heartbeat } from '@parley/proactive';
 import { comparePrompts } from '@parley/prompt';
 import type { HeartbeatOrder, PromptRepository, StoredPrompt } from '@parley/store';
@@ -52,7 +52,7 @@ async function previewText(
   const request = previewRequest(flags);
   const { layout, full = false, json } = flags;
   const faults: string[] = [];
-  const deps = { clock: Date.now, log: faultsInto(faults), folder, env };
+  const deps = { ...systemTime, log: faultsInto(faults), folder, env };
   const plugged = await plugInForCommand(first, deps, deps.log);
   const chosen = chosenAgent(plugged.loaded, asked);
   const { settings } = chosen;
@@ -63,7 +63,7 @@ async function previewText(
     agent: agent.id,
     name: chosen.name,
     heartbeat: (choose) => nextRun({ folder, env }, { loaded: first, chosen }, choose),
-    now: Date.now(),
+    now: systemTime.clock(),
   });
   const { prompt, fromTemplates } = await previewPrompt({ ...settings, agent }, turn, change, {
     ...deps,

@@ -21,6 +21,7 @@ describe('a preview', () => {
       settings: definition.settings.parse(SETTINGS[id] ?? {}),
       log: silentLogger,
       clock: () => 0,
+      monotonic: () => 0,
       values: { get: async () => new Map(), set: async () => {}, clear: async () => {} },
       receive: () => Promise.reject(new Error('nothing is received')),
       holdsAccount: () => true,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { Writable } from 'node:stream';
-import { reasonOf } from '@parley/core';
+import { reasonOf, systemTime } from '@parley/core';
 import type { BugReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import { type Cli, withStore } from '../../cli.ts';
@@ -40,7 +40,7 @@ as [text 7]: the same number for the same text, in all files. Numbers above 9,99
 
 /** `parley report` (U03): writes the bundle; 1 where the file cannot be written. */
 export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<number> {
-  const { situation, end } = await lookAround(cli, Date.now);
+  const { situation, end } = await lookAround(cli, systemTime);
   const { files, archive } = await collectReport(situation);
   const path = resolve(out);
   try {
@@ -61,13 +61,13 @@ export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<nu
 
 /** The same for the page, with the plugins as they are loaded already. */
 export async function reportHere(
-  { folder, env, clock }: Pick<StartOptions, 'folder' | 'env' | 'clock'>,
+  { folder, env, ...time }: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { report, definitions }: Pick<PluggedIn, 'report' | 'definitions'>,
   loaded: LoadedSettings,
 ): Promise<BugReport> {
   const result = checkSettings(folder, env, definitions);
   const read = async () => ({ result, loaded, report, definitions, end() {} });
-  return collectReport((await lookAround({ folder, env }, clock, read)).situation);
+  return collectReport((await lookAround({ folder, env }, time, read)).situation);
 }
 
 /** Collects what helps to find a defect, and hides everything that is not Parley's own. */

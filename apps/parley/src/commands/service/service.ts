@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join, parse, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from '@parley/core';
+import { reasonOf, systemTime } from '@parley/core';
 import type { Cli } from '../../cli.ts';
 import {
   CliError,
@@ -250,9 +250,9 @@ type Outcome =
   | { readonly kind: 'failed'; readonly reason: string };
 
 async function untilHealthy({ manager, folder }: Service): Promise<Outcome> {
-  const deadline = Date.now() + HEALTHY_WITHIN_MS;
+  const deadline = systemTime.monotonic() + HEALTHY_WITHIN_MS;
   let reason = 'it has not said where it is';
-  while (Date.now() < deadline) {
+  while (systemTime.monotonic() < deadline) {
     const { pid, isFailing, text } = await manager.state();
     if (isFailing) return { kind: 'failed', reason: `it ended at once, ${text}` };
     const instance = findInstance(folder);

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { systemTime } from '@parley/core';
 import { openSecrets } from '@parley/core/telemetry/scrubber';
 import type { AccountStatus, SetupPage } from '@parley/gateway';
 import type { GatewayStatus } from '@parley/gateway/api';
@@ -36,7 +37,7 @@ export async function setupHere(cli: Pick<Cli, 'folder' | 'env'>): Promise<Setup
   const { CHANNEL_DEFINITIONS } = await import('@parley/gateway/channel-definitions');
   const now = () =>
     new Setup({
-      ...{ folder, env, clock: Date.now, secrets: openSecrets([]) },
+      ...{ folder, env, ...systemTime, secrets: openSecrets([]) },
       definitions: definitions ?? CHANNEL_DEFINITIONS,
       loaded: loaded ?? readSettings(folder, env),
       model: { line: () => modelLine(loaded ?? readSettings(folder, env)) },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemTime } from '@parley/core';
 import { linkText } from '../../banner.ts';
 import { visible } from '../../terminal/text.ts';
 import type { RunningSetup } from './installation.ts';
@@ -14,7 +15,7 @@ const APPEARS_WITHIN_MS = 15_000;
 export async function linkPhone(setup: RunningSetup, { log }: Questions): Promise<void> {
   if (!(await setup.state()).channels.includes('whatsapp')) return;
   let drawn = '';
-  const waitsSince = performance.now();
+  const waitsSince = systemTime.monotonic();
   await until(async () => {
     const accounts = await setup.accounts();
     const states = accounts.flatMap(({ channel, state }) =>
@@ -27,7 +28,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
     }
     const failed = states.find(({ kind }) => kind === 'failed');
     if (failed?.kind === 'failed') log.error(`${failed.reason}\n${failed.fix}`);
-    const isThere = states.length > 0 || performance.now() - waitsSince > APPEARS_WITHIN_MS;
+    const isThere = states.length > 0 || systemTime.monotonic() - waitsSince > APPEARS_WITHIN_MS;
     const isMoving = states.some(({ kind }) => ['pairing', 'starting', 'retrying'].includes(kind));
     return isThere && !isMoving ? true : undefined;
   });
@@ -62,8 +63,8 @@ async function until<Found>(look: () => Promise<Found | undefined>): Promise<Fou
   const end = (): void => ended.abort();
   process.on('SIGINT', end);
   try {
-    const deadline = performance.now() + PATIENCE_MS;
-    while (performance.now() < deadline) {
+    const deadline = systemTime.monotonic() + PATIENCE_MS;
+    while (systemTime.monotonic() < deadline) {
       const found = await look();
       if (ended.signal.aborted) throw new Cancelled();
       if (found !== undefined) return found;

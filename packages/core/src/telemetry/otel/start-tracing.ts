@@ -33,6 +33,7 @@ import {
   type SpanStart,
   type Tracer,
 } from '../../index.ts';
+import { systemTime } from '../../time.ts';
 import type { Scrub } from '../scrubber.ts';
 import type { Tracing, TracingOptions } from './open-tracing.ts';
 
@@ -201,7 +202,7 @@ export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub)
       exporter.export(
         spans.map((span) => plain(span, scrub)),
         (result) => {
-          const now = performance.now();
+          const now = systemTime.monotonic();
           if (result.error !== undefined && now - loggedAt > LOG_EVERY_MS) {
             loggedAt = now;
             const reason = reasonOf(result.error);

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { locateDataFolder, startParley } from '@parley/cli';
+import { systemTime } from '@parley/core';
+import { startTelegramDouble } from '@parley/simulators/telegram';
+import { describe, expect, inject, it } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
+import { startModelDouble } from '../model/index.ts';
+import { freshDatabase } from '../services/fresh-database.ts';
+import { freshRedisPrefix } from '../services/fresh-redis-prefix.ts';
+import { type MachineClock, takeMachineClock } from './machine-clock.ts';
+
+const PEOPLE = [501, 502, 503];
+const HOUR_MS = 60 * 60_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
+/** In each direction, also where the clock comes back to what it was before. */
+const STEPS = [
+  [-HOUR_MS, HOUR_MS, HOUR_MS, -HOUR_MS],
+  [-YEAR_MS, YEAR_MS],
+  [YEAR_MS, -YEAR_MS],
+] as const;
+/** A part that waits for a clock would need an hour; everything else takes some seconds at most. In ms. */
+const ANSWERED_WITHIN_MS = 25_000;
+
+describe('a clock that is set while messages are under way', () => {
+  it('[D13] [D05] keeps no answer from anyone, embedded', async () => {
+    await using opened = new AsyncDisposableStack();
+    const clock = opened.use(takeMachineClock());
+    await answersAll(clock, await startScene(opened, {}), STEPS.flat());
+  }, 300_000);
+
+  const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
+  describe.skipIf(redisUrl === null || postgresUrl === null)('on PostgreSQL and Redis', () => {
+    it.each(STEPS.map((steps) => ({ steps })))(
+      '[D13] [D05] keeps no answer from anyone: $steps ms',
+      async ({ steps }) => {
+        await using opened = new AsyncDisposableStack();
+        const database = await freshDatabase(postgresUrl ?? '');
+        opened.defer(database.drop);
+        const clock = opened.use(takeMachineClock());
+        const prefix = freshRedisPrefix().slice(1, -1);
+        const servers = { store: { url: database.url }, queue: { url: redisUrl, prefix } };
+        await answersAll(clock, await startScene(opened, servers), steps);
+      },
+      300_000,
+    );
+  });
+});
+
+type Scene = Awaited<ReturnType<typeof startScene>>;
+
+/** Everyone writes, and the clock is set while the first of them is answered; again after each step. */
+async function answersAll(
+  clock: MachineClock,
+  scene: Scene,
+  steps: readonly number[],
+): Promise<void> {
+  await scene.answers('before all steps', () => {});
+  for (const [nth, step] of steps.entries()) {
+    await scene.answers(`step ${nth} of ${step} ms`, () => clock.step(step));
+    await scene.answers(`after step ${nth}`, () => {});
+  }
+  expect(scene.repeated()).toEqual([]);
+}
+
+/** Parley with the rates of Telegram, between a Telegram and a model, all in this process. */
+async function startScene(opened: AsyncDisposableStack, servers: object) {
+  const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
+  opened.defer(() => telegram.close());
+  opened.defer(() => model.close());
+  model.reply(({ messages }) => `Heard: ${textOf(messages.at(-1))}`);
+  const folder = mkdtempSync(join(tmpdir(), 'parley-clock-'));
+  opened.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const settings = {
+    owners: PEOPLE.map((id) => `telegram:${id}`),
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    http: { port: 0 },
+    agent: { workspace: join(folder, 'workspace') },
+    channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
+    ...servers,
+  };
+  writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(settings));
+  const parley = await startParley({
+    folder: locateDataFolder(folder, {}),
+    env: {},
+    ...systemTime,
+    pass() {},
+    logTo: { write() {} },
+  });
+  opened.defer(() => parley.close());
+  const said = (chat: number) =>
+    telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text ?? ''] : []));
+  const missing = (text: string) =>
+    PEOPLE.filter((chat) => !said(chat).some((answer) => answer.includes(text)));
+  return {
+    /** Everyone says something and gets an answer to it. */
+    async answers(what: string, meanwhile: () => void): Promise<void> {
+      const asked = model.total;
+      for (const chat of PEOPLE) telegram.say({ chat, text: `${what}!` });
+      await expect.poll(() => model.total, { timeout: ANSWERED_WITHIN_MS }).toBeGreaterThan(asked);
+      meanwhile();
+      await expect
+        .poll(() => missing(`${what}!`), { timeout: ANSWERED_WITHIN_MS, message: what })
+        .toEqual([]);
+    },
+    repeated: () =>
+      PEOPLE.flatMap((chat) => said(chat).filter((text, at, all) => all.indexOf(text) !== at)),
+  };
+}
