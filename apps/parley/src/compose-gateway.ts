@@ -1,5 +1,5 @@
 import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
-import { type Clock, countOf, reasonOf } from '@parley/core';
+import { countOf, reasonOf } from '@parley/core';
 import {
   type AgentServices,
   type GatewayOptions,
@@ -8,7 +8,7 @@ import {
   startHealthServer,
 } from '@parley/gateway';
 import type { AuditReport } from '@parley/gateway/api';
-import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
 import { usageFacts } from './access.ts';
 import type { AgentParts } from './agent-parts.ts';
@@ -64,7 +64,7 @@ function gatewayOptions(
   options: StartOptions & OpenLog,
   configured: Pick<Configured, 'parts'>,
 ): Omit<GatewayOptions, keyof GatewayServices | 'accounts'> {
-  const { clock, secrets, token, port, role, onState } = options;
+  const { secrets, token, port, role, onState } = options;
   const { processId, shared, scrape, loaded } = configured.parts;
   const { media, http } = loaded.settings;
   const { idleHours, longestDays } = http.sessions;
@@ -94,7 +94,7 @@ function gatewayOptions(
       sessions: { idleMs: idleHours * HOUR_MS, longestMs: longestDays * 24 * HOUR_MS },
     },
     metrics: scrape,
-    ...(role === 'gateway' && { workers: () => liveWorkers(shared.store, clock) }),
+    ...(role === 'gateway' && { workers: () => liveWorkers(shared.store) }),
   };
 }
 
@@ -169,7 +169,6 @@ function servicesOf(
       return logPage({
         folder: folder.logs,
         store: shared.store,
-        clock,
         channels: [...new Set(named)],
       });
     },
@@ -209,8 +208,8 @@ function agentServicesOf(
   };
 }
 
-async function liveWorkers(store: Pick<Store, 'processes'>, clock: Clock): Promise<number> {
-  const running = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
+async function liveWorkers(store: Pick<Store, 'processes'>): Promise<number> {
+  const running = await store.processes.list();
   return running.filter(({ role }) => role !== 'gateway').length;
 }
 

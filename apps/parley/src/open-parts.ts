@@ -153,7 +153,8 @@ async function openDurable(
   opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
   // The lock on the data folder excludes other processes, but only for what is in that folder.
   if (settings.store.url === undefined) {
-    await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
+    const { lanes, summaries, leases } = store;
+    await Promise.all([lanes.releaseAll(), summaries.releaseAll(), leases.releaseAll()]);
   }
   const { workspaceLock } =
     settings.store.url === undefined

@@ -36,11 +36,11 @@ async function findNeighbour(
 ): Promise<Instance | null> {
   if (url === undefined) return null;
   // Most installations keep their database in the data folder and never need this.
-  const { openStore, PROCESS_GONE_AFTER_MS } = await import('@parley/store');
+  const { openStore } = await import('@parley/store');
   const store = await openStore({ url, clock: Date.now });
   try {
     const here = hostname();
-    const running = await store.processes.list(Date.now() - PROCESS_GONE_AFTER_MS);
+    const running = await store.processes.list();
     const gateway = running.find(({ host, role }) => host === here && role !== 'worker');
     if (gateway === undefined) return null;
     const { pid, address } = gateway;

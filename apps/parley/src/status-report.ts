@@ -4,7 +4,7 @@ import { type GaugeReading, type LoopLag, openLoopLag } from '@parley/core/telem
 import type { AccountStatus, Health } from '@parley/gateway';
 import type { StatusReport } from '@parley/gateway/api';
 import { TURNS, type WakeUpQueue } from '@parley/queue';
-import { PROCESS_GONE_AFTER_MS, type RunningProcess, type Store, StoreError } from '@parley/store';
+import { type RunningProcess, type Store, StoreError } from '@parley/store';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -20,7 +20,7 @@ export async function statusReport(
       store.spend.day(localTime(clock()).date),
       store.outbox.counts(),
       store.deadLetters.counts(),
-      store.processes.list(clock() - PROCESS_GONE_AFTER_MS),
+      store.processes.list(),
     ]);
     const trouble = store.trouble()?.message;
     return {
@@ -58,8 +58,6 @@ export type ReadGauges = ReturnType<typeof openGauges>;
 const PATIENCE_MS = 2_000;
 /** More accounts than anyone has. */
 const MOST_ACCOUNTS = 100;
-/** A process that was not seen for so long is gone, in ms. */
-const SEEN_WITHIN_MS = 15_000;
 
 /** Reads what is only known at a scrape (D10). What does not answer is left out and logged. */
 export function openGauges(deps: GaugeDeps) {
@@ -117,8 +115,8 @@ async function databaseGauges({ store, clock }: GaugeDeps): Promise<readonly Gau
   const [backlog, dead, leases, processes] = await Promise.all([
     store.backlog.look(MOST_ACCOUNTS),
     store.deadLetters.counts(),
-    store.leases.held(now),
-    store.processes.list(now - SEEN_WITHIN_MS),
+    store.leases.held(),
+    store.processes.list(),
   ]);
   const oldest = backlog.waiting[0]?.oldestAt ?? now;
   return [

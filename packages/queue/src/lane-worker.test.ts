@@ -218,7 +218,7 @@ describe('a worker of lanes', () => {
     }, 'stopping');
     await scene.write('to-stop');
     await scene.turns.kick('to-stop');
-    await expect.poll(async () => (await scene.store.lanes.withWork(Date.now(), 9)).length).toBe(0);
+    await expect.poll(async () => (await scene.store.lanes.withWork(9, 10_000)).length).toBe(0);
     await scene.write('to-stop');
     await scene.stop('to-stop');
     await expect.poll(() => reason).toBe('stopped');

@@ -72,14 +72,13 @@ export type {
   Post,
   PostResult,
 } from './outbox-parts.ts';
-export {
-  type LeaseRepository,
-  type LeaseRow,
-  type NamedLease,
-  PROCESS_GONE_AFTER_MS,
-  type ProcessFacts,
-  type ProcessRole,
-  type RunningProcess,
+export type {
+  LeaseRepository,
+  LeaseRow,
+  NamedLease,
+  ProcessFacts,
+  ProcessRole,
+  RunningProcess,
 } from './processes.ts';
 export type {
   NewPrompt,

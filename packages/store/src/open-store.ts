@@ -46,6 +46,7 @@ import { reactionRepository } from './reactions.ts';
 import { auditRepository, backlogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
+import type { SharedClock } from './shared-clock.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
 import { explainSqliteFailure, openSqlite } from './sqlite/open-sqlite.ts';
@@ -58,6 +59,8 @@ interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
+  /** For tests on PostgreSQL: the clock of leases, in the place of the server's. */
+  readonly sharedClock?: Clock;
   readonly newId?: NewId;
   /** Hears of outages; absent where a command runs that fails by itself. */
   readonly log?: Logger;
@@ -86,7 +89,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     throw reason;
   }
   const watched = watchDatabase(database, address, options.log ?? silentLogger);
-  return storeOn(watched, options.newId ?? timedIds(options.clock));
+  const { clock, sharedClock = address.dialect === 'sqlite' ? clock : () => null } = options;
+  return storeOn(watched, options.newId ?? timedIds(clock), sharedClock);
 }
 
 /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
@@ -104,7 +108,7 @@ const STEPS = statement('select number, parley_version from parley_migration').r
 export type Store = ReturnType<typeof storeOn>;
 
 /** The repositories over a database that is open and migrated. */
-export function storeOn(database: WatchedDatabase, newId: NewId) {
+export function storeOn(database: WatchedDatabase, newId: NewId, sharedClock: SharedClock) {
   const prompts = promptRepository(database);
   const ofAgent = (agent: string | undefined) => ({
     memories: memoryIndexRepository(database, agent),
@@ -115,8 +119,8 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     answers: messageAnswers(database),
     agentFiles: agentFileRepository(database),
     attachments: attachmentRepository(database),
-    lanes: laneRepository(database, newId, prompts),
-    summaries: summaryRepository(database),
+    lanes: laneRepository(database, newId, prompts, sharedClock),
+    summaries: summaryRepository(database, sharedClock),
     turns: turnRepository(database, newId),
     approvals: approvalRepository(database, newId),
     transcript: transcriptRepository(database),
@@ -140,8 +144,8 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     heartbeats: heartbeatRepository(database, newId),
     cronJobs: cronJobRepository(database),
     souls: soulRepository(database),
-    leases: leaseRepository(database),
-    processes: processRepository(database, newerParley),
+    leases: leaseRepository(database, sharedClock),
+    processes: processRepository(database, newerParley, sharedClock),
     pageSessions: pageSessionRepository(database),
     signIns: signInRepository(database),
     audit: auditRepository(database),

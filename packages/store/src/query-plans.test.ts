@@ -34,6 +34,7 @@ describe('the plan of every query', () => {
     const store = storeOn(
       watchDatabase(database, { dialect: 'sqlite', path, name: path }, silentLogger),
       timedIds(() => 0),
+      () => 0,
     );
     await useEverything(store);
     await useWork(store);
@@ -185,7 +186,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.inbox.command(message('m4'), { kind: 'stop' }, () => [part('stopped')]);
   await store.inbox.command(message('m5'), { kind: 'new-session' }, () => []);
   await store.lanes.release(lease);
-  await store.lanes.withWork(0, 5);
+  await store.lanes.withWork(5, 10_000);
   await store.lanes.releaseAll();
   await store.turns.totals(0);
   await store.transcript.recent('web:c1', 0, 5);

@@ -115,7 +115,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ] as const) {
         await store.summaries.claim(
           { ...summary, mark },
-          { by: 'x', now: 0, until: 1, impatient: true },
+          { by: 'x', now: 0, claimMs: 1, impatient: true },
         );
         await store.summaries.finish({ ...summary, mark }, 'x', { content: mark, reaches });
       }
