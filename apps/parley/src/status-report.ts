@@ -4,7 +4,7 @@ import { type GaugeReading, type LoopLag, openLoopLag } from '@parley/core/telem
 import type { AccountStatus, Health } from '@parley/gateway';
 import type { StatusReport } from '@parley/gateway/api';
 import { TURNS, type WakeUpQueue } from '@parley/queue';
-import { type RunningProcess, type Store, StoreError } from '@parley/store';
+import { type RetentionRun, type RunningProcess, type Store, StoreError } from '@parley/store';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -46,7 +46,10 @@ async function described(processes: readonly RunningProcess[]): Promise<StatusRe
 }
 
 export interface GaugeDeps {
-  readonly store: Pick<Store, 'ping' | 'backlog' | 'deadLetters' | 'leases' | 'processes'>;
+  readonly store: Pick<
+    Store,
+    'ping' | 'backlog' | 'deadLetters' | 'leases' | 'processes' | 'retention'
+  >;
   readonly turns: Pick<WakeUpQueue, 'depth'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -112,15 +115,17 @@ async function databaseGauges({ store, clock }: GaugeDeps): Promise<readonly Gau
   await store.ping();
   const ping = (performance.now() - asked) / 1_000;
   const now = clock();
-  const [backlog, dead, leases, processes] = await Promise.all([
+  const [backlog, dead, leases, processes, lastRound] = await Promise.all([
     store.backlog.look(MOST_ACCOUNTS),
     store.deadLetters.counts(),
     store.leases.held(),
     store.processes.list(),
+    store.retention.last(),
   ]);
   const oldest = backlog.waiting[0]?.oldestAt ?? now;
   return [
     one('parley_database_up', 1),
+    one('parley_retention_held_seconds', heldSeconds(lastRound, now)),
     one('parley_database_ping_seconds', ping),
     one('parley_inbox_waiting_messages', backlog.messages),
     one('parley_inbox_waiting_conversations', backlog.conversations),
@@ -136,6 +141,11 @@ async function databaseGauges({ store, clock }: GaugeDeps): Promise<readonly Gau
     ),
     countsBy('parley_processes', 'role', grouped(processes.map(({ role }) => role))),
   ];
+}
+
+/** Rounds come every few minutes; what they hold back is more than that. */
+function heldSeconds(last: RetentionRun | null, now: number): number {
+  return last === null ? 0 : Math.max(0, now - last.countedTo) / 1_000;
 }
 
 type Outgoing = Awaited<ReturnType<Store['backlog']['look']>>['outgoing'];

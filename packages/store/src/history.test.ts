@@ -104,7 +104,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await answered(store, 2);
       await sameHistory();
       const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
-      const pace = { clock: () => 10 * 24 * 60 * 60_000, pause: async () => true };
+      const now = 10 * 24 * 60 * 60_000;
+      const pace = { clock: () => now, countFrom: now, pause: async () => true };
       await store.retention.run({ ages, bytes: Number.POSITIVE_INFINITY }, pace);
       expect(await sameHistory()).toEqual([]);
     });

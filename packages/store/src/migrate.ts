@@ -157,6 +157,25 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: (dialect) => [...schema(dialect), ...searchSchema(dialect)],
   },
   { number: 32, name: 'agents', statements: (dialect) => SPEND_OF_AGENTS[dialect] },
+  {
+    number: 33,
+    name: 'state',
+    statements: () => [
+      // The moment to which ages were counted (D15); before this step that was the end of the round.
+      'alter table retention_run add column counted_to bigint not null default 0',
+      'update retention_run set counted_to = ended_at',
+      // One row: which database this is, how far it has come, and how often it was found to have gone back.
+      `create table store_state (
+        id bigint not null primary key,
+        name text not null,
+        counter bigint not null,
+        setbacks bigint not null,
+        setback_at bigint,
+        setback_turns bigint,
+        setback_parts bigint
+      )`,
+    ],
+  },
 ];
 
 /** What was spent, by agent as well (F14); empty: the default one. SQLite cannot change the key of a table. */

@@ -155,6 +155,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId, sharedClock: Sh
     } satisfies UsageRepository,
     retention: {
       last: async () => (await import('./retention.ts')).lastRetention(database),
+      witnesses: async () => (await import('./retention.ts')).storeWitnesses(database, sharedClock),
       run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),
       use: async (ages, now) => (await import('./storage.ts')).storageUse(database, ages, now),
     } satisfies RetentionRepository,

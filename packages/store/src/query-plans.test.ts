@@ -280,7 +280,9 @@ async function usePrompts(store: Store): Promise<void> {
 
 async function useRetention(store: Store): Promise<void> {
   const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
-  const pace = { clock: () => 10 * 24 * 60 * 60_000, pause: async () => true };
+  const now = 10 * 24 * 60 * 60_000;
+  const pace = { clock: () => now, countFrom: now, pause: async () => true };
+  await store.retention.witnesses();
   await store.retention.run({ ages, bytes: 1 }, pace);
 }
 
