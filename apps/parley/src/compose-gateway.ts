@@ -19,6 +19,7 @@ import { agentParts, type Foundation, type Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { cronPage, openHooks, startBoot } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
+import { notifyOfSetbacks } from './setback-notice.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
 import { soulPage } from './soul.ts';
@@ -51,6 +52,7 @@ export async function composeGateway(
   const among = isShared(parts.loaded.settings) ? { processId } : null;
   const agents = [parts, ...parts.agents.values()];
   opened.defer(startBoot({ ...shared, agents, accounts, newId, shared: among }));
+  opened.defer(notifyOfSetbacks({ ...shared, folder }));
   opened.defer(startAudit(() => auditHere(options, configured.parts), options));
   return {
     ...gateway,

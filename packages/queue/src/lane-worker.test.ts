@@ -166,6 +166,7 @@ describe('a worker of lanes', () => {
         handler = given;
         return { pause() {}, resume() {}, close: async () => {} };
       },
+      remember: async (_name, number) => number,
       depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
       close: async () => {},
     };

@@ -87,6 +87,11 @@ export async function openRedisBackend(
         ...shared(name),
       });
     },
+    async remember(name, number) {
+      const key = `${queuePrefix(place, 'marks')}:marks`;
+      await asking.zadd(key, 'GT', number, name);
+      return Number((await asking.zscore(key, name)) ?? number);
+    },
     failed: (error, message, facts) => outage.note(error, message, facts),
     close() {
       for (const connection of open) connection.disconnect();

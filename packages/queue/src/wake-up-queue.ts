@@ -33,6 +33,8 @@ export interface WakeUpQueue {
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
   /** How many wake-ups there are, by state; rejects when the queue does not answer. */
   depth(): Promise<QueueDepth>;
+  /** Keeps the highest number that any process has named under this name, and returns it; rejects as `depth`. */
+  remember(name: string, number: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -104,6 +106,7 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
         throw backend.failed(error, 'how much waits in the queue is not known');
       }
     },
+    remember: (name, number) => backend.remember(name, number),
     work: (handler, concurrency) => startWorker(backend, log, handler, concurrency),
     async close() {
       await queue.close();

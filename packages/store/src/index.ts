@@ -120,6 +120,7 @@ export type {
 export type { SoulRepository } from './souls.ts';
 export type { SpendAccount, Spent, SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
+export type { Setback, StoreMark } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageRepository, UsageRow, UsageSums } from './usage.ts';

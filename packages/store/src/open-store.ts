@@ -37,7 +37,15 @@ import { laneRepository } from './lanes.ts';
 import { linkRepository } from './links.ts';
 import { memoryIndexRepository } from './memory-index.ts';
 import { messageAnswers } from './message-answers.ts';
-import { MIGRATIONS, migrate, newerStep, readAppliedSteps, refuseUnknown } from './migrate.ts';
+import {
+  MIGRATIONS,
+  migrate,
+  newerStep,
+  readAppliedSteps,
+  refuseEmptyFile,
+  refuseEmptyServer,
+  refuseUnknown,
+} from './migrate.ts';
 import { outboxRepository } from './outbox.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { adapterValues, leaseRepository, type NamedLease, processRepository } from './processes.ts';
@@ -50,6 +58,7 @@ import type { SharedClock } from './shared-clock.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
 import { explainSqliteFailure, openSqlite } from './sqlite/open-sqlite.ts';
+import { type StateDeps, type StoreMark, StoreState } from './store-state.ts';
 import { subAgentRepository } from './sub-agents.ts';
 import { turnRepository } from './turns.ts';
 import type { UsageRepository } from './usage.ts';
@@ -62,17 +71,26 @@ interface StoreOptions extends PostgresLimits {
   /** For tests on PostgreSQL: the clock of leases, in the place of the server's. */
   readonly sharedClock?: Clock;
   readonly newId?: NewId;
+  /** What this process has to do with a database that has gone back in time; absent where a command runs. */
+  readonly state?: StateOptions;
   /** Hears of outages; absent where a command runs that fails by itself. */
   readonly log?: Logger;
 }
 
+interface StateOptions extends Pick<StateDeps, 'forget' | 'onSetback'> {
+  /** What was seen of this database before; null: it is new, as far as is known. */
+  readonly seen: StoreMark | null;
+}
+
 /**
- * Opens the database, creating or migrating it first. Throws StoreError: `store-url`,
- * `store-newer`, `store-older`, `store-damaged`, `store-unwritable`, `store-full`, `store-unreachable`, …
+ * Opens the database, creating or migrating it first. Throws StoreError: `store-url`, `store-missing` where one was
+ * seen before and there is an empty one now, `store-newer`, `store-older`, `store-damaged`, `store-unwritable`, `store-full`, `store-unreachable`, …
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const address = parseStoreUrl(options.url);
   const { name } = address;
+  const isKnown = options.state !== undefined && options.state.seen !== null;
+  if (isKnown && address.dialect === 'sqlite') refuseEmptyFile(address.path, name);
   const seen = address.dialect === 'sqlite' ? (readAppliedSteps(address.path) ?? []) : [];
   refuseUnknown(seen, MIGRATIONS, name);
   const database =
@@ -83,6 +101,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           ...address,
         });
   try {
+    if (isKnown && address.dialect === 'postgres') await refuseEmptyServer(database, name);
     if (seen.length < MIGRATIONS.length) await migrate(database, MIGRATIONS, name, options.clock);
   } catch (reason) {
     await database.close();
@@ -90,7 +109,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const watched = watchDatabase(database, address, options.log ?? silentLogger);
   const { clock, sharedClock = address.dialect === 'sqlite' ? clock : () => null } = options;
-  return storeOn(watched, options.newId ?? timedIds(clock), sharedClock);
+  const newId = options.newId ?? timedIds(clock);
+  const { seen: before = null, forget = [], onSetback = () => {} } = options.state ?? {};
+  const state = new StoreState(watched, { clock, newId, forget, onSetback });
+  if (before !== null) state.expect(before);
+  watched.onConnect((write) => state.check(write));
+  return storeOn(watched, newId, { sharedClock, state });
 }
 
 /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
@@ -108,7 +132,11 @@ const STEPS = statement('select number, parley_version from parley_migration').r
 export type Store = ReturnType<typeof storeOn>;
 
 /** The repositories over a database that is open and migrated. */
-export function storeOn(database: WatchedDatabase, newId: NewId, sharedClock: SharedClock) {
+export function storeOn(
+  database: WatchedDatabase,
+  newId: NewId,
+  { sharedClock, state }: { readonly sharedClock: SharedClock; readonly state: StoreState },
+) {
   const prompts = promptRepository(database);
   const ofAgent = (agent: string | undefined) => ({
     memories: memoryIndexRepository(database, agent),
@@ -144,8 +172,9 @@ export function storeOn(database: WatchedDatabase, newId: NewId, sharedClock: Sh
     heartbeats: heartbeatRepository(database, newId),
     cronJobs: cronJobRepository(database),
     souls: soulRepository(database),
-    leases: leaseRepository(database, sharedClock),
-    processes: processRepository(database, newerParley, sharedClock),
+    state,
+    leases: leaseRepository(database, sharedClock, state),
+    processes: processRepository(database, newerParley, sharedClock, state),
     pageSessions: pageSessionRepository(database),
     signIns: signInRepository(database),
     audit: auditRepository(database),
@@ -270,6 +299,7 @@ export function watchDatabase(
       watched('write', database.change(durability, statement, ...params)),
     writeUrgent: (work) => watched('write', database.writeUrgent(work)),
     writeLong: (work) => watched('write', database.writeLong(work)),
+    onConnect: (check) => database.onConnect(check),
     rewritten: () => database.rewritten(),
     close: () => database.close(),
   };

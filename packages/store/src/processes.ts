@@ -9,6 +9,7 @@ import {
   toJson,
 } from './database.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
+import type { StoreState } from './store-state.ts';
 
 /** What a process does: channels and web server, turns, or both. */
 export type ProcessRole = 'all' | 'gateway' | 'worker';
@@ -54,6 +55,7 @@ export function processRepository(
   database: Database,
   newerParley: (sql: Sql) => Promise<string | null>,
   sharedClock: SharedClock,
+  state: StoreState,
 ) {
   return {
     /** The time on the database's clock, in ms since 1970; on SQLite it is this machine's. */
@@ -65,16 +67,24 @@ export function processRepository(
      * Records that a process runs; rows that were not renewed for a day are removed. Resolves with the time on the
      * database's clock; or, with nothing written, with the version of a newer Parley that has changed the schema.
      */
-    heartbeat: ({ facts, ...about }: Omit<RunningProcess, 'startedAt'>): Promise<HeartbeatResult> =>
-      database.write(async (sql) => {
+    async heartbeat({
+      facts,
+      ...about
+    }: Omit<RunningProcess, 'startedAt'>): Promise<HeartbeatResult> {
+      const before = state.seen;
+      const { result, raised } = await database.write(async (sql) => {
         const newer = await newerParley(sql);
-        if (newer !== null) return { kind: 'outdated', newer };
+        if (newer !== null) return { result: { kind: 'outdated', newer } as const };
         const moment = sharedClock();
         sql.send(FORGET, { moment });
         const json = facts === undefined ? null : toJson(facts);
-        const row = await sql.get(RECORD, { ...about, moment, facts: json });
-        return { kind: 'noted', time: row?.time ?? 0 };
-      }, 'process'),
+        const recorded = sql.get(RECORD, { ...about, moment, facts: json });
+        const [row, raised] = await Promise.all([recorded, state.raise(sql)]);
+        return { result: { kind: 'noted', time: row?.time ?? 0 } as const, raised };
+      }, 'process');
+      if (raised !== undefined) await state.judge(before, raised);
+      return result;
+    },
 
     /** The process ends. */
     async leave(id: string): Promise<void> {
@@ -167,7 +177,7 @@ export type LeaseRepository = ReturnType<typeof leaseRepository>;
  * The table `lease`. None of it must survive a power cut: then no process is left that could hold an
  * older epoch.
  */
-export function leaseRepository(database: Database, sharedClock: SharedClock) {
+export function leaseRepository(database: Database, sharedClock: SharedClock, state: StoreState) {
   return {
     /**
      * Takes the lease if it is free or has run out; a reservation is for the caller to respect. One that ends later
@@ -192,19 +202,26 @@ export function leaseRepository(database: Database, sharedClock: SharedClock) {
         async (sql) => (await sql.run(RENEW, { ...lease, leaseMs, moment: sharedClock() })) > 0,
       ),
 
-    /** Renews leases of one owner, those that were lost excepted, and returns the whole table as it is then. */
-    renewAll: (
+    /**
+     * Renews leases of one owner, those that were lost excepted, and returns the whole table as it is then. Rejects
+     * where the database has gone back and what that makes doubtful could not be held back.
+     */
+    async renewAll(
       owner: string,
       names: readonly string[],
       leaseMs: number,
-    ): Promise<readonly LeaseRow[]> =>
-      database.writeUrgent((sql) => {
+    ): Promise<readonly LeaseRow[]> {
+      const before = state.seen;
+      const [rows, raised] = await database.writeUrgent((sql) => {
         const moment = sharedClock();
         if (names.length > 0) {
           sql.send(RENEW_ALL, { owner, names: toJson(names), leaseMs, moment });
         }
-        return sql.all(ALL, { moment });
-      }),
+        return Promise.all([sql.all(ALL, { moment }), state.raise(sql)]);
+      });
+      await state.judge(before, raised);
+      return rows;
+    },
 
     /** Lets leases end, or their reservations, within `leaseMs`: the clock was set back since they were taken. */
     shorten: (names: readonly string[], leaseMs: number): Promise<number> =>

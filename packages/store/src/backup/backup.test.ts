@@ -221,6 +221,7 @@ const LEFT_OUT = new Set([
   'page_session',
   'sign_in',
   'retention_run',
+  'store_state',
   'parley_migration',
   'sqlite_sequence',
   'search_reach',
