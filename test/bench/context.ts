@@ -111,7 +111,7 @@ function fillHistory(path: string, turns: number): void {
 async function writeSummary(store: Store, reaches: number): Promise<void> {
   if (reaches === 0) return;
   const task = { ...PLACE, reader: OWNER.kind, kind: 'history', mark: '0' } as const;
-  await store.summaries.claim(task, { by: 'bench', now: 0, until: 1, impatient: false });
+  await store.summaries.claim(task, { by: 'bench', now: 0, claimMs: 1, impatient: false });
   const facts = ['They talk of the house by the lake.'];
   const content = { facts, decisions: [], openTasks: [], remembered: [], tone: [] };
   await store.summaries.finish(task, 'bench', { content, reaches });

@@ -1,5 +1,6 @@
 export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
 export type { PlannedAccount } from './accounts/gateway-accounts.ts';
+export { tellOwner } from './accounts/tell-owner.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { AgentServices, AgentsPage } from './http/agent-routes.ts';

@@ -115,8 +115,13 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   const loaded = readSettings(folder, env);
   // Most questions to a running gateway never load it.
   const { openStore } = await import('@parley/store');
-  const url = loaded.settings.store.url ?? folder.storeUrl;
-  const store = await openStore({ url, clock: systemTime.clock });
+  const { READ_SO_FAR, readMark, refuseLostDatabase } = await import('./database-mark.ts');
+  const { settings } = loaded;
+  refuseLostDatabase(folder, settings);
+  const url = settings.store.url ?? folder.storeUrl;
+  // What it finds is in the database then, where the gateways report it.
+  const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
+  const store = await openStore({ url, clock: systemTime.clock, state });
   try {
     return await work(store, loaded);
   } finally {

@@ -1,5 +1,5 @@
 import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
-import { type Clock, countOf, reasonOf } from '@parley/core';
+import { countOf, reasonOf } from '@parley/core';
 import {
   type AgentServices,
   type GatewayOptions,
@@ -8,7 +8,7 @@ import {
   startHealthServer,
 } from '@parley/gateway';
 import type { AuditReport } from '@parley/gateway/api';
-import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
 import { usageFacts } from './access.ts';
 import type { AgentParts } from './agent-parts.ts';
@@ -19,6 +19,7 @@ import { agentParts, type Foundation, type Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { cronPage, openHooks, startBoot } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
+import { notifyOfSetbacks } from './setback-notice.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
 import { soulPage } from './soul.ts';
@@ -51,6 +52,7 @@ export async function composeGateway(
   const among = isShared(parts.loaded.settings) ? { processId } : null;
   const agents = [parts, ...parts.agents.values()];
   opened.defer(startBoot({ ...shared, agents, accounts, newId, shared: among }));
+  opened.defer(notifyOfSetbacks({ ...shared, folder }));
   opened.defer(startAudit(() => auditHere(options, configured.parts), options));
   return {
     ...gateway,
@@ -64,7 +66,7 @@ function gatewayOptions(
   options: StartOptions & OpenLog,
   configured: Pick<Configured, 'parts'>,
 ): Omit<GatewayOptions, keyof GatewayServices | 'accounts'> {
-  const { clock, secrets, token, port, role, onState } = options;
+  const { secrets, token, port, role, onState } = options;
   const { processId, shared, scrape, loaded } = configured.parts;
   const { media, http } = loaded.settings;
   const { idleHours, longestDays } = http.sessions;
@@ -93,7 +95,7 @@ function gatewayOptions(
       sessions: { idleMs: idleHours * HOUR_MS, longestMs: longestDays * 24 * HOUR_MS },
     },
     metrics: scrape,
-    ...(role === 'gateway' && { workers: () => liveWorkers(shared.store, clock) }),
+    ...(role === 'gateway' && { workers: () => liveWorkers(shared.store) }),
   };
 }
 
@@ -168,7 +170,6 @@ function servicesOf(
       return logPage({
         folder: folder.logs,
         store: shared.store,
-        clock,
         channels: [...new Set(named)],
       });
     },
@@ -208,8 +209,8 @@ function agentServicesOf(
   };
 }
 
-async function liveWorkers(store: Pick<Store, 'processes'>, clock: Clock): Promise<number> {
-  const running = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
+async function liveWorkers(store: Pick<Store, 'processes'>): Promise<number> {
+  const running = await store.processes.list();
   return running.filter(({ role }) => role !== 'gateway').length;
 }
 

@@ -14,12 +14,13 @@ import {
 } from '@parley/agent';
 import { contextTokensOf } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
-import type { RetentionBounds, Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import { servedBy } from './access.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { keepRetention } from './keep-retention.ts';
 import type { Parts } from './open-parts.ts';
 import { newId } from './process-options.ts';
-import { isShared, type LoadedSettings, retentionAges } from './settings.ts';
+import { isShared, type LoadedSettings } from './settings.ts';
 
 const SWEEP_MS = 3_000;
 /** What runs at its time, as a heartbeat does, is only begun there, and takes no longer to end. In ms. */
@@ -240,60 +241,3 @@ function keepSoul(
     await sweep.stop();
   };
 }
-
-const MINUTE_MS = 60_000;
-/** Of the time between two steps at least so much is for everything else. */
-const SHARE_OF_OTHERS = 4;
-const SHORTEST_PAUSE_MS = 5;
-
-/**
- * Removes old rows every so often, in one process of the deployment at a time and in small steps (D15); what
- * it returns ends that. Not at once: adapters that connect first may get earlier messages again.
- */
-function keepRetention({
-  shared,
-  processId: owner,
-  loaded: { settings },
-}: Pick<Parts, 'shared' | 'processId' | 'loaded'>): () => Promise<void> {
-  const { store, clock, monotonic, log } = shared;
-  const { everyMinutes, maxMegabytes } = settings.retention;
-  const everyMs = everyMinutes * MINUTE_MS;
-  const bytes = maxMegabytes === 'unlimited' ? Number.POSITIVE_INFINITY : maxMegabytes * 1e6;
-  const bounds: RetentionBounds = { ages: retentionAges(settings), bytes };
-  let isFirst = true;
-  let isEnding = false;
-  let isTight = false;
-  const round = async (isMine: () => boolean): Promise<void> => {
-    const { removed, tookMs, cutoff } = await store.retention.run(bounds, {
-      clock,
-      async pause(tookMs) {
-        const ms = Math.max(SHORTEST_PAUSE_MS, tookMs * SHARE_OF_OTHERS);
-        await new Promise((resolve) => setTimeout(resolve, ms));
-        return !isEnding && isMine();
-      },
-    });
-    if (removed > 0) log.debug({ removed, tookMs }, 'old rows were removed');
-    if (cutoff !== null && !isTight) {
-      const olderThan = new Date(cutoff).toISOString();
-      log.warn({ maxMegabytes, olderThan, removed }, TIGHT);
-    }
-    isTight = cutoff !== null;
-  };
-  const sweep = startSweep('retention', everyMs / 10, log, async () => {
-    const wasFirst = isFirst;
-    isFirst = false;
-    if (wasFirst) return;
-    const since = clock() - ((await store.retention.last())?.endedAt ?? 0);
-    if (since >= 0 && since < everyMs) return;
-    const { whileHeld } = await import('./shared-lock.ts');
-    const lease = { leases: store.leases, name: 'retention', owner, clock, monotonic, log };
-    await whileHeld(lease, ({ isMine }) => round(isMine));
-  });
-  return async () => {
-    isEnding = true;
-    await sweep.stop();
-  };
-}
-
-const TIGHT =
-  'the database exceeds retention.maxMegabytes: the oldest rows are removed before their age';

@@ -34,6 +34,8 @@ export interface DataFolder {
   readonly sendNotes: string;
   /** The last log lines of each process. */
   readonly logs: string;
+  /** What was last seen of the database: it is never behind that. */
+  readonly databaseMark: string;
   /** There while a restore is exchanging the files. */
   readonly restoreMarker: string;
 }
@@ -55,6 +57,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
     tokenFile: join(path, 'token'),
     sendNotes: join(path, 'sending'),
     logs: join(path, 'logs'),
+    databaseMark: join(path, 'database.json'),
     restoreMarker: join(path, 'restore-unfinished.json'),
   };
 }

@@ -91,16 +91,15 @@ describe('the first gateway of a deployment', () => {
     store = await openStore({ url: 'sqlite::memory:', clock: () => now });
   });
   afterEach(() => store.close());
-  const isFirst = (processId: string) => isFirstGateway({ store, clock: () => now }, processId);
+  const isFirst = (processId: string) => isFirstGateway(store, processId);
   const runs = (id: string, role: 'all' | 'gateway' | 'worker') => {
     const facts = {
       host: 'here',
       pid: 7,
       address: 'http://127.0.0.1:1',
       version: '0',
-      startedAt: now,
     };
-    return store.processes.heartbeat({ id, role, ...facts }, now);
+    return store.processes.heartbeat({ id, role, ...facts });
   };
 
   it('[W08] is one that finds no other, whatever workers there are', async () => {

@@ -4,12 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type Logger, reasonOf } from '@parley/core';
 import { startSweep } from '@parley/queue';
-import {
-  PROCESS_GONE_AFTER_MS,
-  type ProcessFacts,
-  type RunningProcess,
-  type Store,
-} from '@parley/store';
+import type { ProcessFacts, RunningProcess, Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
 import { CliError, type DataFolder } from './data-folder.ts';
 import { newId } from './process-options.ts';
@@ -17,7 +12,10 @@ import type { LoadedSettings } from './settings.ts';
 
 /** A clock that differs by more from the database's is reported. In ms. */
 const CLOCK_REPORTED_MS = 2_000;
-/** Leases last 6 s and are renewed every 2 s: further apart, a process takes over from a living one. */
+/**
+ * Leases count on the database's clock, but moments are stored by each process's own: further apart, the one that
+ * serves an account next repeats a failed send too early or too late. In ms.
+ */
 const CLOCK_UNSAFE_MS = 4_000;
 
 /** Something in which a process differs from its deployment. `unsafe`: they must not run side by side. */
@@ -104,7 +102,7 @@ export async function checkStrangers(
     settings: sectionHashes(loaded, folder),
     clockAheadMs: clockAhead(asked, clock(), time),
   };
-  const [oldest = null] = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
+  const [oldest = null] = await store.processes.list();
   const found = differences({ version: manifest.version, facts }, oldest);
   for (const { what, text } of found)
     log.warn({ what }, `this process does not fit its deployment: ${text}`);
@@ -185,9 +183,8 @@ export function announceProcess(
   },
 ): () => Promise<void> {
   const { version } = manifest;
-  const startedAt = clock();
   const host = hostname();
-  const own = { id, role, host, pid: process.pid, version, startedAt };
+  const own = { id, role, host, pid: process.pid, version };
   const row = { ...own, address: addressFrom(host, address) };
   let isOutdated = false;
   let { facts } = known;
@@ -196,7 +193,7 @@ export function announceProcess(
     const workspace = await workspaceId(known.workspace);
     facts = { ...facts, workspace, settings: known.settingsNow() };
     const asked = clock();
-    const result = await store.processes.heartbeat({ ...row, facts }, asked);
+    const result = await store.processes.heartbeat({ ...row, facts });
     if (result.kind === 'outdated') {
       isOutdated = true;
       onOutdated?.(result.newer);
@@ -226,11 +223,11 @@ const SAME_MOMENT_MS = 10_000;
 
 /** Whether a deployment starts with this gateway; one that joins others, as in a rolling restart, is no start. */
 export async function isFirstGateway(
-  { store, clock }: { readonly store: Pick<Store, 'leases' | 'processes'>; readonly clock: Clock },
+  store: Pick<Store, 'leases' | 'processes'>,
   processId: string,
 ): Promise<boolean> {
-  const others = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
+  const others = await store.processes.list();
   if (others.some(({ id, role }) => role !== 'worker' && id !== processId)) return false;
-  const { kind } = await store.leases.acquire('boot', processId, clock(), SAME_MOMENT_MS);
+  const { kind } = await store.leases.acquire('boot', processId, SAME_MOMENT_MS);
   return kind === 'held';
 }

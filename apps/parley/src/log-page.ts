@@ -1,7 +1,6 @@
-import type { Clock } from '@parley/core';
 import type { LogPage } from '@parley/gateway';
 import type { LogReport } from '@parley/gateway/api';
-import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import { readKeptLog } from './log-reader.ts';
 import { logNameOf } from './process-options.ts';
 
@@ -9,7 +8,6 @@ interface Deps {
   /** `logs` of the data folder. */
   readonly folder: string;
   readonly store: Pick<Store, 'conversations' | 'processes'>;
-  readonly clock: Clock;
   readonly channels: readonly string[];
 }
 
@@ -17,7 +15,7 @@ interface Deps {
 const MOST_NAMES = 50;
 
 /** The log for the page (U03): the lines that are kept in this data folder, with names of conversations. */
-export function logPage({ folder, store, clock, channels }: Deps): LogPage {
+export function logPage({ folder, store, channels }: Deps): LogPage {
   return {
     async read(query): Promise<LogReport> {
       const { lines, next, processes } = await readKeptLog(folder, query);
@@ -25,7 +23,7 @@ export function logPage({ folder, store, clock, channels }: Deps): LogPage {
       // The log of a database that does not answer is needed most.
       const [titles, running] = await Promise.all([
         store.conversations.titles([...ids].slice(0, MOST_NAMES)).catch(() => new Map()),
-        store.processes.list(clock() - PROCESS_GONE_AFTER_MS).catch(() => []),
+        store.processes.list().catch(() => []),
       ]);
       return {
         lines: lines.map(({ raw: _, conversation: id, ...line }) => ({

@@ -4,12 +4,20 @@ import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, Health } from '@parley/gateway';
 import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
-import { openStore } from '@parley/store';
+import { openStore, type Setback, StoreError } from '@parley/store';
 import { localLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import { ownersOf, planAccounts } from './access.ts';
 import { type AgentParts, type KnownModel, openAgentParts } from './agent-parts.ts';
 import { openInspector } from './commands/prompt/page.ts';
+import {
+  followMark,
+  lost,
+  READ_SO_FAR,
+  readMark,
+  refuseLostDatabase,
+  setbackText,
+} from './database-mark.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { openCron } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
@@ -133,11 +141,19 @@ async function openDurable(
     { instance: processId, log, scrub: secrets.scrubLog },
     opened,
   );
+  refuseLostDatabase(folder, settings);
+  const onSetback = (setback: Setback): void => {
+    log.error({ ...setback }, setbackText(setback, folder));
+  };
   const store = await openStore({
     ...settings.store,
     url: settings.store.url ?? folder.storeUrl,
     clock,
     log,
+    state: { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback },
+  }).catch((error: unknown) => {
+    if (!(error instanceof StoreError) || error.code !== 'store-missing') throw error;
+    throw lost(folder, 'The database is empty', error);
   });
   opened.defer(async () => {
     try {
@@ -153,9 +169,11 @@ async function openDurable(
     openBus({ ...place, receives: RECEIVES[role] }),
   ]);
   opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
+  opened.defer(await followMark({ folder, settings, store, turns, log }));
   // The lock on the data folder excludes other processes, but only for what is in that folder.
   if (settings.store.url === undefined) {
-    await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
+    const { lanes, summaries, leases } = store;
+    await Promise.all([lanes.releaseAll(), summaries.releaseAll(), leases.releaseAll()]);
   }
   const { workspaceLock } =
     settings.store.url === undefined

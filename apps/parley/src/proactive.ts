@@ -328,10 +328,10 @@ export function startBoot(deps: StartBoot): () => Promise<void> {
   return async () => void (await running);
 }
 
-async function isStart({ store, shared, clock, log }: StartBoot): Promise<boolean> {
+async function isStart({ store, shared, log }: StartBoot): Promise<boolean> {
   if (shared === null) return true;
   const { isFirstGateway } = await import('./deployment.ts');
-  return isFirstGateway({ store, clock }, shared.processId).catch((error: unknown) => {
+  return isFirstGateway(store, shared.processId).catch((error: unknown) => {
     log.error({ reason: reasonOf(error) }, 'BOOT.md could not be run; the next start tries again');
     return false;
   });

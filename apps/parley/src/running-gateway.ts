@@ -36,11 +36,11 @@ async function findNeighbour(
 ): Promise<Instance | null> {
   if (url === undefined) return null;
   // Most installations keep their database in the data folder and never need this.
-  const { openStore, PROCESS_GONE_AFTER_MS } = await import('@parley/store');
+  const { openStore } = await import('@parley/store');
   const store = await openStore({ url, clock: systemTime.clock });
   try {
     const here = hostname();
-    const running = await store.processes.list(systemTime.clock() - PROCESS_GONE_AFTER_MS);
+    const running = await store.processes.list();
     const gateway = running.find(({ host, role }) => host === here && role !== 'worker');
     if (gateway === undefined) return null;
     const { pid, address } = gateway;
@@ -248,8 +248,8 @@ function createAwayTimer(mayBeAwayMs: number) {
       since = null;
     },
     check(): void {
-      since ??= performance.now();
-      if (performance.now() - since < mayBeAwayMs) return;
+      since ??= systemTime.monotonic();
+      if (systemTime.monotonic() - since < mayBeAwayMs) return;
       throw new CliError(
         'gateway-gone',
         `The gateway ended and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": a message that it had stored is answered then.`,

@@ -108,7 +108,7 @@ export async function whileHeld<T>(
   { readonly kind: 'done'; readonly result: T } | { readonly kind: 'busy'; readonly owner: string }
 > {
   const asked = { at: deps.clock(), ticks: deps.monotonic() };
-  const taken = await deps.leases.acquire(deps.name, deps.owner, asked.at, LEASE_MS);
+  const taken = await deps.leases.acquire(deps.name, deps.owner, LEASE_MS);
   if (taken.kind === 'busy') return taken;
   const kept = keep(deps, taken.lease, asked);
   try {
@@ -128,7 +128,7 @@ function keep(
   const renew = async (): Promise<void> => {
     const now = { at: clock(), ticks: monotonic() };
     try {
-      last = (await leases.renew(lease, now.at + LEASE_MS)) ? now : null;
+      last = (await leases.renew(lease, LEASE_MS)) ? now : null;
     } catch (error) {
       log.warn({ lease: name, reason: reasonOf(error) }, 'lease not renewed');
     }

@@ -4,28 +4,34 @@ import { type GaugeReading, type LoopLag, openLoopLag } from '@parley/core/telem
 import type { AccountStatus, Health } from '@parley/gateway';
 import type { StatusReport } from '@parley/gateway/api';
 import { TURNS, type WakeUpQueue } from '@parley/queue';
-import { PROCESS_GONE_AFTER_MS, type RunningProcess, type Store, StoreError } from '@parley/store';
+import { type RetentionRun, type RunningProcess, type Store, StoreError } from '@parley/store';
+import type { DataFolder } from './data-folder.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
 export async function statusReport(
   facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp' | 'settings'>,
-  store: Pick<Store, 'turns' | 'outbox' | 'deadLetters' | 'spend' | 'processes' | 'trouble'>,
+  store: Pick<
+    Store,
+    'turns' | 'outbox' | 'deadLetters' | 'spend' | 'processes' | 'trouble' | 'retention' | 'state'
+  >,
   clock: Clock,
   localTime: LocalTime,
 ): Promise<StatusReport> {
   try {
-    const [turns, today, outbox, dead, processes] = await Promise.all([
+    const [turns, today, outbox, dead, processes, notes] = await Promise.all([
       store.turns.totals(clock() - DAY_MS),
       store.spend.day(localTime(clock()).date),
       store.outbox.counts(),
       store.deadLetters.counts(),
-      store.processes.list(clock() - PROCESS_GONE_AFTER_MS),
+      store.processes.list(),
+      databaseNotes(store, clock(), { path: facts.dataFolder }),
     ]);
     const trouble = store.trouble()?.message;
     return {
       ...facts,
       ...(trouble !== undefined && { trouble }),
+      ...(notes.length > 0 && { notes }),
       turns,
       today,
       outbox,
@@ -38,6 +44,31 @@ export async function statusReport(
   }
 }
 
+/** A setback is reported for so long; the dead letters stay. In ms. */
+const SETBACK_REPORTED_MS = 7 * DAY_MS;
+/** Rounds of retention come every few minutes, at most once a day. In ms. */
+const HELD_REPORTED_MS = DAY_MS + 60 * 60_000;
+
+async function databaseNotes(
+  store: Pick<Store, 'retention' | 'state'>,
+  now: number,
+  folder: Pick<DataFolder, 'path'>,
+): Promise<readonly string[]> {
+  const [setback, last] = await Promise.all([store.state.lastSetback(), store.retention.last()]);
+  const notes: string[] = [];
+  if (setback !== null && now - setback.at < SETBACK_REPORTED_MS) {
+    const { setbackText } = await import('./database-mark.ts');
+    notes.push(setbackText(setback, folder));
+  }
+  if (last !== null && now - last.countedTo > HELD_REPORTED_MS) {
+    const from = new Date(last.countedTo).toISOString();
+    notes.push(
+      `Old rows are kept: clocks, newest row and last round do not agree that time has passed since ${from}, so ages count from then.`,
+    );
+  }
+  return notes;
+}
+
 /** Most installations are one process and load none of this. */
 async function described(processes: readonly RunningProcess[]): Promise<StatusReport['processes']> {
   if (processes.length === 0) return [];
@@ -46,7 +77,10 @@ async function described(processes: readonly RunningProcess[]): Promise<StatusRe
 }
 
 export interface GaugeDeps {
-  readonly store: Pick<Store, 'ping' | 'backlog' | 'deadLetters' | 'leases' | 'processes'>;
+  readonly store: Pick<
+    Store,
+    'ping' | 'backlog' | 'deadLetters' | 'leases' | 'processes' | 'retention' | 'state'
+  >;
   readonly turns: Pick<WakeUpQueue, 'depth'>;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -59,8 +93,6 @@ export type ReadGauges = ReturnType<typeof openGauges>;
 const PATIENCE_MS = 2_000;
 /** More accounts than anyone has. */
 const MOST_ACCOUNTS = 100;
-/** A process that was not seen for so long is gone, in ms. */
-const SEEN_WITHIN_MS = 15_000;
 
 /** Reads what is only known at a scrape (D10). What does not answer is left out and logged. */
 export function openGauges(deps: GaugeDeps) {
@@ -119,15 +151,19 @@ async function databaseGauges({
   await store.ping();
   const ping = (monotonic() - asked) / 1_000;
   const now = clock();
-  const [backlog, dead, leases, processes] = await Promise.all([
+  const [backlog, dead, leases, processes, lastRound, setback] = await Promise.all([
     store.backlog.look(MOST_ACCOUNTS),
     store.deadLetters.counts(),
-    store.leases.held(now),
-    store.processes.list(now - SEEN_WITHIN_MS),
+    store.leases.held(),
+    store.processes.list(),
+    store.retention.last(),
+    store.state.lastSetback(),
   ]);
   const oldest = backlog.waiting[0]?.oldestAt ?? now;
   return [
     one('parley_database_up', 1),
+    one('parley_retention_held_seconds', heldSeconds(lastRound, now)),
+    one('parley_database_setbacks', setback?.count ?? 0),
     one('parley_database_ping_seconds', ping),
     one('parley_inbox_waiting_messages', backlog.messages),
     one('parley_inbox_waiting_conversations', backlog.conversations),
@@ -143,6 +179,11 @@ async function databaseGauges({
     ),
     countsBy('parley_processes', 'role', grouped(processes.map(({ role }) => role))),
   ];
+}
+
+/** Rounds come every few minutes; what they hold back is more than that. */
+function heldSeconds(last: RetentionRun | null, now: number): number {
+  return last === null ? 0 : Math.max(0, now - last.countedTo) / 1_000;
 }
 
 type Outgoing = Awaited<ReturnType<Store['backlog']['look']>>['outgoing'];

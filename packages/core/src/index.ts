@@ -1,4 +1,5 @@
 export * from './agents.ts';
+export * from './aging.ts';
 export * from './cache.ts';
 export * from './channel.ts';
 export * from './context-block.ts';

@@ -44,6 +44,8 @@ export type WakeUpProcess = Processor<WakeUp>;
 export interface QueueBackend {
   newQueue(name: string): WakeUpJobs;
   newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
+  /** Keeps the highest number that any process has named under this name, and returns it. */
+  remember(name: string, number: number): Promise<number>;
   /** Logs what went wrong in a queue or with its connection, and its consequence; returns the error. */
   failed(error: unknown, message: string, facts?: { readonly key: string }): QueueError;
   /** Writes something small; rejects when that is not possible. */
@@ -91,6 +93,8 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
     newQueue: (name): WakeUpJobs => new Queue<WakeUp>(name, options),
     newWorker: (name, process, tuning): WakeUpConsumer =>
       new Worker<WakeUp>(name, process, { ...tuning, ...ONLY_WORKER, ...options }),
+    // It forgets with its process, which knows by itself.
+    remember: async (_name, number) => number,
     failed(error, message, facts) {
       const reason = reasonOf(error);
       log.warn({ ...facts, reason }, message);

@@ -253,7 +253,7 @@ describe('a worker of lanes', () => {
     }, 'stopping');
     await scene.write('to-stop');
     await scene.turns.kick('to-stop');
-    await expect.poll(async () => (await scene.store.lanes.withWork(Date.now(), 9)).length).toBe(0);
+    await expect.poll(async () => (await scene.store.lanes.withWork(9, 10_000)).length).toBe(0);
     await scene.write('to-stop');
     await scene.stop('to-stop');
     await expect.poll(() => reason).toBe('stopped');
@@ -374,6 +374,7 @@ function silentQueue(
       return { pause() {}, resume() {}, close: async () => {} };
     },
     depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
+    remember: async (_name, number) => number,
     check: async () => {},
     close: async () => {},
   };

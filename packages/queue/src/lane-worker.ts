@@ -6,6 +6,7 @@ import {
   isCutOff,
   keepLeases,
   type LaneDeps,
+  LEASE_MS,
   runLane,
   type StopReason,
   stopReasonOf,
@@ -95,7 +96,7 @@ export async function startLaneWorker(
   });
   const undelivered = findUndelivered(options.queue);
   const sweep = startSweep('lanes', options.sweepMs, deps.log, async () => {
-    const found = await deps.lanes.withWork(deps.clock(), SWEEP_BATCH);
+    const found = await deps.lanes.withWork(SWEEP_BATCH, deps.leaseMs ?? LEASE_MS);
     const here = await undelivered(found);
     for (const id of here.slice(0, Math.max(0, options.concurrency - running.size)))
       direct.wake(id);
@@ -146,13 +147,13 @@ async function whenDeaf(signal: AbortSignal): Promise<number> {
 }
 
 /** Pauses a worker that cannot reach the database, until it can. */
-function watchDatabase({ lanes, clock, log }: LaneDeps, worker: () => WakeUpWorker) {
+function watchDatabase({ lanes, log }: LaneDeps, worker: () => WakeUpWorker) {
   let suspected = false;
   let closed = false;
   const untilItAnswers = async (): Promise<void> => {
     for (let failed = 0; !closed; failed += 1) {
       try {
-        await lanes.withWork(clock(), 1);
+        await lanes.withWork(1, LEASE_MS);
         if (failed > 0) log.info({}, 'the database answers; conversations are taken again');
         return;
       } catch (error) {

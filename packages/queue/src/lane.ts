@@ -244,7 +244,7 @@ export function stopReasonOf(signal: AbortSignal): StopReason | null {
  * How long a lease lives without renewal, in ms. After this the lane of a dead or stuck worker is free,
  * and with the sweep that finds it (3 s) another worker answers within 15 s (D13).
  */
-const LEASE_MS = 8_000;
+export const LEASE_MS = 8_000;
 /** How often a worker looks for leases that ran out, and after how many looks it renews all. */
 const LOOKS_IN_A_LIFE = 10;
 const LOOKS_TO_RENEW = 3;
@@ -303,7 +303,7 @@ export function keepLeases({
     renewing = true;
     try {
       const leases = all.map(({ lease }) => lease);
-      const asked = await lanes.renew(leases, clock() + leaseMs);
+      const asked = await lanes.renew(leases, leaseMs);
       const [renewed, busy] = [new Set(asked.renewed), new Set(asked.busy)];
       for (const one of all) {
         if (renewed.has(one.lease.conversationId)) one.until = until;

@@ -89,6 +89,11 @@ export async function openRedisBackend(
         ...shared(name),
       });
     },
+    async remember(name, number) {
+      const key = `${queuePrefix(place, 'marks')}:marks`;
+      await asking.zadd(key, 'GT', number, name);
+      return Number((await asking.zscore(key, name)) ?? number);
+    },
     failed: (error, message, facts) => outage.note(error, message, facts),
     async check() {
       await asking.set(`${queuePrefix(place, 'check')}:written`, '1', 'EX', CHECK_LIVES_SECONDS);

@@ -36,6 +36,8 @@ export interface WakeUpQueue {
   depth(): Promise<QueueDepth>;
   /** Rejects when the queue does not answer, or takes no wake-ups: full, or a replica that only reads. */
   check(): Promise<void>;
+  /** Keeps the highest number that any process has named under this name, and returns it; rejects as `depth`. */
+  remember(name: string, number: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -128,6 +130,7 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
         throw backend.failed(error, 'how much waits in the queue is not known');
       }
     },
+    remember: (name, number) => backend.remember(name, number),
     async check() {
       try {
         await backend.check();

@@ -128,8 +128,25 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[U03] that have expired are removed when the next one is opened', async () => {
+      await agesCountedTo(130);
       await store.pageSessions.open({ ...session('d', 130), createdAt: 130 });
       expect((await store.pageSessions.list(0)).map(({ id }) => id)).toEqual(['d', 'b']);
     });
+
+    it('[D15] are there again after a clock was ahead for a while, whoever signed in meanwhile', async () => {
+      await agesCountedTo(20);
+      await store.pageSessions.open({ ...session('d', 9_000), createdAt: 9_000 });
+      expect(await store.pageSessions.find('a', 9_000)).toBeNull();
+      expect(await store.pageSessions.find('a', 20)).toMatchObject({ id: 'a' });
+    });
+
+    const agesCountedTo = async (now: number) => {
+      const forever = Number.POSITIVE_INFINITY;
+      const ages = { messages: forever, history: forever, decisions: forever };
+      await store.retention.run(
+        { ages: { ...ages, prompts: forever, spend: forever }, bytes: forever },
+        { clock: () => now, countFrom: now, pause: async () => true },
+      );
+    };
   });
 }

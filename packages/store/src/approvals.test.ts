@@ -49,13 +49,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     ): Promise<CommandResult['approval']> =>
       (await command({ kind: 'decide', code, verdict, by }, at, chat)).approval;
     /** Who works next does not know of the question. */
-    const begin = (now = 5) =>
-      store.lanes.begin(
-        { conversationId: LANE, owner: 'w2', leaseMs: 1_000 },
-        'collect',
-        't2',
-        now + 100_000,
-      );
+    const begin = (now = 5) => {
+      database.setTime(now + 100_000);
+      const work = { conversationId: LANE, owner: 'w2', leaseMs: 1_000 };
+      return store.lanes.begin(work, 'collect', 't2', now + 100_000);
+    };
 
     it('[G05] [D08] a turn that waits for an approval is shown so until it is given', async () => {
       const awaits = async () => {
@@ -94,13 +92,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await ask()).toBe('asked');
       await store.inbox.accept(message('m2'));
       await store.lanes.release(lease);
-      expect(await store.lanes.withWork(50_000, 9)).toEqual([]);
+      expect(await store.lanes.withWork(9, 10_000)).toEqual([]);
       expect(await begin()).toEqual({ kind: 'none' });
       expect(await store.outbox.next(part('').route)).toMatchObject({
         part: { turnId: null, body: { plain: 'May I?' } },
       });
       await decide('approved');
-      expect(await store.lanes.withWork(50_000, 9)).toEqual([LANE]);
+      expect(await store.lanes.withWork(9, 10_000)).toEqual([LANE]);
       const again = await begin();
       if (again.kind !== 'turn') throw new Error(again.kind);
       expect(again.turn).toMatchObject({ turnId: 't1', resumed: true, attempts: 0 });

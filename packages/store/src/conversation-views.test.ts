@@ -347,7 +347,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await say('2', 'c1', 'a new apple');
       expect(await found('apple')).toHaveLength(2);
       const ages = { messages: DAY, history: DAY, decisions: DAY, prompts: DAY, spend: DAY };
-      const pace = { clock: () => NOW, pause: async () => true };
+      const pace = { clock: () => NOW, countFrom: NOW, pause: async () => true };
       await store.retention.run({ ages, bytes: Number.POSITIVE_INFINITY }, pace);
       expect(await found('apple')).toEqual(['Ann: a new apple']);
       expect(await entriesWith('apple')).toBe(1);

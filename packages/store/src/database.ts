@@ -39,12 +39,20 @@ export interface Database {
   /** Like `write`, for a migration or a restore, whose statements may each take an hour. */
   writeLong<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
+   * Called for each new connection to a server before it is used, with what runs a transaction on that very
+   * connection: all others may be waiting for the same. A connection whose check rejects is not used.
+   */
+  onConnect(check: (write: WriteHere) => Promise<void>): void;
+  /**
    * Another number as soon as stored history may read otherwise, entries that are appended apart; what is
    * remembered of it then is out of date. Null where other processes may do so unseen.
    */
   rewritten(): number | null;
   close(): Promise<void>;
 }
+
+/** Runs `work` as one transaction, as `Database.write` does. */
+export type WriteHere = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /** What a column holds and a parameter may be. */
 export type SqlValue = string | number | null | Uint8Array;

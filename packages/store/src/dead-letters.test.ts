@@ -218,7 +218,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         kind: 'replayed',
         wake: { kind: 'conversation', conversationId: 'web:c1' },
       });
-      expect(await store.lanes.withWork(9, 9)).toEqual(['web:c1']);
+      expect(await store.lanes.withWork(9, 10_000)).toEqual(['web:c1']);
       const again = await claim(store, await hold(store, 'web:c1', 'w2', 9), 't2');
       expect(idsOf(again)).toEqual(['m1', 'm2']);
       expect(again).toMatchObject({ turnId: 't2', attempts: 0, resumed: false });

@@ -185,6 +185,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.heartbeats.start(order('a'), null, 1);
       const lease = await hold(store, LANE);
       const { turnId } = await claim(store, lease, 't');
+      database.setTime(9_999);
       await store.lanes.acquire(LANE, 'w2', 9_999, 1_000);
       const turn = ending('a', turnId, { alert: alert('rain') });
       expect(await store.heartbeats.commit(lease, turn, 5)).toBe('fenced');

@@ -15,7 +15,7 @@ async function answered(
   text = `says ${nth}`,
 ) {
   await by.inbox.accept({ ...message(`m${nth}`), fromOwner: true });
-  const lease = await hold(by, 'web:c1', `w${nth}`, nth * 10_000);
+  const lease = await hold(by, 'web:c1', 'w1');
   await claim(by, lease, `t${nth}`);
   const commit = answer(`t${nth}`, [text]);
   await by.lanes.commit(lease, { ...commit, outcome }, nth);
@@ -104,7 +104,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await answered(store, 2);
       await sameHistory();
       const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
-      const pace = { clock: () => 10 * 24 * 60 * 60_000, pause: async () => true };
+      const now = 10 * 24 * 60 * 60_000;
+      const pace = { clock: () => now, countFrom: now, pause: async () => true };
       await store.retention.run({ ages, bytes: Number.POSITIVE_INFINITY }, pace);
       expect(await sameHistory()).toEqual([]);
     });
@@ -115,7 +116,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const summary = { ...PLACE, kind: 'history', mark: '0' } as const;
       for (const [mark, reaches] of [first?.seq, second?.seq].entries()) {
         const task = { ...summary, mark: String(mark) };
-        await store.summaries.claim(task, { by: 'one', now: 0, until: 9, impatient: true });
+        await store.summaries.claim(task, { by: 'one', now: 0, claimMs: 9, impatient: true });
         await store.summaries.finish(task, 'one', { content: { mark }, reaches: reaches ?? 0 });
         await sameHistory();
       }

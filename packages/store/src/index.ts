@@ -73,14 +73,13 @@ export type {
   Post,
   PostResult,
 } from './outbox-parts.ts';
-export {
-  type LeaseRepository,
-  type LeaseRow,
-  type NamedLease,
-  PROCESS_GONE_AFTER_MS,
-  type ProcessFacts,
-  type ProcessRole,
-  type RunningProcess,
+export type {
+  LeaseRepository,
+  LeaseRow,
+  NamedLease,
+  ProcessFacts,
+  ProcessRole,
+  RunningProcess,
 } from './processes.ts';
 export type {
   NewPrompt,
@@ -122,6 +121,7 @@ export type {
 export type { SoulRepository } from './souls.ts';
 export type { SpendAccount, Spent, SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
+export type { Setback, StoreMark } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageRepository, UsageRow, UsageSums } from './usage.ts';

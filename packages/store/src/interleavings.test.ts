@@ -42,15 +42,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Scene {
   readonly #store: Store;
   readonly #chatId: string;
+  readonly #setTime: (now: number) => void;
   readonly #leases: (Lease | undefined)[] = [];
   readonly #turns: ({ readonly id: string; readonly ids: readonly string[] } | undefined)[] = [];
   #now = 0;
   #messages = 0;
   #turnIds = 0;
 
-  constructor(store: Store, chatId: string) {
+  constructor(store: Store, chatId: string, setTime: (now: number) => void) {
     this.#store = store;
     this.#chatId = chatId;
+    this.#setTime = setTime;
   }
 
   async play(next: Step): Promise<void> {
@@ -97,6 +99,7 @@ class Scene {
   }
 
   async #acquire(index: Worker): Promise<void> {
+    this.#setTime(this.#now);
     const got = await this.#store.lanes.acquire(
       `web:${this.#chatId}`,
       `w${index}`,
@@ -182,7 +185,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
           run += 1;
           const chatId = `c${run}`;
-          const scene = new Scene(store, chatId);
+          const scene = new Scene(store, chatId, database.setTime);
           for (const next of steps) await scene.play(next);
           await scene.finish();
 

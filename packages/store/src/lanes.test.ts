@@ -22,6 +22,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
       await store.inbox.accept(picture('m2', 500));
       const other = { ...work, owner: 'w2' };
+      database.setTime(1_500);
       const started = await store.lanes.begin(other, 'followup', 't2', 1_500);
       expect(started.kind === 'turn' && idsOf(started.turn)).toEqual(['m1', 'm2']);
     });
@@ -31,7 +32,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     describe('the lease', () => {
       it('[D02] is held by one worker; the other learns for how long', async () => {
         await hold(store, 'web:c1', 'w1', 0);
-        const second = await store.lanes.acquire('web:c1', 'w2', 400, 1_000);
+        database.setTime(400);
+        const second = await store.lanes.acquire('web:c1', 'w2', 0, 1_000);
         expect(second).toEqual({ kind: 'busy', retryInMs: 600 });
       });
 
@@ -59,6 +61,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       it('goes to another when it runs out or is given back, with a higher epoch', async () => {
         const first = await hold(store, 'web:c1', 'w1', 0);
+        database.setTime(1_000);
         const second = await hold(store, 'web:c1', 'w2', 1_000);
         await store.lanes.release(second);
         const third = await hold(store, 'web:c1', 'w3', 1_001);
@@ -72,13 +75,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.renew([first], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('can be prolonged while nobody else took it, and not once lost or given back', async () => {
+      it('can be renewed while no other worker took it, and not once it was lost or released', async () => {
         const lease = await hold(store, 'web:c1', 'w1', 0);
         expect(await store.lanes.renew([lease], 5_000)).toEqual({ renewed: ['web:c1'], busy: [] });
+        database.setTime(4_000);
         expect(await store.lanes.acquire('web:c1', 'w2', 4_000, 1_000)).toEqual({
           kind: 'busy',
           retryInMs: 1_000,
         });
+        database.setTime(5_000);
         const taken = await hold(store, 'web:c1', 'w2', 5_000);
         expect(await store.lanes.renew([lease], 9_000)).toEqual({ renewed: [], busy: [] });
         await store.lanes.release(lease);
@@ -91,10 +96,34 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const chats = Array.from({ length: 450 }, (_, nth) => `web:${nth}`);
         const leases = [];
         for (const chat of chats) leases.push(await hold(store, chat, 'w1', 0));
+        database.setTime(1_000);
         await hold(store, 'web:7', 'w2', 1_000);
         const { renewed } = await store.lanes.renew(leases, 5_000);
         expect([...renewed].sort()).toEqual(chats.filter((chat) => chat !== 'web:7').sort());
         expect(await store.lanes.renew([], 9_000)).toEqual({ renewed: [], busy: [] });
+      });
+
+      it('[D13] of a worker that died is free after its length, however far the clock was set back', async () => {
+        await store.inbox.accept(message('m1'));
+        database.setTime(3_600_000);
+        await hold(store, 'web:c1', 'dead');
+        database.setTime(0);
+        expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c1']);
+        const ask = () => store.lanes.acquire('web:c1', 'w2', 0, 1_000);
+        expect(await ask()).toEqual({ kind: 'busy', retryInMs: 1_000 });
+        database.setTime(999);
+        expect(await ask()).toEqual({ kind: 'busy', retryInMs: 1 });
+        database.setTime(1_000);
+        expect(await ask()).toMatchObject({ kind: 'held' });
+      });
+
+      it('[D13] ends its length from now once it is renewed after the clock was set back', async () => {
+        database.setTime(3_600_000);
+        const lease = await hold(store, 'web:c1', 'w1');
+        database.setTime(0);
+        await store.lanes.renew([lease], 1_000);
+        database.setTime(1_000);
+        expect(await store.lanes.acquire('web:c1', 'w2', 0, 1_000)).toMatchObject({ kind: 'held' });
       });
 
       it('ends everywhere at releaseAll, and its holders are fenced', async () => {
@@ -162,6 +191,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.turns.appendStep(dead, 't1', { index: 1, content: ['called'] }, 2);
         await store.inbox.accept(message('m2'));
 
+        database.setTime(1_000);
         const second = await claim(store, await hold(store, 'web:c1', 'w2', 1_000), 'unused');
         expect(second).toMatchObject({ turnId: 't1', resumed: true, attempts: 1 });
         expect(idsOf(second)).toEqual(['m1']);
@@ -169,6 +199,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           { index: 0, content: { text: 'thought' } },
           { index: 1, content: ['called'] },
         ]);
+        database.setTime(2_000);
         const lease = await hold(store, 'web:c1', 'w3', 2_000);
         expect((await claim(store, lease, 'unused')).attempts).toBe(2);
         await store.lanes.commit(lease, answer('t1', ['done']), 3);
@@ -227,6 +258,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.inbox.accept(message('m1'));
         const lost = await hold(store, 'web:c1', 'w1', 0);
         await claim(store, lost, 't1');
+        database.setTime(1_000);
         const now = await hold(store, 'web:c1', 'w2', 1_000);
 
         expect(await store.lanes.commit(lost, answer('t1', ['ghost']), 1_001)).toBe('fenced');
@@ -287,15 +319,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const done = await hold(store, 'web:done');
         await store.lanes.release(done);
 
-        expect(await store.lanes.withWork(50, 9)).toEqual(['web:started', 'web:early', 'web:late']);
-        expect(await store.lanes.withWork(50, 1)).toEqual(['web:started']);
+        expect(await store.lanes.withWork(9, 1_000)).toEqual([
+          'web:started',
+          'web:early',
+          'web:late',
+        ]);
+        expect(await store.lanes.withWork(1, 1_000)).toEqual(['web:started']);
       });
 
       it('leaves lanes alone while a worker lives on them', async () => {
         await store.inbox.accept(message('m1'));
         await hold(store, 'web:c1', 'w1', 0);
-        expect(await store.lanes.withWork(999, 9)).toEqual([]);
-        expect(await store.lanes.withWork(1_000, 9)).toEqual(['web:c1']);
+        database.setTime(999);
+        expect(await store.lanes.withWork(9, 1_000)).toEqual([]);
+        database.setTime(1_000);
+        expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c1']);
       });
     });
   });

@@ -11,6 +11,7 @@ import type {
   Lease,
   TurnCommit,
 } from './rows.ts';
+import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 import { commitTurn } from './turns.ts';
 
 /** Which messages may join a running turn, and the step in the journal for them (D03). */
@@ -39,11 +40,20 @@ export type Interruption =
  */
 export type LaneRepository = ReturnType<typeof laneRepository>;
 
-export function laneRepository(database: Database, newId: NewId, prompts: PromptWriter) {
+/**
+ * Leases count on the clock that all processes share; a `now` of the caller is only stored with what it begins or
+ * ends.
+ */
+export function laneRepository(
+  database: Database,
+  newId: NewId,
+  prompts: PromptWriter,
+  sharedClock: SharedClock,
+) {
   return {
     /**
-     * Takes the lane unless another live worker holds it; moves the epoch on. `busy` says how long
-     * (ms from `now`) the other lease still runs.
+     * Takes the lane unless another live worker holds it; moves the epoch on. `busy` says for how many ms the other
+     * lease still runs: never longer than `leaseMs`, even where the clock was set back.
      */
     acquire: (
       conversationId: string,
@@ -52,7 +62,13 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
       leaseMs: number,
     ): Promise<{ kind: 'held'; lease: Lease } | { kind: 'busy'; retryInMs: number }> =>
       database.write(async (sql) => {
-        const taken = await acquireLane(sql, { conversationId, owner, now, leaseMs });
+        const taken = await acquireLane(sql, {
+          conversationId,
+          owner,
+          now,
+          leaseMs,
+          moment: sharedClock(),
+        });
         return taken.kind === 'busy' ? taken : { kind: 'held', lease: taken.lease };
       }, 'process'),
 
@@ -72,7 +88,7 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
       | { kind: 'turn'; lease: Lease; turn: ClaimedTurn }
     > =>
       database.write(async (sql) => {
-        const taken = await acquireLane(sql, { ...work, now });
+        const taken = await acquireLane(sql, { ...work, now, moment: sharedClock() });
         if (taken.kind === 'busy') return taken;
         const { lease, lane } = taken;
         // This very transaction has raised the epoch, so no other worker can have fenced it.
@@ -83,10 +99,12 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
       }, 'process'),
 
     /**
-     * Prolongs leases; returns the conversations for which it could, and those that another transaction is
-     * writing to at this moment: neither lost nor prolonged.
+     * Renews leases, which end `leaseMs` from now then, also if they would have lasted longer. Returns the
+     * conversations for which it could, and those that another transaction is writing to at this moment: neither
+     * lost nor renewed.
      */
-    renew: (leases: readonly Lease[], until: number) => renewLeases(database, leases, until),
+    renew: (leases: readonly Lease[], leaseMs: number) =>
+      renewLeases(database, leases, { leaseMs, moment: sharedClock() }),
 
     /**
      * Gives the lane back; harmless when the lease was lost. `blameless`: a turn that failed for want of the
@@ -138,9 +156,14 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
      */
     commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: FreshParts) => void) =>
       commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
-    /** Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. */
-    withWork: async (now: number, limit: number): Promise<readonly string[]> =>
-      (await database.read((sql) => sql.all(WITH_WORK, { now, limit }))).map(({ id }) => id),
+    /**
+     * Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. A lease that ends
+     * later than `leaseMs` from now is from before the clock was set back; to ask for the lane shortens it.
+     */
+    async withWork(limit: number, leaseMs: number): Promise<readonly string[]> {
+      const params = { limit, leaseMs, moment: sharedClock() };
+      return (await database.read((sql) => sql.all(WITH_WORK, params))).map(({ id }) => id);
+    },
     /** Ends every lease; only for a process that has the data folder to itself, at its start. */
     releaseAll: async (): Promise<void> => {
       await database.change('power-cut', RELEASE_ALL);
@@ -184,7 +207,7 @@ const AT_ONCE = 200;
 async function renewLeases(
   database: Database,
   leases: readonly Lease[],
-  until: number,
+  length: { readonly leaseMs: number; readonly moment: number | null },
 ): Promise<{ readonly renewed: readonly string[]; readonly busy: readonly string[] }> {
   const renewed: string[] = [];
   const busy: string[] = [];
@@ -192,7 +215,7 @@ async function renewLeases(
     const some = leases.slice(from, from + AT_ONCE);
     const held = toJson(some.map(({ conversationId, epoch }) => [conversationId, epoch]));
     await database.writeUrgent(async (sql) => {
-      const done = (await sql.all(RENEW, { held, until })).map(({ id }) => id);
+      const done = (await sql.all(RENEW, { held, ...length })).map(({ id }) => id);
       renewed.push(...done);
       if (database.dialect === 'sqlite' || done.length === some.length) return;
       const all = await sql.all(HELD, { held });
@@ -209,7 +232,7 @@ const HELD_BY = `
 const HELD = statement(HELD_BY).rows<{ readonly id: string }>();
 
 const RENEW = statement(`
-  update conversation set lease_until = :until
+  update conversation set lease_until = ${SHARED_NOW} + :leaseMs
   where id in (${HELD_BY} /*pg for no key update skip locked*/) returning id`).rows<{
   readonly id: string;
 }>();
@@ -219,16 +242,17 @@ interface LaneWork {
   readonly owner: string;
   readonly now: number;
   readonly leaseMs: number;
+  readonly moment: number | null;
 }
 
 async function acquireLane(
   sql: Sql,
-  { conversationId, owner, now, leaseMs }: LaneWork,
+  { conversationId, owner, now, ...length }: LaneWork,
 ): Promise<
   | { readonly kind: 'held'; readonly lease: Lease; readonly lane: LockedLane }
   | { readonly kind: 'busy'; readonly retryInMs: number }
 > {
-  const take = () => sql.get(TAKE, { conversationId, owner, now, until: now + leaseMs });
+  const take = () => sql.get(TAKE, { conversationId, owner, ...length });
   let taken = await take();
   if (taken === undefined) {
     // Held by another worker, or, which is rare, not there yet.
@@ -242,9 +266,28 @@ async function acquireLane(
     const isUnfinished = unfinished !== null;
     return { kind: 'held', lease: { conversationId, epoch }, lane: { ...lane, isUnfinished } };
   }
-  const held = await lockConversation(sql, conversationId);
-  return { kind: 'busy', retryInMs: Math.max(1, (held?.lease_until ?? now) - now) };
+  return { kind: 'busy', retryInMs: await waitForLease(sql, conversationId, length) };
 }
+
+/** How long to wait for the lease of another worker, in ms; one from before the clock was set back is shortened. */
+async function waitForLease(
+  sql: Sql,
+  conversationId: string,
+  { leaseMs, moment }: Pick<LaneWork, 'leaseMs' | 'moment'>,
+): Promise<number> {
+  await lockConversation(sql, conversationId);
+  const leftMs = (await sql.get(LEFT, { conversationId, moment }))?.leftMs ?? 0;
+  if (leftMs > leaseMs) sql.send(SHORTEN, { conversationId, moment, leaseMs });
+  return Math.max(1, Math.min(leftMs, leaseMs));
+}
+
+const LEFT = statement(`
+  select lease_until - ${SHARED_NOW} as "leftMs" from conversation where id = :conversationId`).rows<{
+  readonly leftMs: number | null;
+}>();
+
+const SHORTEN = statement(`
+  update conversation set lease_until = ${SHARED_NOW} + :leaseMs where id = :conversationId`);
 
 /** Looking once more and leaving are one step, so no message can come in between unseen. */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
@@ -273,9 +316,10 @@ const LEAVE_IF_DONE = statement(`
  * to look; it misses one that was started meanwhile, as `seen` shows.
  */
 const TAKE = statement(`
-  update conversation set epoch = epoch + 1, lease_owner = :owner, lease_until = :until
+  update conversation set epoch = epoch + 1, lease_owner = :owner,
+    lease_until = ${SHARED_NOW} + :leaseMs
   where id = :conversationId
-    and (lease_until is null or lease_until <= :now or lease_owner = :owner)
+    and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)
   returning epoch, session, lease_owner, mode, plan, plan_run, model, (select turn.id from turn
     where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
   (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
@@ -310,7 +354,8 @@ const WITH_WORK = statement(`
     union all
     select conversation_id, started_at as since from turn where state = 'running' and awaits is null
   ) work join conversation on conversation.id = work.conversation_id
-  where conversation.lease_until is null or conversation.lease_until <= :now
+  where conversation.lease_until is null or conversation.lease_until <= ${SHARED_NOW}
+    or conversation.lease_until > ${SHARED_NOW} + :leaseMs
   group by work.conversation_id order by min(work.since) limit :limit`).rows<{
   readonly id: string;
 }>();

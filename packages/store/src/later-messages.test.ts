@@ -33,6 +33,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return rows.map(({ message: { messageId }, outcome }) => `${messageId} ${outcome}`);
     };
     const resumed = async (owner = 'w2') => {
+      database.setTime(2_000);
       const next = await hold(store, 'web:c1', owner, 2_000);
       return { lease: next, turn: await claim(store, next, 't9') };
     };

@@ -54,7 +54,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
         await store.lanes.release(started.lease);
       };
       const renew = (all: (leases: Lease[]) => Lease[]) => async () => {
-        await store.lanes.renew(all([...held.values()]), Date.now() + 1_000);
+        await store.lanes.renew(all([...held.values()]), 1_000);
       };
       const accept = async () => void (await store.inbox.accept(message(newId('m'), chat())));
       const stop = async () => {

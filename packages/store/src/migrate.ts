@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
-import { composed, type Database, type Sql, StoreError, statement } from './database.ts';
+import { composed, type Database, IN_MEMORY, type Sql, StoreError, statement } from './database.ts';
 import { schema } from './schema.ts';
 
 /** Any number that no other program on the same PostgreSQL is likely to lock. */
@@ -50,6 +50,24 @@ export async function isUpToDate(
 const IS_THERE = statement("select to_regclass('parley_migration') is not null as there").rows<{
   readonly there: boolean;
 }>();
+
+/** Throws StoreError `store-missing` for a file of SQLite that is gone or empty, where one is known to have been. */
+export function refuseEmptyFile(path: string, name: string): void {
+  if (path !== IN_MEMORY && sizeOf(path) === 0) throw missing(name);
+}
+
+/** The same for a database on a server in which Parley has no tables. */
+export async function refuseEmptyServer(database: Database, name: string): Promise<void> {
+  const row = await database.read((sql) => sql.get(IS_THERE));
+  if (row?.there !== true) throw missing(name);
+}
+
+function missing(name: string): StoreError {
+  return new StoreError(
+    'store-missing',
+    `${name} is empty or missing, but this data folder has been used with it before. Nothing was changed.`,
+  );
+}
 
 /** The table that says which steps a database has seen. */
 export async function makeLedger(sql: Sql): Promise<void> {
@@ -157,6 +175,25 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: (dialect) => [...schema(dialect), ...searchSchema(dialect)],
   },
   { number: 32, name: 'agents', statements: (dialect) => SPEND_OF_AGENTS[dialect] },
+  {
+    number: 33,
+    name: 'state',
+    statements: () => [
+      // The moment to which ages were counted (D15); before this step that was the end of the round.
+      'alter table retention_run add column counted_to bigint not null default 0',
+      'update retention_run set counted_to = ended_at',
+      // One row: which database this is, how far it has come, and how often it was found to have gone back.
+      `create table store_state (
+        id bigint not null primary key,
+        name text not null,
+        counter bigint not null,
+        setbacks bigint not null,
+        setback_at bigint,
+        setback_turns bigint,
+        setback_parts bigint
+      )`,
+    ],
+  },
 ];
 
 /** What was spent, by agent as well (F14); empty: the default one. SQLite cannot change the key of a table. */

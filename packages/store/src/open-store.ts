@@ -37,7 +37,15 @@ import { laneRepository } from './lanes.ts';
 import { linkRepository } from './links.ts';
 import { memoryIndexRepository } from './memory-index.ts';
 import { messageAnswers } from './message-answers.ts';
-import { MIGRATIONS, migrate, newerStep, readAppliedSteps, refuseUnknown } from './migrate.ts';
+import {
+  MIGRATIONS,
+  migrate,
+  newerStep,
+  readAppliedSteps,
+  refuseEmptyFile,
+  refuseEmptyServer,
+  refuseUnknown,
+} from './migrate.ts';
 import { outboxRepository } from './outbox.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { adapterValues, leaseRepository, type NamedLease, processRepository } from './processes.ts';
@@ -46,9 +54,11 @@ import { reactionRepository } from './reactions.ts';
 import { auditRepository, backlogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
+import type { SharedClock } from './shared-clock.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
 import { explainSqliteFailure, openSqlite } from './sqlite/open-sqlite.ts';
+import { type StateDeps, type StoreMark, StoreState } from './store-state.ts';
 import { subAgentRepository } from './sub-agents.ts';
 import { turnRepository } from './turns.ts';
 import type { UsageRepository } from './usage.ts';
@@ -58,18 +68,29 @@ interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
+  /** For tests on PostgreSQL: the clock of leases, in the place of the server's. */
+  readonly sharedClock?: Clock;
   readonly newId?: NewId;
+  /** What this process has to do with a database that has gone back in time; absent where a command runs. */
+  readonly state?: StateOptions;
   /** Hears of outages; absent where a command runs that fails by itself. */
   readonly log?: Logger;
 }
 
+interface StateOptions extends Pick<StateDeps, 'forget' | 'onSetback'> {
+  /** What was seen of this database before; null: it is new, as far as is known. */
+  readonly seen: StoreMark | null;
+}
+
 /**
- * Opens the database, creating or migrating it first. Throws StoreError: `store-url`,
- * `store-newer`, `store-older`, `store-damaged`, `store-unwritable`, `store-full`, `store-unreachable`, …
+ * Opens the database, creating or migrating it first. Throws StoreError: `store-url`, `store-missing` where one was
+ * seen before and there is an empty one now, `store-newer`, `store-older`, `store-damaged`, `store-unwritable`, `store-full`, `store-unreachable`, …
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const address = parseStoreUrl(options.url);
   const { name } = address;
+  const isKnown = options.state !== undefined && options.state.seen !== null;
+  if (isKnown && address.dialect === 'sqlite') refuseEmptyFile(address.path, name);
   const seen = address.dialect === 'sqlite' ? (readAppliedSteps(address.path) ?? []) : [];
   refuseUnknown(seen, MIGRATIONS, name);
   const database =
@@ -80,13 +101,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           ...address,
         });
   try {
+    if (isKnown && address.dialect === 'postgres') await refuseEmptyServer(database, name);
     if (seen.length < MIGRATIONS.length) await migrate(database, MIGRATIONS, name, options.clock);
   } catch (reason) {
     await database.close();
     throw reason;
   }
   const watched = watchDatabase(database, address, options.log ?? silentLogger);
-  return storeOn(watched, options.newId ?? timedIds(options.clock));
+  const { clock, sharedClock = address.dialect === 'sqlite' ? clock : () => null } = options;
+  const newId = options.newId ?? timedIds(clock);
+  const { seen: before = null, forget = [], onSetback = () => {} } = options.state ?? {};
+  const state = new StoreState(watched, { clock, newId, forget, onSetback });
+  if (before !== null) state.expect(before);
+  watched.onConnect((write) => state.check(write));
+  return storeOn(watched, newId, { sharedClock, state });
 }
 
 /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
@@ -104,7 +132,11 @@ const STEPS = statement('select number, parley_version from parley_migration').r
 export type Store = ReturnType<typeof storeOn>;
 
 /** The repositories over a database that is open and migrated. */
-export function storeOn(database: WatchedDatabase, newId: NewId) {
+export function storeOn(
+  database: WatchedDatabase,
+  newId: NewId,
+  { sharedClock, state }: { readonly sharedClock: SharedClock; readonly state: StoreState },
+) {
   const prompts = promptRepository(database);
   const ofAgent = (agent: string | undefined) => ({
     memories: memoryIndexRepository(database, agent),
@@ -115,8 +147,8 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     answers: messageAnswers(database),
     agentFiles: agentFileRepository(database),
     attachments: attachmentRepository(database),
-    lanes: laneRepository(database, newId, prompts),
-    summaries: summaryRepository(database),
+    lanes: laneRepository(database, newId, prompts, sharedClock),
+    summaries: summaryRepository(database, sharedClock),
     turns: turnRepository(database, newId),
     approvals: approvalRepository(database, newId),
     transcript: transcriptRepository(database),
@@ -140,8 +172,9 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     heartbeats: heartbeatRepository(database, newId),
     cronJobs: cronJobRepository(database),
     souls: soulRepository(database),
-    leases: leaseRepository(database),
-    processes: processRepository(database, newerParley),
+    state,
+    leases: leaseRepository(database, sharedClock, state),
+    processes: processRepository(database, newerParley, sharedClock, state),
     pageSessions: pageSessionRepository(database),
     signIns: signInRepository(database),
     audit: auditRepository(database),
@@ -151,6 +184,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     } satisfies UsageRepository,
     retention: {
       last: async () => (await import('./retention.ts')).lastRetention(database),
+      witnesses: async () => (await import('./retention.ts')).storeWitnesses(database, sharedClock),
       run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),
       use: async (ages, now) => (await import('./storage.ts')).storageUse(database, ages, now),
     } satisfies RetentionRepository,
@@ -265,6 +299,7 @@ export function watchDatabase(
       watched('write', database.change(durability, statement, ...params)),
     writeUrgent: (work) => watched('write', database.writeUrgent(work)),
     writeLong: (work) => watched('write', database.writeLong(work)),
+    onConnect: (check) => database.onConnect(check),
     rewritten: () => database.rewritten(),
     close: () => database.close(),
   };

@@ -19,7 +19,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     async function holder(owner: string, now: number): Promise<OutboxRepository> {
-      const result = await store.leases.acquire(NAME, owner, now, 100);
+      database.setTime(now);
+      const result = await store.leases.acquire(NAME, owner, 100);
       if (result.kind === 'busy') throw new Error(`held by ${result.owner}`);
       return store.outbox.under(result.lease);
     }

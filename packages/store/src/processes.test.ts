@@ -6,10 +6,10 @@ import { bothDatabases } from './testing/databases.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-function running(id: string, startedAt = 0): RunningProcess {
+function running(id: string): Omit<RunningProcess, 'startedAt'> {
   const address = 'http://127.0.0.1:7411';
   const facts = { agent: 'main', workspace: 'w1', settings: { owners: 'ab' }, clockAheadMs: -3 };
-  return { id, role: 'gateway', host: 'here', pid: 7, address, version: '0.1.0', startedAt, facts };
+  return { id, role: 'gateway', host: 'here', pid: 7, address, version: '0.1.0', facts };
 }
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
@@ -19,19 +19,34 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       store = await database.openEmpty();
     });
     afterAll(() => database.dispose());
-    const ids = async (since: number) => (await store.processes.list(since)).map(({ id }) => id);
+    const ids = async () => (await store.processes.list()).map(({ id }) => id);
+    const heartbeat = (id: string, now: number) => {
+      database.setTime(now);
+      return store.processes.heartbeat(running(id));
+    };
 
-    it('[D09] are those that were heard of lately, the oldest first', async () => {
-      await store.processes.heartbeat(running('b', 20), 20);
-      await store.processes.heartbeat(running('a', 10), 10);
-      await store.processes.heartbeat(running('a', 10), 30);
-      expect(await store.processes.list(20)).toEqual([running('a', 10), running('b', 20)]);
-      expect(await ids(30)).toEqual(['a']);
+    it('[D09] are those that were recorded in the last 15 s, the oldest first', async () => {
+      await heartbeat('a', 10);
+      await heartbeat('b', 20);
+      await heartbeat('a', 30);
+      const both = [
+        { ...running('a'), startedAt: 10 },
+        { ...running('b'), startedAt: 20 },
+      ];
+      expect(await store.processes.list()).toEqual(both);
+      database.setTime(20 + 15_001);
+      expect(await ids()).toEqual(['a']);
+    });
+
+    it('[D13] are gone at once where the clock was set back since they were last recorded', async () => {
+      await heartbeat('dead', 3_600_000);
+      await heartbeat('alive', 0);
+      expect(await ids()).toEqual(['alive']);
     });
 
     it('[D10] hear what time it is for the database', async () => {
       const before = Date.now();
-      const beat = await store.processes.heartbeat(running('a'), 0);
+      const beat = await heartbeat('a', 0);
       const times = [await store.processes.time(), beat.kind === 'noted' ? beat.time : 0];
       for (const time of times) {
         expect(time).toBeGreaterThan(before - 1_000);
@@ -40,12 +55,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[D09] are gone when they say so, or after a day', async () => {
-      await store.processes.heartbeat(running('a'), 0);
-      await store.processes.heartbeat(running('b'), 0);
+      await heartbeat('a', 0);
+      await heartbeat('b', 0);
       await store.processes.leave('a');
-      expect(await ids(0)).toEqual(['b']);
-      await store.processes.heartbeat(running('c'), DAY_MS + 1);
-      expect(await ids(0)).toEqual(['c']);
+      expect(await ids()).toEqual(['b']);
+      await heartbeat('c', DAY_MS + 1);
+      database.setTime(0);
+      expect(await ids()).toEqual([]);
     });
   });
 }
@@ -59,7 +75,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       store = await database.openEmpty();
     });
     afterAll(() => database.dispose());
-    const acquire = (owner: string, now: number) => store.leases.acquire(NAME, owner, now, 100);
+    const acquire = (owner: string, now: number) => {
+      database.setTime(now);
+      return store.leases.acquire(NAME, owner, 100);
+    };
     const take = async (owner: string, now: number) => {
       const result = await acquire(owner, now);
       if (result.kind === 'busy') throw new Error(`held by ${result.owner}`);
@@ -89,7 +108,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D09] lives on as long as it is renewed', async () => {
       const lease = await take('a', 0);
-      expect(await store.leases.renew(lease, 190)).toBe(true);
+      database.setTime(90);
+      expect(await store.leases.renew(lease, 100)).toBe(true);
       expect(await acquire('b', 150)).toMatchObject({ kind: 'busy', retryInMs: 40 });
     });
 
@@ -105,32 +125,73 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const lease = await take('a', 0);
       await store.leases.release(lease, 500);
       expect(await store.leases.renewAll('b', [], 0)).toEqual([
-        { name: NAME, epoch: 1, owner: null, until: 500 },
+        { name: NAME, epoch: 1, owner: null, leftMs: 500 },
       ]);
-      expect(await store.leases.held(50)).toEqual([]);
+      database.setTime(50);
+      expect(await store.leases.held()).toEqual([]);
       expect((await take('b', 50)).epoch).toBe(2);
     });
 
-    it('[D14] is prolonged with all others of its owner, unless it was lost; never shortened', async () => {
+    it('[D14] is renewed with all others of its owner, unless it was lost', async () => {
       await take('a', 0);
       const others = ['account:b', 'account:c'];
-      for (const name of others) await store.leases.acquire(name, 'b', 0, 100);
-      const untils = async (until: number) =>
-        (await store.leases.renewAll('b', [NAME, 'account:b'], until)).map((row) => row.until);
-      expect(await untils(300)).toEqual([300, 100, 100]);
-      expect(await untils(200)).toEqual([300, 100, 100]);
+      for (const name of others) await store.leases.acquire(name, 'b', 100);
+      const left = async (now: number) => {
+        database.setTime(now);
+        const rows = await store.leases.renewAll('b', [NAME, 'account:b'], 100);
+        return rows.map(({ leftMs }) => leftMs);
+      };
+      expect(await left(30)).toEqual([100, 70, 70]);
+      expect(await left(60)).toEqual([100, 40, 40]);
+    });
+
+    it('[D13] of a process that died is free after its length, however far the clock was set back', async () => {
+      await take('dead', 3_600_000);
+      expect(await acquire('b', 0)).toEqual({ kind: 'busy', owner: 'dead', retryInMs: 100 });
+      expect(await acquire('b', 99)).toMatchObject({ kind: 'busy', retryInMs: 1 });
+      expect(await acquire('b', 100)).toMatchObject({ kind: 'held' });
+    });
+
+    it('[D13] ends its length from now once it is renewed after the clock was set back', async () => {
+      const lease = await take('a', 3_600_000);
+      database.setTime(0);
+      await store.leases.renew(lease, 100);
+      expect(await store.leases.held()).toEqual([{ name: NAME, owner: 'a', leftMs: 100 }]);
+      database.setTime(3_600_000);
+      await store.leases.renewAll('a', [NAME], 100);
+      database.setTime(0);
+      expect(await store.leases.renewAll('a', [NAME], 100)).toMatchObject([{ leftMs: 100 }]);
+    });
+
+    it('[D14] that ends later than its length is shortened for those who wait; others are not', async () => {
+      await take('dead', 3_600_000);
+      database.setTime(0);
+      await store.leases.acquire('account:b', 'b', 80);
+      await store.leases.shorten([NAME, 'account:b'], 100);
+      expect(await store.leases.held()).toEqual([
+        { name: 'account:b', owner: 'b', leftMs: 80 },
+        { name: NAME, owner: 'dead', leftMs: 100 },
+      ]);
+    });
+
+    it('[D13] ends with the process that had the database to itself', async () => {
+      await take('killed', 0);
+      await store.leases.releaseAll();
+      expect(await acquire('next', 1)).toMatchObject({ kind: 'held', lease: { epoch: 2 } });
     });
 
     it('of one name has nothing to do with that of another', async () => {
       await take('a', 0);
-      expect(await store.leases.acquire('workspace:main', 'b', 0, 100)).toMatchObject({
+      expect(await store.leases.acquire('workspace:main', 'b', 100)).toMatchObject({
         kind: 'held',
       });
-      expect(await store.leases.held(50)).toEqual([
-        { name: NAME, owner: 'a', until: 100 },
-        { name: 'workspace:main', owner: 'b', until: 100 },
+      database.setTime(50);
+      expect(await store.leases.held()).toEqual([
+        { name: NAME, owner: 'a', leftMs: 50 },
+        { name: 'workspace:main', owner: 'b', leftMs: 50 },
       ]);
-      expect(await store.leases.held(100)).toEqual([]);
+      database.setTime(100);
+      expect(await store.leases.held()).toEqual([]);
     });
   });
 }
@@ -160,7 +221,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D09] is written only while the lease is held, and the next holder reads all that was written', async () => {
       const take = async (owner: string, now: number) => {
-        const acquired = await store.leases.acquire('account:whatsapp/default', owner, now, 10);
+        database.setTime(now);
+        const acquired = await store.leases.acquire('account:whatsapp/default', owner, 10);
         if (acquired.kind === 'busy') throw new Error('it is held');
         return store.adapterValues('whatsapp', 'default', acquired.lease);
       };

@@ -8,12 +8,14 @@ import {
   statement,
   toJson,
 } from './database.ts';
+import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
+import type { StoreState } from './store-state.ts';
 
 /** What a process does: channels and web server, turns, or both. */
 export type ProcessRole = 'all' | 'gateway' | 'worker';
 
-/** Each process renews its row every few seconds; one that was not renewed for so long is gone. In ms. */
-export const PROCESS_GONE_AFTER_MS = 15_000;
+/** Each process renews its row every few seconds; one that was not renewed for this long is gone. In ms. */
+const PROCESS_GONE_AFTER_MS = 15_000;
 
 /** What must be alike in all processes of a deployment. */
 export const ProcessFacts = z.object({
@@ -38,6 +40,7 @@ export interface RunningProcess {
   /** Of its web server, for example `http://127.0.0.1:7411`. */
   readonly address: string;
   readonly version: string;
+  /** When it was first recorded, on the clock that all processes share. */
   readonly startedAt: number;
   readonly facts?: ProcessFacts;
 }
@@ -51,6 +54,8 @@ type HeartbeatResult =
 export function processRepository(
   database: Database,
   newerParley: (sql: Sql) => Promise<string | null>,
+  sharedClock: SharedClock,
+  state: StoreState,
 ) {
   return {
     /** The time on the database's clock, in ms since 1970; on SQLite it is this machine's. */
@@ -62,24 +67,33 @@ export function processRepository(
      * Records that a process runs; rows that were not renewed for a day are removed. Resolves with the time on the
      * database's clock; or, with nothing written, with the version of a newer Parley that has changed the schema.
      */
-    heartbeat: ({ facts, ...about }: RunningProcess, now: number): Promise<HeartbeatResult> =>
-      database.write(async (sql) => {
+    async heartbeat({
+      facts,
+      ...about
+    }: Omit<RunningProcess, 'startedAt'>): Promise<HeartbeatResult> {
+      const before = state.seen;
+      const { result, raised } = await database.write(async (sql) => {
         const newer = await newerParley(sql);
-        if (newer !== null) return { kind: 'outdated', newer };
-        sql.send(FORGET, { before: now - FORGOTTEN_AFTER_MS });
+        if (newer !== null) return { result: { kind: 'outdated', newer } as const };
+        const moment = sharedClock();
+        sql.send(FORGET, { moment });
         const json = facts === undefined ? null : toJson(facts);
-        const row = await sql.get(RECORD, { ...about, now, facts: json });
-        return { kind: 'noted', time: row?.time ?? 0 };
-      }, 'process'),
+        const recorded = sql.get(RECORD, { ...about, moment, facts: json });
+        const [row, raised] = await Promise.all([recorded, state.raise(sql)]);
+        return { result: { kind: 'noted', time: row?.time ?? 0 } as const, raised };
+      }, 'process');
+      if (raised !== undefined) await state.judge(before, raised);
+      return result;
+    },
 
     /** The process ends. */
     async leave(id: string): Promise<void> {
       await database.change('process', LEAVE, { id });
     },
 
-    /** Processes whose row was renewed since then (ms since 1970), the oldest first. */
-    async list(since: number): Promise<readonly RunningProcess[]> {
-      const rows = await database.read((sql) => sql.all(LIST, { since }));
+    /** Processes whose row was renewed a moment ago, the oldest first. */
+    async list(): Promise<readonly RunningProcess[]> {
+      const rows = await database.read((sql) => sql.all(LIST, { moment: sharedClock() }));
       return rows.map(({ facts, ...about }) => ({
         ...about,
         ...(facts !== null && {
@@ -103,19 +117,22 @@ const TIME = statement(`select ${CLOCK}`).rows<Time>();
 
 const RECORD = statement(`
   insert into process (id, role, host, pid, address, version, started_at, seen_at, facts)
-  values (:id, :role, :host, :pid, :address, :version, :startedAt, :now, :facts)
+  values (:id, :role, :host, :pid, :address, :version, ${SHARED_NOW}, ${SHARED_NOW}, :facts)
   on conflict (id) do update set role = excluded.role, host = excluded.host, pid = excluded.pid,
-    address = excluded.address, version = excluded.version, started_at = excluded.started_at,
-    seen_at = excluded.seen_at, facts = excluded.facts
+    address = excluded.address, version = excluded.version, seen_at = excluded.seen_at, facts = excluded.facts
   returning ${CLOCK}`).rows<Time>();
 
-const FORGET = statement('delete from process where seen_at < :before');
+const FORGET = statement(
+  `delete from process where seen_at < ${SHARED_NOW} - ${FORGOTTEN_AFTER_MS}`,
+);
 
 const LEAVE = statement('delete from process where id = :id');
 
+// A row from the future is of a process that has not renewed it since the clock was set back.
 const LIST = statement(`
   select id, role, host, pid, address, version, started_at as "startedAt", facts from process
-  where seen_at >= :since order by started_at, id`).rows<
+  where seen_at between ${SHARED_NOW} - ${PROCESS_GONE_AFTER_MS} and ${SHARED_NOW} + ${PROCESS_GONE_AFTER_MS}
+  order by started_at, id`).rows<
   Omit<RunningProcess, 'facts'> & { readonly facts: string | null }
 >();
 
@@ -133,16 +150,16 @@ export interface LeaseRow {
   readonly epoch: number;
   /** Null once it was released. */
   readonly owner: string | null;
-  /** When it ends (ms since 1970); without an owner: until when it is reserved for a successor. */
-  readonly until: number | null;
+  /** After how many ms it ends, 0 or less: it has; without an owner: how long it is reserved for a successor. */
+  readonly leftMs: number | null;
 }
 
 /** Who holds what, for people. */
 interface HeldLease {
   readonly name: string;
   readonly owner: string;
-  /** When it ends unless it is renewed (ms since 1970). */
-  readonly until: number;
+  /** After how many ms it ends unless it is renewed. */
+  readonly leftMs: number;
 }
 
 /** `busy`: who holds it, also when that is the asker, and how long (ms) it still runs. */
@@ -151,8 +168,8 @@ type Acquired =
   | { readonly kind: 'busy'; readonly owner: string; readonly retryInMs: number };
 
 /**
- * Leases by name: a dead process loses them after a while. Times are those of the callers, so their
- * clocks must agree to a fraction of the lease.
+ * Leases by name: a dead process loses them after a while. All of them count on the clock that the processes share,
+ * never on that of a caller.
  */
 export type LeaseRepository = ReturnType<typeof leaseRepository>;
 
@@ -160,74 +177,114 @@ export type LeaseRepository = ReturnType<typeof leaseRepository>;
  * The table `lease`. None of it must survive a power cut: then no process is left that could hold an
  * older epoch.
  */
-export function leaseRepository(database: Database) {
+export function leaseRepository(database: Database, sharedClock: SharedClock, state: StoreState) {
   return {
-    /** Takes the lease if it is free or has run out; a reservation is for the caller to respect. */
-    acquire: (name: string, owner: string, now: number, leaseMs: number): Promise<Acquired> =>
+    /**
+     * Takes the lease if it is free or has run out; a reservation is for the caller to respect. One that ends later
+     * than `leaseMs` from now was taken before the clock was set back: it ends after `leaseMs` then.
+     */
+    acquire: (name: string, owner: string, leaseMs: number): Promise<Acquired> =>
       database.writeUrgent(async (sql) => {
+        const moment = sharedClock();
         // One statement takes it or does not, so two who ask at once cannot both have it.
-        const taken = await sql.get(ACQUIRE, { name, owner, now, until: now + leaseMs });
+        const taken = await sql.get(ACQUIRE, { name, owner, moment, leaseMs });
         if (taken !== undefined) return { kind: 'held', lease: { name, epoch: taken.epoch } };
-        const holder = await sql.get(HOLDER, { name });
-        const retryInMs = Math.max(1, (holder?.until ?? now) - now);
+        const holder = await sql.get(HOLDER, { name, moment });
+        const leftMs = holder?.leftMs ?? 0;
+        if (leftMs > leaseMs) sql.send(SHORTEN, { names: toJson([name]), moment, leaseMs });
+        const retryInMs = Math.max(1, Math.min(leftMs, leaseMs));
         return { kind: 'busy', owner: holder?.owner ?? '', retryInMs };
       }),
 
-    /** Prolongs the lease; false when it was lost. */
-    renew: (lease: NamedLease, until: number): Promise<boolean> =>
-      database.writeUrgent(async (sql) => (await sql.run(RENEW, { ...lease, until })) > 0),
+    /** Renews the lease, which ends `leaseMs` from now then, also if it would have lasted longer; false: it was lost. */
+    renew: (lease: NamedLease, leaseMs: number): Promise<boolean> =>
+      database.writeUrgent(
+        async (sql) => (await sql.run(RENEW, { ...lease, leaseMs, moment: sharedClock() })) > 0,
+      ),
 
-    /** Prolongs leases of one owner, those that were lost excepted, and returns the whole table as it is then. */
-    renewAll: (
+    /**
+     * Renews leases of one owner, those that were lost excepted, and returns the whole table as it is then. Rejects
+     * where the database has gone back and what that makes doubtful could not be held back.
+     */
+    async renewAll(
       owner: string,
       names: readonly string[],
-      until: number,
-    ): Promise<readonly LeaseRow[]> =>
-      database.writeUrgent((sql) => {
-        if (names.length > 0) sql.send(RENEW_ALL, { owner, names: toJson(names), until });
-        return sql.all(ALL);
-      }),
-
-    /** Releases it, to a successor alone before `reservedUntil`; harmless when it was lost. */
-    async release(lease: NamedLease, reservedUntil: number | null = null): Promise<void> {
-      await database.change('process', RELEASE, { ...lease, reservedUntil });
+      leaseMs: number,
+    ): Promise<readonly LeaseRow[]> {
+      const before = state.seen;
+      const [rows, raised] = await database.writeUrgent((sql) => {
+        const moment = sharedClock();
+        if (names.length > 0) {
+          sql.send(RENEW_ALL, { owner, names: toJson(names), leaseMs, moment });
+        }
+        return Promise.all([sql.all(ALL, { moment }), state.raise(sql)]);
+      });
+      await state.judge(before, raised);
+      return rows;
     },
 
-    /** What is held at `now`, by name. */
-    held: (now: number): Promise<readonly HeldLease[]> =>
-      database.read((sql) => sql.all(HELD, { now })),
+    /** Lets leases end, or their reservations, within `leaseMs`: the clock was set back since they were taken. */
+    shorten: (names: readonly string[], leaseMs: number): Promise<number> =>
+      database.writeUrgent((sql) =>
+        sql.run(SHORTEN, { names: toJson(names), leaseMs, moment: sharedClock() }),
+      ),
+
+    /** Releases it, to a successor alone for `reservedMs`; harmless when it was lost. */
+    async release(lease: NamedLease, reservedMs: number | null = null): Promise<void> {
+      await database.change('process', RELEASE, { ...lease, reservedMs, moment: sharedClock() });
+    },
+
+    /** Ends every lease; only for a process that has the data folder to itself, at its start. */
+    async releaseAll(): Promise<void> {
+      await database.change('process', RELEASE_ALL);
+    },
+
+    /** What is held now, by name. */
+    held: (): Promise<readonly HeldLease[]> =>
+      database.read((sql) => sql.all(HELD, { moment: sharedClock() })),
   };
 }
 
 const ACQUIRE = statement(`
-  insert into lease (name, epoch, owner, lease_until) values (:name, 1, :owner, :until)
+  insert into lease (name, epoch, owner, lease_until) values (:name, 1, :owner, ${SHARED_NOW} + :leaseMs)
   on conflict (name) do update
     set epoch = lease.epoch + 1, owner = excluded.owner, lease_until = excluded.lease_until
-    where lease.owner is null or lease.lease_until <= :now
+    where lease.owner is null or lease.lease_until <= ${SHARED_NOW}
   returning epoch`).rows<{ readonly epoch: number }>();
 
-const HOLDER = statement('select owner, lease_until as until from lease where name = :name').rows<
-  Pick<LeaseRow, 'owner' | 'until'>
+const LEFT = `lease_until - ${SHARED_NOW} as "leftMs"` as const;
+
+const HOLDER = statement(`select owner, ${LEFT} from lease where name = :name`).rows<
+  Pick<LeaseRow, 'owner' | 'leftMs'>
 >();
 
 const RENEW = statement(`
-  update lease set lease_until = :until where name = :name and epoch = :epoch and owner is not null`);
+  update lease set lease_until = ${SHARED_NOW} + :leaseMs
+  where name = :name and epoch = :epoch and owner is not null`);
 
-// A query that was late must not shorten what a later one has prolonged.
 const RENEW_ALL = statement(`
-  update lease set lease_until = :until where owner = :owner
-    and name in (select value from json_each(:names)) and lease_until < :until`);
+  update lease set lease_until = ${SHARED_NOW} + :leaseMs where owner = :owner
+    and name in (select value from json_each(:names))`);
 
 const ALL = statement(
-  'select name, epoch, owner, lease_until as until from lease order by name',
+  `select name, epoch, owner, ${LEFT} from lease order by name`,
 ).rows<LeaseRow>();
 
+const SHORTEN = statement(`
+  update lease set lease_until = ${SHARED_NOW} + :leaseMs
+  where name in (select value from json_each(:names)) and lease_until > ${SHARED_NOW} + :leaseMs`);
+
 const RELEASE = statement(`
-  update lease set owner = null, lease_until = :reservedUntil where name = :name and epoch = :epoch`);
+  update lease set owner = null, lease_until = ${SHARED_NOW} + :reservedMs
+  where name = :name and epoch = :epoch`);
+
+const RELEASE_ALL = statement(
+  'update lease set owner = null, lease_until = null where owner is not null or lease_until is not null',
+);
 
 const HELD = statement(`
-  select name, owner, lease_until as until from lease
-  where lease_until > :now and owner is not null order by name`).rows<HeldLease>();
+  select name, owner, ${LEFT} from lease
+  where lease_until > ${SHARED_NOW} and owner is not null order by name`).rows<HeldLease>();
 
 /**
  * The values of one account on SQL. Under a lease that another process has taken over they are only read:

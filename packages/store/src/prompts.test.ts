@@ -152,7 +152,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const ages = { ...others, prompts: Math.max(0, now - before) };
       return store.retention.run(
         { ages, bytes: forever },
-        { clock: () => now, pause: async () => true },
+        { clock: () => now, countFrom: now, pause: async () => true },
       );
     };
 

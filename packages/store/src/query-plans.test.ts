@@ -11,6 +11,7 @@ import type { LinkAction } from './links.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
 import { type Store, storeOn, timedIds, watchDatabase } from './open-store.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import { StoreState } from './store-state.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo, useWork } from './testing/messages.ts';
 
@@ -31,10 +32,14 @@ describe('the plan of every query', () => {
     const database = openSqlite({ path, name: path, onQuery: (text) => queries.add(text) });
     await migrate(database, MIGRATIONS, path, () => 0);
     queries.clear();
-    const store = storeOn(
-      watchDatabase(database, { dialect: 'sqlite', path, name: path }, silentLogger),
-      timedIds(() => 0),
-    );
+    const watched = watchDatabase(database, { dialect: 'sqlite', path, name: path }, silentLogger);
+    const newId = timedIds(() => 0);
+    const own = { clock: () => 0, newId, forget: [], onSetback: () => {} };
+    const state = new StoreState(watched, own);
+    const store = storeOn(watched, newId, { sharedClock: () => 0, state });
+    await state.advance();
+    await state.check((work) => watched.write(work));
+    await state.lastSetback();
     await useEverything(store);
     await useWork(store);
     await useRetention(store);
@@ -126,6 +131,8 @@ describe.runIf(postgres?.available)('on PostgreSQL', () => {
 
 /** Rows lie in the order that is asked for, by their number or by an index: this ends at its limit. */
 function isFirstFew(database: DatabaseSync, text: string): boolean {
+  // The last row of each table, one after the other.
+  if (text.includes('as newest_of_each')) return true;
   const isCut = !text.includes(' where ') && /order by [\w", ]+ limit (\?|\+\?1)$/.test(text);
   return isCut && !planOf(database, text).some((detail) => detail.includes('B-TREE FOR ORDER BY'));
 }
@@ -185,7 +192,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.inbox.command(message('m4'), { kind: 'stop' }, () => [part('stopped')]);
   await store.inbox.command(message('m5'), { kind: 'new-session' }, () => []);
   await store.lanes.release(lease);
-  await store.lanes.withWork(0, 5);
+  await store.lanes.withWork(5, 10_000);
   await store.lanes.releaseAll();
   await store.turns.totals(0);
   await store.transcript.recent('web:c1', 0, 5);
@@ -279,7 +286,9 @@ async function usePrompts(store: Store): Promise<void> {
 
 async function useRetention(store: Store): Promise<void> {
   const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
-  const pace = { clock: () => 10 * 24 * 60 * 60_000, pause: async () => true };
+  const now = 10 * 24 * 60 * 60_000;
+  const pace = { clock: () => now, countFrom: now, pause: async () => true };
+  await store.retention.witnesses();
   await store.retention.run({ ages, bytes: 1 }, pace);
 }
 

@@ -177,7 +177,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         async () => {
           await turn('t1');
           const task = { ...PLACE, kind: 'history', mark: '0' } as const;
-          await store.summaries.claim(task, { by: 'one', now: 0, until: 9, impatient: true });
+          await store.summaries.claim(task, { by: 'one', now: 0, claimMs: 9, impatient: true });
           await store.summaries.finish(task, 'one', { content: {}, reaches: 9_999 });
         },
       ],

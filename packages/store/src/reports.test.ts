@@ -24,6 +24,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U03] is told by conversation, turn and account, the oldest first', async () => {
       await store.inbox.accept(message('m1', 'c1', { at: 1 }));
+      database.setTime(2);
       const lease = await hold(store, 'web:c1', 'worker 1', 2);
       await claim(store, lease, 't1');
       await store.inbox.accept(message('m2', 'c1', { at: 9 }));

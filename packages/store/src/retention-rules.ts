@@ -218,6 +218,7 @@ export const BOUNDED_WITHOUT_AGE: Readonly<Record<string, string>> = {
   page_session: 'until it runs out',
   sign_in: 'people who may use the page; until they are revoked',
   retention_run: 'one row',
+  store_state: 'one row',
   search_reach: 'two rows',
   search_entry: 'words of messages and answers, for the search; with them',
   parley_migration: 'one row for each step',

@@ -47,7 +47,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const round = (
       ages: Partial<RetentionAges> = {},
       { bytes = FOREVER, pause = async () => true }: Partial<{ bytes: number; pause: Pause }> = {},
-    ) => store.retention.run({ ages: { ...AGES, ...ages }, bytes }, { clock: () => now, pause });
+    ) =>
+      store.retention.run(
+        { ages: { ...AGES, ...ages }, bytes },
+        { clock: () => now, countFrom: now, pause },
+      );
     type Pause = (tookMs: number) => Promise<boolean>;
     const rows = async (): Promise<Readonly<Record<string, number>>> => {
       const { tables } = await store.retention.use(AGES, now);
@@ -115,7 +119,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ] as const) {
         await store.summaries.claim(
           { ...summary, mark },
-          { by: 'x', now: 0, until: 1, impatient: true },
+          { by: 'x', now: 0, claimMs: 1, impatient: true },
         );
         await store.summaries.finish({ ...summary, mark }, 'x', { content: mark, reaches });
       }
@@ -242,7 +246,10 @@ describe.each([
         const at = (nth: number) => liveThrough(store, now + nth, `c${nth}`, `m${day}-${nth}`);
         if (day % 2 === 0) await Promise.all([at(0), at(1), at(2)]);
         if (day % 5 > 0) continue;
-        await store.retention.run({ ages, bytes: FOREVER }, { clock: () => now, pause });
+        await store.retention.run(
+          { ages, bytes: FOREVER },
+          { clock: () => now, countFrom: now, pause },
+        );
         sizes.push(await sizeOf(store));
       }
       const at = (share: number) => sizes[Math.floor(sizes.length * share) - 1] ?? 0;
@@ -272,7 +279,7 @@ describe('removing rows', () => {
       const long = { ...one, message: { ...one.message, text: 'x'.repeat(2_000_000) } };
       await store.inbox.command(long, { kind: 'stop' }, () => []);
     }
-    const pace = { clock: () => NOW, pause: async () => true };
+    const pace = { clock: () => NOW, countFrom: NOW, pause: async () => true };
     await store.retention.run({ ages: AGES, bytes: FOREVER }, pace);
     await store.close();
     expect(statSync(pathOf(database)).size).toBeLessThan(5_000_000);

@@ -1,3 +1,4 @@
+import { type AgeWitnesses, systemTime } from '@parley/core';
 import { composed, type Database, type SqlValue, statement } from './database.ts';
 import {
   beforeOf,
@@ -8,6 +9,7 @@ import {
   type RetentionAges,
   type RetentionRule,
 } from './retention-rules.ts';
+import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 import type { StorageUse } from './storage.ts';
 
 export type { RetentionAges } from './retention-rules.ts';
@@ -27,10 +29,19 @@ export interface RetentionRun {
   readonly removed: number;
   /** Everything older than this had to go because of the size; null: the ages were enough. */
   readonly cutoff: number | null;
+  /** The moment to which ages are counted now. */
+  readonly countedTo: number;
 }
+
+/** What of the database says how much time has passed. */
+export type StoreWitnesses = Required<Pick<AgeWitnesses, 'database' | 'newest'>>;
 
 /** How a round goes on beside other work. */
 export interface RetentionPace {
+  /** The moment from which ages are counted, as `decideAging` says. */
+  readonly countFrom: number;
+  /** Noted at the end of a whole round; `countFrom` where it is absent. */
+  readonly countedTo?: number;
   readonly clock: () => number;
   /** Between steps, each of which took so many ms; false ends the round. */
   readonly pause: (tookMs: number) => Promise<boolean>;
@@ -40,6 +51,8 @@ export interface RetentionPace {
 export interface RetentionRepository {
   /** What the last whole round did; null before the first. */
   last(): Promise<RetentionRun | null>;
+  /** What time it is for the database, and when the newest of its rows was written. */
+  witnesses(): Promise<StoreWitnesses>;
   /** A round, in steps of some ms. Harmless when two do it at once. */
   run(bounds: RetentionBounds, pace: RetentionPace): Promise<RetentionRun>;
   /** Reads the whole database: not for a process that answers. */
@@ -62,14 +75,32 @@ export async function lastRetention(database: Database): Promise<RetentionRun | 
 
 // One row, so that all processes and `parley storage` know.
 const LAST_RUN = statement(`
-  select ended_at as "endedAt", took_ms as "tookMs", removed, cutoff
+  select ended_at as "endedAt", took_ms as "tookMs", removed, cutoff, counted_to as "countedTo"
   from retention_run`).rows<RetentionRun>();
 
 const KEEP_RUN = statement(`
-  insert into retention_run (id, ended_at, took_ms, removed, cutoff)
-  values (1, :endedAt, :tookMs, :removed, :cutoff)
+  insert into retention_run (id, ended_at, took_ms, removed, cutoff, counted_to)
+  values (1, :endedAt, :tookMs, :removed, :cutoff, :countedTo)
   on conflict (id) do update set ended_at = excluded.ended_at, took_ms = excluded.took_ms,
-    removed = excluded.removed, cutoff = excluded.cutoff`);
+    removed = excluded.removed, cutoff = excluded.cutoff, counted_to = excluded.counted_to`);
+
+export async function storeWitnesses(
+  database: Database,
+  sharedClock: SharedClock,
+): Promise<StoreWitnesses> {
+  const row = await database.read((sql) => sql.get(WITNESSES, { moment: sharedClock() }));
+  return row ?? { database: 0, newest: null };
+}
+
+// A heartbeat writes in its time where no person does. The last row by `seq`, not the latest by time: one that was
+// written while a clock was ahead must not speak for ever.
+const WITNESSES = statement(`
+  select ${SHARED_NOW} as database, (select max(at) from (
+    select at from (select received_at as at from inbox order by seq desc limit 1) as i
+    union all select at from (select decided_at as at from decision order by seq desc limit 1) as d
+    union all select at from (select created_at as at from outbox order by seq desc limit 1) as o
+    union all select at from (select created_at as at from transcript order by seq desc limit 1) as t
+    union all select max(last_at) as at from heartbeat) as newest_of_each) as newest`).rows<StoreWitnesses>();
 
 /**
  * Removes what is older than its age, and more of the oldest while the database is too large (D15). In steps
@@ -78,11 +109,11 @@ const KEEP_RUN = statement(`
 export async function retain(
   database: Database,
   bounds: RetentionBounds,
-  { clock, pause }: RetentionPace,
+  { clock, pause, countFrom: now, countedTo = now }: RetentionPace,
 ): Promise<RetentionRun> {
-  const now = clock();
+  const startedAt = clock();
   const last = await lastRetention(database);
-  const isThorough = dayOf(last?.endedAt ?? 0) !== dayOf(now);
+  const isThorough = dayOf(last?.endedAt ?? 0) !== dayOf(startedAt);
   const cutoff = await cutoffOf(database, bounds.bytes, { now, last });
   let removed = 0;
   let goesOn = true;
@@ -107,7 +138,7 @@ export async function retain(
     if (tookMs === null) break;
     goesOn = await pause(tookMs);
   }
-  const run = { endedAt: clock(), tookMs: clock() - now, removed, cutoff };
+  const run = { endedAt: clock(), tookMs: clock() - startedAt, removed, cutoff, countedTo };
   // A round that was ended early was none: the next one looks at everything.
   if (goesOn)
     await database.change('process', KEEP_RUN, { ...run, tookMs: Math.round(run.tookMs) });
@@ -148,9 +179,9 @@ async function* removeOld(
     const { select, remove } = after === null ? first : further;
     let tookMs = 0;
     const rows = await database.read(async (sql) => {
-      const began = performance.now();
+      const began = systemTime.monotonic();
       const found = await sql.all(select, { ...after, limit });
-      tookMs = performance.now() - began;
+      tookMs = systemTime.monotonic() - began;
       return found;
     });
     const last = rows.at(-1);
@@ -160,9 +191,9 @@ async function* removeOld(
     if (rows.some(isBeforeBound)) {
       const cells = cellsOf('to', rule, last);
       removed = await database.write(async (sql) => {
-        const began = performance.now();
+        const began = systemTime.monotonic();
         const count = await sql.run(remove, { ...after, ...cells, bound });
-        tookMs += performance.now() - began;
+        tookMs += systemTime.monotonic() - began;
         return count;
       }, 'process');
     }
@@ -194,10 +225,10 @@ async function shrink(database: Database): Promise<number | null> {
   const { pages, free, mode } = found ?? { pages: 0, free: 0, mode: 0 };
   if (mode !== INCREMENTAL || free < Math.max(MOST_FREE, pages / 4)) return null;
   return database.write(async (sql) => {
-    const began = performance.now();
+    const began = systemTime.monotonic();
     // It has no columns, so it is run and not read, and stops at its first page.
     for (let nth = 0; nth < PAGES_OF_STEP; nth += 1) await sql.run(FREE_PAGE);
-    return performance.now() - began;
+    return systemTime.monotonic() - began;
   }, 'process');
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Database, fromCheckedJson, fromJson, statement, toJson } from './database.ts';
+import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 
 /** Where a pin belongs: one session of one conversation. */
 export interface PinPlace {
@@ -66,11 +67,12 @@ export interface StoredSummary {
   readonly reaches: number;
 }
 
-/** The exclusive right to write a summary, and until when; times in ms. */
+/** The exclusive right to write a summary, and for how long. */
 interface SummaryClaim {
   readonly by: string;
+  /** Stored with the summary (ms since 1970). */
   readonly now: number;
-  readonly until: number;
+  readonly claimMs: number;
   /** Also one that failed a short while ago. */
   readonly impatient: boolean;
 }
@@ -80,7 +82,7 @@ interface SummaryClaim {
  * forgotten; a longer one is a further row. The unique key of the table `summary` decides who writes one; no look
  * beforehand does.
  */
-export function summaryRepository(database: Database) {
+export function summaryRepository(database: Database, sharedClock: SharedClock) {
   return {
     /** The summary of a session that reaches furthest, null when there is none. */
     async latest(place: SummaryPlace): Promise<StoredSummary | null> {
@@ -95,7 +97,8 @@ export function summaryRepository(database: Database) {
      * written already.
      */
     async claim(task: SummaryTask, claim: SummaryClaim): Promise<boolean> {
-      const params = { ...task, ...claim, impatient: claim.impatient ? 1 : 0 };
+      const impatient = claim.impatient ? 1 : 0;
+      const params = { ...task, ...claim, impatient, moment: sharedClock() };
       return (await database.change('power-cut', CLAIM, params)) > 0;
     },
     /** Stores what was claimed; false when the claim was lost, and nothing is stored. */
@@ -103,9 +106,14 @@ export function summaryRepository(database: Database) {
       const params = { ...task, ...summary, by, content: toJson(summary.content) };
       return (await database.change('power-cut', FINISH, params)) > 0;
     },
-    /** Releases a claim; without `now` no process tries again before `until` (ms). */
-    async postpone(task: SummaryTask, by: string, until: number): Promise<void> {
-      await database.change('power-cut', POSTPONE, { ...task, by, until });
+    /** Releases a claim; unless it is impatient, no process tries again within `pauseMs`. */
+    async postpone(task: SummaryTask, by: string, pauseMs: number): Promise<void> {
+      await database.change('power-cut', POSTPONE, {
+        ...task,
+        by,
+        pauseMs,
+        moment: sharedClock(),
+      });
     },
     /** Releases all claims, for a process that knows that no other one runs. */
     async releaseAll(): Promise<void> {
@@ -134,12 +142,16 @@ const OF_DAY = statement(`
   select content, reaches from summary
   where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<Written>();
 
+/** Claims and pauses are shorter; one that ends later than this from now is from before the clock was set back. */
+const MAX_CLAIM_MS = 30 * 60_000;
+
 const CLAIM = statement(`
   insert into summary (conversation_id, session, reader, kind, mark, claimed_by, claimed_until, created_at)
-  values (:conversationId, :session, :reader, :kind, :mark, :by, :until, :now)
+  values (:conversationId, :session, :reader, :kind, :mark, :by, ${SHARED_NOW} + :claimMs, :now)
   on conflict (conversation_id, session, reader, kind, mark) do update
     set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
-    where summary.content is null and (summary.claimed_until <= excluded.created_at
+    where summary.content is null and (summary.claimed_until <= ${SHARED_NOW}
+      or summary.claimed_until > ${SHARED_NOW} + ${MAX_CLAIM_MS}
       or (:impatient = 1 and summary.claimed_by is null))`);
 
 const MINE = `where ${PLACE} and kind = :kind and mark = :mark and content is null and claimed_by = :by`;
@@ -148,7 +160,9 @@ const FINISH = statement(
   `update summary set content = :content, reaches = :reaches, claimed_by = null ${MINE}`,
 );
 
-const POSTPONE = statement(`update summary set claimed_by = null, claimed_until = :until ${MINE}`);
+const POSTPONE = statement(
+  `update summary set claimed_by = null, claimed_until = ${SHARED_NOW} + :pauseMs ${MINE}`,
+);
 
 const RELEASE_ALL = statement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',

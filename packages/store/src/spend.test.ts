@@ -113,6 +113,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await commit()).toBe('committed');
       expect(await commit()).toBe('fenced');
       const lost = await spend(ADA);
+      database.setTime(9_000_000);
       await hold(store, 'web:c1', 'w2', 9_000_000);
       expect(await lost.commit()).toBe('fenced');
       expect((await store.spend.of(ADA)).person.tokens).toBe(9);

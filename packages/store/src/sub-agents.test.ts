@@ -60,7 +60,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[G07] begin in a lane of their own, while the turn that asked continues and ends', async () => {
       expect(await start('a')).toEqual({ kind: 'started', conversationId: 'sub:a' });
-      expect(await store.lanes.withWork(9_999, 9)).toContain('sub:a');
+      expect(await store.lanes.withWork(9, 10_000)).toContain('sub:a');
       const { turn } = await begin('a');
       expect(turn).toMatchObject({ session: 0, messages: [{ fromOwner: true }] });
       expect(turn.messages[0]?.message).toMatchObject({
@@ -166,7 +166,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await start('b', { turnId: 's1' });
       expect((await store.subAgents.commit(one, ending('s1', 'failed'), 6)).kind).toBe('over');
       expect([await state('a'), await state('b')]).toEqual(['failed', 'stopped']);
-      expect(await store.lanes.withWork(9_999, 9)).not.toContain('sub:b');
+      expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:b');
     });
 
     it('[G07] three at a time for one conversation', async () => {
@@ -183,7 +183,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(found.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
       expect([await state('a'), await state('b')]).toEqual(['stopped', 'stopped']);
       expect(await store.subAgents.commit(one, ending('s1'), 7)).toEqual({ kind: 'fenced' });
-      expect(await store.lanes.withWork(9_999, 9)).not.toContain('sub:a');
+      expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:a');
       expect((await start('c')).kind).toBe('over');
     });
 

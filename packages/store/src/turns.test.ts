@@ -58,6 +58,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[G16] takes no step from a worker that lost its lane', async () => {
       const lost = await hold(store, 'web:c1', 'w1', 0);
       await claim(store, lost, 't1');
+      database.setTime(1_000);
       const lease = await hold(store, 'web:c1', 'w2', 1_000);
       const step = { index: 0, content: 'ghost' };
       expect(await store.turns.appendStep(lost, 't1', step, 1)).toBe('fenced');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, NewId } from '@parley/core';
+import { type Clock, countFromNewest, type NewId } from '@parley/core';
 import { type FileName, MAX_BYTES, walkPath } from './paths.ts';
 import {
   contentOf,
@@ -137,9 +137,9 @@ export class FileVersions {
   /** Removes what is too old or too much; of a file that exists never its text and the one before. */
   async tidy(): Promise<void> {
     const { folder, clock } = this.options;
-    const oldest = clock() - KEPT_MS;
     const spared = walkPath(folder, this.#file).kind === 'missing' ? 0 : 2;
     const versions = await this.list();
+    const oldest = countFromNewest(clock(), versions[0]?.at ?? null) - KEPT_MS;
     for (const [index, { name, at }] of versions.entries()) {
       if (index < spared || (index < MOST_VERSIONS && at >= oldest)) continue;
       for (const { segments } of [this.#place(name, 'md'), this.#place(name, 'why')]) {

@@ -23,7 +23,6 @@ import {
   type OnFault,
   oneTimeCode,
   parseCommand,
-  partsOf,
   type Revision,
   type SendNotes,
   type Situation,
@@ -36,7 +35,6 @@ import {
 } from '@parley/channels';
 import {
   type AdapterValues,
-  agentOfConversation,
   ChannelError,
   type Clock,
   fromOutside,
@@ -51,10 +49,11 @@ import {
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
-import type { InboxRow, Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import { GatewayError } from '../gateway-error.ts';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
 import type { AccountSweeps } from './sweep-accounts.ts';
+import { defaultFirst, tellOwner } from './tell-owner.ts';
 
 /** One account of one channel, as `parley status` and the start banner show it. */
 export interface AccountStatus {
@@ -184,32 +183,6 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
   const adapter = guardAdapter(connect, context, deps.onFault);
   assertCapabilities(channel, adapter);
   return adapter;
-}
-
-/** Through the outbox, so that it arrives, and only once. */
-async function tellOwner(
-  { store, bus, clock }: Pick<AdapterDeps, 'store' | 'bus' | 'clock'>,
-  key: string,
-  markdown: string,
-  chat?: InboxRow,
-) {
-  const to = chat ?? defaultFirst(await store.inbox.ownerChats())[0];
-  if (to === undefined) return;
-  const { replyToMessageId: _, ...route } = to.route;
-  const [first, ...others] = partsOf(`⚙️ ${markdown}`, route);
-  if (first === undefined) return;
-  await store.outbox.post({ key, parts: [first, ...others] }, clock());
-  const { channel, account, chatId } = route;
-  // People may ask the agent about it.
-  const place = { conversationId: to.conversationId, channel, account, chatId };
-  await store.groupContext.keepOwn(place, { key, what: 'notice', text: markdown }, clock());
-  await wakeDeliveryOn(bus)(channel, account, chatId);
-}
-
-/** Who owns the default agent runs the installation. */
-function defaultFirst(chats: readonly InboxRow[]): readonly InboxRow[] {
-  const ofDefault = (row: InboxRow) => agentOfConversation(row.conversationId) === undefined;
-  return [...chats.filter(ofDefault), ...chats.filter((row) => !ofDefault(row))];
 }
 
 /** Once a day for each reason; elsewhere than on the account that has failed. */

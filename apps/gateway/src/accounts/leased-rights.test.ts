@@ -12,10 +12,13 @@ const LEASE_MS = 1_000;
 describe('the right to serve an account', () => {
   let store: Store;
   let stop: AbortController;
+  /** How far the clock of leases is ahead of that of the gateways, in ms. */
+  let forward = 0;
   const given: AccountRight[] = [];
   const gateways: AccountRights[] = [];
   beforeEach(async () => {
-    store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+    forward = 0;
+    store = await openStore({ url: 'sqlite::memory:', clock: () => Date.now() + forward });
     stop = new AbortController();
   });
   afterEach(async () => {
@@ -48,17 +51,8 @@ describe('the right to serve an account', () => {
   }
 
   it('[D09] is waited for, with the name of who has it, and comes once it is given back', async () => {
-    const facts = {
-      role: 'gateway',
-      host: 'here',
-      pid: 7,
-      version: '0.1.0',
-      startedAt: 1,
-    } as const;
-    await store.processes.heartbeat(
-      { id: 'a', address: 'http://127.0.0.1:1', ...facts },
-      Date.now(),
-    );
+    const facts = { role: 'gateway', host: 'here', pid: 7, version: '0.1.0' } as const;
+    await store.processes.heartbeat({ id: 'a', address: 'http://127.0.0.1:1', ...facts });
     const first = await obtain('a');
     const holders: string[] = [];
     const second = obtain('b', holders);
@@ -71,11 +65,11 @@ describe('the right to serve an account', () => {
     const right = await obtain('a');
     await new Promise((wake) => setTimeout(wake, 2 * LEASE_MS));
     expect(right.lost.aborted).toBe(false);
-    expect(await store.leases.acquire(LEASE, 'b', Date.now(), 1)).toMatchObject({ kind: 'busy' });
+    expect(await store.leases.acquire(LEASE, 'b', LEASE_MS)).toMatchObject({ kind: 'busy' });
   });
 
   it('[D09] is acquired when its holder is dead', async () => {
-    await store.leases.acquire(LEASE, 'dead', Date.now(), 300);
+    await store.leases.acquire(LEASE, 'dead', 300);
     const holders: string[] = [];
     await obtain('b', holders);
     expect(holders).toContain('another gateway');
@@ -88,10 +82,10 @@ describe('the right to serve an account', () => {
       isAway ? away() : store.leases.renewAll(...asked);
     const right = await obtain('a', [], { ...store, leases: { ...store.leases, renewAll } });
     isAway = true;
-    const lostAt = await new Promise<number>((lost) => {
-      right.lost.addEventListener('abort', () => lost(Date.now()));
+    const free = await new Promise((lost) => {
+      right.lost.addEventListener('abort', () => lost(store.leases.acquire(LEASE, 'b', LEASE_MS)));
     });
-    expect(await store.leases.acquire(LEASE, 'b', lostAt, 1)).toMatchObject({ kind: 'busy' });
+    expect(free).toMatchObject({ kind: 'busy' });
   });
 
   it('[D09] is not held any more at the moment a stalled process continues', async () => {
@@ -105,7 +99,9 @@ describe('the right to serve an account', () => {
 
   it('[D09] is lost as soon as another has it', async () => {
     const right = await obtain('a');
-    await store.leases.acquire(LEASE, 'b', Date.now() + LEASE_MS, 10 * LEASE_MS);
+    forward = LEASE_MS;
+    await store.leases.acquire(LEASE, 'b', 10 * LEASE_MS);
+    forward = 0;
     await vi.waitFor(() => expect(right.lost.aborted).toBe(true), 30_000);
     await expect(right.outbox.markSending('part', 0)).rejects.toMatchObject({
       code: 'store-fenced',
@@ -182,17 +178,11 @@ describe('the right to serve an account', () => {
   it('names the process that has it', async () => {
     const rights = open('b');
     expect(await rights.holder(NAME)).toBeNull();
-    await store.leases.acquire(LEASE, 'a', Date.now(), 60_000);
+    await store.leases.acquire(LEASE, 'a', 60_000);
     expect(await rights.holder(NAME)).toBeNull();
     const address = 'http://127.0.0.1:7411';
-    const facts = {
-      role: 'gateway',
-      host: 'here',
-      pid: 7,
-      version: '0.1.0',
-      startedAt: 1,
-    } as const;
-    await store.processes.heartbeat({ id: 'a', address, ...facts }, Date.now());
+    const facts = { role: 'gateway', host: 'here', pid: 7, version: '0.1.0' } as const;
+    await store.processes.heartbeat({ id: 'a', address, ...facts });
     expect(await rights.holder(NAME)).toMatchObject({ id: 'a', address });
   });
 });

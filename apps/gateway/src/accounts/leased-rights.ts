@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
-import {
-  type LeaseRow,
-  type NamedLease,
-  PROCESS_GONE_AFTER_MS,
-  type RunningProcess,
-  type Store,
-} from '@parley/store';
+import type { LeaseRow, NamedLease, RunningProcess, Store } from '@parley/store';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
+import {
+  isFree,
+  isOfAccount,
+  isOwn,
+  isSeat,
+  isShared,
+  leaseNameOf,
+  numberOf,
+  seatName,
+} from './lease-names.ts';
 import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
 
 export interface LeasedRightsDeps {
@@ -83,7 +87,7 @@ class LeasedRights implements AccountRights {
   /** Accounts that this gateway released for another one. */
   readonly #transferring = new Set<string>();
   #restsUntil = 0;
-  #reservedUntil: number | undefined;
+  #reservedMs: number | undefined;
 
   constructor(deps: LeasedRightsDeps) {
     this.#deps = deps;
@@ -110,18 +114,18 @@ class LeasedRights implements AccountRights {
   }
 
   async holder(name: AccountName): Promise<RunningProcess | null> {
-    const { store, clock } = this.#deps;
-    const held = await store.leases.held(clock());
+    const { store } = this.#deps;
+    const held = await store.leases.held();
     const owner = held.find((lease) => lease.name === leaseNameOf(name))?.owner;
-    const processes = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
+    const processes = await store.processes.list();
     return processes.find(({ id }) => id === owner) ?? null;
   }
 
   leave(): void {
-    const { clock, owner } = this.#deps;
+    const { owner } = this.#deps;
     this.#isLeaving = true;
     if (this.#seen !== undefined && awaitsSuccessor({ self: owner, ...this.#seen })) {
-      this.#reservedUntil = clock() + this.#leaseMs;
+      this.#reservedMs = this.#leaseMs;
     }
     if (this.#seat !== null) this.#released = this.#release(this.#seat);
     this.#seat = null;
@@ -155,15 +159,25 @@ class LeasedRights implements AccountRights {
     const { store, clock, monotonic, owner } = this.#deps;
     const [at, since] = [clock(), monotonic()];
     const names = [...this.#held.keys(), ...(this.#seat === null ? [] : [this.#seat.name])];
-    const asked = store.leases.renewAll(owner, names, at + this.#leaseMs);
-    const rows = await this.#inTime(asked);
+    const rows = await this.#inTime(store.leases.renewAll(owner, names, this.#leaseMs));
     this.#countDown(at, since);
     for (const [name, { lease }] of this.#held) {
       if (names.includes(name) && !isOwn(rows, lease, owner)) this.#lose(name);
     }
     if (this.#seat !== null && !isOwn(rows, this.#seat, owner)) this.#seat = null;
+    await this.#shorten(rows);
     if (!this.#isLeaving) await this.#share(rows);
     return this.#nextRoundIn(rows);
+  }
+
+  /** The lease of a dead gateway from before the database's clock was set back: no account waits for that clock. */
+  async #shorten(rows: readonly LeaseRow[]): Promise<void> {
+    const tooLong = rows.filter(
+      ({ name, leftMs }) => isShared(name) && (leftMs ?? 0) > this.#leaseMs,
+    );
+    if (tooLong.length === 0) return;
+    const names = tooLong.map(({ name }) => name);
+    await this.#inTime(this.#deps.store.leases.shorten(names, this.#leaseMs));
   }
 
   async #share(rows: readonly LeaseRow[]): Promise<void> {
@@ -187,9 +201,9 @@ class LeasedRights implements AccountRights {
 
   /** The places of living gateways, and those that wait for a successor. */
   #seats(rows: readonly LeaseRow[]): readonly Seat[] {
-    const { owner: self, clock } = this.#deps;
-    const isCurrent = ({ name, until }: LeaseRow): boolean =>
-      isSeat(name) && name !== this.#seat?.name && (until ?? 0) > clock();
+    const { owner: self } = this.#deps;
+    const isCurrent = ({ name, leftMs }: LeaseRow): boolean =>
+      isSeat(name) && name !== this.#seat?.name && (leftMs ?? 0) > 0;
     const owners = rows.filter(isCurrent).map(({ owner }) => owner);
     const living = new Set(owners.filter((owner) => owner !== null));
     if (this.#seat === null) living.delete(self);
@@ -205,12 +219,11 @@ class LeasedRights implements AccountRights {
 
   /** The place of a predecessor if there is one, else any that is free, else a new one. */
   async #takeSeat(rows: readonly LeaseRow[]): Promise<void> {
-    const now = this.#deps.clock();
     const places = rows.filter(({ name }) => isSeat(name));
-    const free = places.filter((row) => isFree(row, now));
-    const reservedFirst = free.toSorted((one, other) => (other.until ?? 0) - (one.until ?? 0));
+    const free = places.filter(isFree);
+    const reservedFirst = free.toSorted((one, other) => (other.leftMs ?? 0) - (one.leftMs ?? 0));
     const next = places.reduce((most, { name }) => Math.max(most, numberOf(name)), 0) + 1;
-    for (const name of [...reservedFirst.map((row) => row.name), `${SEAT}${next}`]) {
+    for (const name of [...reservedFirst.map((row) => row.name), seatName(next)]) {
       this.#seat = await this.#acquire(name);
       if (this.#seat !== null && this.#isLeaving) this.leave();
       if (this.#seat !== null || this.#isLeaving) return;
@@ -222,15 +235,15 @@ class LeasedRights implements AccountRights {
     const now = this.#deps.clock();
     const since = new Map<string, number>();
     const known = new Map(rows.map((row) => [row.name, row]));
-    const held = rows.filter((row) => row.name.startsWith(ACCOUNT) && !isFree(row, now));
+    const held = rows.filter((row) => isOfAccount(row.name) && !isFree(row));
     const names = new Set([...held.map(({ name }) => name), ...this.#waiting.keys()]);
     const accounts = [...names].map((name) => {
       const row = known.get(name);
       const epoch = row?.epoch ?? 0;
-      if (row !== undefined && !isFree(row, now)) {
+      if (row !== undefined && !isFree(row)) {
         return { name, holder: row.owner, epoch, freeForMs: 0 };
       }
-      const isReserved = (row?.until ?? 0) > now;
+      const isReserved = (row?.leftMs ?? 0) > 0;
       if (!isReserved) since.set(name, this.#freeSince.get(name) ?? now);
       return { name, holder: null, epoch, freeForMs: now - (since.get(name) ?? now) };
     });
@@ -281,19 +294,19 @@ class LeasedRights implements AccountRights {
   }
 
   async #acquire(name: string): Promise<NamedLease | null> {
-    const { store, owner, clock } = this.#deps;
-    const asked = await this.#inTime(store.leases.acquire(name, owner, clock(), this.#leaseMs));
+    const { store, owner } = this.#deps;
+    const asked = await this.#inTime(store.leases.acquire(name, owner, this.#leaseMs));
     return asked.kind === 'held' ? asked.lease : null;
   }
 
   async #release(lease: NamedLease, isTransferred = false): Promise<void> {
-    const { store, clock, log } = this.#deps;
-    const until = this.#isLeaving
-      ? this.#reservedUntil
+    const { store, log } = this.#deps;
+    const reservedMs = this.#isLeaving
+      ? this.#reservedMs
       : isTransferred
-        ? clock() + this.#leaseMs * HANDED_OVER_WITHIN
+        ? this.#leaseMs * HANDED_OVER_WITHIN
         : undefined;
-    await this.#inTime(store.leases.release(lease, until)).catch((error: unknown) => {
+    await this.#inTime(store.leases.release(lease, reservedMs)).catch((error: unknown) => {
       log.warn({ lease: lease.name, reason: reasonOf(error) }, 'others must wait for this lease');
     });
   }
@@ -325,14 +338,11 @@ class LeasedRights implements AccountRights {
 
   /** Reads who the others are, when there is one that is not known yet. */
   async #learnProcesses(rows: readonly LeaseRow[]): Promise<void> {
-    const { store, clock, owner: self } = this.#deps;
-    const shown = rows.filter(({ name }) => isSeat(name) || name.startsWith(ACCOUNT));
-    const ids = new Set([
-      self,
-      ...shown.flatMap((row) => (isFree(row, clock()) ? [] : (row.owner ?? []))),
-    ]);
+    const { store, owner: self } = this.#deps;
+    const shown = rows.filter(({ name }) => isShared(name));
+    const ids = new Set([self, ...shown.flatMap((row) => (isFree(row) ? [] : (row.owner ?? [])))]);
     if ([...ids].every((id) => this.#processes.has(id))) return;
-    const listed = await this.#inTime(store.processes.list(clock() - PROCESS_GONE_AFTER_MS));
+    const listed = await this.#inTime(store.processes.list());
     const known = [...this.#processes.values(), ...listed].filter(({ id }) => ids.has(id));
     this.#processes = new Map(known.map((process) => [process.id, process]));
   }
@@ -352,10 +362,9 @@ class LeasedRights implements AccountRights {
 
   /** A round comes at the very moment at which something that is waited for runs out. */
   #nextRoundIn(rows: readonly LeaseRow[]): number {
-    const now = this.#deps.clock();
     const ends = rows
-      .filter(({ name, until }) => this.#waiting.has(name) && (until ?? 0) > now)
-      .map(({ until }) => (until ?? now) - now);
+      .filter(({ name }) => this.#waiting.has(name))
+      .flatMap(({ leftMs }) => (leftMs !== null && leftMs > 0 ? [leftMs] : []));
     return Math.max(10, Math.min(this.#leaseMs * LOOK_EVERY, ...ends));
   }
 
@@ -370,28 +379,4 @@ class LeasedRights implements AccountRights {
       timer.abort();
     });
   }
-}
-
-const ACCOUNT = 'account:';
-const SEAT = 'gateway:';
-
-function leaseNameOf({ channel, account }: AccountName): string {
-  return `${ACCOUNT}${channel}/${account}`;
-}
-
-function isSeat(name: string): boolean {
-  return name.startsWith(SEAT);
-}
-
-function numberOf(seat: string): number {
-  return Number(seat.slice(SEAT.length));
-}
-
-/** No gateway holds it; one may have reserved it. */
-function isFree({ owner, until }: LeaseRow, now: number): boolean {
-  return owner === null || until === null || until <= now;
-}
-
-function isOwn(rows: readonly LeaseRow[], { name, epoch }: NamedLease, owner: string): boolean {
-  return rows.some((row) => row.name === name && row.epoch === epoch && row.owner === owner);
 }

@@ -47,6 +47,8 @@ export interface StatusReport {
   readonly processes: readonly (RunningProcess & { readonly notes: readonly string[] })[];
   /** What is wrong with the database, and what to do about it. */
   readonly trouble?: string;
+  /** What happened to the database lately and what is held back in it, with what to do; absent: nothing. */
+  readonly notes?: readonly string[];
   /** The last 24 hours. This and the figures below are absent where the database cannot be read. */
   readonly turns?: Awaited<ReturnType<Store['turns']['totals']>>;
   /** Since midnight in the time zone of the agent (G17). */

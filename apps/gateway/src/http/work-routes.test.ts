@@ -121,7 +121,7 @@ describe('the queue over HTTP', () => {
   it('[U03] names the process that works on a turn', async () => {
     await runTurnBy('p1');
     expect(await (await askQueue()).json()).toMatchObject({ running: [{ owner: 'this process' }] });
-    await store.processes.heartbeat({ ...WORKER, address: 'http://box:1' }, 9);
+    await store.processes.heartbeat({ ...WORKER, address: 'http://box:1' });
     expect(await (await askQueue()).json()).toMatchObject({
       running: [{ owner: 'process 7 on box' }],
       processes: [{ role: 'worker', host: 'box', pid: 7 }],
@@ -130,7 +130,7 @@ describe('the queue over HTTP', () => {
 
   it('[U03] says so when that process is gone', async () => {
     await runTurnBy('p0');
-    await store.processes.heartbeat({ ...WORKER, address: 'http://box:1' }, 9);
+    await store.processes.heartbeat({ ...WORKER, address: 'http://box:1' });
     expect(await (await askQueue()).json()).toMatchObject({
       running: [{ owner: 'a process that is gone' }],
     });

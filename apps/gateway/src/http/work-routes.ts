@@ -2,12 +2,7 @@ import type { Situation } from '@parley/channels';
 import type { Clock, LiveBus, Logger } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
-import {
-  type DeadLetterWake,
-  PROCESS_GONE_AFTER_MS,
-  type RunningProcess,
-  type Store,
-} from '@parley/store';
+import type { DeadLetterWake, RunningProcess, Store } from '@parley/store';
 import type { Hono } from 'hono';
 import { createDeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, mayAs } from './access.ts';
@@ -89,7 +84,7 @@ async function lookAtQueue(store: QueueStore, now: number): Promise<QueueReport>
     store.backlog.look(SHOWN),
     store.outbox.counts(),
     store.deadLetters.counts(),
-    store.processes.list(now - PROCESS_GONE_AFTER_MS),
+    store.processes.list(),
   ]);
   const names = new Map(processes.map((process) => [process.id, nameOf(process)]));
   // A process that has the database to itself is not in the list.

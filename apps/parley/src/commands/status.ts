@@ -38,6 +38,7 @@ function statusLines(report: GatewayStatus, address: string, folder: DataFolder)
     `${report.agent} at ${address}`,
     ...line('health', [health.status, ...health.reasons].join('; ')),
     ...line('database', trouble),
+    ...(report.notes ?? []).flatMap((note) => line('database', note)),
     ...line('model', report.model),
     ...line('data', report.dataFolder),
     ...report.channels.flatMap((channel) =>

@@ -1,3 +1,5 @@
+import { systemTime } from '@parley/core';
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** A terminal sends Ctrl-C to the launcher and to this process, and the launcher passes its own on. In ms. */
@@ -16,9 +18,9 @@ export function abortOnSignal(ended: AbortController): Interruption {
   let since: number | null = null;
   const interrupt = (): void => {
     if (since === null) {
-      since = performance.now();
+      since = systemTime.monotonic();
       ended.abort();
-    } else if (performance.now() - since > SAME_KEYSTROKE_MS) {
+    } else if (systemTime.monotonic() - since > SAME_KEYSTROKE_MS) {
       process.exit(130);
     }
   };

@@ -259,7 +259,7 @@ export async function claimSummary(
   const by = newId('summary');
   const startedAt = monotonic();
   const now = clock();
-  const claim = { by, now, until: now + CLAIM_MS, impatient };
+  const claim = { by, now, claimMs: CLAIM_MS, impatient };
   if (!(await store.summaries.claim(task, claim))) return { kind: 'busy' };
   const facts = { conversation: task.conversationId, of: task.kind };
   try {
@@ -269,8 +269,7 @@ export async function claimSummary(
     return summary;
   } catch (error) {
     // The end of the process and a stop by a person are no failures: the next may begin at once.
-    const again = stop.aborted ? clock() : clock() + TRY_AGAIN_MS;
-    await store.summaries.postpone(task, by, again);
+    await store.summaries.postpone(task, by, stop.aborted ? 0 : TRY_AGAIN_MS);
     stop.throwIfAborted();
     const reason = reasonOf(error);
     log.warn({ ...facts, reason }, 'a conversation could not be summarized; it stays as it is');

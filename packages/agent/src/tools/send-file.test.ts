@@ -77,8 +77,7 @@ async function asks(file: string, writing: Writing = {}, more: object = {}): Pro
   return heard().at(-1) ?? '';
 }
 
-const isOver = async (): Promise<boolean> =>
-  (await scene.store.lanes.withWork(Number.MAX_SAFE_INTEGER, 9)).length === 0;
+const isOver = async (): Promise<boolean> => (await scene.store.lanes.withWork(9, 0)).length === 0;
 
 /** One life of a worker on the lane; it may die of the store. */
 async function liveOnce(): Promise<void> {

@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
-import { type Logger, reasonOf } from '@parley/core';
+import { countFromNewest, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 /**
@@ -123,8 +123,10 @@ function* readLines(path: string, boot: string, now: number): Iterable<[string, 
     if (line === undefined) return;
     last.set(line[0], line);
   }
+  const times = [...last.values()].flatMap(([, at]) => at ?? []);
+  const countFrom = countFromNewest(now, times.length === 0 ? null : Math.max(...times));
   for (const [partId, line] of last) {
-    if (line[1] !== undefined && now - line[1] < KEPT_MS) yield [partId, line];
+    if (line[1] !== undefined && countFrom - line[1] < KEPT_MS) yield [partId, line];
   }
 }
 

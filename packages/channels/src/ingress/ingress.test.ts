@@ -226,7 +226,7 @@ describe('a command', () => {
     await scene.receive(aMessage({ text: '/whoami' }));
     expect(await scene.told()).toEqual([expect.stringContaining('telegram:42')]);
     expect(scene.happened).toEqual(['received', 'inbox-committed', 'deliver 42']);
-    expect(await scene.store.lanes.withWork(scene.now, 9)).toEqual([]);
+    expect(await scene.store.lanes.withWork(9, 10_000)).toEqual([]);
   });
 
   it('[F08] runs once, however often it is delivered', async () => {

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { countFromNewest } from '../aging.ts';
 import { systemTime } from '../time.ts';
 import type { LogDestination } from './logger.ts';
 
@@ -146,10 +147,11 @@ function tidy({ folder, name, bytes, now }: KeptLogOptions): void {
       return { path, size, at, isOwn: file.startsWith(`${name}.log`) };
     })
     .toSorted((a, b) => b.at - a.at);
+  const countFrom = countFromNewest(now, files[0]?.at ?? null);
   // This process may fill two files more.
   let left = bytes - 2 * Math.floor(bytes / SHARE);
   for (const { path, size, at, isOwn } of files) {
     if (!isOwn) left -= size;
-    if ((!isOwn && left < 0) || now - at > KEPT_MS) rmSync(path, { force: true });
+    if ((!isOwn && left < 0) || countFrom - at > KEPT_MS) rmSync(path, { force: true });
   }
 }

@@ -134,6 +134,12 @@ export const PARLEY_METRICS: MetricTable = {
     'Leases that processes of this deployment hold, by what they are for.',
     'kind',
   ),
+  parley_retention_held_seconds: gauge(
+    'By how much old rows are kept beyond their age, since the clocks and the rows do not agree that so much time has passed.',
+  ),
+  parley_database_setbacks: gauge(
+    'How often the database was found to have gone back in time: a failover that lost rows, or an old copy.',
+  ),
   parley_processes: gauge(
     'Processes of this deployment that were seen lately, by their role.',
     'role',

@@ -181,7 +181,7 @@ function durationText(ms: number): string {
 }
 
 export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
-  readonly store: Pick<Store, 'cronJobs' | 'links'>;
+  readonly store: Pick<Store, 'cronJobs' | 'links' | 'retention'>;
   /** The zone of all times that name no other, of an agent (F14). */
   readonly timeZoneOf: (agent: string | undefined) => string;
   /** Current rights of a job's requester with its agent; null where their account is not connected. */

@@ -141,10 +141,11 @@ async function freeCode({ store, newCode }: CronServices): Promise<string> {
 }
 
 async function forgetOld({ store, clock }: CronServices): Promise<void> {
-  for (const { id, state, lastAt, createdAt } of await store.cronJobs.list()) {
-    if (state === 'over' && (lastAt ?? createdAt) < clock() - KEEP_OVER_MS) {
-      await store.cronJobs.remove(id);
-    }
+  const over = (await store.cronJobs.list()).filter(({ state }) => state === 'over');
+  if (over.length === 0) return;
+  const countFrom = Math.min(clock(), (await store.retention.last())?.countedTo ?? 0);
+  for (const { id, lastAt, createdAt } of over) {
+    if ((lastAt ?? createdAt) < countFrom - KEEP_OVER_MS) await store.cronJobs.remove(id);
   }
 }
 

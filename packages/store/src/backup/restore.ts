@@ -11,14 +11,16 @@ import {
 import { APPLIED, applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUnknown } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
+import { INTRODUCE } from '../store-state.ts';
 import { type BackupRows, type BackupSchema, type Cell, quoted, tablesOf } from './snapshot.ts';
 import {
   type CarriedOver,
   type CarryOrder,
   carryOver,
   type ForgottenValues,
+  freeLanes,
   type HeldBack,
-  holdBack,
+  settleUnfinished,
 } from './unfinished.ts';
 
 /** What is to be put into a database. */
@@ -79,10 +81,10 @@ export async function restoreStore(
       const held =
         restore.unfinished === 'go-on'
           ? { parts: 0, turns: 0, jobs: 0 }
-          : await holdBack(sql, restore.forget, clock());
-      // No worker holds a lane of a restored database, and an earlier holder can write nothing more.
-      sql.send(FREE_LANES);
-      sql.send(FREE_SUMMARIES);
+          : await settleUnfinished(sql, restore.forget, clock());
+      if (restore.unfinished === 'go-on') freeLanes(sql);
+      // Under another name, so that no process takes it for the one that it knows and settles it again.
+      sql.send(INTRODUCE, { name: `restored_${clock()}`, counter: 0 });
       const placed = await putInPlace(database, sql, target, restore);
       if (target !== null) restore.beforeCommit?.((await sql.get(TRANSACTION))?.id ?? '');
       return { ...held, ...placed };
@@ -282,11 +284,3 @@ async function move(sql: Sql, tables: readonly string[], from: string, to: strin
     await sql.run(composed(`alter table ${tableIn(from, table)} set schema ${quoted(to)}`));
   }
 }
-
-const FREE_LANES = statement(
-  'update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null',
-);
-
-const FREE_SUMMARIES = statement(
-  'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
-);

@@ -43,6 +43,7 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   'page_session',
   'sign_in',
   'retention_run',
+  'store_state',
   'parley_migration',
   'search_entry',
   'search_reach',

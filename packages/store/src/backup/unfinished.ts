@@ -226,13 +226,39 @@ export interface ForgottenValues {
   readonly kind: string;
 }
 
-const REASON = 'it was not finished in the backup, and may have been since';
+const REASON =
+  'it was not finished in the state that the database has gone back to, and may have been since';
 
 /**
- * After the backup was made its waiting messages may have been answered and its parts sent;
- * doing it once more would repeat it. So it becomes dead letters, which an operator can replay.
+ * What a database that has gone back in time has to do with its unfinished work, whether a backup was restored or a
+ * failover lost rows: since then its waiting messages may have been answered and its parts sent, and doing it once
+ * more would repeat it. So it becomes dead letters, which an operator can replay. Turns that run are fenced.
  */
-export async function holdBack(
+export async function settleUnfinished(
+  sql: Sql,
+  forget: readonly ForgottenValues[],
+  now: number,
+): Promise<HeldBack> {
+  const held = await holdBack(sql, forget, now);
+  freeLanes(sql);
+  return held;
+}
+
+/** No worker holds a lane of a restored database, and an earlier holder can write nothing more. */
+export function freeLanes(sql: Sql): void {
+  sql.send(FREE_LANES);
+  sql.send(FREE_SUMMARIES);
+}
+
+const FREE_LANES = statement(
+  'update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null',
+);
+
+const FREE_SUMMARIES = statement(
+  'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
+);
+
+async function holdBack(
   sql: Sql,
   forget: readonly ForgottenValues[],
   now: number,

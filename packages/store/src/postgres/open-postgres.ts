@@ -1,7 +1,7 @@
 import { reasonOf, systemTime } from '@parley/core';
 import type { Pool, PoolClient, types } from 'pg';
 import { z } from 'zod';
-import { type Database, StoreError, type StoreErrorCode } from '../database.ts';
+import { type Database, StoreError, type StoreErrorCode, type WriteHere } from '../database.ts';
 import {
   type Answer,
   type Asked,
@@ -62,8 +62,18 @@ export async function openPostgres({
     one.on('connect', (client) => client.on('error', () => undefined));
   }
   const { getTypeParser } = numberTypes(types);
-  const [lend, lendUrgent] = [lender(pool, getTypeParser), lender(urgent, getTypeParser)];
   const named = new NamedStatements();
+  let check: ((write: WriteHere) => Promise<void>) | undefined;
+  const look = async (lent: Lent): Promise<boolean> => {
+    if (check === undefined) return false;
+    const here = { ...lent, release: () => undefined };
+    await check((work) => transact(named, async () => here, work));
+    return true;
+  };
+  const [lend, lendUrgent] = [
+    lender(pool, getTypeParser, look),
+    lender(urgent, getTypeParser, look),
+  ];
   const ms = querySeconds * 1000;
   const reading = sqlOnPool(named, lend, ms);
   let open = true;
@@ -82,6 +92,9 @@ export async function openPostgres({
     change: (_durability, statement, ...params) => guarded(() => reading.run(statement, ...params)),
     writeUrgent: (work) => guarded(() => transact(named, () => lendUrgent(ms), work)),
     writeLong: (work) => guarded(() => transact(named, () => lend(LONG_QUERY_MS), work)),
+    onConnect(added) {
+      check = added;
+    },
     rewritten: () => null,
     async close() {
       if (!open) return;
@@ -136,10 +149,11 @@ const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
  * the query and keeps the connection, on which the next one would wait as long. Idle connections that
  * last answered before that query count as dead, too, and are not lent any more.
  */
-function lender(pool: Pool, parserOf: ParserOf): Lend {
+function lender(pool: Pool, parserOf: ParserOf, look: (lent: Lent) => Promise<boolean>): Lend {
   const prepared = new WeakMap<PoolClient, Prepared>();
   const heard = new WeakMap<PoolClient, number>();
   const kinds = new WeakMap<PoolClient, keyof typeof BEGIN>();
+  const looked = new WeakSet<PoolClient>();
   pool.on('connect', (client) => heard.set(client, systemTime.monotonic()));
   let silentSince = 0;
 
@@ -187,9 +201,10 @@ function lender(pool: Pool, parserOf: ParserOf): Lend {
       client = await pool.connect();
     }
     const lent = borrow(client, ms);
-    if (kinds.has(client)) return lent;
+    if (looked.has(client)) return lent;
     try {
-      kinds.set(client, await kindOf(client, lent));
+      if (!kinds.has(client)) kinds.set(client, await kindOf(client, lent));
+      if (await look(lent)) looked.add(client);
       return lent;
     } catch (reason) {
       lent.release();

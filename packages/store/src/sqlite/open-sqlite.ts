@@ -141,6 +141,8 @@ function sqliteDatabase(
       transact((sql) => sql.run(statement, ...params), durability),
     writeUrgent: (work) => transact(work, 'process'),
     writeLong: (work) => transact(work, 'power-cut'),
+    // A file has one connection as long as it is open.
+    onConnect: () => undefined,
     rewritten() {
       // It changes with every commit of another process on the file, such as a command's.
       const { data_version: seen } = prepared.text('pragma data_version').get() ?? {};

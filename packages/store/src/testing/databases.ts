@@ -15,6 +15,8 @@ export interface TestDatabase {
   openEmpty(): Promise<Store>;
   /** Makes a database without any table; `url` is its address from now on. */
   openBare(): Promise<void>;
+  /** What time it is from now on for the leases of an opened store, and on its clock; 0 at first, in ms. */
+  setTime(now: number): void;
   /** The URL of the database that `openEmpty` opened last. */
   url(): string;
   /** Closes what was opened and removes what was made. */
@@ -31,15 +33,20 @@ export function sqliteForTests(): TestDatabase {
   const folders: string[] = [];
   const stores: Store[] = [];
   let template: string | undefined;
+  let now = 0;
   const url = () => `sqlite:${join(folders.at(-1) ?? '', 'parley.db')}`;
   return {
     name: 'SQLite',
     available: true,
     url,
+    setTime(time) {
+      now = time;
+    },
     async openBare() {
       folders.push(mkdtempSync(join(tmpdir(), 'parley-store-')));
     },
     async openEmpty() {
+      now = 0;
       if (template === undefined) {
         await this.openBare();
         template = join(folders.at(-1) ?? '', 'parley.db');
@@ -47,7 +54,7 @@ export function sqliteForTests(): TestDatabase {
       }
       await this.openBare();
       copyFileSync(template, join(folders.at(-1) ?? '', 'parley.db'));
-      const store = await openStore({ url: url(), clock: () => 0 });
+      const store = await openStore({ url: url(), clock: () => now });
       stores.push(store);
       return store;
     },
@@ -62,6 +69,7 @@ export function sqliteForTests(): TestDatabase {
 function postgresForTests(serverUrl: string | null): TestDatabase {
   const name = `parley_store_${randomBytes(6).toString('hex')}`;
   const stores: Store[] = [];
+  let now = 0;
   let made = false;
   let hasTables = false;
   const url = () => Object.assign(new URL(serverUrl ?? ''), { pathname: `/${name}` }).href;
@@ -70,6 +78,9 @@ function postgresForTests(serverUrl: string | null): TestDatabase {
     name: 'PostgreSQL',
     available: serverUrl !== null,
     url,
+    setTime(time) {
+      now = time;
+    },
     async openBare() {
       if (!made) await execute(serverUrl ?? '', `create database ${name}`);
       made = true;
@@ -78,11 +89,13 @@ function postgresForTests(serverUrl: string | null): TestDatabase {
       await execute(url(), 'drop schema public cascade; create schema public');
     },
     async openEmpty() {
+      now = 0;
       if (!hasTables) await this.openBare();
       await closeAll();
       if (hasTables) await execute(url(), EMPTY_ALL);
       hasTables = true;
-      const store = await openStore({ url: url(), clock: () => 0 });
+      const clock = () => now;
+      const store = await openStore({ url: url(), clock, sharedClock: clock });
       stores.push(store);
       return store;
     },

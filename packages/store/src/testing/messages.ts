@@ -153,7 +153,7 @@ async function useApprovals(store: Store): Promise<void> {
 async function useSummaries(store: Store): Promise<void> {
   const place = { conversationId: 'web:c6', session: 0, reader: 'owner' };
   const history: SummaryTask = { ...place, kind: 'history', mark: '0' };
-  const by = { by: 'one', now: 0, until: 9, impatient: true };
+  const by = { by: 'one', now: 0, claimMs: 9, impatient: true };
   await store.summaries.claim(history, by);
   await store.summaries.postpone(history, 'one', 0);
   await store.summaries.claim(history, by);

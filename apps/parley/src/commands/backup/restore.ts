@@ -12,6 +12,7 @@ import {
   type DataFolder,
   findInstance,
 } from '../../data-folder.ts';
+import { READ_SO_FAR } from '../../database-mark.ts';
 import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
 import { isShared, type LoadedSettings, readSettings } from '../../settings.ts';
 import { minuteText } from '../../terminal/text.ts';
@@ -141,12 +142,6 @@ export interface RestoreOrder {
 }
 
 type RestoreDone = Awaited<ReturnType<typeof restoreBackup>>;
-
-/**
- * How far adapters had read, where they ask the platform for what came later: that was answered before the
- * restore, and would be once more.
- */
-const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
 
 /**
  * Puts a backup back. The backup is read through first; the new state is made beside the old one, which is

@@ -8,6 +8,7 @@ import { nearest } from '@parley/settings';
 import { channelLine } from '../../banner.ts';
 import { withStore } from '../../cli.ts';
 import { commandLine } from '../../data-folder.ts';
+import { refuseLostDatabase } from '../../database-mark.ts';
 import { allAgents, type ChosenAgent, type LoadedSettings } from '../../settings.ts';
 import { type Check, type Finding, failed, failure, ok, skipped, warning } from './check.ts';
 import type { Situation } from './situation.ts';
@@ -210,6 +211,10 @@ async function databaseFindings(situation: Situation): Promise<readonly Finding[
   const { kind, dialect, name, bytes } = database.state;
   const size = bytes === null || bytes === 0 ? '' : `, ${(bytes / 1e6).toFixed(1)} MB`;
   const what = `${dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${name}${size}`;
+  if (kind === 'absent') {
+    const { checked } = situation;
+    if (checked.kind === 'ok') refuseLostDatabase(folder, checked.settings);
+  }
   if (kind === 'absent') return [ok(`${what}: there is none yet; the first start makes it`)];
   if (kind === 'behind') {
     const fix = `Nothing, the next start does it. A backup before that lets you go back: ${commandLine('backup FILE', folder)}`;
@@ -217,7 +222,11 @@ async function databaseFindings(situation: Situation): Promise<readonly Finding[
   }
   if (gateway.kind === 'runs') {
     const { trouble } = gateway.status;
-    if (trouble === undefined) return [ok(`${what}; the running gateway reads and writes it`)];
+    if (trouble === undefined) {
+      const fix = `See docs/deploy.md and docs/retention.md, and "${commandLine('dead list', folder)}".`;
+      const notes = (gateway.status.notes ?? []).map((note) => warning(note, fix));
+      return [ok(`${what}; the running gateway reads and writes it`), ...notes];
+    }
     return [failed(trouble, `Then look again with "${commandLine('status', folder)}".`)];
   }
   if (gateway.kind === 'silent') return [ok(`${what}; the schema is current`)];

@@ -1,0 +1,44 @@
+import type { LeaseRow, NamedLease } from '@parley/store';
+import type { AccountName } from './account-rights.ts';
+
+/** A lease for each account, and one for each gateway: its place among those that share the accounts. */
+const ACCOUNT = 'account:';
+const SEAT = 'gateway:';
+
+export function leaseNameOf({ channel, account }: AccountName): string {
+  return `${ACCOUNT}${channel}/${account}`;
+}
+
+export function isSeat(name: string): boolean {
+  return name.startsWith(SEAT);
+}
+
+export function isOfAccount(name: string): boolean {
+  return name.startsWith(ACCOUNT);
+}
+
+/** What gateways share among themselves: accounts, and their own places. */
+export function isShared(name: string): boolean {
+  return isSeat(name) || isOfAccount(name);
+}
+
+export function seatName(number: number): string {
+  return `${SEAT}${number}`;
+}
+
+export function numberOf(seat: string): number {
+  return Number(seat.slice(SEAT.length));
+}
+
+/** No gateway holds it; one may have reserved it. */
+export function isFree({ owner, leftMs }: LeaseRow): boolean {
+  return owner === null || leftMs === null || leftMs <= 0;
+}
+
+export function isOwn(
+  rows: readonly LeaseRow[],
+  { name, epoch }: NamedLease,
+  owner: string,
+): boolean {
+  return rows.some((row) => row.name === name && row.epoch === epoch && row.owner === owner);
+}

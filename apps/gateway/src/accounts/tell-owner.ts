@@ -1,0 +1,36 @@
+import { partsOf } from '@parley/channels';
+import { agentOfConversation, type Clock, type LiveBus } from '@parley/core';
+import { wakeDeliveryOn } from '@parley/queue';
+import type { InboxRow, Store } from '@parley/store';
+
+interface OwnerNoticeDeps {
+  readonly store: Pick<Store, 'inbox' | 'outbox' | 'groupContext'>;
+  readonly bus: LiveBus;
+  readonly clock: Clock;
+}
+
+/** Through the outbox, so that it arrives, and only once. */
+export async function tellOwner(
+  { store, bus, clock }: OwnerNoticeDeps,
+  key: string,
+  markdown: string,
+  chat?: InboxRow,
+): Promise<void> {
+  const to = chat ?? defaultFirst(await store.inbox.ownerChats())[0];
+  if (to === undefined) return;
+  const { replyToMessageId: _, ...route } = to.route;
+  const [first, ...others] = partsOf(`⚙️ ${markdown}`, route);
+  if (first === undefined) return;
+  await store.outbox.post({ key, parts: [first, ...others] }, clock());
+  const { channel, account, chatId } = route;
+  // People may ask the agent about it.
+  const place = { conversationId: to.conversationId, channel, account, chatId };
+  await store.groupContext.keepOwn(place, { key, what: 'notice', text: markdown }, clock());
+  await wakeDeliveryOn(bus)(channel, account, chatId);
+}
+
+/** Who owns the default agent runs the installation. */
+export function defaultFirst(chats: readonly InboxRow[]): readonly InboxRow[] {
+  const ofDefault = (row: InboxRow) => agentOfConversation(row.conversationId) === undefined;
+  return [...chats.filter(ofDefault), ...chats.filter((row) => !ofDefault(row))];
+}

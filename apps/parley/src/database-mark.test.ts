@@ -1,0 +1,131 @@
+import { existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { silentLogger, silentRuntime } from '@parley/core';
+import { openStore, type Store } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { locateDataFolder } from './data-folder.ts';
+import { followMark, READ_SO_FAR, readMark, refuseLostDatabase } from './database-mark.ts';
+import { notifyOfSetbacks } from './setback-notice.ts';
+import { readSettings } from './settings.ts';
+
+const path = mkdtempSync(join(tmpdir(), 'parley-mark-'));
+const folder = locateDataFolder(path, {});
+const { settings } = readSettings(folder, {});
+const database = join(path, 'parley.db');
+
+let store: Store;
+let setbacks: number;
+const open = async () => {
+  const onSetback = () => {
+    setbacks += 1;
+  };
+  const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback };
+  store = await openStore({ url: folder.storeUrl, clock: () => 1_000, state });
+};
+/** What Redis remembers, where there is one. */
+let remembered: number;
+const turns = {
+  remember: async (_name: string, number: number) => Math.max(number, remembered),
+};
+const run = async () => {
+  await open();
+  return followMark({ folder, settings, store, turns, log: silentLogger });
+};
+beforeEach(async () => {
+  setbacks = 0;
+  remembered = 0;
+  const end = await run();
+  await end();
+  await store.close();
+});
+afterEach(async () => {
+  rmSync(path, { recursive: true });
+});
+
+describe('a database that is empty or gone beside a data folder that was used', () => {
+  it.each([
+    ['gone', () => rmSync(database), /is gone.*restore FILE.*database\.json/],
+    ['empty', () => truncateSync(database, 0), /is empty \(0 bytes\).*restore FILE/],
+  ])('[D01] is an error that says what to do: %s', (_what, lose, message) => {
+    refuseLostDatabase(folder, settings);
+    lose();
+    expect(() => refuseLostDatabase(folder, settings)).toThrow(message);
+    expect(() => refuseLostDatabase(folder, settings)).toThrow(
+      expect.objectContaining({ code: 'database-missing' }),
+    );
+  });
+
+  it('[D01] [U01] is an error in a data folder of 0.1.0, too, and a new folder is none', () => {
+    rmSync(folder.databaseMark);
+    truncateSync(database, 0);
+    refuseLostDatabase(folder, settings);
+    writeFileSync(folder.sendNotes, '');
+    expect(() => refuseLostDatabase(folder, settings)).toThrow(/empty/);
+    rmSync(database);
+    rmSync(folder.sendNotes);
+    refuseLostDatabase(folder, settings);
+    expect(existsSync(database)).toBe(false);
+  });
+});
+
+describe('a database that is behind what was seen of it', () => {
+  const setCounter = (counter: number) => {
+    const file = new DatabaseSync(database);
+    file.exec(`update store_state set counter = ${counter}`);
+    file.close();
+  };
+
+  it('[D01] is noticed at the start, by what the data folder remembers', async () => {
+    expect(readMark(folder, settings)?.counter).toBeGreaterThan(1);
+    setCounter(0);
+    const end = await run();
+    expect(setbacks).toBe(1);
+    await end();
+    await store.close();
+    const again = await run();
+    expect(setbacks).toBe(1);
+    await again();
+    await store.close();
+  });
+
+  it('[D01] [D09] is noticed at the start of a process with a new data folder, by what Redis remembers', async () => {
+    rmSync(folder.databaseMark);
+    remembered = 99;
+    const end = await run();
+    expect(setbacks).toBe(1);
+    expect(store.state.seen?.counter).toBeGreaterThan(99);
+    await end();
+    await store.close();
+  });
+
+  it('[D01] [H04] is told to the owner once', async () => {
+    setCounter(0);
+    const end = await run();
+    const place = { channel: 'web', account: 'default' };
+    const route = { ...place, chatId: 'c', target: PLAIN };
+    const message = { ...place, messageId: 'm', chat: { id: 'c', type: 'direct' as const } };
+    const sender = { id: 'o', name: 'Ada', isBot: false };
+    const said = { text: 'hello', mentions: [], addressed: true, sentAt: 1, variables: {} };
+    await store.inbox.accept({
+      conversationId: 'web:c',
+      route,
+      receivedAt: 1,
+      fromOwner: true,
+      message: { ...message, sender, ...said },
+    });
+    const deps = { store, bus: silentRuntime.bus, clock: () => 1_000, folder };
+    const texts = async () =>
+      (await store.outbox.recent({ ...place, chatId: 'c' }, 9)).map(({ part }) => part.body.plain);
+    for (let gateway = 0; gateway < 2; gateway += 1) {
+      const stop = notifyOfSetbacks({ ...deps, log: silentLogger }, 5);
+      await expect.poll(texts).toEqual([expect.stringContaining('gone back in time')]);
+      await stop();
+    }
+    await end();
+    await store.close();
+  });
+});
+
+const PLAIN = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;

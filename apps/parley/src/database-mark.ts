@@ -1,0 +1,151 @@
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { countOf, type Logger, reasonOf } from '@parley/core';
+import { startSweep, type WakeUpQueue } from '@parley/queue';
+import type { Setback, Store, StoreMark } from '@parley/store';
+import { z } from 'zod';
+import { CliError, commandLine, type DataFolder } from './data-folder.ts';
+import type { LoadedSettings } from './settings.ts';
+
+/** What the data folder remembers of its database. */
+const MarkFile = z.object({
+  /** Where the database is, without its password: another place is another database. */
+  place: z.string(),
+  name: z.string(),
+  counter: z.int(),
+});
+
+/**
+ * How far Discord had read, where it asks for what came later: that was answered before the database went back, and
+ * would be once more.
+ */
+export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
+
+type Place = Pick<DataFolder, 'storeUrl'>;
+type StoreSettings = Pick<LoadedSettings['settings'], 'store'>;
+
+function placeOf({ storeUrl }: Place, { store: { url } }: StoreSettings): string {
+  if (url === undefined) return storeUrl;
+  const { host, pathname } = new URL(url);
+  return `postgres://${host}${pathname}`;
+}
+
+/** What was seen of this database; null: nothing. Half a file of a process that was killed says nothing either. */
+export function readMark(
+  folder: Place & Pick<DataFolder, 'databaseMark'>,
+  settings: StoreSettings,
+): StoreMark | null {
+  try {
+    const { place, ...mark } = MarkFile.parse(
+      JSON.parse(readFileSync(folder.databaseMark, 'utf8')),
+    );
+    return place === placeOf(folder, settings) ? mark : null;
+  } catch {
+    return null;
+  }
+}
+
+function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark): void {
+  const draft = `${folder.databaseMark}.${process.pid}`;
+  try {
+    const file = { place: placeOf(folder, settings), ...mark };
+    writeFileSync(draft, `${JSON.stringify(file)}\n`, { mode: 0o600 });
+    renameSync(draft, folder.databaseMark);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/**
+ * Throws CliError `database-missing` where the data folder has been used and its database is empty or gone: that is no
+ * new installation. A data folder of 0.1.0 remembers nothing; there a file of 0 bytes counts beside what only a
+ * running gateway leaves.
+ */
+export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings): void {
+  if (settings.store.url !== undefined) return;
+  const path = folder.storeUrl.replace(/^sqlite:/, '');
+  const size = sizeOf(path);
+  if (size !== null && size > 0) return;
+  const isUsed =
+    readMark(folder, settings) !== null ||
+    (size === 0 && (sizeOf(folder.sendNotes) !== null || sizeOf(`${path}-wal`) !== null));
+  if (!isUsed) return;
+  const what = size === null ? 'is gone' : 'is empty (0 bytes)';
+  throw lost(folder, `The database ${path} ${what}`);
+}
+
+/** The same for a server; `reason` is what the store has found. */
+export function lost(folder: DataFolder, what: string, cause?: unknown): CliError {
+  return new CliError(
+    'database-missing',
+    `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put it back, or restore a backup with "${commandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,
+    cause,
+  );
+}
+
+function sizeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? null;
+}
+
+export interface MarkDeps {
+  readonly folder: DataFolder;
+  readonly settings: StoreSettings;
+  readonly store: Pick<Store, 'state'>;
+  readonly turns: Pick<WakeUpQueue, 'remember'>;
+  readonly log: Logger;
+}
+
+/** Those who share a database raise its counter with their leases; one alone does it here, rarely. In ms. */
+const SHARED_EVERY_MS = 7_000;
+const ALONE_EVERY_MS = 10 * 60_000;
+
+/**
+ * Compares the database with what the data folder and Redis have seen of it, before any work is taken, and keeps
+ * what is seen from then on; what it returns ends that.
+ */
+export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
+  const { folder, settings, store, turns, log } = deps;
+  const { state } = store;
+  let written = '';
+  const keep = async (): Promise<void> => {
+    if (state.seen === null) return;
+    const { name, counter } = state.seen;
+    const highest = await turns.remember(name, counter).catch((error: unknown) => {
+      log.debug({ reason: reasonOf(error) }, 'the queue does not say how far the database was');
+      return counter;
+    });
+    if (highest > counter) state.expect({ name, counter: highest });
+    const line = JSON.stringify(state.seen);
+    if (line === written) return;
+    writeMark(folder, settings, state.seen);
+    written = line;
+  };
+  await state.advance();
+  const found = state.seen?.counter;
+  await keep();
+  // Redis has seen more than this database.
+  if (state.seen?.counter !== found) await state.advance();
+  const isShared = settings.store.url !== undefined;
+  const sweep = startSweep(
+    'database mark',
+    isShared ? SHARED_EVERY_MS : ALONE_EVERY_MS,
+    log,
+    async () => {
+      if (!isShared) await state.advance();
+      await keep();
+    },
+  );
+  return async () => {
+    await sweep.stop();
+    if (!isShared) await state.advance().catch(() => undefined);
+    await keep().catch(() => undefined);
+  };
+}
+
+/** What a database that has gone back means, for people. */
+export function setbackText(
+  { at, turns, parts }: Setback,
+  folder: Pick<DataFolder, 'path'>,
+): string {
+  const held = `${countOf(turns, 'conversation')} without an answer and ${countOf(parts, 'part')} of answers`;
+  return `At ${new Date(at).toISOString()} the database had gone back in time, as after a failover to a late replica or with an older copy: what was stored last is lost. Held back as dead letters, since it may have been done already: ${held}. Look at them with "${commandLine('dead list', folder)}".`;
+}

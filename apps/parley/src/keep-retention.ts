@@ -1,0 +1,114 @@
+import {
+  type AgingDecision,
+  countedTo,
+  DAYS_PER_DAY,
+  decideAging,
+  type Logger,
+} from '@parley/core';
+import { startSweep } from '@parley/queue';
+import type { RetentionBounds } from '@parley/store';
+import type { Parts } from './open-parts.ts';
+import { retentionAges } from './settings.ts';
+
+const MINUTE_MS = 60_000;
+/** Of the time between two steps at least so much is for everything else. */
+const SHARE_OF_OTHERS = 4;
+const SHORTEST_PAUSE_MS = 5;
+
+type Deps = Pick<Parts, 'processId' | 'loaded'> & {
+  readonly shared: Pick<Parts['shared'], 'clock' | 'monotonic' | 'log'> & {
+    readonly store: Pick<Parts['shared']['store'], 'retention' | 'leases'>;
+  };
+};
+
+/**
+ * Removes old rows every so often, in one process of the deployment at a time and in small steps (D15); what
+ * it returns ends that. Not at once: adapters that connect first may get earlier messages again.
+ */
+export function keepRetention({
+  shared,
+  processId: owner,
+  loaded: { settings },
+}: Deps): () => Promise<void> {
+  const { store, clock, monotonic, log } = shared;
+  const { everyMinutes, maxMegabytes } = settings.retention;
+  const everyMs = everyMinutes * MINUTE_MS;
+  const bytes = maxMegabytes === 'unlimited' ? Number.POSITIVE_INFINITY : maxMegabytes * 1e6;
+  const bounds: RetentionBounds = { ages: retentionAges(settings), bytes };
+  const report = createReport(log);
+  let isFirst = true;
+  let isEnding = false;
+  let isTight = false;
+  /** When the last round of this process ended, on the monotonic clock. */
+  let endedAt: number | null = null;
+  const round = async (isMine: () => boolean): Promise<void> => {
+    const last = await store.retention.last();
+    const measuredMs = endedAt === null ? null : monotonic() - endedAt;
+    const witnesses = { ...(await store.retention.witnesses()), now: clock(), last, measuredMs };
+    const seen = { ...witnesses, last: last && { at: last.endedAt, countedTo: last.countedTo } };
+    const decision = decideAging(seen);
+    if (last !== null) report(decision);
+    const { removed, tookMs, cutoff } = await store.retention.run(bounds, {
+      clock,
+      countFrom: decision.countFrom,
+      countedTo: countedTo(seen),
+      async pause(tookMs) {
+        const ms = Math.max(SHORTEST_PAUSE_MS, tookMs * SHARE_OF_OTHERS);
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        return !isEnding && isMine();
+      },
+    });
+    endedAt = monotonic();
+    if (removed > 0) log.debug({ removed, tookMs }, 'old rows were removed');
+    if (cutoff !== null && !isTight) {
+      const olderThan = new Date(cutoff).toISOString();
+      log.warn({ maxMegabytes, olderThan, removed }, TIGHT);
+    }
+    isTight = cutoff !== null;
+  };
+  const sweep = startSweep('retention', everyMs / 10, log, async () => {
+    const wasFirst = isFirst;
+    isFirst = false;
+    if (wasFirst) return;
+    const since = clock() - ((await store.retention.last())?.endedAt ?? 0);
+    const isMeasured = endedAt !== null && monotonic() - endedAt < everyMs;
+    if (isMeasured || (since >= 0 && since < everyMs)) return;
+    const { whileHeld } = await import('./shared-lock.ts');
+    const lease = { leases: store.leases, name: 'retention', owner, clock, monotonic, log };
+    await whileHeld(lease, ({ isMine }) => round(isMine));
+  });
+  return async () => {
+    isEnding = true;
+    await sweep.stop();
+  };
+}
+
+const TIGHT =
+  'the database exceeds retention.maxMegabytes: the oldest rows are removed before their age';
+
+/** What is held back for less than this is caught up with by the next rounds. In ms. */
+const REPORTED_MS = 60 * MINUTE_MS;
+
+/** Logs what holds removals back, once for each reason, and that nothing does any more. */
+function createReport(log: Logger): (decision: AgingDecision) => void {
+  let reported: AgingDecision['heldBy'] = null;
+  return ({ heldBy, heldMs, countFrom }) => {
+    const now = heldMs < REPORTED_MS ? null : heldBy;
+    if (now === reported) return;
+    reported = now;
+    if (now === null) {
+      log.info({}, 'old rows are removed at their age again');
+      return;
+    }
+    const facts = { heldBy: now, agesCountFrom: new Date(countFrom).toISOString() };
+    // Where no one writes, nothing is wrong.
+    log[now === 'newest' ? 'info' : 'warn'](facts, HELD_TEXT[now]);
+  };
+}
+
+const HELD_TEXT = {
+  'database-clock':
+    "old rows are kept: the clock of this process is ahead of the database's; synchronize both (NTP)",
+  newest: 'old rows are kept: nothing was written for more than a day',
+  'last-removal': `old rows are kept: more time seems to have passed since the last round than can be relied on; what falls due in ${DAYS_PER_DAY} days is removed in one`,
+} as const;

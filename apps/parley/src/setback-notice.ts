@@ -1,0 +1,38 @@
+import type { Clock, LiveBus, Logger } from '@parley/core';
+import { tellOwner } from '@parley/gateway';
+import { startSweep } from '@parley/queue';
+import type { Store } from '@parley/store';
+import type { DataFolder } from './data-folder.ts';
+import { setbackText } from './database-mark.ts';
+
+/** Asks nothing of the database while nothing has happened. In ms. */
+const LOOK_EVERY_MS = 5_000;
+/** A gateway that starts later than this after a setback does not notify the owner again. In ms. */
+const NOTIFIED_WITHIN_MS = 7 * 24 * 60 * 60_000;
+
+interface Deps {
+  readonly store: Pick<Store, 'state' | 'inbox' | 'outbox' | 'groupContext'>;
+  readonly bus: LiveBus;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly folder: Pick<DataFolder, 'path'>;
+}
+
+/**
+ * Notifies the owner when the database has gone back in time, once however many gateways there are; returns what
+ * ends that.
+ */
+export function notifyOfSetbacks(deps: Deps, everyMs = LOOK_EVERY_MS): () => Promise<void> {
+  const { store, clock, log, folder } = deps;
+  let notified = 0;
+  const sweep = startSweep('setbacks', everyMs, log, async () => {
+    const { setbacks, seen } = store.state;
+    if (setbacks === notified || seen === null) return;
+    const setback = await store.state.lastSetback();
+    if (setback !== null && clock() - setback.at < NOTIFIED_WITHIN_MS) {
+      await tellOwner(deps, `setback ${seen.name} ${setback.count}`, setbackText(setback, folder));
+    }
+    notified = setbacks;
+  });
+  return () => sweep.stop();
+}

@@ -1,0 +1,169 @@
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { openStore, type Store } from './open-store.ts';
+import { judgeMark, type Setback } from './store-state.ts';
+import { bothDatabases, type TestDatabase } from './testing/databases.ts';
+import { answer, claim, hold, message, part } from './testing/messages.ts';
+
+describe('what a process has seen of its database and what it finds', () => {
+  const seen = { name: 'a', counter: 7 };
+  it.each([
+    [null, { name: 'a', counter: 1 }, 'first'],
+    [seen, { name: 'a', counter: 7 }, 'onward'],
+    [seen, { name: 'a', counter: 9 }, 'onward'],
+    [seen, { name: 'a', counter: 6 }, 'behind'],
+    [seen, { name: 'b', counter: 1 }, 'other'],
+  ] as const)('[D01] %j and %j: %s', (before, found, verdict) => {
+    expect(judgeMark(before, found)).toBe(verdict);
+  });
+});
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`${database.name} that has gone back in time`, () => {
+    let store: Store;
+    const opened: Store[] = [];
+    let setbacks: Setback[];
+    beforeEach(async () => {
+      await (await database.openEmpty()).close();
+      setbacks = [];
+      store = await process();
+      for (let round = 0; round < 5; round += 1) await store.state.advance();
+    });
+    afterAll(async () => {
+      for (const one of opened) await one.close();
+      await database.dispose();
+    });
+
+    async function process(): Promise<Store> {
+      const onSetback = (setback: Setback) => void setbacks.push(setback);
+      const state = { seen: null, forget: [{ channel: 'web', kind: 'seen' }], onSetback };
+      const one = await openStore({ url: database.url(), clock: () => 1_000, state });
+      opened.push(one);
+      await one.state.advance();
+      return one;
+    }
+
+    /** A question that was claimed, one that waits, a part that is not sent, and how far an adapter had read. */
+    async function leaveWork() {
+      await store.inbox.accept(message('m1'));
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      await store.inbox.accept(message('m2', 'c2'));
+      await store.outbox.enqueue([part('unsent', 'c3')], 0);
+      await store.adapterValues('web', 'default').set([{ kind: 'seen', id: 'x', value: '1' }]);
+      return lease;
+    }
+
+    it('[D01] [D04] is noticed by the next renewal: what is doubtful becomes dead letters, and turns are fenced', async () => {
+      const lease = await leaveWork();
+      await goBack(database, 3);
+      await store.leases.renewAll('gateway', [], 1_000);
+      expect(setbacks).toEqual([{ count: 1, at: 1_000, turns: 2, parts: 1 }]);
+      expect(await store.state.lastSetback()).toEqual(setbacks[0]);
+      expect(await store.deadLetters.counts()).toMatchObject({ unanswered: 2, uncertain: 1 });
+      expect(await store.lanes.withWork(9, 1_000)).toEqual([]);
+      expect(await store.lanes.commit(lease, answer('t1', ['late']), 1)).toBe('fenced');
+      expect((await store.adapterValues('web', 'default').get('seen', ['x'])).size).toBe(0);
+    });
+
+    it('[D01] is settled once, also where all processes notice it at once', async () => {
+      const others = [await process(), await process()];
+      await leaveWork();
+      await goBack(database, 6);
+      const all = [store, ...others];
+      await Promise.all(all.map((one) => one.state.advance()));
+      await store.inbox.accept(message('later', 'c4'));
+      for (const one of all) await one.state.advance();
+      expect(setbacks).toHaveLength(1);
+      expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
+    });
+
+    it('[D01] is noticed at the start of a process that remembers more than the database', async () => {
+      await leaveWork();
+      const seen = store.state.seen;
+      if (seen === null) throw new Error('nothing was seen');
+      await goBack(database, 2);
+      const next = await process();
+      expect(setbacks).toEqual([]);
+      next.state.expect(seen);
+      await next.state.advance();
+      expect(setbacks).toMatchObject([{ count: 1, turns: 2, parts: 1 }]);
+    });
+
+    it('[D01] is noticed where it is a copy from before it had a counter', async () => {
+      await leaveWork();
+      await query(database, 'delete from store_state');
+      await store.state.advance();
+      expect(setbacks).toMatchObject([{ turns: 2, parts: 1 }]);
+    });
+
+    it('[D01] is not what a restore leaves, which has held everything back itself', async () => {
+      await leaveWork();
+      await query(database, "update store_state set name = 'restored', counter = 0");
+      await store.state.advance();
+      expect(setbacks).toEqual([]);
+      expect(store.state.seen).toEqual({ name: 'restored', counter: 1 });
+    });
+
+    it('[D16] is looked for without a write of its own where leases are renewed and processes recorded', async () => {
+      const counter = () => store.state.seen?.counter ?? 0;
+      const before = counter();
+      await store.leases.renewAll('gateway', [], 1_000);
+      const facts = { role: 'worker', host: 'here', pid: 1, address: 'http://a', version: '0' };
+      await store.processes.heartbeat({ id: 'w', ...facts, role: 'worker' });
+      expect(counter()).toBe(before + 2);
+      expect(setbacks).toEqual([]);
+    });
+
+    it.runIf(database.name === 'PostgreSQL')(
+      '[D01] [D04] is noticed on the first new connection, before anything is read there',
+      async () => {
+        await leaveWork();
+        await goBack(database, 1);
+        await query(
+          database,
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where application_name = 'parley' and datname = current_database()`,
+        );
+        await expect
+          .poll(() => store.lanes.withWork(9, 1_000).catch(() => ['away']))
+          .not.toEqual(['away']);
+        expect(await store.lanes.withWork(9, 1_000)).toEqual([]);
+        expect(setbacks).toMatchObject([{ turns: 2, parts: 1 }]);
+      },
+    );
+
+    it('[D01] that is empty where there was one before is refused, and left empty', async () => {
+      const seen = store.state.seen;
+      await database.openBare();
+      const state = { seen, forget: [], onSetback: () => {} };
+      const again = openStore({ url: database.url(), clock: () => 0, state });
+      await expect(again).rejects.toMatchObject({ code: 'store-missing' });
+      const known = openStore({
+        url: database.url(),
+        clock: () => 0,
+        state: { ...state, seen: null },
+      });
+      await (await known).close();
+    });
+  });
+}
+
+/** As if the last rows had never been written. */
+function goBack(database: TestDatabase, by: number): Promise<void> {
+  return query(database, `update store_state set counter = counter - ${by}`);
+}
+
+async function query(database: TestDatabase, text: string): Promise<void> {
+  if (database.name === 'SQLite') {
+    const file = new DatabaseSync(database.url().slice('sqlite:'.length));
+    file.exec(text);
+    file.close();
+    return;
+  }
+  const client = new Client({ connectionString: database.url() });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}

@@ -1,0 +1,195 @@
+import type { Clock, NewId } from '@parley/core';
+import type { ForgottenValues, HeldBack } from './backup/unfinished.ts';
+import { type Database, type Sql, statement, type WriteHere } from './database.ts';
+
+/** Which database this is, and how far it has come: its counter only rises. */
+export interface StoreMark {
+  readonly name: string;
+  readonly counter: number;
+}
+
+/** The last time that the database was found to have gone back, and what was held back then. */
+export interface Setback {
+  /** How often that was found so far. */
+  readonly count: number;
+  /** In ms since 1970. */
+  readonly at: number;
+  readonly turns: number;
+  readonly parts: number;
+}
+
+/** What a found mark says to a process that has seen another one; both are of one moment. */
+export type MarkVerdict = 'first' | 'onward' | 'behind' | 'other';
+
+/**
+ * Compares what a process has seen of its database with what it finds. `behind`: rows that were confirmed are gone,
+ * as after a failover to a late replica or with an older copy. `other`: it was replaced on purpose, as by a restore.
+ */
+export function judgeMark(seen: StoreMark | null, found: StoreMark): MarkVerdict {
+  if (seen === null) return 'first';
+  if (seen.name !== found.name) return 'other';
+  return found.counter < seen.counter ? 'behind' : 'onward';
+}
+
+export interface StateDeps {
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** Values of adapters that are dropped when the database has gone back, as after a restore. */
+  readonly forget: readonly ForgottenValues[];
+  /** Hears that this process has found the database to have gone back, after all of it was held back. */
+  readonly onSetback: (setback: Setback) => void;
+}
+
+type Found = StoreMark & { readonly setbacks: number };
+
+/**
+ * Notices a database that has gone back in time, by the table `store_state`. The counter is raised with what each
+ * process does every few seconds anyway, never with a message, and is compared on each new connection before
+ * anything else is asked there: a failover breaks all of them.
+ */
+export class StoreState {
+  readonly #database: Database;
+  readonly #deps: StateDeps;
+  #seen: StoreMark | null = null;
+  #setbacks = 0;
+  #settling: Promise<void> | null = null;
+
+  constructor(database: Database, deps: StateDeps) {
+    this.#database = database;
+    this.#deps = deps;
+  }
+
+  /** The highest mark that this process knows; to be kept where it survives the process. */
+  get seen(): StoreMark | null {
+    return this.#seen;
+  }
+
+  /** How often this database has gone back, as far as this process knows. */
+  get setbacks(): number {
+    return this.#setbacks;
+  }
+
+  /** What other memories have seen of this database: the data folder, Redis. */
+  expect(mark: StoreMark): void {
+    if (this.#seen === null || this.#seen.name !== mark.name) this.#seen ??= mark;
+    else if (mark.counter > this.#seen.counter) this.#seen = mark;
+  }
+
+  /** Raises the counter, in a transaction of its own. */
+  async advance(): Promise<void> {
+    const before = this.#seen;
+    const found = await this.#database.write((sql) => this.raise(sql), 'process');
+    await this.judge(before, found);
+  }
+
+  /** Raises the counter in the transaction of the caller, who calls `judge` after the commit with what was seen before. */
+  async raise(sql: Sql): Promise<Found | null> {
+    return (await sql.get(RAISE)) ?? null;
+  }
+
+  /** Looks at the database on a new connection, before that is used. */
+  async check(write: WriteHere): Promise<void> {
+    const before = this.#seen;
+    if (before === null) return;
+    const found = await write((sql) => sql.get(LOOK));
+    if (found === undefined || judgeMark(before, found) !== 'behind') return;
+    await this.#settle(before, found.setbacks, write);
+  }
+
+  /** What a raised counter says. */
+  async judge(before: StoreMark | null, found: Found | null): Promise<void> {
+    if (found === null) {
+      await this.#introduce(before);
+      return;
+    }
+    // The counter was raised by one since.
+    const verdict = judgeMark(before, { ...found, counter: found.counter - 1 });
+    this.#setbacks = found.setbacks;
+    if (verdict !== 'behind' || before === null) return this.#saw(found);
+    await this.#settle(before, found.setbacks, (work) => this.#database.writeLong(work));
+  }
+
+  /** Null while it never was. */
+  async lastSetback(): Promise<Setback | null> {
+    const row = await this.#database.read((sql) => sql.get(LAST_SETBACK));
+    return row === undefined || row.at === null ? null : { ...row, at: row.at };
+  }
+
+  #saw({ name, counter }: StoreMark): void {
+    const seen = this.#seen;
+    if (seen?.name !== name || counter > seen.counter) this.#seen = { name, counter };
+  }
+
+  /** A database without a name: new, or a copy from before there were names, if this process knows one. */
+  async #introduce(before: StoreMark | null): Promise<void> {
+    const { newId } = this.#deps;
+    const mark = { name: before?.name ?? newId('database'), counter: 0 };
+    await this.#database.write((sql) => sql.run(INTRODUCE, mark));
+    if (before === null) return this.advance();
+    await this.#settle(before, 0, (work) => this.#database.writeLong(work));
+  }
+
+  /** Once in a deployment, however many processes notice it at the same moment. */
+  #settle(before: StoreMark, setbacks: number, write: WriteHere): Promise<void> {
+    this.#settling ??= this.#holdBack(before, setbacks, write).finally(() => {
+      this.#settling = null;
+    });
+    return this.#settling;
+  }
+
+  async #holdBack(before: StoreMark, setbacks: number, write: WriteHere): Promise<void> {
+    const { clock, forget, onSetback } = this.#deps;
+    const { settleUnfinished } = await import('./backup/unfinished.ts');
+    const done = await write(async (sql) => {
+      const found = await sql.get(LOCK);
+      if (found === undefined || found.setbacks > setbacks) return null;
+      const now = clock();
+      const held: HeldBack = await settleUnfinished(sql, forget, now);
+      const counter = Math.max(before.counter, found.counter) + 1;
+      const { turns, parts } = held;
+      await sql.run(SET_BACK, { counter, now, turns, parts });
+      return {
+        mark: { name: found.name, counter },
+        setback: { count: found.setbacks + 1, at: now, turns, parts },
+      };
+    });
+    if (done === null) {
+      // Another process was first; what this one has seen is in its counter or before it.
+      this.#seen = null;
+      return;
+    }
+    this.#seen = done.mark;
+    this.#setbacks = done.setback.count;
+    onSetback(done.setback);
+  }
+}
+
+const MARK = 'name, counter, setbacks';
+
+const RAISE = statement(
+  `update store_state set counter = counter + 1 where id = 1 returning ${MARK}`,
+).rows<Found>();
+
+const LOOK = statement(`select ${MARK} from store_state where id = 1`).rows<Found>();
+
+const LOCK = statement(
+  `select ${MARK} from store_state where id = 1 /*pg for update*/`,
+).rows<Found>();
+
+/** The row of a database that starts, or that a restore has filled. */
+export const INTRODUCE = statement(`
+  insert into store_state (id, name, counter, setbacks) values (1, :name, :counter, 0)
+  on conflict (id) do nothing`);
+
+const SET_BACK = statement(`
+  update store_state set counter = :counter, setbacks = setbacks + 1, setback_at = :now,
+    setback_turns = :turns, setback_parts = :parts where id = 1`);
+
+const LAST_SETBACK = statement(`
+  select setbacks as count, setback_at as at, setback_turns as turns, setback_parts as parts
+  from store_state where id = 1`).rows<{
+  readonly count: number;
+  readonly at: number | null;
+  readonly turns: number;
+  readonly parts: number;
+}>();
