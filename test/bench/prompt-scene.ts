@@ -10,7 +10,7 @@ import {
   type TurnServices,
   turnPrompt,
 } from '@parley/agent';
-import { silentRuntime } from '@parley/core';
+import { createCheckRunner, silentRuntime } from '@parley/core';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import {
   type AssembledPrompt,
@@ -162,6 +162,7 @@ export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnS
     owners: ['telegram:42'],
     history: { entries: HISTORY, tokens: 50_000 },
     busy: 'collect',
+    checks: createCheckRunner(),
     media: {
       readDocument: () => Promise.reject(new Error('there are no documents')),
       scalePicture: () => Promise.reject(new Error('there are no pictures')),

@@ -11,7 +11,7 @@ import {
   type TurnServices,
   withHeartbeats,
 } from '@parley/agent';
-import { type OutboundPart, silentLogger, silentRuntime } from '@parley/core';
+import { createCheckRunner, type OutboundPart, silentLogger, silentRuntime } from '@parley/core';
 import type { ChatModel } from '@parley/models';
 import {
   builtInLayers,
@@ -98,6 +98,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     ...{ ...SILENCE, store, clock },
     model: watched(options.model, happenNext),
     busy: 'steer' as const,
+    checks: createCheckRunner(),
     prompt: assemblerOf(choice),
     history: { entries: 12, tokens: 7_500 },
   };

@@ -1,5 +1,5 @@
 import { openMcp } from '@parley/agent';
-import { reasonOf, silentTracer } from '@parley/core';
+import { createCheckRunner, reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, Health } from '@parley/gateway';
@@ -44,7 +44,16 @@ export async function openFoundation(
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
   const durable = await openDurable({ ...options, processId }, settings, opened);
-  const shared = { ...durable, log, meter: metrics.meter, clock, monotonic, random, pass };
+  const shared = {
+    ...durable,
+    log,
+    meter: metrics.meter,
+    clock,
+    monotonic,
+    random,
+    pass,
+    checks: createCheckRunner(),
+  };
   return {
     processId,
     shared,

@@ -1,4 +1,5 @@
 import type { ResponseFormat } from '@parley/core';
+import { HOSTILE_SCHEMAS, SLOW_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool, say } from './testing/tool-scene.ts';
 import { agentIn, openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
@@ -58,6 +59,50 @@ describe('an answer with a response format', () => {
     expect(answered).toMatchObject({ role: 'assistant', content: bad });
     expect(repair).toMatchObject({ role: 'user', content: expect.stringContaining(why) });
     expect(scene.outcome()).toBe('answered');
+  });
+
+  const [ambiguous] = HOSTILE_SCHEMAS;
+  const [slow] = SLOW_SCHEMAS;
+  it.each([
+    ['stored by a version that accepted more', ambiguous],
+    ['slow with this answer', slow],
+  ])('[D13] whose check never ends is a failure that says so, once: %s', async (_, format) => {
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 10);
+    const owed = await ask(format?.schema, [JSON.stringify(format?.value)]);
+    clearInterval(timer);
+    expect(owed.join(' ')).toMatch(
+      /^⚙️ Whether the model’s answer fits the response format is not known.* took longer than 1 s .* Make the schema simpler/,
+    );
+    expect(scene.model.asked).toHaveLength(1);
+    expect(scene.outcome()).toBe('failed');
+    // The event loop went on meanwhile.
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('[G16] whose check never ends is a failure as well where the turn is resumed, and holds up no other', async () => {
+    scene = await openTurnScene();
+    await scene.write('how many?', { responseFormat: ambiguous?.schema ?? {} });
+    await scene.write('and now?');
+    scene.model.next(
+      { say: JSON.stringify(ambiguous?.value) },
+      { say: JSON.stringify(ambiguous?.value) },
+      { say: 'Three.' },
+    );
+    const { lanes } = scene.store;
+    Object.assign(scene.store, {
+      lanes: { ...lanes, commit: () => Promise.reject(new Error('killed')) },
+    });
+    const started = await scene.begin();
+    await expect(scene.run(started)).rejects.toThrow('killed');
+    Object.assign(scene.store, { lanes });
+    await scene.store.lanes.release(started.lease);
+    await scene.answerNext();
+    expect(scene.outcome()).toBe('failed');
+    await scene.answerNext();
+    const owed = await scene.owed();
+    expect(owed[0]).toContain('is not known');
+    expect(owed.at(-1)).toBe('Three.');
   });
 
   it('[P04] that does not fit twice is a failure that says so, and no JSON', async () => {

@@ -144,6 +144,7 @@ const NO_TOOLS: ToolSet = {
   offered: [],
   tokens: 0,
   foreign: new Set(),
+  sizes: new Map(),
 };
 
 /** Only the kinds: chat users choose names and types (P18). */

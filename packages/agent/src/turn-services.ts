@@ -1,4 +1,4 @@
-import type { BusyPolicy, JudgeHeartbeat, Runtime } from '@parley/core';
+import type { BusyPolicy, CheckRunner, JudgeHeartbeat, Runtime } from '@parley/core';
 import type { ChatModel, ChoosableModel } from '@parley/models';
 import type { ContextSource, PromptAssembler, PromptMode, SentParts } from '@parley/prompt';
 import type { WakeDelivery } from '@parley/queue';
@@ -25,6 +25,8 @@ export interface TurnServices extends Runtime, AgentContext {
   readonly sources: readonly ContextSource[];
   readonly history: HistoryLimits;
   readonly media: MediaDeps;
+  /** Checks answers and arguments by schemas from outside. */
+  readonly checks: CheckRunner;
   /** Wakes the delivery of a chat. */
   readonly deliver: WakeDelivery;
   /** Wakes a lane. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ResponseFormat } from './response-format.ts';
+import { StoredResponseFormat } from './json-schema/answer-check.ts';
 
 /** The kind of place a message was written in; decides privacy, activation and the lane. */
 export const ChatType = z.enum(['direct', 'group', 'channel', 'thread']);
@@ -99,8 +99,11 @@ export const InboundMessage = z.strictObject({
     .optional(),
   /** Custom turn variables, carried through to the runtime facts (F02). */
   variables: z.record(z.string(), z.string()).default({}),
-  /** The JSON to answer with; kept only from adapters that programs write to, and from jobs. */
-  responseFormat: ResponseFormat.optional(),
+  /**
+   * The JSON to answer with; kept only from adapters that programs write to, and from jobs. Code that takes one
+   * from outside examines it as `ResponseFormat`; here it may be of an earlier version, which accepted more.
+   */
+  responseFormat: StoredResponseFormat.optional(),
   /**
    * What made Parley itself write this message; absent where a person did: `boot` after a start (W08),
    * `sub-agent` for what one is to do or has done (G07), `heartbeat` for a standing task (H02), `cron`

@@ -5,9 +5,16 @@ export * from './channel.ts';
 export * from './context-block.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
+export {
+  type CheckedJson,
+  ResponseFormat,
+  ResponseFormatError,
+} from './json-schema/answer-check.ts';
+export { CheckError, type CheckRunner, createCheckRunner } from './json-schema/check-runner.ts';
+export { findPatternRisk } from './json-schema/pattern-risk.ts';
+export { type JsonSchema, measureSchema, type SchemaSize } from './json-schema/schema-risk.ts';
 export * from './proactive.ts';
 export * from './prompt.ts';
-export * from './response-format.ts';
 export * from './runtime.ts';
 export * from './text.ts';
 export * from './time.ts';

@@ -62,6 +62,14 @@ describe('loadSettings with wrong values', () => {
     ['model: { provider: anthropic }', 'model.apiKey', 'text'],
     ['model: 5', 'model', 'one of "auto"|"offline", or a block'],
     ['model: {}', 'model.provider', 'one of local, anthropic'],
+    ['approvals: { auto: ["exec:"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
+    ['approvals: { auto: ["git status*"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
+    ['approvals: { auto: ["exec:a\\nb*"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
+    [
+      `approvals: { auto: ["exec:${'*a'.repeat(250)}"] }`,
+      'approvals.auto[0]',
+      'at most 500 characters',
+    ],
   ])('[D12] %s: says at %s that it expects %s', (yaml, path, expected) => {
     const found = problems(load(yaml));
     expect(found).toEqual([expect.objectContaining({ path })]);

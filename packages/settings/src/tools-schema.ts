@@ -42,10 +42,14 @@ export const Tools = section('What the agent can do besides answering.', {
   ),
 });
 
-/** `tool`, or `tool:pattern`. */
+/** `tool`, or `tool:pattern`; only `*` has a meaning of its own in a pattern. */
 const AutoRule = z
   .string()
-  .regex(/^[a-z][a-z0-9_]{0,63}(:.+)?$/, 'a tool, or tool:pattern, such as exec:git status*');
+  .max(500, 'a rule of at most 500 characters')
+  .regex(
+    /^[a-z][a-z0-9_]{0,63}(:.+)?$/,
+    'a tool, or tool:pattern in one line, such as exec:git status*',
+  );
 
 /** Which tool calls need an approval, and whose (G05). */
 export const Approvals = section('Tools that are run only when a person says yes.', {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type NewId, reasonOf } from '@parley/core';
+import { findPatternRisk, type NewId, reasonOf } from '@parley/core';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { AudienceFrontMatter } from './audience.ts';
@@ -106,12 +106,10 @@ const Pattern = z
   .string()
   .min(1)
   .transform((source, context) => {
-    try {
-      return new RegExp(source, 'iu');
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: reasonOf(error) });
-      return z.NEVER;
-    }
+    const risk = findPatternRisk(source, 'iu');
+    if (risk === null) return new RegExp(source, 'iu');
+    context.addIssue({ code: 'custom', message: risk });
+    return z.NEVER;
   });
 
 const Scenario = z.strictObject({

@@ -7,6 +7,7 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 const ENTRIES = {
   main: 'apps/parley/src/main.ts',
   index: 'apps/parley/src/index.ts',
+  'check-thread': 'packages/core/src/json-schema/check-thread.ts',
   'page-thread': 'packages/tools/src/web/page-thread.ts',
   'document-process': 'packages/tools/src/documents/document-process.ts',
   'picture-process': 'packages/tools/src/documents/picture-process.ts',

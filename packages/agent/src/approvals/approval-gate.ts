@@ -22,15 +22,9 @@ import {
 } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { leadingMessage } from '../turn-opening.ts';
-import {
-  type ApprovalRules,
-  isSometimes,
-  isSpared,
-  needOf,
-  ruleFor,
-  subjectOf,
-} from './approval-policy.ts';
+import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
 import { askPerson } from './ask-person.ts';
+import { ruleFor } from './auto-rules.ts';
 import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
 import {
   type Asked,

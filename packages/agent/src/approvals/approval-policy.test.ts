@@ -1,16 +1,8 @@
 import { InboundMessage } from '@parley/core';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import { completionText } from '../sub-agents/sub-agent-runner.ts';
-import {
-  hasUntrustedText,
-  isAllowed,
-  type Need,
-  needOf,
-  ruleFor,
-  subjectOf,
-} from './approval-policy.ts';
+import { hasUntrustedText, type Need, needOf, subjectOf } from './approval-policy.ts';
 
 describe('what needs an approval', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({
@@ -31,37 +23,6 @@ describe('what needs an approval', () => {
     ['never', ['exec'], ['exec'], 'auto'],
   ])('[G05] a tool that says %s, with ask %j and auto %j: %s', (approval, ask, auto, need) => {
     expect(needOf({ name: 'exec', approval }, 'ls -l', rules(ask, auto))).toBe(need);
-  });
-
-  it.each([
-    ['exec', 'exec', null, true],
-    ['exec', 'execute', 'x', false],
-    ['exec:git status', 'exec', 'git status', true],
-    ['exec:git status', 'exec', 'git status -s', false],
-    ['exec:git status*', 'exec', 'git status -s', true],
-    ['exec:git status*', 'exec', 'git status; rm -r .', false],
-    ['exec:git status*', 'exec', 'git status\nrm -r .', false],
-    ['exec:git status*', 'exec', 'git status $(rm -r .)', false],
-    ['exec:git status*', 'exec', 'git status > /etc/x', false],
-    ['exec:git status*', 'exec', 'sudo git status', false],
-    ['write:notes/*', 'write', 'notes/a.md', true],
-    ['write:notes/*', 'write', 'notes/../MEMORY.md', false],
-    ['write:notes/*', 'write', 'notes/a..b.md', true],
-    ['write:notes/*', 'write', null, false],
-    ['write:*.md', 'write', 'axmd', false],
-    ['web_fetch:https://a.org/*', 'web_fetch', 'https://a.org/x?y=1', true],
-    ['web_fetch:https://a.org/*', 'web_fetch', 'https://b.org/https://a.org/', false],
-  ])('[G05] %s for %s with %j: %s', (entry, tool, subject, expected) => {
-    expect(isAllowed(entry, tool, subject)).toBe(expected);
-  });
-
-  it('[G05] no star lets a command go on to another', () => {
-    const joint = fc.constantFrom(';', '|', '&', '\n', '$(', '`', '>', '<');
-    fc.assert(
-      fc.property(fc.string(), joint, fc.string(), (before, sign, after) => {
-        expect(isAllowed('exec:ls *', 'exec', `ls ${before}${sign}${after}`)).toBe(false);
-      }),
-    );
   });
 
   it('[G05] a call is about its tool’s first argument, whatever order the model writes them in', () => {
@@ -133,33 +94,5 @@ describe('text of outsiders', () => {
     [[], true, true],
   ])('[G05] results %j, inherited %s: %s', (results, inherited, is) => {
     expect(hasUntrustedText({ messages: [told({})], results, inherited })).toBe(is);
-  });
-});
-
-describe('[G05] the rule that allows a call for good', () => {
-  it.each([
-    ['write', 'notes/a.md', 'write:notes/a.md'],
-    ['exec', 'git status; rm x', 'exec:git status; rm x'],
-    ['exec', 'ls *', null],
-    ['exec', 'ls\nrm x', null],
-    ['exec', 'ls \u3164', null],
-    ['exec', ' ', null],
-    ['exec', null, null],
-    ['exec', 'x'.repeat(400), null],
-    ['Odd-tool', 'x', null],
-  ])('of %s with %j is %j', (tool, subject, rule) => {
-    expect(ruleFor(tool, subject)).toBe(rule);
-  });
-
-  it('allows that subject alone', () => {
-    const subjects = fc.tuple(fc.string(), fc.string());
-    fc.assert(
-      fc.property(subjects, ([subject, other]) => {
-        const rule = ruleFor('exec', subject);
-        if (rule === null) return;
-        expect(isAllowed(rule, 'exec', subject)).toBe(true);
-        expect(isAllowed(rule, 'exec', other)).toBe(other === subject);
-      }),
-    );
   });
 });

@@ -5,7 +5,7 @@ import { isForwarded } from '../memory/own-words.ts';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
-import { writtenOut } from './shown-arguments.ts';
+import { isAllowed, isNamed } from './auto-rules.ts';
 
 export interface ApprovalRules {
   /** Tools that need an approval although they do not ask for one themselves. */
@@ -73,44 +73,6 @@ export function subjectOf(
   const [first] = Object.keys(properties);
   const value = first === undefined ? undefined : input[first];
   return typeof value === 'string' ? value : null;
-}
-
-/** What a `*` matches: not what joins or starts commands in a shell, and no line break. */
-const WILDCARD = '[^\\n\\r;|&<>$`(){}]*';
-
-/**
- * Whether an entry of the allow list covers a call: `write` covers all calls of a tool, `write:notes/*`
- * those whose whole subject matches. A `*` matches no shell syntax that leads to another command and no
- * step up to another folder: `git status; rm -r .` is no `git status*`.
- */
-export function isAllowed(entry: string, tool: string, subject: string | null): boolean {
-  const colon = entry.indexOf(':');
-  if (colon === -1) return entry === tool;
-  if (entry.slice(0, colon) !== tool || subject === null) return false;
-  const pattern = entry.slice(colon + 1);
-  if (!pattern.includes('*')) return pattern === subject;
-  if (/(^|[\\/])\.\.([\\/]|$)/.test(subject)) return false;
-  const expression = pattern.split('*').map(escapeRegExp).join(WILDCARD);
-  return new RegExp(`^${expression}$`, 'u').test(subject);
-}
-
-/** In characters; longer ones nobody could read in a list. */
-const LONGEST_RULE = 300;
-
-/** The entry of the allow list for calls with exactly this subject; null where none says that and no more. */
-export function ruleFor(tool: string, subject: string | null): string | null {
-  if (subject === null || subject.trim() === '' || /[*\n\r]/.test(subject)) return null;
-  if (writtenOut(subject) !== subject || !/^[a-z][a-z0-9_]{0,63}$/.test(tool)) return null;
-  const rule = `${tool}:${subject}`;
-  return rule.length > LONGEST_RULE ? null : rule;
-}
-
-function isNamed(entry: string, tool: string, subject: string | null): boolean {
-  return subject !== null && !entry.includes('*') && entry === `${tool}:${subject}`;
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
 export function approvalsNote(

@@ -1,6 +1,7 @@
 import {
   type Audience,
   argumentLine,
+  type CheckRunner,
   type Clock,
   type InboundMessage,
   type LiveToolCall,
@@ -36,6 +37,7 @@ import {
   type ToolOutcome,
 } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
+import { tryArguments } from '../tools/try-arguments.ts';
 import type { TurnOrigin } from '../turn-opening.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
@@ -43,6 +45,8 @@ import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 export interface CallToolsDeps {
   readonly turnId: string;
   readonly tools: ToolSet;
+  /** Tries arguments out whose check could take long. */
+  readonly checks: CheckRunner;
   readonly journal: TurnJournal;
   /** Asks for approvals (G05); without it, tools that need one are not run. */
   readonly gate?: ApprovalGate | undefined;
@@ -138,6 +142,8 @@ async function outcomeOf(
   if (nth >= MOST_CALLS) return tooMany(call);
   const tool = deps.tools.get(call.name);
   if (tool === undefined) return unknownTool(call, deps.tools);
+  const unchecked = await tryArguments(deps, call, stop);
+  if (unchecked !== null) return unchecked;
   const moment = momentOf(deps.at, deps.journal);
   const proposal = await proposalOf(deps, tool, call);
   const verdict = await verdictOn(deps, tool, journalled, moment, proposal);

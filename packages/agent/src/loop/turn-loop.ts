@@ -1,5 +1,6 @@
 import {
-  checkJson,
+  CheckError,
+  type CheckedJson,
   type LiveBus,
   type LiveToolCall,
   type Logger,
@@ -91,7 +92,9 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
       if (joined === 'fenced') return null;
       if (joined === 'joined') continue;
     }
-    const step = isFinal ? checkedStep(deps, answer, rounds) : modelStep(deps, answer, rounds);
+    const step = isFinal
+      ? await checkedStep(deps, answer, rounds, stop)
+      : modelStep(deps, answer, rounds);
     if (step.kind === 'answer') {
       await deps.beforeActing?.();
       stop.throwIfAborted();
@@ -192,20 +195,42 @@ const REPAIRS = 1;
 function assertRepairable(rounds: readonly Round[]): void {
   const misfits = rounds.flatMap(({ step: { misfit } }) => misfit ?? []);
   const last = misfits.at(-1);
-  if (last !== undefined && misfits.length > REPAIRS) throw new ResponseFormatError(last);
+  if (last !== undefined && misfits.length > REPAIRS) {
+    throw new ResponseFormatError(
+      `The model’s answer does not fit the response format, also not after it was asked once more, so it is not delivered: ${last}`,
+    );
+  }
 }
 
 /** The answer; or, where it does not fit the response format, a step that says so. */
-function checkedStep(
+async function checkedStep(
   deps: TurnLoopDeps,
   answer: ModelAnswer,
   rounds: readonly Round[],
-): FinalStep | ModelStep {
+  stop: AbortSignal,
+): Promise<FinalStep | ModelStep> {
   const final = finalStep(deps, answer, rounds);
   if (deps.format === undefined) return final;
-  const checked = checkJson(final.text, deps.format);
+  const checked = await checkedAnswer(deps.checks, final.text, deps.format, stop);
   if ('json' in checked) return { ...final, text: checked.json, isJson: true };
   return { ...modelStep(deps, { ...answer, calls: [] }, rounds), misfit: checked.wrong };
+}
+
+/** Throws ResponseFormatError where the check cannot be carried out: another answer would change nothing. */
+async function checkedAnswer(
+  checks: TurnLoopDeps['checks'],
+  text: string,
+  format: ResponseFormat,
+  stop: AbortSignal,
+): Promise<CheckedJson> {
+  try {
+    return await checks.checkAnswer(text, format, stop);
+  } catch (error) {
+    if (!(error instanceof CheckError)) throw error;
+    throw new ResponseFormatError(
+      `Whether the model’s answer fits the response format is not known, so it is not delivered. ${error.message} Make the schema simpler: its regular expressions, and references that lead back to themselves.`,
+    );
+  }
 }
 
 function finalStep(

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, type LiveBus, type LiveEvent, type Logger, silentRuntime } from '@parley/core';
+import {
+  type Clock,
+  createCheckRunner,
+  type LiveBus,
+  type LiveEvent,
+  type Logger,
+  silentRuntime,
+} from '@parley/core';
 import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from '@parley/models';
 import {
   builtInLayers,
@@ -94,6 +101,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     approvals: approvalsWith(approvals),
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
     media: { ...quietMedia(), ...media },
+    checks: createCheckRunner(),
     deliver: async (...to: unknown[]) => void woken.push(to.slice(0, 3).join('/')),
     bus,
     log: loggerInto(logged),

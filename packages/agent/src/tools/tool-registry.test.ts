@@ -85,6 +85,29 @@ describe('the tools of an installation', () => {
     expect(JSON.stringify(registry.for(OWNER).offered)).not.toContain('$schema');
   });
 
+  const input = (name: string): z.ZodType => {
+    const text = z.string();
+    switch (name) {
+      case 'ambiguous':
+        return z.object({ word: text.regex(/^(a+)+$/) });
+      case 'ambiguous key':
+        return z.object({ words: z.record(text.regex(/^(?:\w+\s?)*$/), text) });
+      case 'doubled':
+        return z.object({ part: doubled(z.object({ word: text }), 40) });
+      default:
+        return z.object({ all: z.array(z.union(manyLiterals())) });
+    }
+  };
+  it.each(['ambiguous', 'ambiguous key', 'doubled', 'large'])(
+    '[D13] of a plugin are left out where checking their arguments could take for ever: %s',
+    (what) => {
+      const added = [{ from: 'mine', tools: [tool('bad', { input: input(what) }), tool('good')] }];
+      const { registry, problems } = createToolRegistry({ builtIn: [], added });
+      expect(registry.for(OWNER).names).toEqual(['good']);
+      expect(problems).toMatchObject([{ code: 'tool-schema', tool: 'bad', from: 'mine' }]);
+    },
+  );
+
   it('[W02] of the owner exist for nobody else', () => {
     const builtIn = [tool('open'), tool('secret', { audience: 'owner' })];
     const guest = createToolRegistry({ builtIn }).registry.for(GUEST);
@@ -251,3 +274,12 @@ describe('the mode of a conversation', () => {
     expect(parts.at(-1)?.part).not.toHaveProperty('buttons');
   });
 });
+
+/** An object of two equal parts of two equal parts …: small as long as they are shared. */
+function doubled(part: z.ZodType, levels: number): z.ZodType {
+  return levels === 0 ? part : doubled(z.object({ one: part, other: part }), levels - 1);
+}
+
+function manyLiterals() {
+  return Array.from({ length: 3_000 }, (_, nth) => z.literal(nth));
+}

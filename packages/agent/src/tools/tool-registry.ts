@@ -1,4 +1,4 @@
-import { type Reader, reasonOf } from '@parley/core';
+import { measureSchema, type Reader, reasonOf, type SchemaSize } from '@parley/core';
 import type { ModelTool } from '@parley/models';
 import type { ToolNote } from '@parley/prompt';
 import type { ConversationMode } from '@parley/store';
@@ -39,6 +39,8 @@ export interface ToolSet {
   readonly tokens: number;
   /** Names of the tools whose results outsiders may have written. */
   readonly foreign: ReadonlySet<string>;
+  /** How much work it is to check the arguments of tools that Parley has not written. */
+  readonly sizes: ReadonlyMap<string, SchemaSize>;
 }
 
 /**
@@ -55,6 +57,7 @@ const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 interface Entry {
   readonly tool: Tool;
   readonly offered: ModelTool;
+  readonly size: SchemaSize;
 }
 
 /**
@@ -139,6 +142,8 @@ function entryOf(tool: Tool): Entry | Fault {
     return { code: 'tool-name', message };
   }
   try {
+    // Shared parts stay shared here: written out, they could be more than fits into memory.
+    const size = measureSchema(z.toJSONSchema(tool.input, { io: 'input', reused: 'ref' }));
     const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(tool.input, {
       io: 'input',
       override: ({ jsonSchema }) => {
@@ -152,10 +157,10 @@ function entryOf(tool: Tool): Entry | Fault {
     }
     const { summary, hint } = tool;
     const description = hint === undefined ? summary : `${summary} ${hint}`;
-    return { tool, offered: { name: tool.name, description, inputSchema } };
+    return { tool, offered: { name: tool.name, description, inputSchema }, size };
   } catch (error) {
-    // Not every zod check exists in JSON Schema, and a plugin may bring no schema at all.
-    const message = `Its input cannot be described to a model: ${reasonOf(error)}`;
+    // Not every zod check exists in JSON Schema, a plugin may bring no schema at all, and some could take for ever.
+    const message = `Its input cannot be described to a model or checked: ${reasonOf(error)}`;
     return { code: 'tool-schema', message };
   }
 }
@@ -182,6 +187,11 @@ function setOf(entries: readonly Held[]): ToolSet {
     foreign: new Set(
       entries.flatMap(({ tool, from }) => ((tool.foreign ?? from !== BUILT_IN) ? tool.name : [])),
     ),
+    sizes: new Map(
+      entries.flatMap(({ tool, from, size }) =>
+        from === BUILT_IN ? [] : ([[tool.name, size]] as const),
+      ),
+    ),
   };
 }
 
@@ -195,6 +205,7 @@ export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean)
     offered,
     tokens: toolTokens(offered),
     foreign: set.foreign,
+    sizes: set.sizes,
   };
 }
 
@@ -216,6 +227,7 @@ export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): T
   return {
     names: tools.names,
     foreign: tools.foreign,
+    sizes: tools.sizes,
     get(name) {
       const tool = tools.get(name);
       return tool !== undefined && isHeld(name) ? placeholder(tool, mode) : tool;

@@ -113,7 +113,8 @@ function words(node: Block): Block {
 
 function values(node: Block): Block {
   const types = z.array(Type).nonempty().safeParse(node.type).data;
-  const type = types ?? Type.safeParse(node.type).data;
+  // A repeated type would double everything inside when the check is made.
+  const type = types === undefined ? Type.safeParse(node.type).data : [...new Set(types)];
   const choices = z.array(Plain).nonempty().max(MOST_CHOICES).safeParse(node.enum).data;
   const only = Plain.safeParse(node.const).data;
   const usual = Plain.safeParse(node.default).data;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { checkJson, ResponseFormat } from './response-format.ts';
+import { checkAnswer, ResponseFormat } from './answer-check.ts';
 
 const wrongIn = (answer: string, format: object) => {
-  const checked = checkJson(answer, ResponseFormat.parse(format));
+  const checked = checkAnswer(answer, ResponseFormat.parse(format));
   return 'wrong' in checked ? checked.wrong : null;
 };
 
@@ -12,7 +12,7 @@ describe('a response format', () => {
     ['a list', [], 'json, or a JSON Schema'],
     ['what cannot be checked', { if: {}, else: {} }, 'Conditional schemas'],
     ['a type that does not exist', { type: 'strng' }, 'Unsupported type'],
-    ['a schema elsewhere', { $ref: 'https://example.org/a.json' }, 'only local refs'],
+    ['a schema elsewhere', { $ref: 'https://example.org/a.json' }, 'neither # nor'],
     ['a broken pattern', { type: 'string', pattern: '(' }, 'regular expression'],
     ['one that is too large', { description: 'x'.repeat(32_000) }, 'at most 32,000 characters'],
     ['one that is too deep', nested(80), 'more than 64 deep'],
@@ -42,8 +42,8 @@ describe('a response format', () => {
 
   it('[P04] lets what fits pass, unchanged', () => {
     const answer = '{ "copies": 1.0, "more": [true] }';
-    expect(checkJson(`\n${answer}\n`, COPIES)).toEqual({ json: answer });
-    expect(checkJson('null', { anyOf: [COPIES, { type: 'null' }] })).toEqual({ json: 'null' });
+    expect(checkAnswer(`\n${answer}\n`, COPIES)).toEqual({ json: answer });
+    expect(checkAnswer('null', { anyOf: [COPIES, { type: 'null' }] })).toEqual({ json: 'null' });
   });
 
   it('[P04] names at most ten mistakes', () => {

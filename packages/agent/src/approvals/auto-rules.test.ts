@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isAllowed, ruleFor } from './auto-rules.ts';
+
+const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
+const NEVER_WILD = '\n\r;|&<>$`(){}';
+
+/** What a rule means, sign by sign: slow, and too simple to be wrong. */
+function covers(pattern: string, subject: string): boolean {
+  const sign = pattern.charAt(0);
+  const rest = pattern.slice(1);
+  if (sign === '') return subject === '';
+  if (sign !== '*') return subject.startsWith(sign) && covers(rest, subject.slice(1));
+  if (covers(rest, subject)) return true;
+  const next = subject.charAt(0);
+  return next !== '' && !NEVER_WILD.includes(next) && covers(pattern, subject.slice(1));
+}
+
+describe('a rule of approvals.auto', () => {
+  it.each([
+    ['exec', 'exec', null, true],
+    ['exec', 'execute', 'x', false],
+    ['exec:git status', 'exec', 'git status', true],
+    ['exec:git status', 'exec', 'git status -s', false],
+    ['exec:git status*', 'exec', 'git status -s', true],
+    ['exec:git status*', 'exec', 'git status; rm -r .', false],
+    ['exec:git status*', 'exec', 'git status\nrm -r .', false],
+    ['exec:git status*', 'exec', 'git status $(rm -r .)', false],
+    ['exec:git status*', 'exec', 'git status > /etc/x', false],
+    ['exec:git status*', 'exec', 'sudo git status', false],
+    ['write:notes/*', 'write', 'notes/a.md', true],
+    ['write:notes/*', 'write', 'notes/../MEMORY.md', false],
+    ['write:notes/*', 'write', 'notes/a..b.md', true],
+    ['write:notes/*', 'write', null, false],
+    ['write:*.md', 'write', 'axmd', false],
+    ['web_fetch:https://a.org/*', 'web_fetch', 'https://a.org/x?y=1', true],
+    ['web_fetch:https://a.org/*', 'web_fetch', 'https://b.org/https://a.org/', false],
+  ])('[G05] %s for %s with %j: %s', (entry, tool, subject, expected) => {
+    expect(isAllowed(entry, tool, subject)).toBe(expected);
+  });
+
+  it('[G05] no star lets a command go on to another', () => {
+    const joint = fc.constantFrom(';', '|', '&', '\n', '$(', '`', '>', '<');
+    fc.assert(
+      fc.property(fc.string(), joint, fc.string(), (before, sign, after) => {
+        expect(isAllowed('exec:ls *', 'exec', `ls ${before}${sign}${after}`)).toBe(false);
+      }),
+    );
+  });
+
+  it.each(ASCII.filter((sign) => sign !== '*').map((sign) => [sign]))(
+    '[G05] with the sign %j beside a star stands for that sign and no other',
+    (sign) => {
+      const rule = `exec:a${sign}b *`;
+      expect(isAllowed(rule, 'exec', `a${sign}b c`)).toBe(true);
+      for (const other of ASCII) {
+        expect(isAllowed(rule, 'exec', `a${other}b c`)).toBe(other === sign);
+      }
+      expect(isAllowed(rule, 'exec', 'ab c')).toBe(false);
+    },
+  );
+
+  it.each(ASCII.map((sign) => [sign]))(
+    '[G05] has a star that matches %j only if it leads to no other command',
+    (sign) => {
+      expect(isAllowed('exec:ls *', 'exec', `ls ${sign}`)).toBe(!NEVER_WILD.includes(sign));
+    },
+  );
+
+  it('[G05] matches as its meaning says, whatever stands in it', () => {
+    const text = (signs: string) => fc.string({ unit: fc.constantFrom(...signs), maxLength: 12 });
+    fc.assert(
+      fc.property(text('ab-;**'), text('ab-;$'), (pattern, subject) => {
+        const expected = pattern.includes('*') ? covers(pattern, subject) : pattern === subject;
+        expect(isAllowed(`exec:${pattern}`, 'exec', subject)).toBe(expected);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('[D13] with many stars is decided at once, also against a long text that nearly fits', () => {
+    const rule = `exec:${'*a'.repeat(100)}b`;
+    expect(isAllowed(rule, 'exec', 'a'.repeat(200_000))).toBe(false);
+  });
+});
+
+describe('[G05] the rule that allows a call for good', () => {
+  it.each([
+    ['write', 'notes/a.md', 'write:notes/a.md'],
+    ['exec', 'git status; rm x', 'exec:git status; rm x'],
+    ['exec', 'ls *', null],
+    ['exec', 'ls\nrm x', null],
+    ['exec', 'ls \u3164', null],
+    ['exec', ' ', null],
+    ['exec', null, null],
+    ['exec', 'x'.repeat(400), null],
+    ['Odd-tool', 'x', null],
+  ])('of %s with %j is %j', (tool, subject, rule) => {
+    expect(ruleFor(tool, subject)).toBe(rule);
+  });
+
+  it('allows that subject alone', () => {
+    const subjects = fc.tuple(fc.string(), fc.string());
+    fc.assert(
+      fc.property(subjects, ([subject, other]) => {
+        const rule = ruleFor('exec', subject);
+        if (rule === null) return;
+        expect(isAllowed(rule, 'exec', subject)).toBe(true);
+        expect(isAllowed(rule, 'exec', other)).toBe(other === subject);
+      }),
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { writtenOut } from './shown-arguments.ts';
+
+/** What a `*` never matches: what joins or starts commands in a shell, and line breaks. */
+const NEVER_WILD: ReadonlySet<string> = new Set('\n\r;|&<>$`(){}');
+
+/**
+ * Whether an entry of the allow list covers a call: `write` covers all calls of a tool, `write:notes/*`
+ * those whose whole subject matches. A `*` matches no shell syntax that leads to another command and no
+ * step up to another folder: `git status; rm -r .` is no `git status*`. All other signs stand for themselves.
+ */
+export function isAllowed(entry: string, tool: string, subject: string | null): boolean {
+  const colon = entry.indexOf(':');
+  if (colon === -1) return entry === tool;
+  if (entry.slice(0, colon) !== tool || subject === null) return false;
+  const pattern = entry.slice(colon + 1);
+  if (!pattern.includes('*')) return pattern === subject;
+  if (/(^|[\\/])\.\.([\\/]|$)/.test(subject)) return false;
+  return matchesWildcards(pattern.split('*'), subject);
+}
+
+/**
+ * Takes each piece where it first occurs. A later place is never needed: what a `*` would have to skip to get there
+ * holds no sign that a `*` may not match, so the next `*` can match it as well.
+ */
+function matchesWildcards(pieces: readonly string[], subject: string): boolean {
+  const first = pieces[0] ?? '';
+  const last = pieces.at(-1) ?? '';
+  const end = subject.length - last.length;
+  if (!subject.startsWith(first) || !subject.endsWith(last) || end < first.length) return false;
+  let at = first.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const found = subject.indexOf(piece, at);
+    if (found === -1 || found + piece.length > end || !isWild(subject, at, found)) return false;
+    at = found + piece.length;
+  }
+  return isWild(subject, at, end);
+}
+
+function isWild(subject: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) {
+    if (NEVER_WILD.has(subject.charAt(at))) return false;
+  }
+  return true;
+}
+
+/** In characters; a longer rule is unreadable in a list. */
+const MAX_RULE_LENGTH = 300;
+
+/** The entry of the allow list for calls with exactly this subject; null where none says that and no more. */
+export function ruleFor(tool: string, subject: string | null): string | null {
+  if (subject === null || subject.trim() === '' || /[*\n\r]/.test(subject)) return null;
+  if (writtenOut(subject) !== subject || !/^[a-z][a-z0-9_]{0,63}$/.test(tool)) return null;
+  const rule = `${tool}:${subject}`;
+  return rule.length > MAX_RULE_LENGTH ? null : rule;
+}
+
+/** Whether an entry names a call by its whole subject, without a `*`. */
+export function isNamed(entry: string, tool: string, subject: string | null): boolean {
+  return subject !== null && !entry.includes('*') && entry === `${tool}:${subject}`;
+}

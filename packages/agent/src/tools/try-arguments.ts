@@ -1,0 +1,47 @@
+import { CheckError, type CheckRunner } from '@parley/core';
+import { type ModelToolCall, toolArguments } from '@parley/models';
+import { failure, type ToolOutcome } from './tool.ts';
+import type { ToolSet } from './tool-registry.ts';
+
+/** Steps of a check that take less than a tenth of a second. */
+const MAX_CHECK_STEPS = 50_000;
+
+/**
+ * Tries the arguments of a call out, off the event loop, where checking them could take long: there they are checked
+ * several times during a call, and everyone waits meanwhile. Null where they can be checked; else the refusal for the
+ * model. Throws when `stop` has fired.
+ */
+export async function tryArguments(
+  { tools, checks }: { readonly tools: ToolSet; readonly checks: CheckRunner },
+  call: ModelToolCall,
+  stop: AbortSignal,
+): Promise<ToolOutcome | null> {
+  const input = toolArguments(call);
+  const size = tools.sizes.get(call.name);
+  if (input === null || size === undefined) return null;
+  if (size.isPredictable && hasAtMost(input, MAX_CHECK_STEPS / size.expanded)) return null;
+  const schema = tools.offered.find(({ name }) => name === call.name)?.inputSchema ?? {};
+  try {
+    await checks.tryValue(input, schema, stop);
+    return null;
+  } catch (error) {
+    if (!(error instanceof CheckError)) throw error;
+    return failure(
+      `${call.name} was not run, because its arguments cannot be checked: ${error.message} Call it with shorter and fewer values.`,
+    );
+  }
+}
+
+/** Whether a JSON value has at most so many parts. */
+function hasAtMost(value: unknown, limit: number): boolean {
+  const open = [value];
+  let left = limit;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const parts: readonly unknown[] = Object.values(next);
+    left -= parts.length;
+    if (left < 0) return false;
+    for (const part of parts) open.push(part);
+  }
+  return true;
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { ParleyError, reasonOf } from '../errors.ts';
+import {
+  type JsonSchema,
+  measureSchema,
+  SCHEMA_LISTS,
+  SCHEMAS,
+  SCHEMAS_BY_NAME,
+} from './schema-risk.ts';
+
+/**
+ * The JSON that a turn has to answer with, because a program reads it (P04): an object of any shape (`json`), or what
+ * fits a JSON Schema. As it is stored, and not examined: an earlier version may have accepted more.
+ */
+export const StoredResponseFormat = z.union(
+  [z.literal('json'), z.record(z.string(), z.unknown())],
+  'json, or a JSON Schema',
+);
+export type ResponseFormat = z.infer<typeof StoredResponseFormat>;
+
+/**
+ * The same as it comes from outside. A schema that could not be checked in full is refused, and one that could take
+ * for ever to check.
+ */
+export const ResponseFormat = StoredResponseFormat.superRefine((format, context) => {
+  if (format === 'json') return;
+  try {
+    measureSchema(format);
+    compileSchema(format);
+  } catch (error) {
+    const message = `json, or a JSON Schema that can be checked (${reasonOf(error)})`;
+    context.addIssue({ code: 'custom', message });
+  }
+});
+
+/** Makes the check of a schema, in which every part counts. Throws where zod has no such check. */
+function compileSchema(schema: JsonSchema): z.ZodType {
+  return z.fromJSONSchema(strict(schema));
+}
+
+const Schema = z.record(z.string(), z.unknown());
+
+const OF_OBJECTS = ['properties', 'patternProperties', 'required', 'additionalProperties'];
+
+/**
+ * A schema whose every part counts: one that describes an object without `type: object` would fit anything, and a
+ * `default` would make a missing property fit.
+ */
+function strict(schema: unknown): z.infer<typeof Schema> {
+  const { default: _default, ...given } = Schema.parse(schema);
+  const typed = given.type === undefined && given.$ref === undefined;
+  const isObject = typed && OF_OBJECTS.some((key) => given[key] !== undefined);
+  const isArray = typed && !isObject && given.items !== undefined;
+  const type = isObject ? { type: 'object' } : isArray ? { type: 'array' } : {};
+  const below = (value: unknown) => (typeof value === 'boolean' ? value : strict(value));
+  const entries = Object.entries(given).map(([key, value]) => {
+    if (SCHEMAS_BY_NAME.has(key)) {
+      const named = Object.entries(Schema.parse(value)).map(([name, one]) => [name, below(one)]);
+      return [key, Object.fromEntries(named)];
+    }
+    if (SCHEMA_LISTS.has(key)) return [key, z.array(z.unknown()).parse(value).map(below)];
+    if (key === 'items' && Array.isArray(value)) return [key, value.map(below)];
+    return [key, SCHEMAS.has(key) ? below(value) : value];
+  });
+  return { ...Object.fromEntries(entries), ...type };
+}
+
+/** An answer that fits, as it is delivered; or what is wrong with it, for the model. */
+export type CheckedJson = { readonly json: string } | { readonly wrong: string };
+
+const MAX_ISSUES = 10;
+const MAX_ISSUE_LENGTH = 200;
+
+/**
+ * Checks the text of an answer. A code fence around all of it is taken off; nothing else is changed. A schema can make
+ * this take any time, so it runs where it can be ended (`check-thread.ts`). Throws where the schema cannot be checked.
+ */
+export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson {
+  const json = withoutFence(answer.trim());
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    return { wrong: `it is no JSON: ${reasonOf(error).slice(0, MAX_ISSUE_LENGTH)}` };
+  }
+  const schema = format === 'json' ? Schema : compileSchema(format);
+  const { error } = schema.safeParse(value);
+  if (error === undefined) return { json };
+  const issues = error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
+    const where = path.length === 0 ? 'the whole' : path.map(String).join('.');
+    return `${where}: ${message}`.slice(0, MAX_ISSUE_LENGTH);
+  });
+  return { wrong: issues.join('; ') };
+}
+
+function withoutFence(text: string): string {
+  const start = text.indexOf('\n') + 1;
+  const [, fence] = /^(`{3,}|~{3,})[ \t]*(?:json[c5]?[ \t]*)?\n$/i.exec(text.slice(0, start)) ?? [];
+  if (fence === undefined || !text.endsWith(fence)) return text;
+  return text.slice(start, -fence.length).trim();
+}
+
+/** No answer of the model fits the response format, or whether one fits is not known. For people. */
+export class ResponseFormatError extends ParleyError {
+  constructor(message: string) {
+    super({ code: 'response-format', message, retryable: true });
+  }
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import {
+  HOSTILE_PATTERNS,
+  HOSTILE_SCHEMAS,
+  type HostileSchema,
+  SLOW_PATTERN,
+  SLOW_SCHEMAS,
+} from '../testing/hostile-schemas.ts';
+import { ResponseFormat } from './answer-check.ts';
+import { CheckError, createCheckRunner } from './check-runner.ts';
+import { findPatternRisk } from './pattern-risk.ts';
+import { measureSchema } from './schema-risk.ts';
+
+const named = (all: readonly HostileSchema[]) => all.map((one) => [one.what, one] as const);
+
+/** How often the event loop came round while the work ran. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 10);
+  await work.catch(() => {});
+  clearInterval(timer);
+  return turns;
+}
+
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'done',
+    (error: unknown) => (error instanceof CheckError ? error.code : error),
+  );
+
+describe('a JSON Schema from outside', () => {
+  it.each(named(HOSTILE_SCHEMAS))('[D13] is refused when it arrives: %s', (_what, { schema }) => {
+    const { success, error } = ResponseFormat.safeParse(schema);
+    expect(success).toBe(false);
+    expect(error?.issues[0]?.message).toMatch(/^json, or a JSON Schema that can be checked \(/);
+    expect(() => measureSchema(schema)).toThrow();
+  });
+
+  it.each(named(SLOW_SCHEMAS))('[D13] is accepted and marked as slow: %s', (_what, { schema }) => {
+    expect(ResponseFormat.safeParse(schema).error).toBeUndefined();
+    expect(measureSchema(schema).isPredictable).toBe(false);
+  });
+
+  it('[P04] is accepted where it is recursive, has choices and repeats its definitions', () => {
+    const tree = {
+      $ref: '#/$defs/node',
+      $defs: {
+        name: { type: 'string', pattern: '^[a-z]+$' },
+        node: {
+          type: 'object',
+          properties: {
+            name: { $ref: '#/$defs/name' },
+            title: { $ref: '#/$defs/name' },
+            children: { type: 'array', items: { $ref: '#/$defs/node' } },
+            parent: { anyOf: [{ $ref: '#' }, { type: 'null' }] },
+          },
+        },
+      },
+    };
+    expect(ResponseFormat.safeParse(tree).error).toBeUndefined();
+  });
+
+  it('[D13] has a size: its schemas with all references followed', () => {
+    const two = {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/a' }, b: { $ref: '#/$defs/a' } },
+    };
+    const size = measureSchema({ ...two, $defs: { a: { type: 'array', items: {} } } });
+    expect(size).toEqual({ expanded: 7, isPredictable: true });
+  });
+});
+
+describe('a check in a thread', () => {
+  const checks = createCheckRunner({ timeoutMs: 500, idleMs: 200 });
+  const answer = ({ schema, value }: HostileSchema, stop?: AbortSignal) =>
+    checks.checkAnswer(JSON.stringify(value), schema, stop);
+
+  it.each(
+    named([
+      ...SLOW_SCHEMAS,
+      ...HOSTILE_SCHEMAS.filter(({ value }) => Object.keys(Object(value)).length > 0).slice(0, 12),
+    ]),
+  )('[D13] is ended, and the event loop never stands still: %s', async (_what, one) => {
+    const work = answer(one);
+    const code = codeOf(work);
+    expect(await turnsDuring(work)).toBeGreaterThan(0);
+    expect(await code).toMatch(/^check-(time|failed)$/);
+  });
+
+  it('[D13] tries values and patterns in the same way', async () => {
+    const [slow] = SLOW_SCHEMAS;
+    const { pattern, text } = SLOW_PATTERN;
+    const all = Promise.all([
+      codeOf(checks.tryValue(slow?.value, slow?.schema ?? {})),
+      codeOf(checks.testPatterns([new RegExp(pattern)], text)),
+    ]);
+    expect(await turnsDuring(all)).toBeGreaterThan(0);
+    expect(await all).toEqual(['check-time', 'check-time']);
+    expect(await checks.testPatterns([/a/u, /^b/u], 'a')).toEqual([true, false]);
+    await checks.tryValue({ a: 1 }, { type: 'object' });
+  });
+
+  it('[D13] is followed by others: ten slow ones delay a good one by their limits and no more', async () => {
+    const [slow] = SLOW_SCHEMAS;
+    if (slow === undefined) throw new Error('there is a slow schema');
+    const bad = Array.from({ length: 10 }, () => codeOf(answer(slow)));
+    const good = checks.checkAnswer('{"a": 1}', { type: 'object', required: ['a'] });
+    expect(await good).toEqual({ json: '{"a": 1}' });
+    expect(new Set(await Promise.all(bad))).toEqual(new Set(['check-time']));
+  });
+
+  it('[D11] ends when its turn is stopped, also while it waits for a thread', async () => {
+    const [slow] = SLOW_SCHEMAS;
+    if (slow === undefined) throw new Error('there is a slow schema');
+    const stop = new AbortController();
+    const patient = createCheckRunner({ timeoutMs: 3_600_000 });
+    const json = JSON.stringify(slow.value);
+    const all = Array.from({ length: 4 }, () =>
+      patient.checkAnswer(json, slow.schema, stop.signal),
+    );
+    setTimeout(() => stop.abort(new Error('stopped')), 100);
+    const ended = await Promise.allSettled(all);
+    expect(ended.map((one) => String(one.status === 'rejected' && one.reason))).toEqual(
+      Array.from({ length: 4 }, () => 'Error: stopped'),
+    );
+  });
+
+  it('[P04] needs no thread where any object fits', async () => {
+    expect(await checks.checkAnswer('{}', 'json')).toEqual({ json: '{}' });
+    expect(await checks.checkAnswer('[]', 'json')).toHaveProperty('wrong');
+  });
+
+  it('[D13] says why a schema of an earlier version cannot be checked', async () => {
+    await expect(checks.checkAnswer('{}', { type: 'strng' })).rejects.toThrow('Unsupported type');
+  });
+});
+
+describe('a regular expression of the list of hostile ones', () => {
+  it.each(HOSTILE_PATTERNS.map(({ pattern }) => [pattern]))('[D13] is found: %s', (pattern) => {
+    expect(findPatternRisk(pattern)).not.toBeNull();
+  });
+  it('[D12] is not one that is only slow with long texts', () => {
+    expect(findPatternRisk(SLOW_PATTERN.pattern)).toBeNull();
+  });
+});

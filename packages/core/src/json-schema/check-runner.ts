@@ -1,0 +1,185 @@
+import { Worker } from 'node:worker_threads';
+import { ParleyError } from '../errors.ts';
+import { moduleUrl } from '../installation.ts';
+import { type CheckedJson, checkAnswer, type ResponseFormat } from './answer-check.ts';
+import type { CheckOrder, ThreadMessage } from './check-thread.ts';
+import type { JsonSchema } from './schema-risk.ts';
+
+/**
+ * Runs checks that a schema or a regular expression from outside can make endless, in threads that are ended after a
+ * stated time. Threads are started when a check comes, kept for the next one, and end when none comes for a while.
+ * All methods throw CheckError, or what `stop` fired with.
+ */
+export interface CheckRunner {
+  /** Whether the answer of a turn is the JSON that was asked for (P04). */
+  checkAnswer(text: string, format: ResponseFormat, stop?: AbortSignal): Promise<CheckedJson>;
+  /** Resolves where checking the value by the schema comes to an end soon, whatever its result. */
+  tryValue(value: unknown, schema: JsonSchema, stop?: AbortSignal): Promise<void>;
+  /** Which of the patterns match. */
+  testPatterns(
+    patterns: readonly RegExp[],
+    text: string,
+    stop?: AbortSignal,
+  ): Promise<readonly boolean[]>;
+}
+
+export interface CheckRunnerOptions {
+  /** Longest time of one check, in ms; 1 s when absent. */
+  readonly timeoutMs?: number;
+  /** How long a thread without work is kept, in ms; 30 s when absent. */
+  readonly idleMs?: number;
+}
+
+const TIMEOUT_MS = 1_000;
+/** The event loop checks arguments again with what passed, several times for one call. */
+const VALUE_TIMEOUT_MS = 300;
+const IDLE_MS = 30_000;
+/** A thread takes a fraction of a second; on a machine that is too busy for this, nothing works. */
+const START_MS = 15_000;
+/** At once; others wait, so that slow checks do not take every core. */
+const MAX_THREADS = 2;
+/** Of the thread's own objects, in megabytes. */
+const MEMORY = { maxOldGenerationSizeMb: 128 };
+const SOURCE = new URL('./check-thread.ts', import.meta.url);
+
+/** `check-time`: it took too long. `check-failed`: it cannot be carried out, or took too much memory. */
+export class CheckError extends ParleyError {
+  constructor(code: 'check-time' | 'check-failed', message: string) {
+    super({ code, message, retryable: false });
+  }
+}
+
+interface Job {
+  readonly order: CheckOrder;
+  readonly timeoutMs: number;
+  readonly settle: (result: ThreadMessage | Error) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  isReady: boolean;
+  job: Job | null;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Makes a runner. Starts nothing. */
+export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner {
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const submit = createThreads(options.idleMs ?? IDLE_MS);
+  return {
+    async checkAnswer(text, format, stop) {
+      // Any object fits: nothing from outside takes part in this check.
+      if (format === 'json') return checkAnswer(text, format);
+      const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
+      if (said.kind !== 'answer') throw failureOf(said);
+      return said.result;
+    },
+    async tryValue(value, schema, stop) {
+      await submit({ kind: 'value', value, schema }, Math.min(timeoutMs, VALUE_TIMEOUT_MS), stop);
+    },
+    async testPatterns(patterns, text, stop) {
+      const said = await submit({ kind: 'patterns', patterns, text }, timeoutMs, stop);
+      if (said.kind !== 'patterns') throw failureOf(said);
+      return said.matches;
+    },
+  };
+}
+
+function failureOf(said: ThreadMessage): CheckError {
+  const reason = said.kind === 'failed' ? said.reason : `it answered with ${said.kind}`;
+  return new CheckError('check-failed', `The check cannot be carried out: ${reason}.`);
+}
+
+type Submit = (order: CheckOrder, timeoutMs: number, stop?: AbortSignal) => Promise<ThreadMessage>;
+
+function createThreads(idleMs: number): Submit {
+  const threads = new Set<Thread>();
+  const waiting: Job[] = [];
+
+  const end = (thread: Thread, why: Error): void => {
+    if (!threads.delete(thread)) return;
+    clearTimeout(thread.timer);
+    void thread.worker.terminate();
+    thread.job?.settle(why);
+    thread.job = null;
+    assign();
+  };
+
+  const start = (): Thread => {
+    const worker = new Worker(moduleUrl('check-thread', SOURCE), {
+      name: 'parley-check',
+      resourceLimits: MEMORY,
+    });
+    const thread: Thread = { worker, isReady: false, job: null, timer: undefined };
+    threads.add(thread);
+    worker.on('message', (message: ThreadMessage) => {
+      // A result can arrive after its thread was ended.
+      if (!threads.has(thread)) return;
+      if (message.kind === 'ready') thread.isReady = true;
+      else {
+        thread.job?.settle(message);
+        thread.job = null;
+      }
+      carryOn(thread);
+    });
+    worker.on('error', (cause) => end(thread, crashed(cause.message)));
+    worker.on('exit', () => end(thread, crashed('its thread ended')));
+    return thread;
+  };
+
+  /** Posts the order of a thread, which is timed from then on; without one, the thread waits for a while. */
+  const carryOn = (thread: Thread): void => {
+    clearTimeout(thread.timer);
+    thread.job ??= waiting.shift() ?? null;
+    const { job, worker } = thread;
+    if (job === null) {
+      worker.unref();
+      thread.timer = setTimeout(() => end(thread, crashed('its thread ended')), idleMs).unref();
+      return;
+    }
+    worker.ref();
+    const ms = thread.isReady ? job.timeoutMs : START_MS;
+    thread.timer = setTimeout(() => end(thread, tooSlow(ms)), ms);
+    if (thread.isReady) worker.postMessage(job.order);
+  };
+
+  const assign = (): void => {
+    while (waiting.length > 0) {
+      const free = [...threads].find(({ job }) => job === null);
+      if (free === undefined && threads.size >= MAX_THREADS) return;
+      carryOn(free ?? start());
+    }
+  };
+
+  return async (order, timeoutMs, stop) => {
+    stop?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<ThreadMessage>();
+    const settle = (result: ThreadMessage | Error): void => {
+      if (result instanceof Error) reject(result);
+      else resolve(result);
+    };
+    const job: Job = { order, timeoutMs, settle };
+    const cancel = (): void => {
+      const running = [...threads].find((thread) => thread.job === job);
+      const place = waiting.indexOf(job);
+      if (place !== -1) waiting.splice(place, 1);
+      reject(stop?.reason);
+      if (running !== undefined) end(running, crashed('it was stopped'));
+    };
+    stop?.addEventListener('abort', cancel, { once: true });
+    waiting.push(job);
+    assign();
+    return promise.finally(() => stop?.removeEventListener('abort', cancel));
+  };
+}
+
+function crashed(reason: string): CheckError {
+  return new CheckError(
+    'check-failed',
+    `The check took too much memory or could not run: ${reason}.`,
+  );
+}
+
+function tooSlow(ms: number): CheckError {
+  return new CheckError('check-time', `The check took longer than ${ms / 1_000} s and was ended.`);
+}

@@ -1,0 +1,267 @@
+import { type PatternNode, readPattern } from './pattern-tree.ts';
+
+/** Longest regular expression from outside, in characters. */
+export const MAX_PATTERN_LENGTH = 1_000;
+
+/** Largest automaton, in characters of some kind that it waits for. */
+const MAX_POSITIONS = 1_000;
+/** A fixed count (`{4}`) is written out up to this size, and a loop above. */
+const MAX_WRITTEN_OUT = 128;
+/** Steps of the whole examination of one pattern: a few ms. */
+const MAX_STEPS = 100_000;
+
+/**
+ * Why a regular expression must not be run on text from outside; null where no reason is found. It looks for
+ * repetitions that can match the same text in several ways, such as `(a+)+`, `(a|aa)*` or `(\w+\s?)*`: the time that
+ * they take doubles with each character. Patterns that are only slow with long texts pass, so whatever runs one still
+ * needs a time limit.
+ */
+export function findPatternRisk(source: string, flags = ''): string | null {
+  const { length } = source;
+  if (length > MAX_PATTERN_LENGTH) {
+    return `it has ${length} characters; at most ${MAX_PATTERN_LENGTH} are allowed`;
+  }
+  try {
+    new RegExp(source, flags);
+    const tree = readPattern(source, flags);
+    const sets = new CharacterSets(source, flags);
+    return [tree, ...lookedAt(tree)].some((part) => isAmbiguous(part, sets))
+      ? 'a repetition in it can match the same text in several ways, which can take for ever; let each repetition start with a character that it holds nowhere else'
+      : null;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'it cannot be read';
+  }
+}
+
+/** The bodies of all lookaheads and lookbehinds; each is an expression of its own. */
+function lookedAt(node: PatternNode): readonly PatternNode[] {
+  switch (node.kind) {
+    case 'empty':
+    case 'set':
+      return [];
+    case 'look':
+      return [node.body, ...lookedAt(node.body)];
+    case 'repeat':
+      return lookedAt(node.body);
+    case 'sequence':
+    case 'choice':
+      return node.items.flatMap(lookedAt);
+  }
+}
+
+/** Characters that stand for all others, besides those of the pattern. */
+const SAMPLES = [
+  ...Array.from({ length: 256 }, (_, code) => code),
+  ...[...'ſKıſßéΩжאعअก中あア한\u2028\u3000\u200d\ufeff€①²😀'].map(
+    (sign) => sign.codePointAt(0) ?? 0,
+  ),
+];
+
+/** Which characters the sets of one pattern have in common, as seen on samples. */
+class CharacterSets {
+  readonly #samples: readonly string[];
+  readonly #flags: string;
+  readonly #members = new Map<string, ReadonlySet<string>>();
+  readonly #overlaps = new Map<string, boolean>();
+
+  constructor(source: string, flags: string) {
+    const own = [...source].flatMap((sign) => {
+      const code = sign.codePointAt(0) ?? 0;
+      return [code - 1, code, code + 1].filter((one) => one >= 0 && one <= 0x10ffff);
+    });
+    this.#samples = [...new Set([...SAMPLES, ...own])].map((code) => String.fromCodePoint(code));
+    this.#flags = flags.replaceAll(/[gy]/g, '');
+  }
+
+  overlap(one: string, other: string): boolean {
+    if (one === other) return true;
+    const key = one < other ? `${one}\n${other}` : `${other}\n${one}`;
+    const known = this.#overlaps.get(key);
+    if (known !== undefined) return known;
+    const overlaps = !this.#membersOf(one).isDisjointFrom(this.#membersOf(other));
+    this.#overlaps.set(key, overlaps);
+    return overlaps;
+  }
+
+  #membersOf(source: string): ReadonlySet<string> {
+    const known = this.#members.get(source);
+    if (known !== undefined) return known;
+    const set = new RegExp(`^(?:${source})$`, this.#flags);
+    const members = new Set(this.#samples.filter((sample) => set.test(sample)));
+    this.#members.set(source, members);
+    return members;
+  }
+}
+
+/** How often each position can come next: more than once means that there are several ways to it. */
+type Ways = Map<number, number>;
+
+/** A part of the automaton: where it can start and end. */
+interface Part {
+  readonly isNullable: boolean;
+  readonly first: Ways;
+  readonly last: Ways;
+}
+
+/** Glushkov's automaton: a state for each set of characters, and the ways from one to the next. */
+interface Automaton {
+  readonly sets: string[];
+  readonly next: Ways[];
+  /** Throws when the examination has taken too many steps. */
+  readonly countStep: () => void;
+}
+
+function isAmbiguous(tree: PatternNode, sets: CharacterSets): boolean {
+  let steps = 0;
+  const countStep = (): void => {
+    steps += 1;
+    if (steps > MAX_STEPS) throw new Error('it is too complex to be checked; make it shorter');
+  };
+  const automaton: Automaton = { sets: [], next: [], countStep };
+  addPart(automaton, tree);
+  return loopsIn(automaton).some((loop) => hasSeveralWays(automaton, loop, sets));
+}
+
+const NOTHING: Part = { isNullable: true, first: new Map(), last: new Map() };
+
+function addPart(automaton: Automaton, node: PatternNode): Part {
+  switch (node.kind) {
+    case 'empty':
+    case 'look':
+      return NOTHING;
+    case 'set': {
+      const position = automaton.sets.push(node.source) - 1;
+      if (position >= MAX_POSITIONS) throw new Error('it is too large; make it shorter');
+      automaton.next.push(new Map());
+      return {
+        isNullable: false,
+        first: new Map([[position, 1]]),
+        last: new Map([[position, 1]]),
+      };
+    }
+    case 'sequence':
+      return node.items
+        .map((item) => addPart(automaton, item))
+        .reduce((before, part) => joined(automaton, before, part), NOTHING);
+    case 'choice': {
+      const parts = node.items.map((item) => addPart(automaton, item));
+      return {
+        isNullable: parts.some(({ isNullable }) => isNullable),
+        first: merged(parts.map(({ first }) => first)),
+        last: merged(parts.map(({ last }) => last)),
+      };
+    }
+    case 'repeat':
+      return addRepeat(automaton, node);
+  }
+}
+
+function addRepeat(
+  automaton: Automaton,
+  { body, min, max }: Extract<PatternNode, { kind: 'repeat' }>,
+): Part {
+  if (max === 0) return NOTHING;
+  const before = automaton.sets.length;
+  const part = addPart(automaton, body);
+  const size = automaton.sets.length - before;
+  if (max === 1) return { ...part, isNullable: part.isNullable || min === 0 };
+  if (min === max && size * max <= MAX_WRITTEN_OUT) {
+    let all = part;
+    for (let copy = 1; copy < max; copy += 1) {
+      all = joined(automaton, all, addPart(automaton, body));
+    }
+    return all;
+  }
+  link(automaton, part.last, part.first);
+  return { ...part, isNullable: part.isNullable || min === 0 };
+}
+
+function joined(automaton: Automaton, before: Part, after: Part): Part {
+  link(automaton, before.last, after.first);
+  return {
+    isNullable: before.isNullable && after.isNullable,
+    first: before.isNullable ? merged([before.first, after.first]) : before.first,
+    last: after.isNullable ? merged([before.last, after.last]) : after.last,
+  };
+}
+
+function link({ next, countStep }: Automaton, from: Ways, to: Ways): void {
+  for (const [position, ways] of from) {
+    const known = next[position];
+    for (const [target, others] of to) {
+      countStep();
+      known?.set(target, (known.get(target) ?? 0) + ways * others);
+    }
+  }
+}
+
+function merged(all: readonly Ways[]): Ways {
+  const sum: Ways = new Map();
+  for (const ways of all) {
+    for (const [position, count] of ways) sum.set(position, (sum.get(position) ?? 0) + count);
+  }
+  return sum;
+}
+
+/** The positions that can be reached from each other, as sets. */
+function loopsIn({ next, countStep }: Automaton): readonly ReadonlySet<number>[] {
+  const before: Ways[] = next.map(() => new Map());
+  for (const [from, ways] of next.entries()) {
+    for (const to of ways.keys()) before[to]?.set(from, 1);
+  }
+  const seen = new Set<number>();
+  const loops: ReadonlySet<number>[] = [];
+  for (const start of next.keys()) {
+    if (seen.has(start)) continue;
+    const behind = reachable(next, start, countStep);
+    if (!behind.has(start)) continue;
+    const loop = behind.intersection(reachable(before, start, countStep));
+    for (const position of loop) seen.add(position);
+    loops.push(loop);
+  }
+  return loops;
+}
+
+/** What comes after `start`; that is among it only where it is in a loop. */
+function reachable(next: readonly Ways[], start: number, countStep: () => void): Set<number> {
+  const found = new Set<number>();
+  const open = [start];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const target of next[at]?.keys() ?? []) {
+      countStep();
+      if (!found.has(target)) open.push(target);
+      found.add(target);
+    }
+  }
+  return found;
+}
+
+/**
+ * Whether two different ways through a loop read the same text: two positions that began as one, took different
+ * ways and meet again.
+ */
+function hasSeveralWays(
+  { next, sets, countStep }: Automaton,
+  loop: ReadonlySet<number>,
+  characters: CharacterSets,
+): boolean {
+  const seen = new Set<string>();
+  const open: (readonly [number, number])[] = [...loop].map((position) => [position, position]);
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const [one, other] = pair;
+    for (const [a, ways] of next[one] ?? []) {
+      if (!loop.has(a)) continue;
+      if (one === other && ways > 1) return true;
+      for (const b of next[other]?.keys() ?? []) {
+        countStep();
+        if (!loop.has(b) || (one === other && a === b)) continue;
+        if (!characters.overlap(sets[a] ?? '', sets[b] ?? '')) continue;
+        if (a === b) return true;
+        const key = a < b ? `${a} ${b}` : `${b} ${a}`;
+        if (!seen.has(key)) open.push([a, b]);
+        seen.add(key);
+      }
+    }
+  }
+  return false;
+}

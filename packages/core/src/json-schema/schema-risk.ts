@@ -1,0 +1,220 @@
+import { findPatternRisk } from './pattern-risk.ts';
+
+/** A JSON Schema, or a part of one, as an object. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Keywords whose values are schemas by name, lists of schemas, and schemas. */
+export const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+]);
+export const SCHEMA_LISTS: ReadonlySet<string> = new Set([
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'prefixItems',
+]);
+export const SCHEMAS: ReadonlySet<string> = new Set([
+  'items',
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'propertyNames',
+  'not',
+]);
+/** Their schemas are for the same value as the schema that holds them; all others are for parts of it. */
+const SAME_VALUE: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'not']);
+const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions']);
+
+/** Largest JSON Schema, in characters. */
+const MAX_LENGTH = 32_000;
+/** Deepest nesting: of schemas, and of lists and objects in all of it. */
+const MAX_DEPTH = 64;
+const MAX_NESTING = 200;
+/** Schemas in it, as it is written and with every reference replaced by what it refers to. */
+const MAX_SCHEMAS = 2_000;
+const MAX_EXPANDED = 10_000;
+/** Of all its regular expressions together, in characters. */
+const MAX_PATTERN_TEXT = 5_000;
+
+/** How much work it is to check values by a schema. */
+export interface SchemaSize {
+  /** Schemas in it, with every reference replaced by what it refers to. */
+  readonly expanded: number;
+  /** Without regular expressions and recursion, a check takes at most `expanded` steps for each part of a value. */
+  readonly isPredictable: boolean;
+}
+
+/**
+ * The size of a JSON Schema from outside. Throws an Error with the reason where reading it, or checking a value by it,
+ * could take for ever: it is too large or too deep, its references multiply, or a regular expression in it is ambiguous
+ * (`findPatternRisk`). Whatever passes can still be slow with a large value.
+ */
+export function measureSchema(schema: JsonSchema): SchemaSize {
+  assertShallow(schema);
+  const { length } = JSON.stringify(schema);
+  if (length > MAX_LENGTH) {
+    throw new Error(
+      `at most ${MAX_LENGTH.toLocaleString('en-US')} characters are allowed; it has ${length.toLocaleString('en-US')}`,
+    );
+  }
+  const found: Found = { schemas: 0, patterns: new Set(), isRecursive: false };
+  countSchemas(schema, found, 0);
+  assertPatterns(found.patterns);
+  const expanded = expandedSize(schema, { root: schema, sizes: new Map(), open: new Set(), found });
+  return { expanded, isPredictable: found.patterns.size === 0 && !found.isRecursive };
+}
+
+/** Without recursion, since its depth is what is asked. */
+function assertShallow(schema: unknown): void {
+  const open = [{ value: schema, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > MAX_NESTING) throw new Error(`it is nested more than ${MAX_NESTING} deep`);
+    for (const child of Object.values(value)) open.push({ value: child, depth: depth + 1 });
+  }
+}
+
+interface Found {
+  schemas: number;
+  readonly patterns: Set<string>;
+  isRecursive: boolean;
+}
+
+interface Measure {
+  readonly root: JsonSchema;
+  /** Expanded sizes of definitions, by their references. */
+  readonly sizes: Map<string, number>;
+  /** References that are being followed, to the same value and to parts of it. */
+  readonly open: Set<string>;
+  readonly found: Found;
+}
+
+function countSchemas(schema: JsonSchema, found: Found, depth: number): void {
+  if (depth > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} deep`);
+  found.schemas += 1;
+  if (found.schemas > MAX_SCHEMAS) {
+    throw new Error(`it holds more than ${MAX_SCHEMAS.toLocaleString('en-US')} schemas`);
+  }
+  const { type, $ref, pattern, patternProperties } = schema;
+  // Each type is a schema of its own for the check, and each repetition would double what is inside.
+  if (Array.isArray(type) && new Set(type).size !== type.length) {
+    throw new Error('one of its lists of types names a type twice');
+  }
+  if ($ref !== undefined) assertReference($ref);
+  if (typeof pattern === 'string') found.patterns.add(pattern);
+  for (const name of Object.keys(asSchema(patternProperties) ?? {})) found.patterns.add(name);
+  for (const { child } of childrenOf(schema)) countSchemas(child, found, depth + 1);
+}
+
+/** The check follows no other paths; several spellings of one reference would be checked several times. */
+function assertReference(reference: unknown): void {
+  if (typeof reference === 'string' && /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/.test(reference)) {
+    return;
+  }
+  throw new Error(
+    `its reference ${JSON.stringify(reference).slice(0, 100)} is neither # nor of the form #/$defs/NAME`,
+  );
+}
+
+function assertPatterns(patterns: ReadonlySet<string>): void {
+  const length = [...patterns].reduce((sum, pattern) => sum + pattern.length, 0);
+  if (length > MAX_PATTERN_TEXT) {
+    throw new Error(
+      `its regular expressions have more than ${MAX_PATTERN_TEXT.toLocaleString('en-US')} characters`,
+    );
+  }
+  for (const pattern of patterns) {
+    const risk = findPatternRisk(pattern);
+    if (risk !== null) {
+      throw new Error(`its regular expression ${JSON.stringify(pattern).slice(0, 100)}: ${risk}`);
+    }
+  }
+}
+
+/**
+ * A reference to something that holds it counts once: the check then goes as deep as the value. It must be for a part
+ * of the value, else the check would never end.
+ */
+function expandedSize(schema: JsonSchema, measure: Measure): number {
+  let size = 1;
+  const reference = schema.$ref;
+  if (typeof reference === 'string') size += referredSize(reference, measure);
+  for (const { child, keyword } of childrenOf(schema)) {
+    if (DEFINITIONS.has(keyword)) continue;
+    size += SAME_VALUE.has(keyword)
+      ? expandedSize(child, measure)
+      : expandedSize(child, { ...measure, open: insideValue(measure.open) });
+  }
+  if (size > MAX_EXPANDED) {
+    throw new Error(
+      `it holds more than ${MAX_EXPANDED.toLocaleString('en-US')} schemas once its references are followed`,
+    );
+  }
+  return size;
+}
+
+const INSIDE = ' inside';
+
+/** The open references, as seen from a part of the value. */
+function insideValue(open: ReadonlySet<string>): Set<string> {
+  return new Set([...open].map((one) => (one.endsWith(INSIDE) ? one : `${one}${INSIDE}`)));
+}
+
+function referredSize(reference: string, measure: Measure): number {
+  const { root, sizes, open } = measure;
+  const known = sizes.get(reference);
+  if (known !== undefined) return known;
+  if (open.has(reference)) {
+    throw new Error(`its reference ${reference} leads back to itself for the same value`);
+  }
+  if (open.has(`${reference}${INSIDE}`)) {
+    measure.found.isRecursive = true;
+    return 1;
+  }
+  const target = definitionOf(reference, root);
+  if (target === null) throw new Error(`its reference ${reference} leads nowhere`);
+  const size = expandedSize(target, { ...measure, open: new Set([...open, reference]) });
+  sizes.set(reference, size);
+  return size;
+}
+
+function definitionOf(reference: string, root: JsonSchema): JsonSchema | null {
+  const [, folder, name] = reference.split('/');
+  if (folder === undefined || name === undefined) return root;
+  const definitions = asSchema(root[folder]) ?? {};
+  const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
+  const found = Object.hasOwn(definitions, key) ? definitions[key] : undefined;
+  return typeof found === 'boolean' ? {} : asSchema(found);
+}
+
+interface Child {
+  readonly keyword: string;
+  readonly child: JsonSchema;
+}
+
+function childrenOf(schema: JsonSchema): readonly Child[] {
+  return Object.entries(schema).flatMap(([keyword, value]) => {
+    const isList = SCHEMA_LISTS.has(keyword) || (keyword === 'items' && Array.isArray(value));
+    const isNamed = SCHEMAS_BY_NAME.has(keyword) && typeof value === 'object' && value !== null;
+    const values =
+      isList && Array.isArray(value)
+        ? value
+        : isNamed
+          ? Object.values(value)
+          : SCHEMAS.has(keyword)
+            ? [value]
+            : [];
+    return values.flatMap((one: unknown) => {
+      const child = asSchema(one);
+      return child === null ? [] : [{ keyword, child }];
+    });
+  });
+}
+
+function asSchema(value: unknown): JsonSchema | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+}

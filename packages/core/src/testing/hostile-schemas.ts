@@ -1,0 +1,183 @@
+/** A JSON Schema that a stranger sends, and a value with which checking it would take for ever. */
+export interface HostileSchema {
+  readonly what: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly value: unknown;
+}
+
+/** A regular expression with a text for which it takes twice as long for each character. */
+export interface HostilePattern {
+  readonly pattern: string;
+  readonly text: string;
+}
+
+const NEARLY = `${'a'.repeat(40)}!`;
+
+export const HOSTILE_PATTERNS: readonly HostilePattern[] = [
+  '^(a+)+$',
+  '^(a*)*$',
+  '^(a|aa)+$',
+  '^(a|a)*$',
+  '^(\\w+\\s?)*$',
+  '^(?:a?){0,40}a{40}$|^(.*)*$',
+  '^(([a-z])+.)+[A-Z]([a-z])+$',
+  '^(?=(a+)+$)',
+  '(a{1,20}){1,20}$',
+].map((pattern) => ({ pattern, text: NEARLY }));
+
+/** Slow with long texts, and no slower than a power of their length: allowed, and ended. */
+export const SLOW_PATTERN: HostilePattern = {
+  pattern: '^.*.*.*.*.*b$',
+  text: 'a'.repeat(2_000),
+};
+
+/** Every place of a schema where a regular expression can stand. */
+const PLACES: readonly ((pattern: HostilePattern) => Omit<HostileSchema, 'what'>)[] = [
+  ({ pattern, text }) => ({
+    schema: { type: 'object', properties: { a: { type: 'string', pattern } } },
+    value: { a: text },
+  }),
+  ({ pattern, text }) => ({
+    schema: { type: 'object', patternProperties: { [pattern]: {} } },
+    value: { [text]: 1 },
+  }),
+  ({ pattern, text }) => ({
+    schema: { type: 'object', propertyNames: { pattern } },
+    value: { [text]: 1 },
+  }),
+  ({ pattern, text }) => ({
+    schema: {
+      type: 'object',
+      properties: { a: { type: 'array', items: { anyOf: [{ type: 'string', pattern }] } } },
+    },
+    value: { a: [text] },
+  }),
+  ({ pattern, text }) => ({
+    schema: {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/a' } },
+      $defs: { a: { type: ['null', 'string'], pattern } },
+    },
+    value: { a: text },
+  }),
+  ({ pattern, text }) => ({
+    schema: {
+      type: 'object',
+      properties: { a: { type: 'array', prefixItems: [{ type: 'string', pattern }] } },
+    },
+    value: { a: [text] },
+  }),
+  ({ pattern, text }) => ({
+    schema: {
+      type: 'object',
+      properties: { a: { type: 'array', contains: { type: 'string', pattern } } },
+    },
+    value: { a: [text] },
+  }),
+  ({ pattern, text }) => ({
+    schema: { type: 'object', additionalProperties: { type: 'string', pattern } },
+    value: { a: text },
+  }),
+];
+
+/** Each definition refers to the next one twice. */
+function doubling(how: (next: object) => object): Readonly<Record<string, unknown>> {
+  const names = Array.from({ length: 40 }, (_, nth) => `d${nth}`);
+  const last = { type: 'object', required: ['missing'] };
+  const definitions = names.map((name, nth) => {
+    const next = names[nth + 1];
+    return [name, next === undefined ? last : how({ $ref: `#/$defs/${next}` })];
+  });
+  return {
+    type: 'object',
+    properties: { a: { $ref: '#/$defs/d0' } },
+    $defs: Object.fromEntries(definitions),
+  };
+}
+
+function nested(depth: number, inner: object, around: (inner: object) => object): object {
+  let schema = inner;
+  for (let level = 0; level < depth; level += 1) schema = around(schema);
+  return schema;
+}
+
+const inA = (schema: object) => ({ type: 'object', properties: { a: schema } });
+const inNext = (next: object) => ({ type: 'object', properties: { next } });
+const INSIDE = inA({ type: 'string' });
+
+const EXPLODING: readonly HostileSchema[] = [
+  ...['allOf', 'anyOf', 'oneOf'].map((keyword) => ({
+    what: `references doubled by ${keyword}`,
+    schema: doubling((next) => ({ [keyword]: [next, next] })),
+    value: { a: {} },
+  })),
+  {
+    what: 'references doubled by two properties',
+    schema: doubling((next) => ({ type: 'object', properties: { b: next, c: next } })),
+    value: { a: {} },
+  },
+  {
+    what: 'types named twice at each level',
+    schema: inA(nested(40, INSIDE, (a) => ({ type: ['object', 'object'], properties: { a } }))),
+    value: {},
+  },
+  {
+    what: 'a reference that leads back to itself',
+    schema: { ...inA({ $ref: '#/$defs/d' }), $defs: { d: { anyOf: [{ $ref: '#/$defs/d' }] } } },
+    value: { a: 1 },
+  },
+  {
+    what: 'one reference in a thousand spellings',
+    schema: {
+      ...inA({
+        anyOf: Array.from({ length: 600 }, (_, nth) => ({ $ref: `#/$defs/d/${nth}` })),
+      }),
+      $defs: {
+        d: { anyOf: Array.from({ length: 500 }, (_, nth) => ({ const: nth })) },
+      },
+    },
+    value: { a: 'x' },
+  },
+  {
+    what: 'deep nesting of schemas',
+    schema: inA(nested(1_000, { type: 'string' }, (a) => inA(a))),
+    value: {},
+  },
+  {
+    what: 'deep nesting of other values',
+    schema: inA({ enum: [nested(1_500, {}, (a) => ({ a }))] }),
+    value: { a: 1 },
+  },
+  {
+    what: 'many choices',
+    schema: inA({ type: 'array', items: { anyOf: Array.from({ length: 5_000 }, () => ({})) } }),
+    value: { a: [] },
+  },
+];
+
+/** Schemas that have to be refused when they arrive. */
+export const HOSTILE_SCHEMAS: readonly HostileSchema[] = [
+  ...HOSTILE_PATTERNS.flatMap((pattern) =>
+    PLACES.map((place, nth) => ({
+      what: `${pattern.pattern} in place ${nth + 1}`,
+      ...place(pattern),
+    })),
+  ),
+  ...EXPLODING,
+];
+
+/** What is allowed, since its size says nothing of the time that it takes. */
+export const SLOW_SCHEMAS: readonly HostileSchema[] = [
+  ...PLACES.map((place, nth) => ({
+    what: `a slow pattern in place ${nth + 1}`,
+    ...place(SLOW_PATTERN),
+  })),
+  {
+    what: 'recursion that repeats every mistake twice',
+    schema: {
+      ...inA({ $ref: '#/$defs/d' }),
+      $defs: { d: { allOf: [inNext({ $ref: '#/$defs/d' }), inNext({ $ref: '#/$defs/d' })] } },
+    },
+    value: { a: nested(60, { next: 5 }, (next) => ({ next })) },
+  },
+];

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+
+/*
+ * For tests: a server over stdio that offers tools with the schemas of a file. It speaks the protocol by hand, because
+ * no library sends such schemas. Started as a program of its own: `node schema-server.ts FILE`.
+ */
+
+const [, , file = ''] = process.argv;
+const schemas = z.array(z.unknown()).parse(JSON.parse(readFileSync(file, 'utf8')));
+const tools = schemas.map((inputSchema, nth) => ({
+  name: `tool${nth}`,
+  description: 'Does nothing.',
+  inputSchema,
+  annotations: { readOnlyHint: true },
+}));
+
+const Request = z.object({
+  id: z.unknown().optional(),
+  method: z.string().optional(),
+  params: z.looseObject({ protocolVersion: z.string().optional() }).default({}),
+});
+
+function resultOf({ method, params }: z.infer<typeof Request>): object {
+  switch (method) {
+    case 'initialize': {
+      const { protocolVersion } = params;
+      const serverInfo = { name: 'schemas', version: '1' };
+      return { protocolVersion, capabilities: { tools: {} }, serverInfo };
+    }
+    case 'tools/list':
+      return { tools };
+    default:
+      return { content: [{ type: 'text', text: 'done' }] };
+  }
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const request = Request.parse(JSON.parse(line));
+  if (request.id === undefined) return;
+  const response = { jsonrpc: '2.0', id: request.id, result: resultOf(request) };
+  process.stdout.write(`${JSON.stringify(response)}\n`);
+});
