@@ -10,3 +10,4 @@ export * from './response-format.ts';
 export * from './runtime.ts';
 export * from './text.ts';
 export type * from './timeline.ts';
+export * from './work-record.ts';

@@ -28,6 +28,41 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     afterAll(() => database.dispose());
 
+    describe('a turn that ends its process', () => {
+      const begin = async (nth: number) => {
+        const work = { conversationId: 'web:c1', owner: 'w1', leaseMs: 0 };
+        const started = await store.lanes.begin(work, 'followup', `t${nth}`, nth);
+        return started.kind === 'turn' ? started.turn : null;
+      };
+
+      it('[D13] comes back with how often it made the process stand still', async () => {
+        await store.inbox.accept(message('m1'));
+        const hangs = [(await begin(1))?.hangs];
+        for (const nth of [2, 3]) {
+          await store.turns.countHang('t1');
+          // A start that was cut off counts the same hang again.
+          await store.turns.countHang('t1');
+          hangs.push((await begin(nth))?.hangs);
+        }
+        await store.turns.countHang('unknown');
+        expect(hangs).toEqual([undefined, 1, 2]);
+      });
+
+      it('[D13] is closed as a dead letter, unread, when giving it up ends the process as well', async () => {
+        await store.inbox.accept(message('m1'));
+        for (const nth of [1, 2, 3]) {
+          await begin(nth);
+          await store.turns.countHang('t1');
+        }
+        await store.inbox.accept(message('m2'));
+        expect(await begin(4)).toMatchObject({ turnId: 't4', resumed: false });
+        const reason = 'it made the process stand still 3 times, until the watchdog ended it';
+        expect(await store.deadLetters.open({ limit: 9 })).toMatchObject([
+          { kind: 'unanswered', turnId: 't1', reason },
+        ]);
+      });
+    });
+
     describe('the lease', () => {
       it('[D02] is held by one worker; the other learns for how long', async () => {
         await hold(store, 'web:c1', 'w1', 0);
