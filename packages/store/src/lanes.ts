@@ -1,7 +1,8 @@
-import type { BusyPolicy, FreshParts, NewId } from '@parley/core';
+import type { BusyPolicy, FreshParts, NewId, ReplyRoute } from '@parley/core';
 import { type Claim, type ClaimResult, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
 import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
+import type { Dropping } from './drop-waiting.ts';
 import type { PromptWriter } from './prompts.ts';
 import type {
   ClaimedTurn,
@@ -60,27 +61,18 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
      * `acquire` and, if the lane is free, `claim` in one transaction: how work on a lane begins. With
      * `none` or `settling` the lane is free again at once.
      */
-    begin: (
-      work: { conversationId: string; owner: string; leaseMs: number },
-      busy: BusyPolicy,
-      newTurnId: string,
+    begin: (work: LaneAsked, busy: BusyPolicy, newTurnId: string, now: number) =>
+      beginWork(database, work, { busy, newTurnId, now }),
+
+    /**
+     * Gives up what waits in a lane whose claim ends each process, and leaves the lane. Returns where the newest
+     * message came from, for a notice; null: nothing waited, or another worker holds the lane.
+     */
+    drop: (
+      work: LaneAsked,
+      dropped: { readonly turnId: string; readonly reason: string },
       now: number,
-    ): Promise<
-      | { kind: 'busy'; retryInMs: number }
-      | { kind: 'none' }
-      | { kind: 'settling'; retryInMs: number }
-      | { kind: 'turn'; lease: Lease; turn: ClaimedTurn }
-    > =>
-      database.write(async (sql) => {
-        const taken = await acquireLane(sql, { ...work, now });
-        if (taken.kind === 'busy') return taken;
-        const { lease, lane } = taken;
-        // This very transaction has raised the epoch, so no other worker can have fenced it.
-        const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
-        if (claimed.kind === 'turn') return { ...claimed, lease };
-        sql.send(LEAVE, lease);
-        return claimed.kind === 'settling' ? claimed : { kind: 'none' };
-      }, 'process'),
+    ) => dropLane(database, work, { ...dropped, now }),
 
     /**
      * Prolongs leases; returns the conversations for which it could, and those that another transaction is
@@ -110,8 +102,12 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
      * over (F08): the lane is released in the same transaction.
      * `fenced` when the lease was lost.
      */
-    claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
-      database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
+    claim: async (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) => {
+      const claim = { lease, busy, newTurnId, now };
+      const claimed = await database.write((sql) => claimOrLeave(sql, claim), 'process');
+      await syncResumed(database, claimed);
+      return claimed;
+    },
 
     // This and the next are loaded where the settings want them.
     /**
@@ -147,6 +143,68 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
     },
   };
 }
+
+/** Which lane is asked for, by which worker, and for how long in ms. */
+interface LaneAsked {
+  readonly conversationId: string;
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
+type Begun =
+  | { kind: 'busy'; retryInMs: number }
+  | { kind: 'none' }
+  | { kind: 'settling'; retryInMs: number }
+  | { kind: 'turn'; lease: Lease; turn: ClaimedTurn };
+
+async function beginWork(
+  database: Database,
+  work: LaneAsked,
+  { busy, newTurnId, now }: Omit<Claim, 'lease'>,
+): Promise<Begun> {
+  const begun = await database.write(async (sql): Promise<Begun> => {
+    const taken = await acquireLane(sql, { ...work, now });
+    if (taken.kind === 'busy') return taken;
+    const { lease, lane } = taken;
+    // This very transaction has raised the epoch, so no other worker can have fenced it.
+    const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
+    if (claimed.kind === 'turn') return { ...claimed, lease };
+    sql.send(LEAVE, lease);
+    return claimed.kind === 'settling' ? claimed : { kind: 'none' };
+  }, 'process');
+  await syncResumed(database, begun);
+  return begun;
+}
+
+async function dropLane(
+  database: Database,
+  work: LaneAsked,
+  dropped: Pick<Dropping, 'turnId' | 'reason' | 'now'>,
+): Promise<ReplyRoute | null> {
+  const { dropWaiting } = await import('./drop-waiting.ts');
+  return database.write(async (sql) => {
+    const taken = await acquireLane(sql, { ...work, now: dropped.now });
+    if (taken.kind === 'busy') return null;
+    const { lease, lane } = taken;
+    const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
+    sql.send(LEAVE, lease);
+    return route;
+  });
+}
+
+/**
+ * A turn that ended its process before may end the machine as well, and its attempt must still count: only where a
+ * turn is resumed, since each sync of the disk takes its time. PostgreSQL has synced the claim already.
+ */
+async function syncResumed(
+  database: Database,
+  claimed: { readonly kind: string } | { readonly kind: 'turn'; readonly turn: ClaimedTurn },
+): Promise<void> {
+  if (database.dialect !== 'sqlite' || !('turn' in claimed) || !claimed.turn.resumed) return;
+  await database.change('power-cut', TOUCH, { turnId: claimed.turn.turnId });
+}
+
+const TOUCH = statement('update turn set attempts = attempts where id = :turnId');
 
 interface Committing {
   readonly database: Database;
@@ -214,11 +272,8 @@ const RENEW = statement(`
   readonly id: string;
 }>();
 
-interface LaneWork {
-  readonly conversationId: string;
-  readonly owner: string;
+interface LaneWork extends LaneAsked {
   readonly now: number;
-  readonly leaseMs: number;
 }
 
 async function acquireLane(
