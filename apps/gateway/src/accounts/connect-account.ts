@@ -47,6 +47,7 @@ import {
   type Meter,
   type PassPoint,
   reasonOf,
+  type WorkRecord,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
@@ -78,6 +79,8 @@ export interface AccountDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pass: PassPoint;
+  /** Records which messages are taken in, for the next start; absent in tests. */
+  readonly work?: WorkRecord | undefined;
   readonly situation: (agent: string | undefined) => Situation;
   /** The commands of skills; absent: there are none. */
   readonly skillCommands?: SkillCommands | undefined;

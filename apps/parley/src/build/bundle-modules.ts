@@ -7,6 +7,7 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 const ENTRIES = {
   main: 'apps/parley/src/main.ts',
   index: 'apps/parley/src/index.ts',
+  'watchdog-thread': 'apps/parley/src/watchdog/watchdog-thread.ts',
   'page-thread': 'packages/tools/src/web/page-thread.ts',
   'document-process': 'packages/tools/src/documents/document-process.ts',
   'picture-process': 'packages/tools/src/documents/picture-process.ts',
