@@ -8,11 +8,11 @@ const rows: readonly [FatalEnds, ReturnType<typeof nextAttempt>][] = [
   [{ hangs: 2, deaths: 0 }, 'give-up'],
   [{ hangs: 2, deaths: 4 }, 'give-up'],
   [{ hangs: 0, deaths: 5 }, 'give-up'],
-  [{ hangs: 0, deaths: 6 }, 'give-up'],
+  [{ hangs: 0, deaths: 9 }, 'give-up'],
   [{ hangs: 1, deaths: 5 }, 'give-up'],
   [{ hangs: 3, deaths: 0 }, 'drop'],
-  [{ hangs: 0, deaths: 7 }, 'drop'],
-  [{ hangs: 2, deaths: 7 }, 'drop'],
+  [{ hangs: 0, deaths: 10 }, 'drop'],
+  [{ hangs: 2, deaths: 10 }, 'drop'],
 ];
 
 it.each(rows)('[D13] work that ended its process %o is next: %s', (ends, next) => {

@@ -37,7 +37,7 @@ const MAX_HANGS = 2;
 /** Work whose process died this often probably kills it. */
 const MAX_DEATHS = 5;
 /** How often giving up with a notice may end the process, before the work is closed without one. */
-const MAX_FATAL_NOTICES = 2;
+const MAX_FATAL_NOTICES = 5;
 
 /**
  * What to do with work that has ended its process before: `run` it; `give-up`, with a notice where it came from; or

@@ -32,6 +32,30 @@ describe('a lane', () => {
     expect(turns).toEqual([written.slice(0, 1), written.slice(1)]);
   });
 
+  it('[D13] syncs how often a turn was started to disk where an earlier run did not end well', async () => {
+    const synced: string[] = [];
+    const lanes = { ...scene.store.lanes };
+    lanes.syncAttempt = async (turnId) => {
+      synced.push(turnId);
+      await scene.store.lanes.syncAttempt(turnId);
+    };
+    const run = (fails: boolean) => {
+      const deps = scene.laneDeps(
+        async (turn, lease) => {
+          if (fails) throw new Error('no');
+          await scene.answer(turn, lease);
+        },
+        { lanes },
+      );
+      return runLane(deps, 'synced', new AbortController());
+    };
+    await scene.write('synced');
+    await expect(run(true)).rejects.toThrow('no');
+    expect(synced).toEqual([]);
+    await run(false);
+    expect(synced).toHaveLength(1);
+  });
+
   describe('whose claim has ended the process', () => {
     /** Runs the lane; what it did. */
     async function runAfter(conversationId: string, ends: FatalEnds) {

@@ -188,12 +188,14 @@ class TurnFailed extends Error {
 }
 
 async function runOne(
-  { runTurn }: LaneDeps,
+  { lanes, runTurn }: LaneDeps,
   turn: ClaimedTurn,
   lease: LaneLease,
   signal: AbortSignal,
 ): Promise<void> {
   try {
+    // A sync takes its time, so only where an earlier run of the turn did not end well.
+    if (turn.resumed) await lanes.syncAttempt(turn.turnId);
     await runTurn(turn, lease, signal);
   } catch (error) {
     throw new TurnFailed(turn.turnId, error);

@@ -102,11 +102,15 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
      * over (F08): the lane is released in the same transaction.
      * `fenced` when the lease was lost.
      */
-    claim: async (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) => {
-      const claim = { lease, busy, newTurnId, now };
-      const claimed = await database.write((sql) => claimOrLeave(sql, claim), 'process');
-      await syncResumed(database, claimed);
-      return claimed;
+    claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
+      database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
+
+    /**
+     * Syncs to disk how often a turn was started: one that has ended its process may end the machine as well.
+     * PostgreSQL has synced it with the claim.
+     */
+    async syncAttempt(turnId: string): Promise<void> {
+      if (database.dialect === 'sqlite') await database.change('power-cut', TOUCH, { turnId });
     },
 
     // This and the next are loaded where the settings want them.
@@ -162,7 +166,7 @@ async function beginWork(
   work: LaneAsked,
   { busy, newTurnId, now }: Omit<Claim, 'lease'>,
 ): Promise<Begun> {
-  const begun = await database.write(async (sql): Promise<Begun> => {
+  return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now });
     if (taken.kind === 'busy') return taken;
     const { lease, lane } = taken;
@@ -172,8 +176,6 @@ async function beginWork(
     sql.send(LEAVE, lease);
     return claimed.kind === 'settling' ? claimed : { kind: 'none' };
   }, 'process');
-  await syncResumed(database, begun);
-  return begun;
 }
 
 async function dropLane(
@@ -190,18 +192,6 @@ async function dropLane(
     sql.send(LEAVE, lease);
     return route;
   });
-}
-
-/**
- * A turn that ended its process before may end the machine as well, and its attempt must still count: only where a
- * turn is resumed, since each sync of the disk takes its time. PostgreSQL has synced the claim already.
- */
-async function syncResumed(
-  database: Database,
-  claimed: { readonly kind: string } | { readonly kind: 'turn'; readonly turn: ClaimedTurn },
-): Promise<void> {
-  if (database.dialect !== 'sqlite' || !('turn' in claimed) || !claimed.turn.resumed) return;
-  await database.change('power-cut', TOUCH, { turnId: claimed.turn.turnId });
 }
 
 const TOUCH = statement('update turn set attempts = attempts where id = :turnId');
