@@ -12,6 +12,8 @@ import {
   withTraces,
   yesterdaySource,
 } from '@parley/agent';
+import { GIVEN_UP, partsOf } from '@parley/channels';
+import type { ReplyRoute } from '@parley/core';
 import { contextTokensOf } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
@@ -21,6 +23,7 @@ import { keepRetention } from './keep-retention.ts';
 import type { Parts } from './open-parts.ts';
 import { newId } from './process-options.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
+import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
 /** What runs at its time, as a heartbeat does, is only begun there, and takes no longer to end. In ms. */
@@ -51,7 +54,9 @@ export async function startWorker(parts: Parts, owner: string): Promise<RunningW
   const worker = await startLaneWorker(
     {
       lanes: store.lanes,
-      runTurn: withTraces(shared, runTurn, loaded.settings.agent.id),
+      runTurn: recordTurns(shared.work, withTraces(shared, runTurn, loaded.settings.agent.id)),
+      work: shared.work,
+      notifyGivenUp: notifyGivenUp(shared),
       ...lanes,
       owner,
       clock,
@@ -83,6 +88,14 @@ export async function startWorker(parts: Parts, owner: string): Promise<RunningW
       ending ??= end(turnsEnded);
       await Promise.all([turnsEnded, ending]);
     },
+  };
+}
+
+/** Notifies a chat of messages whose claim ended the process too often. */
+function notifyGivenUp({ store, clock, deliver }: Parts['shared']) {
+  return async (route: ReplyRoute): Promise<void> => {
+    await store.outbox.enqueue(partsOf(GIVEN_UP, route), clock());
+    await deliver(route.channel, route.account, route.chatId);
   };
 }
 

@@ -32,6 +32,8 @@ export interface DataFolder {
   readonly tokenFile: string;
   /** How far sends were when the gateway of this folder was last alive. */
   readonly sendNotes: string;
+  /** What each process works on, for the next one if it does not end in order. */
+  readonly working: string;
   /** The last log lines of each process. */
   readonly logs: string;
   /** What was last seen of the database: it is never behind that. */
@@ -56,6 +58,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
     instanceFile: join(path, 'gateway.json'),
     tokenFile: join(path, 'token'),
     sendNotes: join(path, 'sending'),
+    working: join(path, 'working'),
     logs: join(path, 'logs'),
     databaseMark: join(path, 'database.json'),
     restoreMarker: join(path, 'restore-unfinished.json'),
@@ -199,7 +202,7 @@ export function findInstance(folder: DataFolder): Instance | null {
   }
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

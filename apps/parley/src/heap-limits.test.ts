@@ -1,8 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
+/** As on Windows and with an older Node: the program runs in a child. */
+const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
+const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
 
 it.each([
   ['npm start', 'package.json', /"start": "parley start"/],
@@ -13,18 +19,75 @@ it.each([
   ],
   ['the link that npm start runs', 'apps/parley/package.json', /"parley": "bin\/parley.js"/],
   [
-    'an old Node',
-    'apps/parley/bin/parley.js',
-    /flags = \['--max-semi-space-size=8'[\s\S]*MALLOC_ARENA_MAX: '2'/,
-  ],
-  [
     'the image',
     'Dockerfile',
     /^ENV MALLOC_ARENA_MAX=2\n[\s\S]*^ENTRYPOINT \["node", "--max-semi-space-size=8", /m,
   ],
 ])(
-  '%s starts Parley with a small space for young objects and few arenas of malloc',
+  '%s gives Node its limits of memory at once, so that it starts only once',
   (_way, file, flag) => {
     expect(readFileSync(join(ROOT, file), 'utf8')).toMatch(flag);
   },
 );
+
+describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
+  let data: string;
+
+  beforeEach(() => {
+    data = mkdtempSync(join(tmpdir(), 'parley-limits-'));
+    writeFileSync(
+      join(data, 'parley.yaml'),
+      JSON.stringify({ model: 'offline', http: { port: 0 } }),
+    );
+  });
+  afterEach(() => rmSync(data, { recursive: true, force: true }));
+
+  /** The words and the variables of a started Parley, as the kernel has them, and the number of its process. */
+  async function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    const { MALLOC_ARENA_MAX: _arenas, NODE_OPTIONS: _options, ...rest } = process.env;
+    const words = [...args, '--data', data, 'start'];
+    const child = spawn(program, words, {
+      env: { ...rest, ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      for await (const text of child.stdout.setEncoding('utf8')) {
+        if (String(text).includes('Stop with Ctrl-C')) break;
+      }
+      const { pid } = JSON.parse(readFileSync(join(data, 'gateway.json'), 'utf8'));
+      const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
+      return { isSame: pid === child.pid, words: read('cmdline'), env: read('environ') };
+    } finally {
+      child.kill('SIGTERM');
+      await once(child, 'close');
+    }
+  }
+
+  it.each([
+    ['node', process.execPath, [PROGRAM]],
+    ['node with a flag of its own', process.execPath, ['--no-deprecation', PROGRAM]],
+    ['the first line of the program', PROGRAM, []],
+    ['a Node that cannot exchange its program', process.execPath, [...WITHOUT_EXCHANGE, PROGRAM]],
+  ])(
+    'runs with a small space for young objects and few arenas of malloc when %s starts it',
+    async (_way, program, args) => {
+      const started = await start(program, args);
+      expect(started.words).toContain('--max-semi-space-size=8');
+      expect(started.env).toContain('MALLOC_ARENA_MAX=2');
+    },
+  );
+
+  it('stays the same process when it starts again with its limits, so that supervisors keep it', async () => {
+    const started = await start(process.execPath, [PROGRAM]);
+    expect(started.isSame).toBe(true);
+  });
+
+  it('keeps the limits that an operator has chosen', async () => {
+    const started = await start(process.execPath, ['--max-semi-space-size=4', PROGRAM], {
+      MALLOC_ARENA_MAX: '4',
+    });
+    expect(started.words).toContain('--max-semi-space-size=4');
+    expect(started.words).not.toContain('--max-semi-space-size=8');
+    expect(started.env).toContain('MALLOC_ARENA_MAX=4');
+  });
+});

@@ -21,8 +21,9 @@ import {
 import type { PluggedIn } from './plug-in.ts';
 import { openCron } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
-import type { LoadedSettings } from './settings.ts';
+import { isShared, type LoadedSettings } from './settings.ts';
 import type { GaugeDeps, ReadGauges } from './status-report.ts';
+import { openWork } from './watchdog/open-work.ts';
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 export type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -44,6 +45,12 @@ export async function openFoundation(
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
   const durable = await openDurable({ ...options, processId }, settings, opened);
+  const isOnServer = isShared(settings);
+  const { work, watchdog } = await openWork(
+    { ...options, isShared: isOnServer },
+    durable.store,
+    opened,
+  );
   const shared = {
     ...durable,
     log,
@@ -52,11 +59,13 @@ export async function openFoundation(
     monotonic,
     random,
     pass,
+    work,
     checks: createCheckRunner(),
   };
   return {
     processId,
     shared,
+    watchdog,
     filesOf: openLocks(durable.lockOf),
     scrape: openScrape(shared, metrics),
   };

@@ -31,6 +31,8 @@ export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'ran
   /** Called at each durable point; only the crash checks do anything there. */
   readonly pass: PassPoint;
   readonly channels?: readonly ChannelDefinition[];
+  /** Whether a watchdog may end this process when it stands still; only where the process is Parley's own. */
+  readonly endsWhenStill?: boolean;
   /** Hears how each channel account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
   /** Hears that a newer Parley has changed the database that is shared: the caller closes. */

@@ -77,6 +77,7 @@ async function compose(
   // Before any work is taken.
   const deployment = isShared(settings) ? await import('./deployment.ts') : null;
   const facts = await deployment?.checkStrangers(shared, plugged.loaded, folder);
+  foundation.watchdog.use(settings.limits.hangSeconds);
   const gateway =
     role === 'worker'
       ? null
@@ -99,6 +100,7 @@ async function compose(
   }
   watch.start(async (loaded) => {
     await configured.replace(loaded);
+    foundation.watchdog.use(loaded.settings.limits.hangSeconds);
     await gateway?.reload();
   });
   opened.defer(() => watch.stop());

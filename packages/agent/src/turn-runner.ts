@@ -1,10 +1,12 @@
 import {
   agentOfConversation,
+  nextAttempt,
   ParleyError,
   type Reader,
   type ReplyRoute,
   ResponseFormatError,
   type Runtime,
+  reasonToGiveUp,
 } from '@parley/core';
 import { ModelError } from '@parley/models';
 import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
@@ -42,9 +44,6 @@ import {
 } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
-/** A turn that was started this often and never ended probably kills its worker: give up and say so. */
-const MAX_ATTEMPTS = 5;
-
 /** `closing`: for the hooks; absent where the model was not asked. */
 interface Ended extends Ending {
   readonly closing?: Pick<TurnClosing, 'facts' | 'reader' | 'view' | 'text' | 'answer'>;
@@ -59,7 +58,7 @@ const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
 
 /**
  * Runs one turn: prompt, model, journal, commit, delivery. Throws anything but a failure of the model;
- * the turn then stays unfinished and is started again, at most five times.
+ * the turn then stays unfinished and is started again, as often as `nextAttempt` allows.
  */
 export function createTurnRunner(options: TurnServices): RunTurn {
   const deps: TurnServices = { sentParts: new WeakMap(), ...options };
@@ -145,10 +144,12 @@ async function answerTurn(
 /** Why a turn is not answered, however often it is started; null: it can be. */
 export function whyHopeless(
   { unavailable }: Pick<TurnServices, 'unavailable'>,
-  { attempts }: Pick<ClaimedTurn, 'attempts'>,
+  { attempts, hangs = 0 }: Pick<ClaimedTurn, 'attempts' | 'hangs'>,
 ): { readonly notice: string; readonly reason: string } | null {
   if (unavailable !== undefined) return unavailable;
-  return attempts < MAX_ATTEMPTS ? null : { notice: GAVE_UP, reason: `started ${attempts} times` };
+  // It probably kills its process: give up and say so.
+  const ends = { hangs, deaths: attempts };
+  return nextAttempt(ends) === 'run' ? null : { notice: GAVE_UP, reason: reasonToGiveUp(ends) };
 }
 
 async function answerUnlessStopped(

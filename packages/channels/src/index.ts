@@ -62,7 +62,7 @@ export {
 export { createIngress, type Receive } from './ingress/ingress.ts';
 export type { CommandServices, IngressDeps } from './ingress/ingress-deps.ts';
 export { APPROVAL_CODE_LENGTH, approvalText } from './ingress/modes-and-approvals.ts';
-export type { Situation } from './ingress/notices.ts';
+export { GIVEN_UP, type Situation } from './ingress/notices.ts';
 export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';
 export { createReacted } from './ingress/reactions.ts';
 export { conversationIdOf, partsOf } from './ingress/route.ts';

@@ -19,3 +19,4 @@ export * from './runtime.ts';
 export * from './text.ts';
 export * from './time.ts';
 export type * from './timeline.ts';
+export * from './work-record.ts';

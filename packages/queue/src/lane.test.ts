@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger } from '@parley/core';
+import {
+  type FatalEnds,
+  noWorkRecord,
+  type ReplyRoute,
+  recordingLogger,
+  type Work,
+} from '@parley/core';
 import { StoreError } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectPause, runLane, stopReasonOf } from './lane.ts';
@@ -24,6 +30,83 @@ describe('a lane', () => {
     });
     expect(await runLane(deps, 'collect', new AbortController())).toBeNull();
     expect(turns).toEqual([written.slice(0, 1), written.slice(1)]);
+  });
+
+  it('[D13] syncs how often a turn was started to disk where an earlier run did not end well', async () => {
+    const synced: string[] = [];
+    const lanes = { ...scene.store.lanes };
+    lanes.syncAttempt = async (turnId) => {
+      synced.push(turnId);
+      await scene.store.lanes.syncAttempt(turnId);
+    };
+    const run = (fails: boolean) => {
+      const deps = scene.laneDeps(
+        async (turn, lease) => {
+          if (fails) throw new Error('no');
+          await scene.answer(turn, lease);
+        },
+        { lanes },
+      );
+      return runLane(deps, 'synced', new AbortController());
+    };
+    await scene.write('synced');
+    await expect(run(true)).rejects.toThrow('no');
+    expect(synced).toEqual([]);
+    await run(false);
+    expect(synced).toHaveLength(1);
+  });
+
+  describe('whose claim has ended the process', () => {
+    /** Runs the lane; what it did. */
+    async function runAfter(conversationId: string, ends: FatalEnds) {
+      const [recorded, turns, notified]: [Work[], string[][], ReplyRoute[]] = [[], [], []];
+      const deps = scene.laneDeps(
+        async (turn, lease) => {
+          turns.push([...idsOf(turn)]);
+          await scene.answer(turn, lease);
+        },
+        {
+          work: {
+            run: (work, task) => {
+              recorded.push(work);
+              return noWorkRecord.run(work, task);
+            },
+            endsOf: () => ends,
+          },
+          notifyGivenUp: async (route) => void notified.push(route),
+        },
+      );
+      expect(await runLane(deps, conversationId, new AbortController())).toBeNull();
+      expect(new Set(recorded.map(({ kind, key }) => `${kind} ${key}`))).toEqual(
+        new Set([`claim ${conversationId}`]),
+      );
+      return { turns, notices: notified.length };
+    }
+
+    it('[D13] is claimed again after one hang or a few deaths', async () => {
+      const id = await scene.write('claim-1');
+      expect(await runAfter('claim-1', { hangs: 1, deaths: 4 })).toEqual({
+        turns: [[id]],
+        notices: 0,
+      });
+    });
+
+    it('[D13] is given up after the second hang, with a notice, and empty afterwards', async () => {
+      await scene.write('claim-2');
+      expect(await runAfter('claim-2', { hangs: 2, deaths: 0 })).toEqual({ turns: [], notices: 1 });
+      expect(await runAfter('claim-2', { hangs: 0, deaths: 0 })).toEqual({ turns: [], notices: 0 });
+    });
+
+    it('[D13] is given up without a notice when the notice ended the process as well', async () => {
+      await scene.write('claim-3');
+      expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual({ turns: [], notices: 0 });
+    });
+
+    it('[D13] is claimed all the same where no people write', async () => {
+      await scene.write('sub:claim');
+      const { turns } = await runAfter('sub:claim', { hangs: 2, deaths: 0 });
+      expect(turns).toHaveLength(1);
+    });
   });
 
   it('[D16] is left by the commit of a turn when nothing waits: nobody looks again', async () => {

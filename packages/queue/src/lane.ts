@@ -6,10 +6,22 @@ import {
   type Logger,
   type Monotonic,
   type NewId,
+  nextAttempt,
+  noWorkRecord,
   ParleyError,
+  type ReplyRoute,
   reasonOf,
+  reasonToGiveUp,
+  type WorkRecord,
 } from '@parley/core';
-import type { ClaimedTurn, LaneRepository, Lease } from '@parley/store';
+import {
+  type ClaimedTurn,
+  HEARTBEAT_LANE,
+  isLane,
+  type LaneRepository,
+  type Lease,
+  SUB_AGENT_LANE,
+} from '@parley/store';
 
 /** The lease of a lane. A turn that releases the lane with its commit calls `onLeft` at once. */
 export interface LaneLease extends Lease {
@@ -35,6 +47,10 @@ export interface LaneDeps {
   readonly leaseMs?: number;
   /** Renews the lease together with those of other lanes; by itself when absent. */
   readonly keepLease?: KeepLease;
+  /** Records claims, which may end the process; nothing is recorded when absent. */
+  readonly work?: WorkRecord | undefined;
+  /** Notifies the chat of messages that were given up because their claim ends the process. */
+  readonly notifyGivenUp?: (route: ReplyRoute) => Promise<void>;
   /** Whether what waits is for another worker: after the turn that runs the lane is left to it. */
   readonly isLeaving?: () => boolean;
 }
@@ -60,11 +76,10 @@ export async function runLane(
   const { lanes, owner, busy, clock, monotonic, newId, leaseMs = LEASE_MS } = deps;
   const { keepLease = keepLeases(deps) } = deps;
   const askedAt = monotonic();
-  const started = await lanes.begin(
-    { conversationId, owner, leaseMs },
-    busy,
-    newId('turn'),
-    clock(),
+  const lane = { conversationId, owner, leaseMs };
+  if (await giveUpIfFatal(deps, lane)) return null;
+  const started = await recordClaim(deps, conversationId, () =>
+    lanes.begin(lane, busy, newId('turn'), clock()),
   );
   if (started.kind === 'busy') return Math.min(started.retryInMs, LOOK_AGAIN_MS);
   if (started.kind === 'settling') return started.retryInMs;
@@ -90,6 +105,37 @@ export async function runLane(
     if (!ending.left) await releaseLease(deps, lease, blameless);
   }
   return ending.again;
+}
+
+/** Records that this process claims what waits in a conversation. */
+function recordClaim<Claimed>(
+  { work = noWorkRecord }: LaneDeps,
+  conversationId: string,
+  claim: () => Promise<Claimed>,
+): Promise<Claimed> {
+  return work.run({ kind: 'claim', key: conversationId }, claim);
+}
+
+/**
+ * Gives up what waits where claiming it has ended the process too often. Lanes without people are claimed all the
+ * same: what they hold is written by Parley itself, and more than a turn stands for it.
+ */
+async function giveUpIfFatal(
+  deps: LaneDeps,
+  lane: { readonly conversationId: string; readonly owner: string; readonly leaseMs: number },
+): Promise<boolean> {
+  const { lanes, clock, newId, log, work = noWorkRecord } = deps;
+  const { conversationId } = lane;
+  const ends = work.endsOf({ kind: 'claim', key: conversationId });
+  const next = nextAttempt(ends);
+  if (next === 'run' || isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE)) return false;
+  const reason = `claiming it: ${reasonToGiveUp(ends)}`;
+  await recordClaim(deps, conversationId, async () => {
+    const route = await lanes.drop(lane, { turnId: newId('turn'), reason }, clock());
+    log.error({ conversation: conversationId, reason }, 'what waited here was given up');
+    if (route !== null && next === 'give-up') await deps.notifyGivenUp?.(route);
+  });
+  return true;
 }
 
 /** Whether work on a lane failed because this process cannot reach the database. */
@@ -122,7 +168,9 @@ async function runTurns(
     if (deps.isLeaving?.()) return LEFT_TO_ANOTHER;
     if (!isOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
     if (signal.aborted) return ENDED;
-    const next = await deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock());
+    const next = await recordClaim(deps, lease.conversationId, () =>
+      deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock()),
+    );
     if (next.kind === 'fenced') return ENDED;
     if (next.kind === 'none') return { left: true, again: null };
     if (next.kind === 'settling') return { left: true, again: next.retryInMs };
@@ -142,12 +190,14 @@ class TurnFailed extends Error {
 }
 
 async function runOne(
-  { runTurn }: LaneDeps,
+  { lanes, runTurn }: LaneDeps,
   turn: ClaimedTurn,
   lease: LaneLease,
   signal: AbortSignal,
 ): Promise<void> {
   try {
+    // A sync takes its time, so only where an earlier run of the turn did not end well.
+    if (turn.resumed) await lanes.syncAttempt(turn.turnId);
     await runTurn(turn, lease, signal);
   } catch (error) {
     throw new TurnFailed(turn.turnId, error);

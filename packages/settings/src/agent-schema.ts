@@ -257,6 +257,12 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     { min: 0, max: 1_000, default: 50 },
     'Messages of a group that do not address the bot and are kept for its next turn there; 0: none.',
   ),
+  hangSeconds: z
+    .union([z.int().min(5).max(3_600), z.literal('off')])
+    .default(30)
+    .describe(
+      'A process that stands still for so long is ended, and what it was doing is given up the second time; off: it is never ended.',
+    ),
   subAgents: section('What one sub-agent (delegate_task) may use over all its turns.', {
     depth: wholeNumber({ min: 1, max: 5, default: 2 }, 'How often a task may be handed on.'),
     atOnce: wholeNumber({ min: 1, max: 50, default: 3 }, 'Running at a time, of a conversation.'),

@@ -1,4 +1,11 @@
-import { type BusyMode, type BusyPolicy, busyIn, type ReplyRoute } from '@parley/core';
+import {
+  type BusyMode,
+  type BusyPolicy,
+  busyIn,
+  nextAttempt,
+  type ReplyRoute,
+  reasonToGiveUp,
+} from '@parley/core';
 import { withFetchedFiles } from './attachments.ts';
 import {
   type ConversationRow,
@@ -6,6 +13,7 @@ import {
   HEARTBEAT_LANE,
   isLane,
   lockLeased,
+  SUB_AGENT_LANE,
 } from './conversations.ts';
 import { fromJson, type Sql, statement } from './database.ts';
 import { claimGroupContext, groupContextOf, HAS_GROUP_CONTEXT } from './group-context.ts';
@@ -19,7 +27,7 @@ import {
   type MessageRow,
   readInboxRow,
 } from './rows.ts';
-import { type TurnRun, withRun } from './turns.ts';
+import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
 /** What a claim found: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
 export type ClaimResult =
@@ -97,6 +105,13 @@ async function resumeTurn(
     if (ready.kind === 'nothing') return 'suspended';
     if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - now };
   }
+  const hangs = countHangs(turn.runs);
+  const ends = { hangs, deaths: turn.attempts };
+  // A lane without people has no notice that could end the process, and more than its turn to close.
+  if (!isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE) && nextAttempt(ends) === 'drop') {
+    dropTurn(sql, { turnId: turn.id, conversationId }, reasonToGiveUp(ends), now);
+    return null;
+  }
   sql.send(RESUME, {
     turnId: turn.id,
     attempts: turn.attempts + 1,
@@ -109,6 +124,7 @@ async function resumeTurn(
     session: turn.session,
     resumed: true,
     attempts: turn.attempts,
+    hangs,
     messages: rows.map(readInboxRow),
     groupContext: await groupContextOf(sql, turn.id),
     steps: await readSteps(sql, turn.id),

@@ -29,6 +29,90 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     afterAll(() => database.dispose());
 
+    describe('a turn that ends its process', () => {
+      const begin = async (nth: number) => {
+        const work = { conversationId: 'web:c1', owner: 'w1', leaseMs: 0 };
+        const started = await store.lanes.begin(work, 'followup', `t${nth}`, nth);
+        return started.kind === 'turn' ? started.turn : null;
+      };
+
+      it('[D13] comes back with how often it made the process stand still', async () => {
+        await store.inbox.accept(message('m1'));
+        const hangs = [(await begin(1))?.hangs];
+        for (const nth of [2, 3]) {
+          await store.turns.countHang('t1');
+          // A start that was cut off counts the same hang again.
+          await store.turns.countHang('t1');
+          hangs.push((await begin(nth))?.hangs);
+        }
+        await store.turns.countHang('unknown');
+        expect(hangs).toEqual([undefined, 1, 2]);
+      });
+
+      it('[D13] is closed as a dead letter, unread, when giving it up ends the process as well', async () => {
+        await store.inbox.accept(message('m1'));
+        for (const nth of [1, 2, 3]) {
+          await begin(nth);
+          await store.turns.countHang('t1');
+        }
+        await store.inbox.accept(message('m2'));
+        expect(await begin(4)).toMatchObject({ turnId: 't4', resumed: false });
+        const reason = 'it made the process stand still 3 times, until the watchdog ended it';
+        expect(await store.deadLetters.open({ limit: 9 })).toMatchObject([
+          { kind: 'unanswered', turnId: 't1', reason },
+        ]);
+      });
+    });
+
+    describe('a lane whose claim ends its process', () => {
+      const work = { conversationId: 'web:c1', owner: 'w1', leaseMs: 1_000 };
+      const drop = (now: number) =>
+        store.lanes.drop(work, { turnId: 'dropped', reason: 'claiming it: started 5 times' }, now);
+
+      it('[D13] is given up unread: its messages are a dead letter, and later ones are answered', async () => {
+        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(message('m2'));
+        expect(await drop(1)).toEqual(routeTo('c1'));
+        const [letter, ...others] = await store.deadLetters.open({ limit: 9 });
+        expect(others).toEqual([]);
+        expect(letter).toMatchObject({
+          kind: 'unanswered',
+          reason: 'claiming it: started 5 times',
+          messages: [{ messageId: 'm1' }, { messageId: 'm2' }],
+        });
+        await store.inbox.accept(message('m3'));
+        const next = await store.lanes.begin(work, 'followup', 't2', 2);
+        expect(next.kind === 'turn' && idsOf(next.turn)).toEqual(['m3']);
+      });
+
+      it('[D13] is given up with its unfinished turn', async () => {
+        await store.inbox.accept(message('m1'));
+        await store.lanes.begin(work, 'followup', 't1', 1);
+        await store.inbox.accept(message('m2'));
+        expect(await drop(2)).toEqual(routeTo('c1'));
+        const letters = await store.deadLetters.open({ limit: 9 });
+        expect(letters.map((letter) => letter.kind === 'unanswered' && letter.turnId)).toEqual([
+          'dropped',
+          't1',
+        ]);
+        expect(await store.lanes.withWork(9_000, 9)).toEqual([]);
+      });
+
+      it('[D13] is left alone where nothing waits, or another worker has it', async () => {
+        await hold(store, 'web:c1', 'w2', 0);
+        await store.inbox.accept(message('m1'));
+        expect(await drop(1)).toBeNull();
+        expect(await store.lanes.withWork(9_000, 9)).toEqual(['web:c1']);
+        expect(
+          await store.lanes.drop(
+            { ...work, conversationId: 'web:c2' },
+            { turnId: 't', reason: '' },
+            1,
+          ),
+        ).toBeNull();
+      });
+    });
+
     describe('the lease', () => {
       it('[D02] is held by one worker; the other learns for how long', async () => {
         await hold(store, 'web:c1', 'w1', 0);

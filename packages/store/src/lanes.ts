@@ -1,7 +1,8 @@
-import type { BusyPolicy, FreshParts, NewId } from '@parley/core';
+import type { BusyPolicy, FreshParts, NewId, ReplyRoute } from '@parley/core';
 import { type Claim, type ClaimResult, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
 import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
+import type { Dropping } from './drop-waiting.ts';
 import type { PromptWriter } from './prompts.ts';
 import type {
   ClaimedTurn,
@@ -76,27 +77,18 @@ export function laneRepository(
      * `acquire` and, if the lane is free, `claim` in one transaction: how work on a lane begins. With
      * `none` or `settling` the lane is free again at once.
      */
-    begin: (
-      work: { conversationId: string; owner: string; leaseMs: number },
-      busy: BusyPolicy,
-      newTurnId: string,
+    begin: (work: LaneAsked, busy: BusyPolicy, newTurnId: string, now: number) =>
+      beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),
+
+    /**
+     * Gives up what waits in a lane whose claim ends each process, and leaves the lane. Returns where the newest
+     * message came from, for a notice; null: nothing waited, or another worker holds the lane.
+     */
+    drop: (
+      work: LaneAsked,
+      dropped: { readonly turnId: string; readonly reason: string },
       now: number,
-    ): Promise<
-      | { kind: 'busy'; retryInMs: number }
-      | { kind: 'none' }
-      | { kind: 'settling'; retryInMs: number }
-      | { kind: 'turn'; lease: Lease; turn: ClaimedTurn }
-    > =>
-      database.write(async (sql) => {
-        const taken = await acquireLane(sql, { ...work, now, moment: sharedClock() });
-        if (taken.kind === 'busy') return taken;
-        const { lease, lane } = taken;
-        // This very transaction has raised the epoch, so no other worker can have fenced it.
-        const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
-        if (claimed.kind === 'turn') return { ...claimed, lease };
-        sql.send(LEAVE, lease);
-        return claimed.kind === 'settling' ? claimed : { kind: 'none' };
-      }, 'process'),
+    ) => dropLane(database, work, { ...dropped, now, moment: sharedClock() }),
 
     /**
      * Renews leases, which end `leaseMs` from now then, also if they would have lasted longer. Returns the
@@ -130,6 +122,14 @@ export function laneRepository(
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
       database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
+
+    /**
+     * Syncs to disk how often a turn was started: one that has ended its process may end the machine as well.
+     * PostgreSQL has synced it with the claim.
+     */
+    async syncAttempt(turnId: string): Promise<void> {
+      if (database.dialect === 'sqlite') await database.change('power-cut', TOUCH, { turnId });
+    },
 
     // This and the next are loaded where the settings want them.
     /**
@@ -170,6 +170,54 @@ export function laneRepository(
     },
   };
 }
+
+/** Which lane is asked for, by which worker, and for how long in ms. */
+interface LaneAsked {
+  readonly conversationId: string;
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
+type Begun =
+  | { kind: 'busy'; retryInMs: number }
+  | { kind: 'none' }
+  | { kind: 'settling'; retryInMs: number }
+  | { kind: 'turn'; lease: Lease; turn: ClaimedTurn };
+
+async function beginWork(
+  database: Database,
+  work: LaneAsked,
+  { busy, newTurnId, now, moment }: Omit<Claim, 'lease'> & Pick<LaneWork, 'moment'>,
+): Promise<Begun> {
+  return database.write(async (sql) => {
+    const taken = await acquireLane(sql, { ...work, now, moment });
+    if (taken.kind === 'busy') return taken;
+    const { lease, lane } = taken;
+    // This very transaction has raised the epoch, so no other worker can have fenced it.
+    const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
+    if (claimed.kind === 'turn') return { ...claimed, lease };
+    sql.send(LEAVE, lease);
+    return claimed.kind === 'settling' ? claimed : { kind: 'none' };
+  }, 'process');
+}
+
+async function dropLane(
+  database: Database,
+  work: LaneAsked,
+  { moment, ...dropped }: Pick<Dropping, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
+): Promise<ReplyRoute | null> {
+  const { dropWaiting } = await import('./drop-waiting.ts');
+  return database.write(async (sql) => {
+    const taken = await acquireLane(sql, { ...work, now: dropped.now, moment });
+    if (taken.kind === 'busy') return null;
+    const { lease, lane } = taken;
+    const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
+    sql.send(LEAVE, lease);
+    return route;
+  });
+}
+
+const TOUCH = statement('update turn set attempts = attempts where id = :turnId');
 
 interface Committing {
   readonly database: Database;
@@ -237,11 +285,8 @@ const RENEW = statement(`
   readonly id: string;
 }>();
 
-interface LaneWork {
-  readonly conversationId: string;
-  readonly owner: string;
+interface LaneWork extends LaneAsked {
   readonly now: number;
-  readonly leaseMs: number;
   readonly moment: number | null;
 }
 

@@ -85,6 +85,8 @@ export interface ClaimedTurn {
   readonly resumed: boolean;
   /** How often this turn was started before; a turn that kills its worker must not run for ever. */
   readonly attempts: number;
+  /** How many of these made the process stand still; absent: none. */
+  readonly hangs?: number;
   readonly messages: readonly InboxRow[];
   /** What the group said since its last turn, oldest first; the same whenever the turn is resumed. */
   readonly groupContext: readonly GroupContextMessage[];

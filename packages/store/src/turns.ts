@@ -1,5 +1,4 @@
 import type { NewId, OutboundPart, ToolCallOfTurn } from '@parley/core';
-import { z } from 'zod';
 import { lockLeased } from './conversations.ts';
 import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
@@ -14,6 +13,7 @@ import type {
   TurnUsage,
 } from './rows.ts';
 import { addSpend } from './spend.ts';
+import { markHung } from './turn-runs.ts';
 
 /** What `parley status` says about recent turns. */
 interface TurnTotals {
@@ -71,6 +71,9 @@ export function turnRepository(database: Database, newId: NewId) {
         remember(sql, entries, { conversationId, session: lane.session, turnId, now });
         return insertParts(sql, parts, { turnId, now, newId });
       }),
+
+    /** Counts that a process stood still in the last run of this turn, and was ended for it. */
+    countHang: (turnId: string): Promise<void> => database.write((sql) => markHung(sql, turnId)),
 
     /** The tools that some turns have called, for people. */
     async calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]> {
@@ -192,28 +195,6 @@ function used(turnId: string, { usage }: Spends) {
   const cost = { isPriced: costUsd === null ? 0 : 1, cost: costUsd ?? 0 };
   const cached = usage.cachedInputTokens ?? 0;
   return { turnId, model, input, output, cached, ...cost };
-}
-
-/** One beginning of a turn: when, in ms, and by which worker. */
-export const TurnRun = z.object({ at: z.number(), worker: z.string().nullable() });
-
-export type TurnRun = z.infer<typeof TurnRun>;
-
-const TurnRuns = z.array(TurnRun);
-
-/** Of a turn that is suspended again and again the last ones are enough. */
-const KEPT_RUNS = 20;
-
-/** The column `runs` with one more beginning. */
-export function withRun(before: string | null, run: TurnRun): string {
-  return toJson([...readRuns(before), run].slice(-KEPT_RUNS));
-}
-
-/** How often a turn was started; nothing where it was not recorded. */
-export function readRuns(runs: string | null): readonly TurnRun[] {
-  if (runs === null) return [];
-  const parsed = TurnRuns.safeParse(JSON.parse(runs));
-  return parsed.success ? parsed.data : [];
 }
 
 /** At most one turn per conversation is `running`, and the database enforces it. */

@@ -46,6 +46,7 @@ import {
   type Monotonic,
   type PassPoint,
   reasonOf,
+  type WorkRecord,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
@@ -79,6 +80,8 @@ export interface AccountDeps {
   readonly monotonic: Monotonic;
   readonly random: () => number;
   readonly pass: PassPoint;
+  /** Records which messages are taken in, for the next start; absent in tests. */
+  readonly work?: WorkRecord | undefined;
   readonly situation: (agent: string | undefined) => Situation;
   /** The commands of skills; absent: there are none. */
   readonly skillCommands?: SkillCommands | undefined;

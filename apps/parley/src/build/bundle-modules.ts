@@ -8,6 +8,7 @@ const ENTRIES = {
   main: 'apps/parley/src/main.ts',
   index: 'apps/parley/src/index.ts',
   'check-thread': 'packages/core/src/json-schema/check-thread.ts',
+  'watchdog-thread': 'apps/parley/src/watchdog/watchdog-thread.ts',
   'page-thread': 'packages/tools/src/web/page-thread.ts',
   'document-process': 'packages/tools/src/documents/document-process.ts',
   'picture-process': 'packages/tools/src/documents/picture-process.ts',

@@ -19,7 +19,7 @@ export async function start(
 ): Promise<never> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
-  const options = { folder, env, ...systemTime, pass, ...how };
+  const options = { folder, env, ...systemTime, pass, endsWhenStill: true, ...how };
   let ending = await runToItsEnd(signal, options);
   while (ending.kind === 'restore' || ending.kind === 'restart') {
     const message =

@@ -6,7 +6,7 @@ import type { IngressDecision, PairingRules, SenderRights } from './decide.ts';
 import { earlierMessages } from './earlier.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { type BacklogLimit, createSeldom } from './limits.ts';
-import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
+import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
 import { CODE_LENGTH, pairingFull, pairingNotice, strangerWaits } from './pairing.ts';
 import { noticeParts, partsOf } from './route.ts';
 import { rankOf, runCommand } from './run-command.ts';
@@ -245,6 +245,8 @@ interface Explainer {
   overflow(admitted: AdmittedMessage, waiting: number): Promise<void>;
   /** Too many wait in all conversations together. */
   noRoom(admitted: AdmittedMessage): Promise<void>;
+  /** Taking it in ended the process too often. */
+  givenUp(admitted: AdmittedMessage): Promise<void>;
 }
 
 const STRANGER_NOTICE_EVERY_MS = 60 * 60_000;
@@ -277,6 +279,7 @@ export function createExplainer(deps: IngressDeps): Explainer {
       notifyOnce('size', admitted, tooLongNotice(admitted.message.text.length, limit)),
     overflow: (admitted, waiting) => notifyOnce('conversation', admitted, overflowNotice(waiting)),
     noRoom: (admitted) => notifyOnce('all', admitted, NO_ROOM),
+    givenUp: (admitted) => notifyOnce('fatal', admitted, GIVEN_UP),
   };
 }
 

@@ -8,6 +8,7 @@ import type {
   Reader,
   ReplyRoute,
   Tracer,
+  WorkRecord,
 } from '@parley/core';
 import type { WakeUpQueue } from '@parley/queue';
 import type { AdmittedMessage, Store } from '@parley/store';
@@ -51,6 +52,8 @@ export interface IngressDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly pass: PassPoint;
+  /** Records which message is taken in, which may end the process; nothing is recorded when absent. */
+  readonly work?: WorkRecord | undefined;
 }
 
 /** The user of a command that a service answers, and the chat. */

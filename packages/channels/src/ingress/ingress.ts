@@ -1,9 +1,14 @@
 import {
   type Capabilities,
+  type FatalEnds,
   fromOutside,
   InboundMessage,
+  nextAttempt,
+  noWorkRecord,
   ParleyError,
+  reasonToGiveUp,
   silentTracer,
+  type Work,
 } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
@@ -38,7 +43,7 @@ export function createIngress(deps: IngressDeps): Receive {
     isLoop: createLoopGuard(monotonic),
     isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, monotonic),
   };
-  return async (unchecked, capabilities, sender = {}, files) => {
+  const receive: Receive = async (unchecked, capabilities, sender = {}, files) => {
     deps.pass('received');
     const { channel } = unchecked;
     const startedAt = monotonic();
@@ -51,6 +56,52 @@ export function createIngress(deps: IngressDeps): Receive {
       return outcome;
     });
   };
+  const { work = noWorkRecord } = deps;
+  return (message, capabilities, sender, files) => {
+    const taken = workOf(message);
+    const ends = work.endsOf(taken);
+    return work.run(taken, () =>
+      nextAttempt(ends) === 'run'
+        ? receive(message, capabilities, sender, files)
+        : refuseFatal(deps, { message, capabilities, ends }, remembered.explain),
+    );
+  };
+}
+
+function workOf({ channel, account, chat, messageId }: InboundMessage): Work {
+  return { kind: 'ingress', key: [channel, account, chat.id, messageId].join(' ') };
+}
+
+/** A message whose ingress has ended the process too often. */
+interface FatalMessage {
+  readonly message: InboundMessage;
+  readonly capabilities: Capabilities;
+  readonly ends: FatalEnds;
+}
+
+/**
+ * Refuses a message without looking at its text, with the reason for `why` and a notice; where that has ended the
+ * process as well, it is refused in the log alone.
+ */
+async function refuseFatal(
+  deps: IngressDeps,
+  { message, capabilities, ends }: FatalMessage,
+  explain: Memory['explain'],
+): Promise<IngressOutcome> {
+  const reason = `taking it in: ${reasonToGiveUp(ends)}`;
+  const outcome: IngressOutcome = { kind: 'refused', reason };
+  deps.log.error({ message: message.messageId, chat: message.chat.id, reason }, 'message given up');
+  deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: 'refused' });
+  if (nextAttempt(ends) === 'drop') return outcome;
+  const conversationId = conversationOf(message, null, undefined);
+  const route = routeOf(message, capabilities, deps.rules.policy.answers);
+  const refused = { conversationId, message, route, receivedAt: deps.clock() };
+  await recordRefusal(deps, refused, outcome);
+  // Only people who would get an answer get a notice; another text stands for the one that may be the reason.
+  const rights = await senderRights(deps, message);
+  const decided = decideIngress({ ...message, text: '?' }, deps.rules, rights);
+  if (decided.kind === 'turn') await explain.givenUp(refused);
+  return outcome;
 }
 
 /** A message as the adapter passed it on. */

@@ -16,6 +16,10 @@ import { answerText, approvalText, modelText, modeText, runText } from './modes-
 import { linkText, pairText } from './pairing.ts';
 import { whyText } from './why.ts';
 
+/** About messages that ended the process whenever it took them in. */
+export const GIVEN_UP =
+  '⚙️ Something went wrong each time I tried to read what you sent last, and I have given up on it. Please put it in other words; the log says what it was.';
+
 /** What commands and notices can say about the running gateway. */
 export interface Situation {
   /** The agent's name for people. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers';
 import type { Durability, Sql } from '../database.ts';
 
@@ -49,7 +50,8 @@ export class GroupCommit {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#members.push({
       durability,
-      work: (sql) => work(sql).then((value) => () => resolve(value)),
+      // Of its caller, whatever the group runs in: a hang must be blamed on the work that it belongs to.
+      work: AsyncLocalStorage.bind((sql) => work(sql).then((value) => () => resolve(value))),
       fail: reject,
     });
     this.#schedule();

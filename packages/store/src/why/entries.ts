@@ -136,11 +136,13 @@ function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly Timeline
     const again = attempts > 1 ? `, ${attempts} times in all` : '';
     return [entry('turn', startedAt, `started${again}`)];
   }
-  return runs.map(({ at, worker }, nth) => ({
-    ...entry('turn', at, nth === 0 ? 'started' : 'resumed by another run'),
+  return runs.map(({ at, worker, hung }, nth) => ({
+    ...entry('turn', at, `${nth === 0 ? 'started' : 'resumed by another run'}${hung ? HUNG : ''}`),
     ...(worker !== null && { detail: worker }),
   }));
 }
+
+const HUNG = '; the process stood still in it, and the watchdog ended it';
 
 function promptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] {
   if (prompt === null) return [];

@@ -6,7 +6,8 @@ import type { Decision, WhyQuestion } from '../decisions.ts';
 import type { HeartbeatRun } from '../heartbeat-runs.ts';
 import { type ChatKey, OF_CHAT, type PartRetry, type PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
-import type { TurnRun, TurnState } from '../turns.ts';
+import type { TurnRun } from '../turn-runs.ts';
+import type { TurnState } from '../turns.ts';
 
 /** All stored facts of one message. Times in ms; null where they are not known. */
 export interface MessageFacts {

@@ -14,7 +14,7 @@ import { fromJson, type Sql, StoreError, statement } from '../database.ts';
 import type { Decision, WhyQuestion } from '../decisions.ts';
 import { type ChatKey, OF_CHAT, readRetries } from '../outbox-parts.ts';
 import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../rows.ts';
-import { readRuns } from '../turns.ts';
+import { readRuns } from '../turn-runs.ts';
 import {
   type FoundMessage,
   findMessages,

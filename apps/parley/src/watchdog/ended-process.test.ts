@@ -1,0 +1,99 @@
+import type { Work } from '@parley/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { blameFor, countEnds, readRecord } from './ended-process.ts';
+import { noteRecovery, noteStall } from './work-lines.ts';
+
+const INGRESS: Work = { kind: 'ingress', key: 'web default main m1' };
+const CLAIM: Work = { kind: 'claim', key: 'web:default:main' };
+const [ONE, OTHER]: readonly [Work, Work] = [
+  { kind: 'turn', key: 't1' },
+  { kind: 'turn', key: 't2' },
+];
+
+const starts = (number: number, { kind, key }: Work) =>
+  `${JSON.stringify(['+', number, kind, key])}\n`;
+const ends = (number: number) => `${JSON.stringify(['-', number])}\n`;
+const answered = (work: number | null) =>
+  noteStall(null) + noteStall(JSON.stringify({ work, stack: 'Error: stands still\n  at spin' }));
+const all = starts(1, INGRESS) + starts(2, CLAIM) + starts(3, ONE) + starts(4, OTHER);
+
+describe('the work to blame for the end of a process', () => {
+  it.each<readonly [string, string, { hung: readonly Work[]; died: readonly Work[] }]>([
+    ['an orderly end, or none', '', { hung: [], died: [] }],
+    ['work that had ended', starts(1, ONE) + ends(1), { hung: [], died: [] }],
+    ['a kill', all + ends(3), { hung: [], died: [INGRESS, CLAIM, OTHER] }],
+    ['a hang that could say where', all + answered(4), { hung: [OTHER], died: [] }],
+    ['a hang of the ingress that could say so', all + answered(1), { hung: [INGRESS], died: [] }],
+    [
+      'a hang that could not: turns run the code of others',
+      all + noteStall(null),
+      { hung: [ONE, OTHER], died: [] },
+    ],
+    [
+      'the same without a turn',
+      starts(1, INGRESS) + starts(2, CLAIM) + noteStall(null),
+      { hung: [INGRESS, CLAIM], died: [] },
+    ],
+    ['a hang of nothing that is recorded', all + answered(null), { hung: [], died: [] }],
+    [
+      'a hang of what ended work has left behind',
+      all + ends(4) + answered(4),
+      { hung: [], died: [] },
+    ],
+    [
+      'an answer that cannot be read',
+      all + noteStall('{"work":'),
+      { hung: [ONE, OTHER], died: [] },
+    ],
+    [
+      'a kill after a stall that was over',
+      all + answered(3) + noteRecovery(),
+      { hung: [], died: [INGRESS, CLAIM, ONE, OTHER] },
+    ],
+    [
+      'a line that was cut off before the stall',
+      `${all}["+",5,"tu${answered(3)}`,
+      { hung: [ONE], died: [] },
+    ],
+  ])('[D13] after %s', (_what, text, blame) => {
+    expect(blameFor(readRecord(text))).toEqual(blame);
+  });
+
+  it('[D13] is found in whatever a killed process has left of its record', () => {
+    const whole = all + ends(1) + answered(3);
+    fc.assert(
+      fc.property(fc.nat(whole.length), fc.string(), (length, junk) => {
+        const { hung, died } = blameFor(readRecord(`${whole.slice(0, length)}${junk}`));
+        expect(hung.length + died.length).toBeLessThanOrEqual(4);
+      }),
+    );
+  });
+});
+
+describe('the counts of ends', () => {
+  const now = 40 * 24 * 60 * 60_000;
+  const count = (text: string) => [...countEnds(readRecord(text), now)];
+  const counted = (work: Work, hangs: number, deaths: number, at: number) =>
+    `${JSON.stringify(['ends', `${work.kind} ${work.key}`, hangs, deaths, at])}\n`;
+
+  it('[D13] grow with each end, by its kind; the database counts those of turns', () => {
+    const before = counted(CLAIM, 1, 2, now - 1);
+    expect(count(before + all)).toEqual([
+      ['ingress web default main m1', { hangs: 0, deaths: 1, at: now }],
+      ['claim web:default:main', { hangs: 1, deaths: 3, at: now }],
+    ]);
+    expect(count(before + all + answered(2))).toEqual([
+      ['claim web:default:main', { hangs: 2, deaths: 2, at: now }],
+    ]);
+    expect(count(before + all + answered(3))).toEqual([
+      ['claim web:default:main', { hangs: 1, deaths: 2, at: now - 1 }],
+    ]);
+  });
+
+  it('[D13] are cleared by work that ends well, and forgotten after a month', () => {
+    const cleared = `${JSON.stringify(['cleared', 'claim web:default:main'])}\n`;
+    expect(count(counted(CLAIM, 1, 0, now - 1) + cleared)).toEqual([]);
+    expect(count(counted(CLAIM, 1, 0, 0))).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { type FatalEnds, NO_ENDS, type Work } from '@parley/core';
+import { z } from 'zod';
+
+/** What the record of an ended process says. */
+export interface EndedProcess {
+  /** What it worked on when it ended, by number. */
+  readonly inProgress: ReadonlyMap<number, Work>;
+  /** How often earlier work had ended processes before, by `workName`. */
+  readonly ends: ReadonlyMap<string, CountedEnds>;
+  /** Present: its event loop stood still. */
+  readonly stall?: Stall;
+}
+
+/** `at`: when the last of these ends was counted, in ms. */
+export interface CountedEnds extends FatalEnds {
+  readonly at: number;
+}
+
+/** What the main thread ran: the number of that work, null for none, undefined where it could not answer. */
+export interface Stall {
+  readonly work: number | null | undefined;
+  readonly stack: string | undefined;
+}
+
+/** Which work to blame for the end of a process. */
+export interface Blame {
+  readonly hung: readonly Work[];
+  readonly died: readonly Work[];
+}
+
+export function workName({ kind, key }: Work): string {
+  return `${kind} ${key}`;
+}
+
+const Kind = z.enum(['ingress', 'claim', 'turn']);
+
+/** Work starts (+) and is done (-), counts of earlier ends, and what the watchdog's thread adds. */
+const Line = z.union([
+  z.tuple([z.literal('+'), z.int(), Kind, z.string()]),
+  z.tuple([z.literal('-'), z.int()]),
+  z.tuple([z.literal('ends'), z.string(), z.int(), z.int(), z.number()]),
+  z.tuple([z.literal('cleared'), z.string()]),
+  z.tuple([z.literal('still'), z.string().nullable()]),
+  z.tuple([z.literal('moves')]),
+]);
+export type Line = z.infer<typeof Line>;
+
+/** Reads a record. A line that was cut off is skipped: what it would have said is not known. */
+export function readRecord(text: string): EndedProcess {
+  const inProgress = new Map<number, Work>();
+  const ends = new Map<string, CountedEnds>();
+  let stall: Stall | undefined;
+  for (const line of text.split('\n').flatMap((each) => parseLine(each) ?? [])) {
+    switch (line[0]) {
+      case '+':
+        inProgress.set(line[1], { kind: line[2], key: line[3] });
+        break;
+      case '-':
+        inProgress.delete(line[1]);
+        break;
+      case 'ends':
+        ends.set(line[1], { hangs: line[2], deaths: line[3], at: line[4] });
+        break;
+      case 'cleared':
+        ends.delete(line[1]);
+        break;
+      case 'still':
+        stall = readStall(line[1]);
+        break;
+      case 'moves':
+        stall = undefined;
+    }
+  }
+  return { inProgress, ends, ...(stall && { stall }) };
+}
+
+/** In a list, which `flatMap` takes apart again. */
+function parseLine(text: string): readonly [Line] | undefined {
+  const line = text === '' ? undefined : Line.safeParse(parseJson(text)).data;
+  return line && [line];
+}
+
+const Answer = z.object({ work: z.int().nullable(), stack: z.string() });
+
+function readStall(answer: string | null): Stall {
+  const read = answer === null ? undefined : Answer.safeParse(parseJson(answer)).data;
+  return { work: read?.work, stack: read?.stack };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Decides what ended a process. Of a hang that is what its main thread ran; where that could not answer it is every
+ * turn in progress, as turns alone run the code of plugins and programs, and without one all that was in progress.
+ * A process that was killed or died counts against all of it, because any of it may have taken the memory.
+ */
+export function blameFor({ inProgress, stall }: EndedProcess): Blame {
+  const all = [...inProgress.values()];
+  if (stall === undefined) return { hung: [], died: all };
+  const { work } = stall;
+  if (work === undefined) {
+    const turns = all.filter(({ kind }) => kind === 'turn');
+    return { hung: turns.length > 0 ? turns : all, died: [] };
+  }
+  // Null, or work that had ended: what it left behind stood still, and is not started again.
+  const running = work === null ? undefined : inProgress.get(work);
+  return { hung: running === undefined ? [] : [running], died: [] };
+}
+
+/** What was counted so long ago and never came back is forgotten. In ms. */
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+const MAX_COUNTED = 1_000;
+
+/** The counts after the end of a process, newest last. Turns are not among them: the database counts those. */
+export function countEnds(ended: EndedProcess, now: number): ReadonlyMap<string, CountedEnds> {
+  const counts = new Map(ended.ends);
+  const add = (work: Work, end: keyof FatalEnds): void => {
+    if (work.kind === 'turn') return;
+    const name = workName(work);
+    const { hangs, deaths } = counts.get(name) ?? NO_ENDS;
+    const more = { hangs, deaths, at: now };
+    more[end] += 1;
+    counts.delete(name);
+    counts.set(name, more);
+  };
+  const { hung, died } = blameFor(ended);
+  for (const work of hung) add(work, 'hangs');
+  for (const work of died) add(work, 'deaths');
+  const kept = [...counts].filter(([, { at }]) => now - at < KEPT_MS);
+  return new Map(kept.slice(-MAX_COUNTED));
+}

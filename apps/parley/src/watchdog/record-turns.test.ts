@@ -1,0 +1,76 @@
+import { noWorkRecord, type WorkRecord } from '@parley/core';
+import type { RunTurn } from '@parley/queue';
+import { expect, it } from 'vitest';
+import { recordTurns } from './record-turns.ts';
+
+type Turn = Parameters<RunTurn>[0];
+
+const LEASE = { conversationId: 'web:default:main', epoch: 1 };
+
+/** A turn that made its process stand still so often. */
+function turn(turnId: string, hangs?: number): Turn {
+  const nothing = { messages: [], groupContext: [], steps: [] };
+  const base = { conversationId: `web:default:${turnId}`, session: 0, resumed: true, attempts: 1 };
+  return { turnId, ...base, ...nothing, ...(hangs !== undefined && { hangs }) };
+}
+
+/** Turns that run until they are ended, and what the record has seen. */
+function scene() {
+  const recorded: string[] = [];
+  const started: string[] = [];
+  const ending = new Map<string, () => void>();
+  const work: WorkRecord = {
+    run: (one, task) => {
+      recorded.push(`${one.kind} ${one.key}`);
+      return noWorkRecord.run(one, task);
+    },
+    endsOf: noWorkRecord.endsOf,
+  };
+  const run = recordTurns(work, ({ turnId }) => {
+    started.push(turnId);
+    return new Promise((resolve) => ending.set(turnId, resolve));
+  });
+  const begin = (one: Turn, stop = new AbortController()) => {
+    const over = run(one, LEASE, stop.signal);
+    return { over, stop };
+  };
+  return { recorded, started, begin, end: (turnId: string) => ending.get(turnId)?.() };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+it('[D13] records each turn, and runs those without a hang side by side', async () => {
+  const { recorded, started, begin } = scene();
+  begin(turn('a'));
+  begin(turn('b', 0));
+  await settled();
+  expect(started).toEqual(['a', 'b']);
+  expect(recorded).toEqual(['turn a', 'turn b']);
+});
+
+it('[D13] runs turns that were running in a hang one after another, beside all others', async () => {
+  const { recorded, started, begin, end } = scene();
+  const first = begin(turn('a', 1));
+  begin(turn('b', 1));
+  begin(turn('c'));
+  await settled();
+  expect(new Set(started)).toEqual(new Set(['a', 'c']));
+  expect(recorded).not.toContain('turn b');
+  end('a');
+  await first.over;
+  await settled();
+  expect(started).toContain('b');
+});
+
+it('[D11] lets a turn go that is to end while it waits for another', async () => {
+  const { started, begin, end } = scene();
+  const first = begin(turn('a', 1));
+  const second = begin(turn('b', 1));
+  begin(turn('c', 2));
+  second.stop.abort();
+  await second.over;
+  end('a');
+  await first.over;
+  await settled();
+  expect(started).toEqual(['a', 'c']);
+});

@@ -1,0 +1,73 @@
+import { appendFileSync, writeSync } from 'node:fs';
+import { type Runtime, Session } from 'node:inspector';
+import { workerData } from 'node:worker_threads';
+import { afterLook, stallLimits, type Watched } from './stall.ts';
+import type { WatchOrder } from './watchdog.ts';
+import { noteRecovery, noteStall, WORK_IN_PROGRESS } from './work-lines.ts';
+
+// Runs in a thread of its own, because an event loop that stands still notices nothing. It writes to the file of the
+// process while the main thread cannot, and ends the process; the next start reads what it wrote.
+
+const { shared, path }: WatchOrder = workerData;
+const numbers = new Int32Array(shared);
+const [BEATS, LIMIT_MS] = [0, 1];
+
+let watched: Watched = { beats: -1, stillMs: 0, isNoted: false };
+let lookedAt = performance.now();
+
+setInterval(look, stallLimits(Atomics.load(numbers, LIMIT_MS)).tickMs);
+
+function look(): void {
+  const now = performance.now();
+  const seen = { beats: Atomics.load(numbers, BEATS), sinceLastMs: now - lookedAt };
+  lookedAt = now;
+  const { watched: next, verdict } = afterLook(
+    watched,
+    seen,
+    stallLimits(Atomics.load(numbers, LIMIT_MS)),
+  );
+  watched = next;
+  if (verdict === 'note') noteWork();
+  if (verdict === 'recovered') write(noteRecovery());
+  if (verdict === 'end') end();
+}
+
+/**
+ * Notes the stall, then what the main thread runs: V8 answers an inspector in the middle of a loop, and in most
+ * regular expressions. Code outside JavaScript, such as a command that is waited for, does not answer.
+ */
+function noteWork(): void {
+  write(noteStall(null));
+  const session = new Session();
+  session.connectToMainThread();
+  const question = { expression: WORK_IN_PROGRESS, returnByValue: true };
+  const onAnswer = (_error: Error | null, answer?: Runtime.EvaluateReturnType): void => {
+    session.disconnect();
+    const value: unknown = answer?.result.value;
+    if (typeof value === 'string') write(noteStall(value));
+  };
+  session.post('Runtime.evaluate', question, onAnswer);
+}
+
+function end(): never {
+  const seconds = Math.round(watched.stillMs / 1_000);
+  try {
+    writeSync(
+      2,
+      `Parley stood still for ${seconds} s, so its watchdog ends this process; the next start says what it was doing, and goes on.\n`,
+    );
+  } catch {
+    // Standard error is closed, or its reader is as stuck as this process.
+  }
+  process.kill(process.pid, 'SIGKILL');
+  throw new Error('A killed process goes on.');
+}
+
+function write(line: string): void {
+  if (path === null) return;
+  try {
+    appendFileSync(path, line);
+  } catch {
+    // On a full disk the process is ended without a note.
+  }
+}

@@ -1,0 +1,178 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  closeSync,
+  fdatasyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type Logger, NO_ENDS, reasonOf, type Work, type WorkRecord } from '@parley/core';
+import {
+  type CountedEnds,
+  countEnds,
+  type EndedProcess,
+  type Line,
+  readRecord,
+  workName,
+} from './ended-process.ts';
+import { WORK_HOOK } from './work-lines.ts';
+
+/** The record of this process. */
+export interface OpenWorkRecord extends WorkRecord {
+  /** Null: the disk takes no record. */
+  readonly path: string | null;
+  /** Ends of earlier processes that are not counted yet. */
+  readonly ended: readonly EndedProcess[];
+  /** Keeps the counts of these ends, and removes their records. */
+  markCounted(): void;
+  /** After an orderly end nothing is to blame. */
+  close(): void;
+}
+
+export interface WorkRecordOptions {
+  readonly folder: string;
+  /** Of this process, unique among those that run. */
+  readonly name: string;
+  /** Whether the process that wrote this record has ended, so that this one counts its end. */
+  readonly hasEnded: (name: string) => boolean;
+  readonly clock: () => number;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** A record that has grown beyond this is written again with what still counts. In bytes. */
+const MAX_FILE_BYTES = 500_000;
+/** Ids of platforms are far shorter. */
+const MAX_KEY_CHARACTERS = 300;
+
+/**
+ * A file with a line for each work that starts and ends. A line costs some microseconds, because it is not synced to
+ * disk: it survives the death of the process. The watchdog's thread adds lines of its own while this one hangs.
+ */
+export function openWorkRecord(options: WorkRecordOptions): OpenWorkRecord {
+  return new FileRecord(options);
+}
+
+class FileRecord implements OpenWorkRecord {
+  readonly path: string;
+  readonly ended: readonly EndedProcess[];
+  readonly #options: WorkRecordOptions;
+  readonly #current = new AsyncLocalStorage<number>();
+  readonly #inProgress = new Map<number, Work>();
+  readonly #ends: Map<string, CountedEnds>;
+  readonly #old: readonly string[];
+  #file: number | undefined;
+  #size = 0;
+  #next = 1;
+
+  constructor(options: WorkRecordOptions) {
+    const { folder, name, clock } = options;
+    this.#options = options;
+    this.path = join(folder, name);
+    this.#old = recordsIn(folder).filter((one) => one === name || options.hasEnded(one));
+    this.ended = this.#old.map((one) => readRecord(textOf(join(folder, one))));
+    this.#ends = new Map(this.ended.flatMap((one) => [...countEnds(one, clock())]));
+    Reflect.set(globalThis, HOOK, () => this.#current.getStore() ?? null);
+  }
+
+  markCounted(): void {
+    const { folder, name, log } = this.#options;
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      this.#rewrite();
+      for (const one of this.#old) if (one !== name) rmSync(join(folder, one), { force: true });
+    } catch (error) {
+      log.warn({ path: this.path, reason: reasonOf(error) }, OFF);
+    }
+  }
+
+  endsOf(work: Work) {
+    return this.#ends.get(workName(bounded(work))) ?? NO_ENDS;
+  }
+
+  async run<Result>(given: Work, task: () => Promise<Result>): Promise<Result> {
+    const work = bounded(given);
+    const number = this.#next;
+    this.#next += 1;
+    this.#inProgress.set(number, work);
+    this.#append(['+', number, work.kind, work.key]);
+    try {
+      return await this.#current.run(number, task);
+    } finally {
+      this.#inProgress.delete(number);
+      this.#append(['-', number]);
+      if (this.#ends.delete(workName(work))) this.#append(['cleared', workName(work)]);
+    }
+  }
+
+  close(): void {
+    Reflect.deleteProperty(globalThis, HOOK);
+    if (this.#file === undefined) return;
+    this.#inProgress.clear();
+    if (this.#ends.size > 0) this.#rewrite();
+    else rmSync(this.path, { force: true });
+    closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  #append(line: Line): void {
+    if (this.#file === undefined) return;
+    try {
+      this.#size += writeSync(this.#file, `${JSON.stringify(line)}\n`);
+      if (this.#size > MAX_FILE_BYTES) this.#rewrite();
+    } catch (error) {
+      this.#options.log.warn({ path: this.path, reason: reasonOf(error) }, OFF);
+      // A missing line must not look like work that is still in progress.
+      ftruncateSync(this.#file);
+      closeSync(this.#file);
+      this.#file = undefined;
+    }
+  }
+
+  /** Writes what still counts to a new file, and exchanges the two. */
+  #rewrite(): void {
+    const lines: Line[] = [
+      ...[...this.#ends].map(
+        ([name, { hangs, deaths, at }]): Line => ['ends', name, hangs, deaths, at],
+      ),
+      ...[...this.#inProgress].map(([number, { kind, key }]): Line => ['+', number, kind, key]),
+    ];
+    // The watchdog's thread adds to its end as well.
+    const next = openSync(`${this.path}.new`, 'a', 0o600);
+    ftruncateSync(next);
+    this.#size = writeSync(next, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    // Counts must outlive a work that ends the machine.
+    fdatasyncSync(next);
+    renameSync(`${this.path}.new`, this.path);
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = next;
+  }
+}
+
+const HOOK = Symbol.for(WORK_HOOK);
+const OFF = 'work is not recorded: what ends this process may end the next one as well';
+
+function bounded({ kind, key }: Work): Work {
+  return { kind, key: key.slice(0, MAX_KEY_CHARACTERS) };
+}
+
+function recordsIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => !name.endsWith('.new'));
+  } catch {
+    return [];
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,61 @@
+import { type FatalEnds, noWorkRecord, type Work, type WorkRecord } from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+
+let scene: IngressScene;
+beforeEach(async () => {
+  scene = new IngressScene();
+  await scene.open();
+});
+afterEach(() => scene.store.close());
+
+/** The record of a process before which this message has ended others. */
+function recordWith(ends: FatalEnds): WorkRecord & { readonly recorded: readonly Work[] } {
+  const recorded: Work[] = [];
+  return {
+    recorded,
+    run: (work, task) => {
+      recorded.push(work);
+      return noWorkRecord.run(work, task);
+    },
+    endsOf: ({ key }) => (key === 'telegram default 42 1' ? ends : { hangs: 0, deaths: 0 }),
+  };
+}
+
+describe('a message whose ingress ends the process', () => {
+  it('[D13] is recorded while it is taken in, and taken in again after the first hang', async () => {
+    const work = recordWith({ hangs: 1, deaths: 0 });
+    const outcome = await scene.ingressWith({}, { work })(aMessage(), CAPABILITIES);
+    expect(outcome.kind).toBe('accepted');
+    expect(work.recorded).toEqual([{ kind: 'ingress', key: 'telegram default 42 1' }]);
+  });
+
+  it('[D13] is refused after the second hang, whatever it says, with a notice and a reason; the next one is taken in', async () => {
+    const receive = scene.ingressWith({}, { work: recordWith({ hangs: 2, deaths: 0 }) });
+    const fatal = aMessage({ text: '/new' });
+    const reason =
+      'taking it in: it made the process stand still 2 times, until the watchdog ended it';
+    expect(await receive(fatal, CAPABILITIES)).toEqual({ kind: 'refused', reason });
+    expect(await scene.told()).toEqual([expect.stringContaining('I have given up on it')]);
+    const why = await scene.store.decisions.stories(OWNER_CHAT, 1);
+    expect(JSON.stringify(why)).toContain(reason);
+    expect((await receive(aMessage({ messageId: '2' }), CAPABILITIES)).kind).toBe('accepted');
+  });
+
+  it('[F05] brings no notice to people who would get no answer', async () => {
+    const work = recordWith({ hangs: 0, deaths: 5 });
+    const receive = scene.ingressWith(
+      { access: { ...POLICY.access, direct: 'disabled' } },
+      { work },
+    );
+    expect((await receive(aMessage({ sender: { id: '9' } }), CAPABILITIES)).kind).toBe('refused');
+    expect(await scene.told()).toEqual([]);
+  });
+
+  it('[D13] is refused in the log alone when the notice ended the process as well', async () => {
+    const work = recordWith({ hangs: 3, deaths: 0 });
+    expect((await scene.ingressWith({}, { work })(aMessage(), CAPABILITIES)).kind).toBe('refused');
+    expect(await scene.told()).toEqual([]);
+  });
+});

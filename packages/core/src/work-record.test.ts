@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { type FatalEnds, nextAttempt, reasonToGiveUp } from './work-record.ts';
+
+const rows: readonly [FatalEnds, ReturnType<typeof nextAttempt>][] = [
+  [{ hangs: 0, deaths: 0 }, 'run'],
+  [{ hangs: 1, deaths: 0 }, 'run'],
+  [{ hangs: 1, deaths: 4 }, 'run'],
+  [{ hangs: 2, deaths: 0 }, 'give-up'],
+  [{ hangs: 2, deaths: 4 }, 'give-up'],
+  [{ hangs: 0, deaths: 5 }, 'give-up'],
+  [{ hangs: 0, deaths: 9 }, 'give-up'],
+  [{ hangs: 1, deaths: 5 }, 'give-up'],
+  [{ hangs: 3, deaths: 0 }, 'drop'],
+  [{ hangs: 0, deaths: 10 }, 'drop'],
+  [{ hangs: 2, deaths: 10 }, 'drop'],
+];
+
+it.each(rows)('[D13] work that ended its process %o is next: %s', (ends, next) => {
+  expect(nextAttempt(ends)).toBe(next);
+});
+
+it('[D13] names the hangs of work that is given up for them, else how often it was started', () => {
+  expect(reasonToGiveUp({ hangs: 2, deaths: 2 })).toContain('stand still 2 times');
+  expect(reasonToGiveUp({ hangs: 1, deaths: 5 })).toBe('started 5 times');
+});

@@ -1,0 +1,57 @@
+/**
+ * What can end the process that works on it: taking in a message, claiming what waits in a conversation, running a
+ * turn. `key` is the message, the conversation or the turn.
+ */
+export interface Work {
+  readonly kind: 'ingress' | 'claim' | 'turn';
+  readonly key: string;
+}
+
+/** How often work has ended its process: `hangs` while the event loop stood still, `deaths` in another way. */
+export interface FatalEnds {
+  readonly hangs: number;
+  readonly deaths: number;
+}
+
+/**
+ * Records what this process works on, so that the next start knows what ended it. A crash in the middle costs an
+ * attempt at that work, and after some of them it is given up instead of ending every process that takes it.
+ */
+export interface WorkRecord {
+  /** Records `work` until `task` has settled. */
+  run<Result>(work: Work, task: () => Promise<Result>): Promise<Result>;
+  /** How often this work has ended processes that shared this record. */
+  endsOf(work: Work): FatalEnds;
+}
+
+/** Records nothing: for tests and programs that start no process of their own. */
+export const noWorkRecord: WorkRecord = {
+  run: (_work, task) => task(),
+  endsOf: () => NO_ENDS,
+};
+
+export const NO_ENDS: FatalEnds = { hangs: 0, deaths: 0 };
+
+/** A hang takes the process away from everyone for a long time, so the second one is the last. */
+const MAX_HANGS = 2;
+/** Work whose process died this often probably kills it. */
+const MAX_DEATHS = 5;
+/** How often giving up with a notice may end the process, before the work is closed without one. */
+const MAX_FATAL_NOTICES = 5;
+
+/**
+ * What to do with work that has ended its process before: `run` it; `give-up`, with a notice where it came from; or
+ * `drop` it without one, because giving it up has ended the process as well.
+ */
+export function nextAttempt({ hangs, deaths }: FatalEnds): 'run' | 'give-up' | 'drop' {
+  if (hangs > MAX_HANGS || deaths >= MAX_DEATHS + MAX_FATAL_NOTICES) return 'drop';
+  return hangs >= MAX_HANGS || deaths >= MAX_DEATHS ? 'give-up' : 'run';
+}
+
+/** Says why work is given up, for operators. */
+export function reasonToGiveUp({ hangs, deaths }: FatalEnds): string {
+  const hung = hangs === 1 ? 'once' : `${hangs} times`;
+  if (hangs >= MAX_HANGS)
+    return `it made the process stand still ${hung}, until the watchdog ended it`;
+  return `started ${deaths} times`;
+}

@@ -1,0 +1,59 @@
+import { ReplyRoute } from '@parley/core';
+import { fromCheckedJson, type Sql, statement } from './database.ts';
+import type { Lease } from './rows.ts';
+import { dropTurn } from './turn-runs.ts';
+
+/** What waits in a lane whose claim ends each process. */
+export interface Dropping {
+  readonly lease: Lease;
+  readonly session: number;
+  /** Of the turn that stands for the messages in the list of dead letters. */
+  readonly turnId: string;
+  readonly reason: string;
+  readonly now: number;
+}
+
+/**
+ * Closes the unfinished turn of a lane and all messages that wait there, as dead letters. Reads none of their texts,
+ * because one of them may be what ends the process. Returns where the newest message came from, for a notice; null:
+ * nothing waited. The caller has locked the lane.
+ */
+export async function dropWaiting(sql: Sql, dropping: Dropping): Promise<ReplyRoute | null> {
+  const { session, turnId, reason, now } = dropping;
+  const { conversationId } = dropping.lease;
+  const unfinished = await sql.get(UNFINISHED, { conversationId });
+  if (unfinished !== undefined) {
+    dropTurn(sql, { turnId: unfinished.id, conversationId }, reason, now);
+  }
+  const newest = await sql.get(NEWEST_ROUTE, { conversationId });
+  if (newest !== undefined) {
+    sql.send(BEGIN, { turnId, conversationId, session, now });
+    sql.send(CLAIM, { turnId, conversationId, now });
+    dropTurn(sql, { turnId, conversationId }, reason, now);
+  }
+  const last = newest ?? (unfinished && (await sql.get(ROUTE_OF, { turnId: unfinished.id })));
+  return last === undefined
+    ? null
+    : fromCheckedJson(ReplyRoute, last.route, 'reply route of a message that was given up');
+}
+
+// States are written out, because a partial index serves only what names its condition.
+const UNFINISHED = statement(
+  "select id from turn where conversation_id = :conversationId and state = 'running'",
+).rows<{ readonly id: string }>();
+
+const NEWEST_ROUTE = statement(`
+  select route from inbox where conversation_id = :conversationId and state = 'waiting'
+  order by seq desc limit 1`).rows<{ readonly route: string }>();
+
+const ROUTE_OF = statement(
+  'select route from inbox where turn_id = :turnId order by seq desc limit 1',
+).rows<{ readonly route: string }>();
+
+const BEGIN = statement(`
+  insert into turn (id, conversation_id, session, state, attempts, started_at)
+  values (:turnId, :conversationId, :session, 'running', 0, :now)`);
+
+const CLAIM = statement(`
+  update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now
+  where conversation_id = :conversationId and state = 'waiting'`);

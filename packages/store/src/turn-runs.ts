@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { lockConversation } from './conversations.ts';
+import { type Sql, statement, toJson } from './database.ts';
+import { recordDeadTurn } from './dead-letters.ts';
+import { deleteGroupContext } from './group-context.ts';
+
+/**
+ * One start of a turn: when, in ms, and by which worker. `hung`: the process stood still while it ran this turn, and
+ * was ended for that.
+ */
+export const TurnRun = z.object({
+  at: z.number(),
+  worker: z.string().nullable(),
+  hung: z.literal(true).optional(),
+});
+
+export type TurnRun = z.infer<typeof TurnRun>;
+
+const TurnRuns = z.array(TurnRun);
+
+/** Of a turn that is suspended again and again the last ones are enough. */
+const KEPT_RUNS = 20;
+
+/** The column `runs` with one more beginning. */
+export function withRun(before: string | null, run: TurnRun): string {
+  return toJson([...readRuns(before), run].slice(-KEPT_RUNS));
+}
+
+/** How often a turn was started; nothing where it was not recorded. */
+export function readRuns(runs: string | null): readonly TurnRun[] {
+  if (runs === null) return [];
+  const parsed = TurnRuns.safeParse(JSON.parse(runs));
+  return parsed.success ? parsed.data : [];
+}
+
+/** How often a turn has made its process stand still, by the column `runs`. */
+export function countHangs(runs: string | null): number {
+  return readRuns(runs).filter(({ hung }) => hung === true).length;
+}
+
+const RUNS_OF = statement(`
+  select conversation_id as "conversationId" from turn where id = :turnId`).rows<{
+  readonly conversationId: string;
+}>();
+
+const LOCKED_RUNS = statement(`
+  select runs from turn where id = :turnId and state = 'running'`).rows<{
+  readonly runs: string | null;
+}>();
+
+const SET_RUNS = statement('update turn set runs = :runs where id = :turnId');
+
+/** Marks the last run of an unfinished turn; a repeated call, after a start that was cut off, changes nothing. */
+export async function markHung(sql: Sql, turnId: string): Promise<void> {
+  const of = await sql.get(RUNS_OF, { turnId });
+  if (of === undefined) return;
+  await lockConversation(sql, of.conversationId);
+  const runs = readRuns((await sql.get(LOCKED_RUNS, { turnId }))?.runs ?? null);
+  const last = runs.at(-1);
+  if (last === undefined) return;
+  sql.send(SET_RUNS, { turnId, runs: toJson([...runs.slice(0, -1), { ...last, hung: true }]) });
+}
+
+/**
+ * Closes a turn that ended each process which tried to give it up: its messages have no answer and no notice. Reads
+ * none of their texts, because one of them may be what ends the process. The caller has locked the lane.
+ */
+export function dropTurn(
+  sql: Sql,
+  { turnId, conversationId }: { readonly turnId: string; readonly conversationId: string },
+  reason: string,
+  now: number,
+): void {
+  sql.send(DROP, { turnId, reason, now });
+  sql.send(DONE, { turnId });
+  deleteGroupContext(sql, turnId);
+  recordDeadTurn(sql, conversationId, turnId, now);
+}
+
+const DONE = statement(
+  "update inbox set state = 'done', outcome = 'failed' where turn_id = :turnId",
+);
+
+const DROP = statement(`
+  update turn set state = 'failed', reason = :reason, finished_at = :now
+  where id = :turnId and state = 'running'`);

@@ -1,0 +1,126 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  runParley,
+  startParleyProcess,
+} from './parley-process.ts';
+import { webClient } from './web-client.ts';
+
+/** Tools that never come back: in a loop, and outside JavaScript, where nothing can say what runs. */
+const STUCK = `
+import { execFileSync } from 'node:child_process';
+import { defineTool, definePlugin } from '@parley/plugins';
+import { z } from 'zod';
+
+const tool = (name, run) => defineTool({
+  name, summary: 'Takes its time.', tier: 'middleware', effect: 'read', audience: 'everyone',
+  approval: 'never', input: z.strictObject({}), run,
+});
+function spinForEver() { for (;;); }
+
+export const plugin = definePlugin({
+  name: 'stuck', version: '1.0.0',
+  setup: () => ({ tools: [
+    tool('spin', async () => spinForEver()),
+    tool('wait', async () => execFileSync('sleep', ['600'])),
+  ] }),
+});
+`;
+
+let model: ModelDouble;
+let folder: DataFolder;
+let parley: ParleyProcess | undefined;
+
+beforeEach(async () => {
+  model = await startModelDouble();
+  folder = makeDataFolder({
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    http: { port: 0 },
+    limits: { hangSeconds: 5 },
+    plugins: ['./stuck'],
+  });
+  mkdirSync(join(folder.path, 'stuck'));
+  writeFileSync(join(folder.path, 'stuck/index.js'), STUCK);
+});
+afterEach(async () => {
+  await parley?.end('SIGKILL');
+  await model.close();
+  folder.remove();
+});
+
+async function start(): Promise<ParleyProcess> {
+  parley = await startParleyProcess(folder.path);
+  return parley;
+}
+
+/** What the running process has recorded so far. */
+function recordOf({ path }: DataFolder): string {
+  const files = readdirSync(join(path, 'working'));
+  return files.map((name) => readFileSync(join(path, 'working', name), 'utf8')).join('');
+}
+
+const cli = (...args: string[]) => runParley(['--data', folder.path, ...args]);
+
+describe('a turn whose tool never comes back', () => {
+  it('[D13] [G16] ends its process twice, is a dead letter then, and its chat is notified', async () => {
+    model.queue({ toolCalls: [{ name: 'spin', arguments: {} }] });
+    const first = await start();
+    await webClient(first).post('Turn round.');
+    const ended = await first.over();
+    expect(ended.code).toBe('SIGKILL');
+    expect(ended.err).toContain('Parley stood still for 5 s');
+
+    const second = await start();
+    expect((await second.over()).code).toBe('SIGKILL');
+    expect(second.err()).toContain('the process before this one stood still until it was ended');
+    expect(second.err()).toMatch(/at spinForEver \(.*stuck\/index\.js/);
+
+    const third = await start();
+    const web = webClient(third);
+    await expect.poll(web.history).toContainEqual(expect.stringContaining('I have given up on it'));
+    const { letters } = JSON.parse((await cli('dead', 'list', '--json')).out);
+    expect(letters).toMatchObject([
+      { kind: 'unanswered', reason: expect.stringContaining('stand still 2 times') },
+    ]);
+    expect((await cli('why', 'last')).out).toContain('the process stood still in it');
+    model.queue('Here I am.');
+    await web.post('And now?');
+    await expect.poll(web.history).toContain('<p>Here I am.</p>');
+    expect((await third.end()).code).toBe(0);
+    expect(readdirSync(join(folder.path, 'working'))).toEqual([]);
+  });
+
+  it('[D11] [D13] is ended also where it waits outside JavaScript and SIGTERM cannot be heard', async () => {
+    model.queue({ toolCalls: [{ name: 'wait', arguments: {} }] });
+    const first = await start();
+    await webClient(first).post('Wait for it.');
+    await expect.poll(() => recordOf(folder), { timeout: 60_000 }).toContain('"still"');
+    expect((await first.end('SIGTERM')).code).toBe('SIGKILL');
+    const second = await start();
+    expect((await second.over()).code).toBe('SIGKILL');
+    const third = await start();
+    await expect
+      .poll(webClient(third).history)
+      .toContainEqual(expect.stringContaining('I have given up on it'));
+  });
+
+  it('[D13] counts as well when a supervisor kills the process before its watchdog does', async () => {
+    model.queue({ toolCalls: [{ name: 'spin', arguments: {} }] });
+    const first = await start();
+    await webClient(first).post('Turn round.');
+    await expect.poll(() => model.requests.length).toBe(1);
+    await expect.poll(() => recordOf(folder), { timeout: 60_000 }).toContain('"still"');
+    expect((await first.end('SIGKILL')).code).toBe('SIGKILL');
+    const second = await start();
+    await second.over();
+    const third = await start();
+    await expect
+      .poll(webClient(third).history)
+      .toContainEqual(expect.stringContaining('I have given up on it'));
+  });
+});
