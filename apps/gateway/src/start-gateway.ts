@@ -82,9 +82,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     return createHttpApp({ ...httpOptions({ ...options, ...services }, accounts), page });
   });
   await accounts.use(options.accounts);
-  const tidying = startSweep('old attachments', TIDY_MS, log, () =>
-    store.attachments.forget(clock() - FILES_KEPT_MS, clock()),
-  );
+  const tidying = startSweep('old attachments', TIDY_MS, log, async () => {
+    await store.attachments.forget(clock() - FILES_KEPT_MS, clock());
+    await store.files.sweep(performance.now());
+  });
   const following =
     options.sharedAs === undefined
       ? undefined

@@ -1,7 +1,15 @@
 import type { Attachment, InboundMessage } from '@parley/core';
-import { type Database, type Sql, statement, toJson } from './database.ts';
+import {
+  type Database,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  statement,
+  toJson,
+} from './database.ts';
+import { type BytesOfRow, HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 import type { MessageKey } from './inbox.ts';
-import type { InboxRow } from './rows.ts';
+import type { FileRef, InboxRow } from './rows.ts';
 
 /** Names an attachment: its message and which of that message's attachments it is, from 0. */
 export interface AttachmentKey {
@@ -57,7 +65,7 @@ const FILES_AT_ONCE = 5;
  * The table `attachment`. What is written here can be fetched or made once more, so none of it must
  * survive a power cut.
  */
-export function attachmentRepository(database: Database) {
+export function attachmentRepository(database: Database, files: StoredFiles) {
   return {
     /** What an account has to fetch at `now`, oldest messages first; nothing of messages that are over. */
     async due(
@@ -80,9 +88,11 @@ export function attachmentRepository(database: Database) {
       }));
     },
 
-    /** pending → ready. Without effect on one that is not pending. */
+    /** pending → ready, once the bytes are stored. Without effect on one that is not pending. */
     async keep(key: AttachmentKey, bytes: Uint8Array, now: number): Promise<void> {
-      await database.change('process', KEEP, { ...key, bytes, size: bytes.byteLength, now });
+      const stored = await files.put(bytes);
+      const values = { ...key, fileId: stored.id, size: stored.size, now };
+      if ((await database.change('process', KEEP, values)) === 0) await files.release([stored]);
     },
     /** Counts a failed try; the next one not before `notBefore`. */
     async retryLater(key: AttachmentKey, notBefore: number, now: number): Promise<void> {
@@ -100,11 +110,14 @@ export function attachmentRepository(database: Database) {
     },
     /** The bytes of one that is ready; null when they are not there (any more). */
     async bytes(key: AttachmentKey): Promise<Uint8Array | null> {
-      return (await database.read((sql) => sql.get(BYTES, key)))?.bytes ?? null;
+      return files.read(await database.read((sql) => sql.get(BYTES, key)));
     },
     /** A file that a chat sent, by the platform's id of its message; null when it is not there (any more). */
     async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
-      return fileOf(await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })));
+      return fileOf(
+        files,
+        await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })),
+      );
     },
     /** A file of a conversation; null when it is not there (any more). */
     async ofConversation(
@@ -112,7 +125,7 @@ export function attachmentRepository(database: Database) {
       { messageSeq, index }: AttachmentKey,
     ): Promise<KeptFile | null> {
       const key = { conversationId, messageSeq, index };
-      return fileOf(await database.read((sql) => sql.get(OF_CONVERSATION, key)));
+      return fileOf(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
     },
     /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
@@ -130,9 +143,22 @@ export function attachmentRepository(database: Database) {
      */
     async forget(before: number, now: number): Promise<void> {
       await database.change('process', END_LATE, { now, reason: TOO_LATE });
-      // Bytes are overwritten on the disk when they go, so a few files make a step.
-      while ((await database.change('process', DROP_BYTES, { before })) === FILES_AT_ONCE);
-      while ((await database.change('process', DROP_AGENTS, { before })) === FILES_AT_ONCE);
+      while (
+        (await dropSome(
+          { database, files },
+          SOME_BYTES,
+          (sql, row) => sql.send(DROP_BYTES, row),
+          before,
+        )) > 0
+      );
+      while (
+        (await dropSome(
+          { database, files },
+          SOME_AGENTS,
+          (sql, row) => sql.send(DROP_AGENT, row),
+          before,
+        )) > 0
+      );
     },
   };
 }
@@ -162,7 +188,7 @@ const THIS = 'where inbox_seq = :messageSeq and attachment_index = :index';
 const PENDING = `${THIS} and state = 'pending'`;
 
 const KEEP = statement(
-  `update attachment set state = 'ready', bytes = :bytes, size = :size, updated_at = :now ${PENDING}`,
+  `update attachment set state = 'ready', file_id = :fileId, size = :size, updated_at = :now ${PENDING}`,
 );
 
 const RETRY = statement(`
@@ -176,16 +202,17 @@ const FAIL = statement(
 const OF_MESSAGES = statement(`
   select inbox_seq as "messageSeq", attachment_index as "index", kind, name,
     mime_type as "mimeType", state, reason, text, size,
-    case when bytes is null then 0 else 1 end as "isKept"
+    case when ${HAS_BYTES} then 1 else 0 end as "isKept"
   from attachment where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
   order by inbox_seq, attachment_index`).rows<StoredAttachment>();
 
-const BYTES = statement(`select bytes from attachment ${THIS}`).rows<{
-  readonly bytes: Uint8Array | null;
-}>();
+const BYTES = statement(
+  `select bytes, file_id as "fileId", size from attachment ${THIS}`,
+).rows<BytesOfRow>();
 
 const FILE = `
-  select attachment.name, attachment.mime_type as "mimeType", attachment.bytes
+  select attachment.name, attachment.mime_type as "mimeType", attachment.bytes,
+    attachment.file_id as "fileId", attachment.size
   from attachment join inbox on inbox.seq = attachment.inbox_seq
   where attachment.attachment_index = :index`;
 
@@ -195,28 +222,56 @@ const OF_CHAT_MESSAGE = statement(`${FILE} and inbox.channel = :channel
 const OF_CONVERSATION = statement(`${FILE}
   and inbox.conversation_id = :conversationId and inbox.seq = :messageSeq`).rows<FileRow>();
 
-interface FileRow extends Omit<KeptFile, 'bytes'> {
-  readonly bytes: Uint8Array | null;
-}
+interface FileRow extends Omit<KeptFile, 'bytes'>, BytesOfRow {}
 
-function fileOf(row: FileRow | undefined): KeptFile | null {
-  return row === undefined || row.bytes === null ? null : { ...row, bytes: row.bytes };
+async function fileOf(files: StoredFiles, row: FileRow | undefined): Promise<KeptFile | null> {
+  const bytes = await files.read(row);
+  if (row === undefined || bytes === null) return null;
+  const { name, mimeType } = row;
+  return { name, mimeType, bytes };
 }
 
 const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :now ${THIS}`);
 
 const BYTES_KEPT = statement(`
-  select coalesce((select sum(size) from attachment where bytes is not null), 0)
-    + coalesce((select sum(size) from agent_file where bytes is not null), 0) as kept`).rows<{
+  select coalesce((select sum(size) from attachment where ${HAS_BYTES}), 0)
+    + coalesce((select sum(size) from agent_file where ${HAS_BYTES}), 0) as kept`).rows<{
   readonly kept: number;
 }>();
 
-const DROP_AGENTS = statement(`
-  update agent_file set bytes = null where id in (
-    select id from agent_file where bytes is not null and created_at < :before
-      and not exists (select 1 from outbox
-        where outbox.id = agent_file.part_id and outbox.state in ('pending', 'sending'))
-    order by created_at limit ${FILES_AT_ONCE})`);
+interface Before {
+  readonly before: SqlValue;
+}
+
+/**
+ * Takes the bytes of some rows away and then removes the files that no row names any more. Bytes in rows of 0.1.0 are
+ * overwritten on the disk when they go, so a few make a step. Returns how many there were.
+ */
+async function dropSome<Row extends { readonly fileId: string | null }>(
+  { database, files }: { readonly database: Database; readonly files: StoredFiles },
+  some: Statement<Before, Row>,
+  drop: (sql: Sql, row: Row) => void,
+  before: number,
+): Promise<number> {
+  const dropped = await database.write(async (sql) => {
+    const rows = await sql.all(some, { before });
+    for (const row of rows) drop(sql, row);
+    return rows;
+  }, 'process');
+  await files.release(dropped.flatMap(({ fileId }) => (fileId === null ? [] : { id: fileId })));
+  return dropped.length;
+}
+
+const SOME_AGENTS = statement(`
+  select id, file_id as "fileId" from agent_file where ${HAS_BYTES} and created_at < :before
+    and not exists (select 1 from outbox
+      where outbox.id = agent_file.part_id and outbox.state in ('pending', 'sending'))
+  order by created_at limit ${FILES_AT_ONCE}`).rows<{
+  readonly id: string;
+  readonly fileId: string | null;
+}>();
+
+const DROP_AGENT = statement('update agent_file set bytes = null, file_id = null where id = :id');
 
 const IS_OVER = `exists (select 1 from inbox
   where inbox.seq = attachment.inbox_seq and inbox.state = 'done')`;
@@ -225,17 +280,20 @@ const END_LATE = statement(`
   update attachment set state = 'failed', reason = :reason, updated_at = :now
   where state = 'pending' and ${IS_OVER}`);
 
-const DROP_BYTES = statement(`
-  update attachment set bytes = null where (inbox_seq, attachment_index) in (
-    select inbox_seq, attachment_index from attachment
-    where bytes is not null and updated_at < :before and ${IS_OVER}
-    order by updated_at limit ${FILES_AT_ONCE})`);
+const SOME_BYTES = statement(`
+  select inbox_seq as "messageSeq", attachment_index as "index", file_id as "fileId" from attachment
+  where ${HAS_BYTES} and updated_at < :before and ${IS_OVER}
+  order by updated_at limit ${FILES_AT_ONCE}`).rows<
+  AttachmentKey & { readonly fileId: string | null }
+>();
+
+const DROP_BYTES = statement(`update attachment set bytes = null, file_id = null ${THIS}`);
 
 const INSERT = statement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
-    ref, state, not_before, created_at, updated_at, bytes)
+    ref, state, not_before, created_at, updated_at, file_id, person)
   values (:seq, :index, :channel, :account, :kind, :name, :mimeType, :size,
-    :ref, :state, :now, :now, :now, :bytes)`);
+    :ref, :state, :now, :now, :now, :fileId, :person)`);
 
 const REFS = statement(
   'select ref from attachment where inbox_seq = :seq order by attachment_index',
@@ -247,15 +305,17 @@ const REMOVE = statement('delete from attachment where inbox_seq = :seq');
 export function insertAttachments(
   sql: Sql,
   seq: number,
-  { channel, account, attachments = [] }: InboundMessage,
+  { channel, account, attachments = [], sender }: InboundMessage,
   now: number,
-  files: readonly Uint8Array[] = [],
+  files: readonly FileRef[] = [],
 ): void {
-  for (const [index, { kind, name, mimeType, size, ref }] of attachments.entries()) {
-    const bytes = files[index] ?? null;
-    const file = { kind, name: name ?? null, mimeType: mimeType ?? null, size: size ?? null, ref };
-    const state = bytes === null ? 'pending' : 'ready';
-    sql.send(INSERT, { seq, index, channel, account, ...file, state, bytes, now });
+  for (const [index, { kind, name, mimeType, ref, ...claimed }] of attachments.entries()) {
+    const stored = files[index];
+    const size = stored?.size ?? claimed.size ?? null;
+    const file = { kind, name: name ?? null, mimeType: mimeType ?? null, size, ref };
+    const state = stored === undefined ? 'pending' : 'ready';
+    const of = { seq, index, channel, account, person: sender.id };
+    sql.send(INSERT, { ...of, ...file, state, fileId: stored?.id ?? null, now });
   }
 }
 
@@ -271,12 +331,15 @@ export function copyAttachments(
 
 const COPY = statement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
-    ref, state, reason, not_before, text, created_at, updated_at, bytes)
+    ref, state, reason, not_before, text, created_at, updated_at, bytes, file_id, person)
   select cast(:to as bigint), attachment_index, channel, account, kind, name, mime_type, size,
-    ref, state, reason, cast(:now as bigint), text, cast(:now as bigint), cast(:now as bigint), bytes
+    ref, state, reason, cast(:now as bigint), text, cast(:now as bigint), cast(:now as bigint), bytes,
+    file_id, person
   from attachment where inbox_seq = :from`);
 
-const DROP_COPIED = statement('update attachment set bytes = null where inbox_seq = :from');
+const DROP_COPIED = statement(
+  'update attachment set bytes = null, file_id = null where inbox_seq = :from',
+);
 
 /** An edited message may have other files: changed files are fetched again, others are kept. */
 export async function reviseAttachments(

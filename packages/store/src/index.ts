@@ -99,6 +99,7 @@ export type {
   JournalStep,
   Lease,
   NewPart,
+  PartWithBytes,
   TranscriptEntry,
   TurnCommit,
   TurnUsage,

@@ -28,6 +28,8 @@ import {
 } from './database.ts';
 import { deadLetterRepository } from './dead-letters.ts';
 import { decisionRepository, whyRepository } from './decisions.ts';
+import { filesFolderOf } from './files/folder-bytes.ts';
+import { storedFiles } from './files/stored-files.ts';
 import { forgettingRepository } from './forgetting/forgetting.ts';
 import { groupContextRepository } from './group-context.ts';
 import { heartbeatRepository } from './heartbeats.ts';
@@ -86,7 +88,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     throw reason;
   }
   const watched = watchDatabase(database, address, options.log ?? silentLogger);
-  return storeOn(watched, options.newId ?? timedIds(options.clock));
+  const newId = options.newId ?? timedIds(options.clock);
+  return storeOn(watched, newId, filesFolderOf(address));
 }
 
 /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
@@ -103,24 +106,27 @@ const STEPS = statement('select number, parley_version from parley_migration').r
 /** The database: one repository per subject, each the only writer of its tables. */
 export type Store = ReturnType<typeof storeOn>;
 
-/** The repositories over a database that is open and migrated. */
-export function storeOn(database: WatchedDatabase, newId: NewId) {
+/** The repositories over a database that is open and migrated. `folder`: for files; null: they are in the database. */
+export function storeOn(database: WatchedDatabase, newId: NewId, folder: string | null = null) {
+  const files = storedFiles(database, newId, folder);
   const prompts = promptRepository(database);
+  const promptsChanged = () => prompts.textsChanged();
   const ofAgent = (agent: string | undefined) => ({
     memories: memoryIndexRepository(database, agent),
-    forgetting: forgettingRepository(database, () => prompts.textsChanged(), agent),
+    forgetting: forgettingRepository({ database, files, folder, promptsChanged }, agent),
   });
   return {
-    inbox: inboxRepository(database, newId),
+    inbox: inboxRepository(database, newId, files),
     answers: messageAnswers(database),
-    agentFiles: agentFileRepository(database),
-    attachments: attachmentRepository(database),
+    agentFiles: agentFileRepository(database, files),
+    attachments: attachmentRepository(database, files),
+    files,
     lanes: laneRepository(database, newId, prompts),
     summaries: summaryRepository(database),
     turns: turnRepository(database, newId),
     approvals: approvalRepository(database, newId),
     transcript: transcriptRepository(database),
-    outbox: outboxRepository(database, newId),
+    outbox: outboxRepository(database, newId, files),
     deadLetters: deadLetterRepository(database),
     backlog: backlogRepository(database),
     groupContext: groupContextRepository(database),
@@ -149,11 +155,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
       sums: async (query) => (await import('./usage.ts')).usageSums(database, query),
       highest: async (day) => (await import('./usage.ts')).highestSpend(database, day),
     } satisfies UsageRepository,
-    retention: {
-      last: async () => (await import('./retention.ts')).lastRetention(database),
-      run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),
-      use: async (ages, now) => (await import('./storage.ts')).storageUse(database, ages, now),
-    } satisfies RetentionRepository,
+    retention: retentionOf(database, folder),
     pairing: pairingRepository(database, newId),
     seenGroups: seenGroupRepository(database),
     accountPauses: accountPauseRepository(database),
@@ -168,6 +170,15 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     /** What queries have found to be wrong with the database as a whole; null: nothing. Asks nothing. */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
+  };
+}
+
+function retentionOf(database: Database, folder: string | null): RetentionRepository {
+  return {
+    last: async () => (await import('./retention.ts')).lastRetention(database),
+    run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),
+    use: async (ages, now) =>
+      (await import('./storage.ts')).storageUse(database, folder, { ages, now }),
   };
 }
 
