@@ -1,12 +1,6 @@
 import type { Attachment, InboundMessage } from '@parley/core';
-import {
-  type Database,
-  type Sql,
-  type SqlValue,
-  type Statement,
-  statement,
-  toJson,
-} from './database.ts';
+import { attachmentRoom } from './attachment-room.ts';
+import { type Database, type Sql, statement, toJson } from './database.ts';
 import { type BytesOfRow, HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 import type { MessageKey } from './inbox.ts';
 import type { FileRef, InboxRow } from './rows.ts';
@@ -25,6 +19,10 @@ export interface DueAttachment extends AttachmentKey {
   readonly attempts: number;
   /** What was fetched of the same message already. */
   readonly bytesTaken: number;
+  /** Its sender, as the platform calls them; where 0.1.0 stored it, its conversation. */
+  readonly person: string;
+  /** An owner sent it in a direct chat. */
+  readonly fromOwner: boolean;
 }
 
 /** An attachment as a turn finds it; its bytes are asked for one by one. */
@@ -55,19 +53,16 @@ export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
  */
 export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
 
-/** The reason of an attachment that was not fetched because its message needs no answer any more. */
-const TOO_LATE = 'its message was answered or dropped before it had arrived';
-
-/** Files of which the bytes are dropped in one transaction. */
-const FILES_AT_ONCE = 5;
-
 /**
  * The table `attachment`. What is written here can be fetched or made once more, so none of it must
  * survive a power cut.
  */
 export function attachmentRepository(database: Database, files: StoredFiles) {
   return {
-    /** What an account has to fetch at `now`, oldest messages first; nothing of messages that are over. */
+    /**
+     * What an account has to fetch at `now`: the oldest of each person, owners first, then the second of each, and so
+     * on; nothing of messages that are over.
+     */
     async due(
       channel: string,
       account: string,
@@ -75,17 +70,20 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
       limit: number,
     ): Promise<readonly DueAttachment[]> {
       const rows = await database.read((sql) => sql.all(DUE, { channel, account, now, limit }));
-      return rows.map(({ kind, ref, name, mimeType, size, bytesTaken, ...row }) => ({
-        ...row,
-        bytesTaken: bytesTaken ?? 0,
-        attachment: {
-          kind,
-          ref,
-          ...(name === null ? {} : { name }),
-          ...(mimeType === null ? {} : { mimeType }),
-          ...(size === null ? {} : { size }),
-        },
-      }));
+      return rows.map(
+        ({ kind, ref, name, mimeType, size, bytesTaken, fromOwner, nth: _, ...row }) => ({
+          ...row,
+          fromOwner: fromOwner === 1,
+          bytesTaken: bytesTaken ?? 0,
+          attachment: {
+            kind,
+            ref,
+            ...(name === null ? {} : { name }),
+            ...(mimeType === null ? {} : { mimeType }),
+            ...(size === null ? {} : { size }),
+          },
+        }),
+      );
     },
 
     /** pending → ready, once the bytes are stored. Without effect on one that is not pending. */
@@ -131,39 +129,13 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
       await database.change('process', KEEP_TEXT, { ...key, text, now });
     },
-    /** How many bytes are kept of all accounts together, files of the agent included. */
-    async bytesKept(): Promise<number> {
-      return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
-    },
-
-    /**
-     * Drops what no turn will read: bytes that were fetched before `before` and whose message is over, and those of
-     * the agent's files that no part has to be sent with.
-     * The row stays, so that a history can say that there was a file.
-     */
-    async forget(before: number, now: number): Promise<void> {
-      await database.change('process', END_LATE, { now, reason: TOO_LATE });
-      while (
-        (await dropSome(
-          { database, files },
-          SOME_BYTES,
-          (sql, row) => sql.send(DROP_BYTES, row),
-          before,
-        )) > 0
-      );
-      while (
-        (await dropSome(
-          { database, files },
-          SOME_AGENTS,
-          (sql, row) => sql.send(DROP_AGENT, row),
-          before,
-        )) > 0
-      );
-    },
+    ...attachmentRoom({ database, files }),
   };
 }
 
-interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken'> {
+interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken' | 'fromOwner'> {
+  readonly nth: number;
+  readonly fromOwner: 0 | 1;
   readonly kind: Attachment['kind'];
   readonly name: string | null;
   readonly mimeType: string | null;
@@ -172,16 +144,20 @@ interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken'> {
   readonly bytesTaken: number | null;
 }
 
+const PERSON = 'coalesce(attachment.person, inbox.conversation_id)';
+
 // The state is written out, because a partial index serves only what names its condition.
 const DUE = statement(`
-  select inbox_seq as "messageSeq", attachment_index as "index", kind, name, mime_type as "mimeType",
-    size, ref, attempts, inbox.conversation_id as "conversationId", (select sum(sibling.size)
-      from attachment sibling
-      where sibling.inbox_seq = attachment.inbox_seq and sibling.state = 'ready') as "bytesTaken"
-  from attachment join inbox on inbox.seq = attachment.inbox_seq
-  where attachment.channel = :channel and attachment.account = :account
-    and attachment.state = 'pending' and not_before <= :now and inbox.state <> 'done'
-  order by inbox_seq, attachment_index limit :limit`).rows<DueRow>();
+  select * from (
+    select inbox_seq as "messageSeq", attachment_index as "index", kind, name, mime_type as "mimeType",
+      size, ref, attempts, inbox.conversation_id as "conversationId", ${PERSON} as person,
+      inbox.from_owner as "fromOwner", (select sum(sibling.size) from attachment sibling
+        where sibling.inbox_seq = attachment.inbox_seq and sibling.state = 'ready') as "bytesTaken",
+      row_number() over (partition by ${PERSON} order by inbox_seq, attachment_index) as nth
+    from attachment join inbox on inbox.seq = attachment.inbox_seq
+    where attachment.channel = :channel and attachment.account = :account
+      and attachment.state = 'pending' and not_before <= :now and inbox.state <> 'done') as waiting
+  order by nth, "fromOwner" desc, "messageSeq", "index" limit :limit`).rows<DueRow>();
 
 const THIS = 'where inbox_seq = :messageSeq and attachment_index = :index';
 
@@ -232,62 +208,6 @@ async function fileOf(files: StoredFiles, row: FileRow | undefined): Promise<Kep
 }
 
 const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :now ${THIS}`);
-
-const BYTES_KEPT = statement(`
-  select coalesce((select sum(size) from attachment where ${HAS_BYTES}), 0)
-    + coalesce((select sum(size) from agent_file where ${HAS_BYTES}), 0) as kept`).rows<{
-  readonly kept: number;
-}>();
-
-interface Before {
-  readonly before: SqlValue;
-}
-
-/**
- * Takes the bytes of some rows away and then removes the files that no row names any more. Bytes in rows of 0.1.0 are
- * overwritten on the disk when they go, so a few make a step. Returns how many there were.
- */
-async function dropSome<Row extends { readonly fileId: string | null }>(
-  { database, files }: { readonly database: Database; readonly files: StoredFiles },
-  some: Statement<Before, Row>,
-  drop: (sql: Sql, row: Row) => void,
-  before: number,
-): Promise<number> {
-  const dropped = await database.write(async (sql) => {
-    const rows = await sql.all(some, { before });
-    for (const row of rows) drop(sql, row);
-    return rows;
-  }, 'process');
-  await files.release(dropped.flatMap(({ fileId }) => (fileId === null ? [] : { id: fileId })));
-  return dropped.length;
-}
-
-const SOME_AGENTS = statement(`
-  select id, file_id as "fileId" from agent_file where ${HAS_BYTES} and created_at < :before
-    and not exists (select 1 from outbox
-      where outbox.id = agent_file.part_id and outbox.state in ('pending', 'sending'))
-  order by created_at limit ${FILES_AT_ONCE}`).rows<{
-  readonly id: string;
-  readonly fileId: string | null;
-}>();
-
-const DROP_AGENT = statement('update agent_file set bytes = null, file_id = null where id = :id');
-
-const IS_OVER = `exists (select 1 from inbox
-  where inbox.seq = attachment.inbox_seq and inbox.state = 'done')`;
-
-const END_LATE = statement(`
-  update attachment set state = 'failed', reason = :reason, updated_at = :now
-  where state = 'pending' and ${IS_OVER}`);
-
-const SOME_BYTES = statement(`
-  select inbox_seq as "messageSeq", attachment_index as "index", file_id as "fileId" from attachment
-  where ${HAS_BYTES} and updated_at < :before and ${IS_OVER}
-  order by updated_at limit ${FILES_AT_ONCE}`).rows<
-  AttachmentKey & { readonly fileId: string | null }
->();
-
-const DROP_BYTES = statement(`update attachment set bytes = null, file_id = null ${THIS}`);
 
 const INSERT = statement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
