@@ -68,6 +68,8 @@ export const Disturbance = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('slow-model'), chats: z.int(), seconds: z.int() }),
   /** The platform refuses all that is sent to a person or a group, for so long. */
   z.object({ kind: z.literal('limited'), place: z.enum(['person', 'group']), seconds: z.int() }),
+  /** One chat sends so many documents at once, each of so many megabytes. */
+  z.object({ kind: z.literal('files'), files: z.int(), megabytes: z.int() }),
 ]);
 export type Disturbance = z.infer<typeof Disturbance>;
 

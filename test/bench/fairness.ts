@@ -73,6 +73,11 @@ export const TROUBLES: readonly Trouble[] = [
     place: 'group',
     seconds: LIMITED_S,
   }),
+  disturbed('one chat sends 30 files of 19 MB', 25_000, {
+    kind: 'files',
+    files: 30,
+    megabytes: 19,
+  }),
   {
     name: `each query takes ${SLOW_QUERY_MS} ms more`,
     topologies: [SPREAD],

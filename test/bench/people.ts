@@ -112,6 +112,7 @@ function textOf(number: number): string {
 /** Where the disturbances take place; no quiet person is there. */
 const FLOODING = 20_001;
 const LIMITED = 20_002;
+const SENDING_FILES = 20_003;
 const SLOW_FROM = 21_000;
 /** A group that the bot serves. */
 export const LIMITED_GROUP = -7;
@@ -133,6 +134,18 @@ export function disturb(double: TelegramDouble, disturbance: Disturbance): void 
       break;
     case 'limited':
       limit(double, disturbance.place, disturbance.seconds);
+      break;
+    case 'files':
+      sendFiles(double, disturbance.files, disturbance.megabytes);
+  }
+}
+
+/** One person sends many large documents at once. */
+function sendFiles(double: TelegramDouble, files: number, megabytes: number): void {
+  const bytes = new Uint8Array(megabytes * 1_000_000).fill(32);
+  for (let nth = 1; nth <= files; nth += 1) {
+    const file = { kind: 'document', name: `report ${nth}.txt`, bytes } as const;
+    double.say({ chat: SENDING_FILES, text: `What does report ${nth} say?`, file });
   }
 }
 

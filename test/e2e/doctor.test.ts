@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
+import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
@@ -177,6 +178,33 @@ describe('parley doctor where nothing runs', () => {
     writeFileSync(join(path, 'parley.db'), 'no database '.repeat(1_000));
     const { one } = await examine(path);
     expect(one('database')).toMatchObject({ status: 'failed', fix: text('parley restore') });
+  });
+
+  it('[U02] counts files of messages that are missing', async () => {
+    const { path } = folderWith(works());
+    const store = await openStore({ url: `sqlite:${join(path, 'parley.db')}`, clock: Date.now });
+    const chat = { id: 'c1', type: 'direct' } as const;
+    const place = { channel: 'web', account: 'default' };
+    await store.inbox.accept({
+      conversationId: 'web:c1',
+      route: {
+        ...{ ...place, chatId: chat.id },
+        target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' },
+      },
+      receivedAt: 0,
+      files: [Uint8Array.of(1)],
+      message: {
+        ...{ ...place, messageId: 'm1', chat, text: '', sentAt: 0, variables: {} },
+        sender: { id: 'u1', name: 'Ada', isBot: false },
+        ...{ mentions: [], addressed: true, attachments: [{ kind: 'image', ref: 'p' }] },
+      },
+    });
+    await store.close();
+    const missing = text('1 file of messages is missing');
+    const of = async () => (await examine(path)).report.checks.map(({ found }) => found);
+    expect(await of()).not.toContainEqual(missing);
+    rmSync(join(path, 'parley.db-files'), { recursive: true });
+    expect(await of()).toContainEqual(missing);
   });
 
   it('[U02] names the port that another program has, and whether that is a Parley', async () => {

@@ -77,7 +77,9 @@ for (const { name, isThere } of databases) {
         await tidyUp(folder, {});
         expect(await state()).toEqual([expected, expected]);
         const left = readdirSync(folder.path).filter((one) => !/^(before-restore-|lock)/.test(one));
-        const database = name === 'SQLite' ? ['parley.db'] : [];
+        // A restored database has its folder of files.
+        const files = expected === 'restored' ? ['parley.db-files'] : [];
+        const database = name === 'SQLite' ? ['parley.db', ...files] : [];
         expect(left.toSorted()).toEqual([...database, 'parley.yaml', 'workspace']);
       },
     );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
+import { ANN, startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
 
 let scene: TelegramScene;
 afterEach(() => scene.close());
@@ -107,5 +107,40 @@ describe('all chats together', () => {
     }
     scene.telegram.say({ chat, text: 'and now?' });
     expect((await scene.untilAnswers(chat, 2)).at(-1)).toBe('You said: and now?');
+  });
+});
+
+describe('one person with 20 files', () => {
+  it('[D05] [G19] delays nobody else’s: a file of another person, and of the owner, is fetched before their third', async () => {
+    scene = await startTelegramScene({}, {}, { allow: [FLOODER, ...OTHERS] });
+    const [other = 0] = OTHERS;
+    const idsAsked = () => [
+      ...new Set(scene.telegram.calls('getFile').map(({ params }) => String(params.file_id))),
+    ];
+    const file = (name: string) => {
+      const bytes = Uint8Array.from(Buffer.from(`This is ${name}.`));
+      return { kind: 'document', name: `${name}.txt`, bytes } as const;
+    };
+    // The first two of the flood are stuck with the platform.
+    scene.telegram.fault({ kind: 'hang', method: 'getFile', times: 2 });
+    for (let nth = 1; nth <= 20; nth += 1) {
+      scene.telegram.say({ chat: FLOODER, text: `report ${nth}`, file: file(`report ${nth}`) });
+    }
+    await scene.telegram.waitFor(() => idsAsked().length >= 2);
+    const place = { channel: 'telegram', account: 'default', chatId: `${FLOODER}` };
+    await expect
+      .poll(() => inStore((store) => store.decisions.stories(place, 99)), { timeout: 30_000 })
+      .toHaveLength(20);
+    for (const chat of [other, ANN]) {
+      scene.telegram.say({ chat, text: 'what is this?', file: file(`mine ${chat}`) });
+      expect(await scene.untilAnswers(chat, 1)).toEqual(['You said: what is this?']);
+    }
+    const shown = scene.model.requests.map(({ body }) => JSON.stringify(body.messages));
+    for (const chat of [other, ANN]) {
+      expect(shown.some((text) => text.includes(`This is mine ${chat}.`))).toBe(true);
+    }
+    // The double numbers files in the order in which they are sent.
+    const numbers = idsAsked().map((id) => Number(id.split('_').at(-1)));
+    expect(numbers.slice(0, 4)).toEqual([1, 2, 21, 22]);
   });
 });

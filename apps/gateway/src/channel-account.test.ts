@@ -114,7 +114,7 @@ describe('an account that other gateways may have', () => {
     scrub: (text) => text,
     pass: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none', models: [] }),
-    media: { fileBytes: 1, messageBytes: 1, keptBytes: 1 },
+    media: { fileBytes: 1, messageBytes: 1, keptBytes: 1, personFiles: 1, personBytes: 1 },
     onState: ({ state }) => void states.push(state.kind),
   });
   const rules = {

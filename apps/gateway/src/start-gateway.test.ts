@@ -145,7 +145,13 @@ async function open(
     scrub: openSecrets(['chat-key-1', '12345678']).scrub,
     pass: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none', models: [] }),
-    media: { fileBytes: 1_000, messageBytes: 2_000, keptBytes: 9_000 },
+    media: {
+      fileBytes: 1_000,
+      messageBytes: 2_000,
+      keptBytes: 9_000,
+      personFiles: 9,
+      personBytes: 9_000,
+    },
     http: {
       host: '127.0.0.1',
       port,

@@ -85,6 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const tidying = startSweep('old attachments', TIDY_MS, log, async () => {
     const countFrom = Math.min(clock(), (await store.retention.last())?.countedTo ?? 0);
     await store.attachments.forget(countFrom - FILES_KEPT_MS, clock());
+    await store.files.sweep(options.monotonic());
   });
   const following =
     options.sharedAs === undefined

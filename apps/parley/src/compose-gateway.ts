@@ -79,6 +79,9 @@ function gatewayOptions(
       fileBytes: media.maxFileMb * MEGABYTE,
       messageBytes: media.maxMessageMb * MEGABYTE,
       keptBytes: media.maxKeptMb * MEGABYTE,
+      personFiles: media.maxPersonFiles,
+      // One message of the allowed size is always taken.
+      personBytes: Math.max(media.maxPersonMb, media.maxMessageMb) * MEGABYTE,
     },
     situation: (name) => {
       const { agent, model } = agentParts(configured.parts, name) ?? configured.parts;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock, ReplyRoute } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
-import type { AgentFile, NewPart, Post, PostResult, Store } from '@parley/store';
+import type { AgentFile, NewPart, PartWithBytes, Post, PostResult, Store } from '@parley/store';
 import { marked, visibleText } from './answer/visible-text.ts';
 
 export interface PostDeps {
@@ -71,7 +71,7 @@ function withFile(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,
   route: ReplyRoute,
-): NewPart {
+): PartWithBytes {
   const body = caption?.body ?? { text: '', plain: '' };
   return { route, body, file: { ...file, size: bytes.byteLength }, bytes };
 }

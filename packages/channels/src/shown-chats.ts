@@ -6,8 +6,11 @@ import type { MediaLimits } from './attachments/attachment-fetcher.ts';
 export interface ChatsFacet {
   /** How much of files may be taken in. */
   readonly media: MediaLimits;
-  /** Bytes of all files that are kept now; old ones make room where `needed` bytes are missing. */
-  hasRoom(needed: number): Promise<boolean>;
+  /**
+   * Whether `needed` more bytes may be kept; old files make room. `person`: their sender, who has a share of it; null for
+   * an owner.
+   */
+  hasRoom(needed: number, person: string | null): Promise<boolean>;
   /**
    * All chats of the account, newest first; `first` is the first thing said, of any length. `answeredAt`: when
    * something was last sent there, in ms; 0: never.

@@ -361,6 +361,14 @@ export const Media = section('Pictures, voice messages and documents that people
     { min: 200, default: 2_000 },
     'All files that are kept at a time, for a day at most, in megabytes.',
   ),
+  maxPersonMb: number(
+    { min: 1, default: 200 },
+    'Files of one person that are kept at a time, in megabytes; at least those of one message. Owners have no such limit in their direct chats.',
+  ),
+  maxPersonFiles: wholeNumber(
+    { min: 32, max: 10_000, default: 200 },
+    'The same as a number of files.',
+  ),
   maxCharacters: wholeNumber(
     { min: 1_000, max: 1_000_000, default: 30_000 },
     'What the model is shown of the documents of one turn, in characters.',

@@ -1,8 +1,10 @@
 import type { Attachment, InboundMessage } from '@parley/core';
+import { attachmentRoom } from './attachment-room.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import { isDue } from './due.ts';
+import { type BytesOfRow, HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 import type { MessageKey } from './inbox.ts';
-import type { InboxRow } from './rows.ts';
+import type { FileRef, InboxRow } from './rows.ts';
 
 /** Names an attachment: its message and which of that message's attachments it is, from 0. */
 export interface AttachmentKey {
@@ -18,6 +20,10 @@ export interface DueAttachment extends AttachmentKey {
   readonly attempts: number;
   /** What was fetched of the same message already. */
   readonly bytesTaken: number;
+  /** Its sender, as the platform calls them; where 0.1.0 stored it, its conversation. */
+  readonly person: string;
+  /** An owner sent it in a direct chat. */
+  readonly fromOwner: boolean;
 }
 
 /** An attachment as a turn finds it; its bytes are asked for one by one. */
@@ -48,19 +54,16 @@ export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
  */
 export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
 
-/** The reason of an attachment that was not fetched because its message needs no answer any more. */
-const TOO_LATE = 'its message was answered or dropped before it had arrived';
-
-/** Files of which the bytes are dropped in one transaction. */
-const FILES_AT_ONCE = 5;
-
 /**
  * The table `attachment`. What is written here can be fetched or made once more, so none of it must
  * survive a power cut.
  */
-export function attachmentRepository(database: Database) {
+export function attachmentRepository(database: Database, files: StoredFiles) {
   return {
-    /** What an account has to fetch at `now`, oldest messages first; nothing of messages that are over. */
+    /**
+     * What an account has to fetch at `now`: the oldest of each person, owners first, then the second of each, and so
+     * on; nothing of messages that are over.
+     */
     async due(
       channel: string,
       account: string,
@@ -68,22 +71,27 @@ export function attachmentRepository(database: Database) {
       limit: number,
     ): Promise<readonly DueAttachment[]> {
       const rows = await database.read((sql) => sql.all(DUE, { channel, account, now, limit }));
-      return rows.map(({ kind, ref, name, mimeType, size, bytesTaken, ...row }) => ({
-        ...row,
-        bytesTaken: bytesTaken ?? 0,
-        attachment: {
-          kind,
-          ref,
-          ...(name === null ? {} : { name }),
-          ...(mimeType === null ? {} : { mimeType }),
-          ...(size === null ? {} : { size }),
-        },
-      }));
+      return rows.map(
+        ({ kind, ref, name, mimeType, size, bytesTaken, fromOwner, nth: _, ...row }) => ({
+          ...row,
+          fromOwner: fromOwner === 1,
+          bytesTaken: bytesTaken ?? 0,
+          attachment: {
+            kind,
+            ref,
+            ...(name === null ? {} : { name }),
+            ...(mimeType === null ? {} : { mimeType }),
+            ...(size === null ? {} : { size }),
+          },
+        }),
+      );
     },
 
-    /** pending → ready. Without effect on one that is not pending. */
+    /** pending → ready, once the bytes are stored. Without effect on one that is not pending. */
     async keep(key: AttachmentKey, bytes: Uint8Array, now: number): Promise<void> {
-      await database.change('process', KEEP, { ...key, bytes, size: bytes.byteLength, now });
+      const stored = await files.put(bytes);
+      const values = { ...key, fileId: stored.id, size: stored.size, now };
+      if ((await database.change('process', KEEP, values)) === 0) await files.release([stored]);
     },
     /** Counts a failed try; the next one not before `notBefore`. */
     async retryLater(key: AttachmentKey, notBefore: number, now: number): Promise<void> {
@@ -101,11 +109,14 @@ export function attachmentRepository(database: Database) {
     },
     /** The bytes of one that is ready; null when they are not there (any more). */
     async bytes(key: AttachmentKey): Promise<Uint8Array | null> {
-      return (await database.read((sql) => sql.get(BYTES, key)))?.bytes ?? null;
+      return files.read(await database.read((sql) => sql.get(BYTES, key)));
     },
     /** A file that a chat sent, by the platform's id of its message; null when it is not there (any more). */
     async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
-      return fileOf(await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })));
+      return fileOf(
+        files,
+        await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })),
+      );
     },
     /** A file of a conversation; null when it is not there (any more). */
     async ofConversation(
@@ -113,32 +124,19 @@ export function attachmentRepository(database: Database) {
       { messageSeq, index }: AttachmentKey,
     ): Promise<KeptFile | null> {
       const key = { conversationId, messageSeq, index };
-      return fileOf(await database.read((sql) => sql.get(OF_CONVERSATION, key)));
+      return fileOf(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
     },
     /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
       await database.change('process', KEEP_TEXT, { ...key, text, now });
     },
-    /** How many bytes are kept of all accounts together, files of the agent included. */
-    async bytesKept(): Promise<number> {
-      return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
-    },
-
-    /**
-     * Drops what no turn will read: bytes that were fetched before `before` and whose message is over, and those of
-     * the agent's files that no part has to be sent with.
-     * The row stays, so that a history can say that there was a file.
-     */
-    async forget(before: number, now: number): Promise<void> {
-      await database.change('process', END_LATE, { now, reason: TOO_LATE });
-      // Bytes are overwritten on the disk when they go, so a few files make a step.
-      while ((await database.change('process', DROP_BYTES, { before })) === FILES_AT_ONCE);
-      while ((await database.change('process', DROP_AGENTS, { before })) === FILES_AT_ONCE);
-    },
+    ...attachmentRoom({ database, files }),
   };
 }
 
-interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken'> {
+interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken' | 'fromOwner'> {
+  readonly nth: number;
+  readonly fromOwner: 0 | 1;
   readonly kind: Attachment['kind'];
   readonly name: string | null;
   readonly mimeType: string | null;
@@ -147,23 +145,27 @@ interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken'> {
   readonly bytesTaken: number | null;
 }
 
+const PERSON = 'coalesce(attachment.person, inbox.conversation_id)';
+
 // The state is written out, because a partial index serves only what names its condition.
 const DUE = statement(`
-  select inbox_seq as "messageSeq", attachment_index as "index", kind, name, mime_type as "mimeType",
-    size, ref, attempts, inbox.conversation_id as "conversationId", (select sum(sibling.size)
-      from attachment sibling
-      where sibling.inbox_seq = attachment.inbox_seq and sibling.state = 'ready') as "bytesTaken"
-  from attachment join inbox on inbox.seq = attachment.inbox_seq
-  where attachment.channel = :channel and attachment.account = :account
-    and attachment.state = 'pending' and ${isDue('attachment')} and inbox.state <> 'done'
-  order by inbox_seq, attachment_index limit :limit`).rows<DueRow>();
+  select * from (
+    select inbox_seq as "messageSeq", attachment_index as "index", kind, name, mime_type as "mimeType",
+      size, ref, attempts, inbox.conversation_id as "conversationId", ${PERSON} as person,
+      inbox.from_owner as "fromOwner", (select sum(sibling.size) from attachment sibling
+        where sibling.inbox_seq = attachment.inbox_seq and sibling.state = 'ready') as "bytesTaken",
+      row_number() over (partition by ${PERSON} order by inbox_seq, attachment_index) as nth
+    from attachment join inbox on inbox.seq = attachment.inbox_seq
+    where attachment.channel = :channel and attachment.account = :account
+      and attachment.state = 'pending' and ${isDue('attachment')} and inbox.state <> 'done') as waiting
+  order by nth, "fromOwner" desc, "messageSeq", "index" limit :limit`).rows<DueRow>();
 
 const THIS = 'where inbox_seq = :messageSeq and attachment_index = :index';
 
 const PENDING = `${THIS} and state = 'pending'`;
 
 const KEEP = statement(
-  `update attachment set state = 'ready', bytes = :bytes, size = :size, updated_at = :now ${PENDING}`,
+  `update attachment set state = 'ready', file_id = :fileId, size = :size, updated_at = :now ${PENDING}`,
 );
 
 const RETRY = statement(`
@@ -177,16 +179,17 @@ const FAIL = statement(
 const OF_MESSAGES = statement(`
   select inbox_seq as "messageSeq", attachment_index as "index", kind, name,
     mime_type as "mimeType", state, reason, text, size,
-    case when bytes is null then 0 else 1 end as "isKept"
+    case when ${HAS_BYTES} then 1 else 0 end as "isKept"
   from attachment where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
   order by inbox_seq, attachment_index`).rows<StoredAttachment>();
 
-const BYTES = statement(`select bytes from attachment ${THIS}`).rows<{
-  readonly bytes: Uint8Array | null;
-}>();
+const BYTES = statement(
+  `select bytes, file_id as "fileId", size from attachment ${THIS}`,
+).rows<BytesOfRow>();
 
 const FILE = `
-  select attachment.name, attachment.mime_type as "mimeType", attachment.bytes
+  select attachment.name, attachment.mime_type as "mimeType", attachment.bytes,
+    attachment.file_id as "fileId", attachment.size
   from attachment join inbox on inbox.seq = attachment.inbox_seq
   where attachment.attachment_index = :index`;
 
@@ -196,47 +199,22 @@ const OF_CHAT_MESSAGE = statement(`${FILE} and inbox.channel = :channel
 const OF_CONVERSATION = statement(`${FILE}
   and inbox.conversation_id = :conversationId and inbox.seq = :messageSeq`).rows<FileRow>();
 
-interface FileRow extends Omit<KeptFile, 'bytes'> {
-  readonly bytes: Uint8Array | null;
-}
+interface FileRow extends Omit<KeptFile, 'bytes'>, BytesOfRow {}
 
-function fileOf(row: FileRow | undefined): KeptFile | null {
-  return row === undefined || row.bytes === null ? null : { ...row, bytes: row.bytes };
+async function fileOf(files: StoredFiles, row: FileRow | undefined): Promise<KeptFile | null> {
+  const bytes = await files.read(row);
+  if (row === undefined || bytes === null) return null;
+  const { name, mimeType } = row;
+  return { name, mimeType, bytes };
 }
 
 const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :now ${THIS}`);
 
-const BYTES_KEPT = statement(`
-  select coalesce((select sum(size) from attachment where bytes is not null), 0)
-    + coalesce((select sum(size) from agent_file where bytes is not null), 0) as kept`).rows<{
-  readonly kept: number;
-}>();
-
-const DROP_AGENTS = statement(`
-  update agent_file set bytes = null where id in (
-    select id from agent_file where bytes is not null and created_at < :before
-      and not exists (select 1 from outbox
-        where outbox.id = agent_file.part_id and outbox.state in ('pending', 'sending'))
-    order by created_at limit ${FILES_AT_ONCE})`);
-
-const IS_OVER = `exists (select 1 from inbox
-  where inbox.seq = attachment.inbox_seq and inbox.state = 'done')`;
-
-const END_LATE = statement(`
-  update attachment set state = 'failed', reason = :reason, updated_at = :now
-  where state = 'pending' and ${IS_OVER}`);
-
-const DROP_BYTES = statement(`
-  update attachment set bytes = null where (inbox_seq, attachment_index) in (
-    select inbox_seq, attachment_index from attachment
-    where bytes is not null and updated_at < :before and ${IS_OVER}
-    order by updated_at limit ${FILES_AT_ONCE})`);
-
 const INSERT = statement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
-    ref, state, not_before, created_at, updated_at, bytes)
+    ref, state, not_before, created_at, updated_at, file_id, person)
   values (:seq, :index, :channel, :account, :kind, :name, :mimeType, :size,
-    :ref, :state, :now, :now, :now, :bytes)`);
+    :ref, :state, :now, :now, :now, :fileId, :person)`);
 
 const REFS = statement(
   'select ref from attachment where inbox_seq = :seq order by attachment_index',
@@ -248,15 +226,17 @@ const REMOVE = statement('delete from attachment where inbox_seq = :seq');
 export function insertAttachments(
   sql: Sql,
   seq: number,
-  { channel, account, attachments = [] }: InboundMessage,
+  { channel, account, attachments = [], sender }: InboundMessage,
   now: number,
-  files: readonly Uint8Array[] = [],
+  files: readonly FileRef[] = [],
 ): void {
-  for (const [index, { kind, name, mimeType, size, ref }] of attachments.entries()) {
-    const bytes = files[index] ?? null;
-    const file = { kind, name: name ?? null, mimeType: mimeType ?? null, size: size ?? null, ref };
-    const state = bytes === null ? 'pending' : 'ready';
-    sql.send(INSERT, { seq, index, channel, account, ...file, state, bytes, now });
+  for (const [index, { kind, name, mimeType, ref, ...claimed }] of attachments.entries()) {
+    const stored = files[index];
+    const size = stored?.size ?? claimed.size ?? null;
+    const file = { kind, name: name ?? null, mimeType: mimeType ?? null, size, ref };
+    const state = stored === undefined ? 'pending' : 'ready';
+    const of = { seq, index, channel, account, person: sender.id };
+    sql.send(INSERT, { ...of, ...file, state, fileId: stored?.id ?? null, now });
   }
 }
 
@@ -272,12 +252,15 @@ export function copyAttachments(
 
 const COPY = statement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
-    ref, state, reason, not_before, text, created_at, updated_at, bytes)
+    ref, state, reason, not_before, text, created_at, updated_at, bytes, file_id, person)
   select cast(:to as bigint), attachment_index, channel, account, kind, name, mime_type, size,
-    ref, state, reason, cast(:now as bigint), text, cast(:now as bigint), cast(:now as bigint), bytes
+    ref, state, reason, cast(:now as bigint), text, cast(:now as bigint), cast(:now as bigint), bytes,
+    file_id, person
   from attachment where inbox_seq = :from`);
 
-const DROP_COPIED = statement('update attachment set bytes = null where inbox_seq = :from');
+const DROP_COPIED = statement(
+  'update attachment set bytes = null, file_id = null where inbox_seq = :from',
+);
 
 /** An edited message may have other files: changed files are fetched again, others are kept. */
 export async function reviseAttachments(

@@ -3,11 +3,13 @@ import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult } from './commands.ts';
 import { ensureConversation } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
 import { type ChatKey, insertParts, OF_CHAT } from './outbox-parts.ts';
 import { findReplaced, replaceEarlier } from './replacing.ts';
 import {
   type AdmittedMessage,
+  type FileRef,
   INBOX_COLUMNS,
   INSERT_MESSAGE,
   type InboxOutcome,
@@ -40,7 +42,7 @@ interface OwnersPlace {
 
 export type InboxRepository = ReturnType<typeof inboxRepository>;
 
-export function inboxRepository(database: Database, newId: NewId) {
+export function inboxRepository(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /**
      * Stores a message unless (channel, account, chat id, message id) is known (D01, F08).
@@ -53,13 +55,9 @@ export function inboxRepository(database: Database, newId: NewId) {
       room = Number.POSITIVE_INFINITY,
       onReplaced?: (ids: readonly string[]) => void,
     ): Promise<'stored' | 'duplicate' | 'full'> =>
-      database.write(async (sql) => {
-        const waiting = await enterLane(sql, admitted);
-        // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
-        const isFull = await reaches(sql, admitted.conversationId, waiting, room);
-        if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
-        return store(sql, admitted, onReplaced);
-      }),
+      files.withFiles(admitted.files, (stored) =>
+        database.write((sql) => storeWithin(sql, admitted, { room, stored, onReplaced })),
+      ),
 
     /**
      * Stores a command as done, applies its effect and puts its answer into the outbox, all in one
@@ -199,18 +197,37 @@ export const CHATS = statement(`
   readonly answeredAt: number | null;
 }>();
 
+interface Accepting {
+  readonly room: number;
+  readonly stored: readonly FileRef[];
+  readonly onReplaced: ((ids: readonly string[]) => void) | undefined;
+}
+
+async function storeWithin(
+  sql: Sql,
+  admitted: AdmittedMessage,
+  { room, stored, onReplaced }: Accepting,
+): Promise<'stored' | 'duplicate' | 'full'> {
+  const waiting = await enterLane(sql, admitted);
+  // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
+  const isFull = await reaches(sql, admitted.conversationId, waiting, room);
+  if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
+  return store(sql, admitted, stored, onReplaced);
+}
+
 async function store(
   sql: Sql,
   admitted: AdmittedMessage,
+  files: readonly FileRef[],
   onReplaced: (ids: readonly string[]) => void = () => undefined,
 ): Promise<'stored' | 'duplicate'> {
-  const { message, receivedAt, files } = admitted;
+  const { message, receivedAt } = admitted;
   const again = message.replaces === undefined ? null : await findReplaced(sql, admitted);
   const stored = again === null ? admitted : { ...admitted, message: again.message };
   const seq = await insertOnce(sql, stored, 'waiting');
   if (seq === null) return 'duplicate';
   if (again === null) insertAttachments(sql, seq, message, receivedAt, files);
-  else onReplaced(await replaceEarlier(sql, again, seq, admitted));
+  else onReplaced(await replaceEarlier(sql, again, seq, { receivedAt, files }));
   return 'stored';
 }
 

@@ -194,7 +194,34 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  { number: 34, name: 'files', statements: filesOutsideRows },
 ];
+
+/**
+ * Rows name the bytes of their file by `file_id`; what is in `bytes` stays there until it is dropped, a day after it was
+ * stored. `person`: the sender of an attachment as their platform calls them. A file beside SQLite has no pieces.
+ */
+function filesOutsideRows(dialect: Database['dialect']): readonly string[] {
+  const kept = 'where bytes is not null or file_id is not null';
+  return [
+    'alter table attachment add column file_id text',
+    'alter table attachment add column person text',
+    'alter table agent_file add column file_id text',
+    'drop index attachment_kept',
+    `create index attachment_kept on attachment (updated_at) ${kept}`,
+    `create index attachment_person on attachment (channel, account, person) ${kept}`,
+    'create index attachment_file on attachment (file_id) where file_id is not null',
+    'drop index agent_file_kept',
+    `create index agent_file_kept on agent_file (created_at) ${kept}`,
+    'create index agent_file_file on agent_file (file_id) where file_id is not null',
+    `create table file_piece (
+      file_id text not null,
+      piece_index bigint not null,
+      bytes ${dialect === 'sqlite' ? 'blob' : 'bytea'} not null,
+      primary key (file_id, piece_index)
+    )`,
+  ];
+}
 
 /** What was spent, by agent as well (F14); empty: the default one. SQLite cannot change the key of a table. */
 const SPEND_OF_AGENTS = {

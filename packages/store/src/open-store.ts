@@ -28,6 +28,8 @@ import {
 } from './database.ts';
 import { deadLetterRepository } from './dead-letters.ts';
 import { decisionRepository, whyRepository } from './decisions.ts';
+import { filesFolderOf } from './files/folder-bytes.ts';
+import { storedFiles } from './files/stored-files.ts';
 import { forgettingRepository } from './forgetting/forgetting.ts';
 import { groupContextRepository } from './group-context.ts';
 import { heartbeatRepository } from './heartbeats.ts';
@@ -114,7 +116,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const state = new StoreState(watched, { clock, newId, forget, onSetback });
   if (before !== null) state.expect(before);
   watched.onConnect((write) => state.check(write));
-  return storeOn(watched, newId, { sharedClock, state });
+  return storeOn(watched, newId, { sharedClock, state, folder: filesFolderOf(address) });
 }
 
 /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
@@ -131,28 +133,37 @@ const STEPS = statement('select number, parley_version from parley_migration').r
 /** The database: one repository per subject, each the only writer of its tables. */
 export type Store = ReturnType<typeof storeOn>;
 
-/** The repositories over a database that is open and migrated. */
+interface StoreParts {
+  readonly sharedClock: SharedClock;
+  readonly state: StoreState;
+  readonly folder?: string | null;
+}
+
+/** The repositories over a database that is open and migrated. `folder`: for files; null: they are in the database. */
 export function storeOn(
   database: WatchedDatabase,
   newId: NewId,
-  { sharedClock, state }: { readonly sharedClock: SharedClock; readonly state: StoreState },
+  { sharedClock, state, folder = null }: StoreParts,
 ) {
+  const files = storedFiles(database, newId, folder);
   const prompts = promptRepository(database);
+  const promptsChanged = () => prompts.textsChanged();
   const ofAgent = (agent: string | undefined) => ({
     memories: memoryIndexRepository(database, agent),
-    forgetting: forgettingRepository(database, () => prompts.textsChanged(), agent),
+    forgetting: forgettingRepository({ database, files, folder, promptsChanged }, agent),
   });
   return {
-    inbox: inboxRepository(database, newId),
+    inbox: inboxRepository(database, newId, files),
     answers: messageAnswers(database),
-    agentFiles: agentFileRepository(database),
-    attachments: attachmentRepository(database),
+    agentFiles: agentFileRepository(database, files),
+    attachments: attachmentRepository(database, files),
+    files,
     lanes: laneRepository(database, newId, prompts, sharedClock),
     summaries: summaryRepository(database, sharedClock),
     turns: turnRepository(database, newId),
     approvals: approvalRepository(database, newId),
     transcript: transcriptRepository(database),
-    outbox: outboxRepository(database, newId),
+    outbox: outboxRepository(database, newId, files),
     deadLetters: deadLetterRepository(database),
     backlog: backlogRepository(database),
     groupContext: groupContextRepository(database),
@@ -182,12 +193,7 @@ export function storeOn(
       sums: async (query) => (await import('./usage.ts')).usageSums(database, query),
       highest: async (day) => (await import('./usage.ts')).highestSpend(database, day),
     } satisfies UsageRepository,
-    retention: {
-      last: async () => (await import('./retention.ts')).lastRetention(database),
-      witnesses: async () => (await import('./retention.ts')).storeWitnesses(database, sharedClock),
-      run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),
-      use: async (ages, now) => (await import('./storage.ts')).storageUse(database, ages, now),
-    } satisfies RetentionRepository,
+    retention: retentionOf(database, folder, sharedClock),
     pairing: pairingRepository(database, newId),
     seenGroups: seenGroupRepository(database),
     accountPauses: accountPauseRepository(database),
@@ -202,6 +208,20 @@ export function storeOn(
     /** What queries have found to be wrong with the database as a whole; null: nothing. Asks nothing. */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
+  };
+}
+
+function retentionOf(
+  database: Database,
+  folder: string | null,
+  sharedClock: SharedClock,
+): RetentionRepository {
+  return {
+    last: async () => (await import('./retention.ts')).lastRetention(database),
+    witnesses: async () => (await import('./retention.ts')).storeWitnesses(database, sharedClock),
+    run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),
+    use: async (ages, now) =>
+      (await import('./storage.ts')).storageUse(database, folder, { ages, now }),
   };
 }
 

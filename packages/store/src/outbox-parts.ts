@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
-import { insertAgentFile } from './agent-files.ts';
+import { agentFileRow, INSERT_AGENT_FILE } from './agent-files.ts';
 import { isTurnRunning, lockConversation } from './conversations.ts';
 import { fromCheckedJson, type Sql, StoreError, statement, toJson } from './database.ts';
 import { keepNotice } from './group-context.ts';
-import type { NewPart } from './rows.ts';
+import type { NewPart, PartWithBytes } from './rows.ts';
 
 /** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
 export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
@@ -63,7 +63,7 @@ export interface Post {
   /** A second post under the same key changes nothing. */
   readonly key: string;
   /** All for one chat. */
-  readonly parts: readonly [NewPart, ...NewPart[]];
+  readonly parts: readonly [PartWithBytes, ...PartWithBytes[]];
   /** The turn that posts, and how often it may; it must be running still. Absent where no turn does. */
   readonly turn?: { readonly id: string; readonly most: number };
 }
@@ -114,7 +114,7 @@ export function insertParts(
   origin: Origin,
 ): readonly OutboundPart[] {
   const { turnId, noticeOf } = origin;
-  return parts.map(({ bytes, notice, ...part }, index) => {
+  return parts.map(({ stored, notice, ...part }, index) => {
     const row = newRow(part, origin.newId('part'), index, origin);
     sql.send(INSERT_PART, row);
     if (notice !== undefined) {
@@ -122,7 +122,7 @@ export function insertParts(
       const place = { channel, account, chatId, conversationId: notice.conversationId };
       keepNotice(sql, place, { key: row.id, text: notice.text }, origin.now);
     }
-    insertFile(sql, { ...part, ...(bytes && { bytes }) }, row.id, origin.now);
+    insertFile(sql, { ...part, ...(stored && { stored }) }, row.id, origin.now);
     return {
       ...part,
       id: row.id,
@@ -147,9 +147,9 @@ async function insertPartOnce(
   return isNew;
 }
 
-function insertFile(sql: Sql, { file, bytes }: NewPart, partId: string, now: number): void {
-  if (file === undefined || bytes === undefined) return;
-  insertAgentFile(sql, { id: partId, partId, file: { ...file, bytes }, now });
+function insertFile(sql: Sql, { file, stored }: NewPart, partId: string, now: number): void {
+  if (file === undefined || stored === undefined) return;
+  sql.send(INSERT_AGENT_FILE, agentFileRow({ id: partId, partId, file, stored, now }));
 }
 
 /** A part as a row that waits to be sent. */
@@ -187,7 +187,8 @@ function idempotencyKeyOf(partId: string): string {
 /** Puts the parts of a post at the end of the outbox, unless its key has done so before. */
 export async function postParts(
   sql: Sql,
-  { key, parts, turn }: Post,
+  { key, turn }: Pick<Post, 'key' | 'turn'>,
+  parts: readonly NewPart[],
   now: number,
 ): Promise<PostResult> {
   if (turn !== undefined) {
@@ -203,6 +204,7 @@ export async function postParts(
     if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
   }
   const [first, ...others] = parts;
+  if (first === undefined) throw new TypeError('A post has no part');
   const by = { turnId: turn?.id ?? null, now };
   const { channel, account, chatId } = first.route;
   // Another process posted under the key at the same moment, perhaps to another chat.

@@ -2,6 +2,7 @@ import type { NewId, ReplyRoute } from '@parley/core';
 import { type Database, type Sql, StoreError, statement } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
 import { isDue } from './due.ts';
+import type { StoredFiles } from './files/stored-files.ts';
 import {
   type AccountWork,
   beforePart,
@@ -24,19 +25,25 @@ import type { NewPart } from './rows.ts';
 /** The durable stop between turn and delivery, table `outbox`. Commits make rows; delivery moves them on. */
 export type OutboxRepository = ReturnType<typeof outboxUnder>;
 
-export function outboxRepository(database: Database, newId: NewId) {
+export function outboxRepository(database: Database, newId: NewId, files: StoredFiles) {
   return {
-    ...outboxUnder(database, newId, null),
+    ...outboxUnder({ database, newId, files }, null),
     /**
      * The same for a process that sends under this lease: once it is lost, nothing is marked as being sent
      * (StoreError `store-fenced`), and nothing is decided about a part that the new holder took over.
      */
-    under: (held: NamedLease) => outboxUnder(database, newId, held),
+    under: (held: NamedLease) => outboxUnder({ database, newId, files }, held),
   };
 }
 
-function outboxUnder(database: Database, newId: NewId, lease: NamedLease | null) {
-  return { ...deliveryOf(database, newId, lease), ...chatsOf(database, newId) };
+interface OutboxParts {
+  readonly database: Database;
+  readonly newId: NewId;
+  readonly files: StoredFiles;
+}
+
+function outboxUnder({ database, newId, files }: OutboxParts, lease: NamedLease | null) {
+  return { ...deliveryOf(database, newId, lease), ...chatsOf(database, newId, files) };
 }
 
 /** What moves a part on, fenced by the lease where there is one. */
@@ -130,14 +137,16 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
 }
 
 /** Operations on whole chats and accounts, by any process. */
-function chatsOf(database: Database, newId: NewId) {
+function chatsOf(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /** Adds parts that no turn wrote (notices). */
     enqueue: (parts: readonly NewPart[], now: number): Promise<void> =>
       database.write(async (sql) => void insertParts(sql, parts, { turnId: null, now, newId })),
     /** Adds parts for a chat in which no turn answers, once for each key (D04, G16). */
-    post: (post: Post, now: number): Promise<PostResult> =>
-      database.write((sql) => postParts(sql, post, now)),
+    post: ({ parts, ...post }: Post, now: number): Promise<PostResult> =>
+      files.withParts(parts, (stored) =>
+        database.write((sql) => postParts(sql, post, stored, now)),
+      ),
     /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
     chatsWithWork: (
       channel: string,

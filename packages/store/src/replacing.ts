@@ -2,7 +2,7 @@ import { InboundMessage } from '@parley/core';
 import { copyAttachments, insertAttachments } from './attachments.ts';
 import { fromCheckedJson, type Sql, statement } from './database.ts';
 import { OF_CHAT } from './outbox-parts.ts';
-import type { AdmittedMessage } from './rows.ts';
+import type { AdmittedMessage, FileRef } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
 /** A message that names an earlier one of its sender, as it is stored, and what happens to that one. */
@@ -53,7 +53,7 @@ export async function replaceEarlier(
   sql: Sql,
   { message, filesOf, replaced }: Replacement,
   seq: number,
-  { receivedAt: now, files }: AdmittedMessage,
+  { receivedAt: now, files }: { readonly receivedAt: number; readonly files: readonly FileRef[] },
 ): Promise<readonly string[]> {
   if (filesOf === null) insertAttachments(sql, seq, message, now, files);
   else copyAttachments(sql, { from: filesOf, to: seq, isMove: replaced !== null }, now);

@@ -201,6 +201,7 @@ export const BOUNDED_WITHOUT_AGE: Readonly<Record<string, string>> = {
   conversation: 'one row for each chat and each run of a sub-agent; kept',
   attachment: 'with its message; the bytes for a day',
   agent_file: 'with its part or its turn; the bytes for a day',
+  file_piece: 'bytes of attachments and files of the agent, on PostgreSQL; with them',
   group_context: 'the last 50 of each chat',
   adapter_value: 'by each channel itself',
   pairing_request: 'until the code runs out',

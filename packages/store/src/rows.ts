@@ -33,14 +33,27 @@ export interface InboxRow extends AdmittedMessage {
   readonly seq: number;
 }
 
+/** Bytes that are stored outside of the rows, all `size` of them. */
+export interface FileRef {
+  readonly id: string;
+  readonly size: number;
+}
+
 /** A part of an answer before it has a row; ids and keys are given by the store. */
 export interface NewPart extends PartExtras {
   readonly route: ReplyRoute;
   readonly body: RenderedPart;
-  /** Of `file`. */
-  readonly bytes?: Uint8Array;
+  /** The stored bytes of `file`. They are stored before the transaction: see `PartWithBytes`. */
+  readonly stored?: FileRef;
+  readonly bytes?: never;
   /** It shows a notice of Parley itself: the next turn of this conversation knows it, as nobody's words (P18). */
   readonly notice?: { readonly conversationId: string; readonly text: string };
+}
+
+/** A part whose file is not stored yet. */
+export interface PartWithBytes extends Omit<NewPart, 'bytes' | 'stored'> {
+  /** Of `file`. */
+  readonly bytes?: Uint8Array;
 }
 
 /** The right to work on one lane: every write of a turn is refused once the epoch has moved on. */

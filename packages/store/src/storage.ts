@@ -1,4 +1,5 @@
 import { composed, type Database, type Sql, statement } from './database.ts';
+import { type FolderUse, folderUse } from './files/folder-bytes.ts';
 import {
   BOUNDED_WITHOUT_AGE,
   beforeOf,
@@ -28,6 +29,8 @@ export interface StorageUse {
   readonly bytes: number;
   /** Of these, free for new rows; null where the database does not say. */
   readonly freeBytes: number | null;
+  /** The files of messages in the folder beside the database; null where they are in the table `file_piece`. */
+  readonly files: FolderUse | null;
 }
 
 /** Takes as long as it takes. On SQLite a transaction that may write would block answers. */
@@ -38,8 +41,8 @@ function look<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T>
 /** Looks through the whole database: for a process that has nothing else to do. */
 export async function storageUse(
   database: Database,
-  ages: RetentionAges,
-  now: number,
+  folder: string | null,
+  { ages, now }: { readonly ages: RetentionAges; readonly now: number },
 ): Promise<StorageUse> {
   const sizes = await (database.dialect === 'sqlite' ? sqliteSizes : postgresSizes)(database);
   const rules = new Map(RETENTION_RULES.map((rule) => [rule.table, rule]));
@@ -52,7 +55,8 @@ export async function storageUse(
     tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
   }
   const { bytes, freeBytes } = sizes;
-  return { tables: tables.sort((a, b) => b.bytes - a.bytes), bytes, freeBytes };
+  const files = folder === null ? null : await folderUse(folder);
+  return { tables: tables.sort((a, b) => b.bytes - a.bytes), bytes, freeBytes, files };
 }
 
 async function countOf(

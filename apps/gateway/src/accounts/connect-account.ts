@@ -220,7 +220,12 @@ function chatsOf({ store, media, clock }: AdapterDeps, account: AccountName): Ch
   const { inbox, attachments } = store;
   return {
     media,
-    hasRoom: (needed) => hasRoom({ attachments, limits: media, clock }, needed),
+    hasRoom: (needed, person) =>
+      hasRoom(
+        { attachments, limits: media, clock },
+        needed,
+        person === null ? null : { ...account, person },
+      ),
     list: async () =>
       (await inbox.chats(account, LISTED_CHATS)).map(({ chatId: id, at, answeredAt, first }) => ({
         id,

@@ -157,12 +157,15 @@ function filesIn(folder: string): Files {
 }
 
 function storageText(report: StorageReport, ages: RetentionAges, now: number): string {
-  const { bytes, freeBytes, tables, maxMegabytes, workspace, lastRun } = report;
+  const { bytes, freeBytes, files, tables, maxMegabytes, workspace, lastRun } = report;
   const free = freeBytes === null ? '' : `, ${size(freeBytes)} of it free for new rows`;
   const bound = maxMegabytes === 'unlimited' ? 'unlimited' : `at most ${maxMegabytes} MB`;
   const old = tables.reduce((sum, table) => sum + table.old.bytes, 0);
   return [
     `database   ${size(bytes)} (${bound})${free}`,
+    ...(files === null
+      ? []
+      : [`files      ${size(files.bytes)} in ${files.files} files of messages; kept for a day`]),
     `workspace  ${size(workspace.bytes)} in ${workspace.files} files; kept`,
     `old now    ${size(old)}, removed by the next rounds`,
     `last round ${lastText(lastRun, now)}`,

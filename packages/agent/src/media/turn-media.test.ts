@@ -238,6 +238,16 @@ describe('a document', () => {
   });
 });
 
+describe('many files', () => {
+  it('[D07] [G19] that cannot be read are reported once, the first by name', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((letter) => `${letter}.pdf`);
+    await ask(names.map((name) => ({ kind: 'document', name, bytes: null }) as const));
+    expect((await scene.owed()).filter((text) => text.includes('could not read'))).toEqual([
+      '⚙️ I could not read the document a.pdf, the document b.pdf, the document c.pdf, the document d.pdf, the document e.pdf, and 2 more files: it is gone.',
+    ]);
+  });
+});
+
 describe('a voice message', () => {
   it('[F10] counts as what its sender says, and stays in the history', async () => {
     const heard = await withSpeech();

@@ -150,8 +150,16 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
   if (names.size === 0) return null;
   const list = new Intl.ListFormat('en');
   return [...names]
-    .map(([why, unread]) => `I could not read ${list.format(counted(unread))}: ${why}`)
+    .map(([why, unread]) => `I could not read ${list.format(few(counted(unread)))}: ${why}`)
     .join('\n\n');
+}
+
+/** Names in one sentence; of a flood of files the first ones say enough. */
+const MAX_NAMES = 5;
+
+function few(names: readonly string[]): readonly string[] {
+  const more = names.length - MAX_NAMES;
+  return more <= 1 ? names : [...names.slice(0, MAX_NAMES), `${more} more files`];
 }
 
 function counted(names: readonly string[]): string[] {

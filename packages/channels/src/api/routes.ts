@@ -116,7 +116,7 @@ async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<Answer
   if (request.model !== undefined && request.model !== model) return noModel(request.model, model);
   const place = placeOf(client, request, c);
   if ('status' in place) return place;
-  const refusal = await fileRefusal(context, request.files);
+  const refusal = await fileRefusal(context, request.files, client.owner ? null : place.senderId);
   if (refusal !== null) return refusal;
   const { chatId, messageId } = place;
   const at = context.clock();
@@ -205,6 +205,7 @@ const MOST_FILES = 32;
 async function fileRefusal(
   { chats }: ChannelContext<ApiAccount>,
   files: readonly File[],
+  person: string | null,
 ): Promise<ApiError | null> {
   if (files.length === 0) return null;
   if (chats === undefined) return badRequest('Files cannot be sent here.', 'files_unsupported');
@@ -218,7 +219,7 @@ async function fileRefusal(
       `One file may have ${fileBytes} bytes, those of one message together ${messageBytes} (media in the settings).`,
     );
   }
-  if (await chats.hasRoom(size)) return null;
+  if (await chats.hasRoom(size, person)) return null;
   return overloaded('There is no room for more files at the moment.', 60);
 }
 

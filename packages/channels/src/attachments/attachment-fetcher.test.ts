@@ -6,9 +6,22 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesFacet } from '../adapter.ts';
 import { conversationIdOf, routeOf } from '../ingress/route.ts';
 import { aMessage } from '../testing/ingress-scene.ts';
-import { type AttachmentFetcher, startAttachmentFetcher } from './attachment-fetcher.ts';
+import {
+  type AttachmentFetcher,
+  type MediaLimits,
+  startAttachmentFetcher,
+} from './attachment-fetcher.ts';
 
 const transient = () => new ChannelError({ kind: 'transient' }, 'the line is bad');
+
+/** Bounds that no test of one person reaches. */
+const LIMITS: MediaLimits = {
+  fileBytes: 10,
+  messageBytes: 15,
+  keptBytes: 25,
+  personFiles: 99,
+  personBytes: 1_000,
+};
 
 let now: number;
 let store: Store;
@@ -27,17 +40,28 @@ afterEach(async () => {
   await store.close();
 });
 
-async function send(id: string, attachments: Attachment[]): Promise<void> {
-  const message = aMessage({ messageId: id, text: '', attachments });
+/** By default all from one person in one chat. */
+async function send(
+  id: string,
+  attachments: Attachment[],
+  { person = '42', fromOwner = false } = {},
+): Promise<void> {
+  const chat = { id: person, type: 'direct' } as const;
+  const sender = { id: person, name: person, isBot: false };
+  const message = aMessage({ messageId: id, text: '', attachments, chat, sender });
   const route = routeOf(message, CAPABILITIES, { mentions: 'dead', numbered: false });
   const conversationId = conversationIdOf(message);
-  await store.inbox.accept({ conversationId, message, route, receivedAt: now });
+  await store.inbox.accept({ conversationId, message, route, receivedAt: now, fromOwner });
   fetcher?.wake();
 }
 
 function start(
   fetch: FilesFacet['fetch'] | undefined,
-  { sweepMs = 60_000, timeoutMs = 60_000 } = {},
+  {
+    sweepMs = 60_000,
+    timeoutMs = 60_000,
+    limits = {},
+  }: { sweepMs?: number; timeoutMs?: number; limits?: Partial<MediaLimits> } = {},
 ) {
   const recording = recordingLogger();
   lines = recording.lines;
@@ -50,7 +74,7 @@ function start(
       attachments: store.attachments,
       files: fetch === undefined ? undefined : { maxBytes: 100, fetch: noted },
       lanes: { kick: async (id) => void kicked.push(id) },
-      limits: { fileBytes: 10, messageBytes: 15, keptBytes: 25 },
+      limits: { ...LIMITS, ...limits },
       clock: () => now,
       log: recording.log,
     },
@@ -161,6 +185,54 @@ describe('fetching attachments', () => {
     expect(await store.attachments.bytes({ messageSeq: 1, index: 0 })).toBeNull();
     await send('4', [image('d')]);
     await expect.poll(() => states(4)).toEqual([expect.stringContaining('no room')]);
+  });
+
+  it('[G19] people take turns, whoever has sent more, and owners wait for none of them', async () => {
+    const held = new Map<string, () => void>();
+    start((ref) => {
+      const { promise, resolve } = Promise.withResolvers<Uint8Array>();
+      held.set(ref, () => resolve(Uint8Array.of(1)));
+      return promise;
+    });
+    const nowFetched = (...refs: readonly string[]) => expect.poll(() => fetched).toEqual(refs);
+    const files = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `eve ${letter}`);
+    for (const ref of files) await send(ref, [image(ref)], { person: 'eve' });
+    await nowFetched('eve a', 'eve b');
+    for (const ref of ['mallory a', 'mallory b'])
+      await send(ref, [image(ref)], { person: 'mallory' });
+    await nowFetched('eve a', 'eve b', 'mallory a', 'mallory b');
+    for (const ref of ['ada', 'ben']) await send(ref, [image(ref)], { person: ref });
+    await send('owner', [image('owner')], { person: 'owner', fromOwner: true });
+    await nowFetched('eve a', 'eve b', 'mallory a', 'mallory b', 'owner');
+    held.get('owner')?.();
+    held.get('eve a')?.();
+    await expect.poll(() => fetched.at(-1)).toBe('ada');
+    held.get('eve b')?.();
+    await expect.poll(() => fetched.at(-1)).toBe('ben');
+    held.get('ada')?.();
+    await expect.poll(() => fetched.at(-1)).toBe('eve c');
+  });
+
+  it('[D07] [G19] refuses what is beyond the share of a person, and takes others; later there is room again', async () => {
+    start(async (ref) => new Uint8Array(ref.startsWith('ann') ? 7 : 9), {
+      limits: { keptBytes: 1_000, personBytes: 18, personFiles: 9 },
+    });
+    for (const ref of ['a', 'b', 'c']) await send(ref, [image(ref, 9)], { person: 'eve' });
+    await expect.poll(() => states(3)).toEqual([expect.stringContaining('more files than I take')]);
+    await send('ada', [image('ada', 9)], { person: 'ada' });
+    await send(
+      'ann',
+      [1, 2].map((nth) => image(`ann ${nth}`, 7)),
+      { person: 'ann', fromOwner: true },
+    );
+    await expect.poll(() => states(4)).toEqual(['ready']);
+    await expect.poll(() => states(5)).toEqual(['ready', 'ready']);
+    const chat = { channel: 'telegram', account: 'default', chatId: 'eve' };
+    await store.inbox.revise({ ...chat, messageId: 'a' }, null);
+    await send('d', [image('d', 9)], { person: 'eve' });
+    await expect.poll(() => states(6)).toEqual(['ready']);
+    expect(await store.attachments.bytes({ messageSeq: 1, index: 0 })).toBeNull();
+    expect(await store.attachments.bytes({ messageSeq: 4, index: 0 })).not.toBeNull();
   });
 
   it('[F10] says so where a channel provides no files', async () => {

@@ -1,7 +1,8 @@
 import { ChannelError, type Clock, type Logger, reasonOf } from '@parley/core';
 import type { StartSweep, WakeUpQueue } from '@parley/queue';
-import type { AttachmentRepository, DueAttachment } from '@parley/store';
+import type { AttachmentRepository, DueAttachment, SenderKey } from '@parley/store';
 import type { FilesFacet } from '../adapter.ts';
+import { chooseFetches, createTurns } from './choose-fetches.ts';
 
 /** Fetches what people sent to one account, in the process that owns its connection. */
 export interface AttachmentFetcher {
@@ -31,15 +32,13 @@ interface AttachmentFetcherOptions {
   readonly timeoutMs?: number;
 }
 
-/** Messages whose files are fetched at the same time; those of one message come one after another. */
-const AT_ONCE = 4;
-/** Rows looked at for those: a message has at most 32 attachments. */
-const LOOKED_AT = 32 * AT_ONCE;
+/** Rows that are looked at: for each person at least one message, which has at most 32 attachments. */
+const LOOKED_AT = 128;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Starts fetching, and sweeps for what an earlier run has left and for what is to be tried again. The
- * lane of a message is woken when one of its files is there or given up.
+ * Starts fetching, and sweeps for what an earlier run has left and for what is to be tried again. People take turns
+ * (`chooseFetches`). The lane of a message is woken when one of its files is there or given up.
  */
 export function startAttachmentFetcher(
   deps: AttachmentFetcherDeps,
@@ -47,7 +46,8 @@ export function startAttachmentFetcher(
 ): AttachmentFetcher {
   const { channel, account } = options;
   const closing = new AbortController();
-  const running = new Map<number, Promise<void>>();
+  const running = new Map<number, DueAttachment & { readonly ended: Promise<void> }>();
+  const turns = createTurns();
   let wanted = false;
   let looking: Promise<void> | null = null;
 
@@ -57,12 +57,13 @@ export function startAttachmentFetcher(
       const due = await deps.attachments.due(channel, account, deps.clock(), LOOKED_AT);
       // Something ended or came meanwhile: what was read may be done already.
       if (wanted) continue;
-      for (const one of due) begin(one);
+      for (const one of chooseFetches(due, [...running.values()], turns)) begin(one);
     }
   };
   const begin = (one: DueAttachment): void => {
-    if (running.size >= AT_ONCE || running.has(one.messageSeq)) return;
-    const fetching = fetchOne(deps, one, closing.signal, options.timeoutMs ?? TIMEOUT_MS)
+    const others = [...running.values()].filter(({ person }) => person === one.person);
+    const order = { ...one, channel, account, inFlight: sizesOf(others, deps.limits) };
+    const ended = fetchOne(deps, order, closing.signal, options.timeoutMs ?? TIMEOUT_MS)
       .catch((error: unknown) => {
         deps.log.warn({ reason: reasonOf(error) }, 'attachment not stored; it is tried again');
         return false;
@@ -72,7 +73,7 @@ export function startAttachmentFetcher(
         // What could not even be stored waits for the sweep, or it would be tried without a pause.
         if (isOver) wake();
       });
-    running.set(one.messageSeq, fetching);
+    running.set(one.messageSeq, { ...one, ended });
   };
   const wakeAndLook = (): Promise<void> => {
     wanted = true;
@@ -91,15 +92,31 @@ export function startAttachmentFetcher(
     async close() {
       closing.abort();
       await sweep.stop();
-      await Promise.all(running.values());
+      await Promise.all([...running.values()].map(({ ended }) => ended));
     },
   };
+}
+
+/** An attachment to fetch, and what else is being fetched for its sender. */
+interface FetchOrder extends DueAttachment, SenderKey {
+  readonly inFlight: Kept;
+}
+
+interface Kept {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** What these will take at most. */
+function sizesOf(fetches: readonly DueAttachment[], { fileBytes }: MediaLimits): Kept {
+  const sizes = fetches.map(({ attachment }) => attachment.size ?? fileBytes);
+  return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
 /** Fetches one attachment. True when something was written down about it. */
 async function fetchOne(
   deps: AttachmentFetcherDeps,
-  due: DueAttachment,
+  due: FetchOrder,
   closing: AbortSignal,
   timeoutMs: number,
 ): Promise<boolean> {
@@ -108,7 +125,11 @@ async function fetchOne(
     await attachments.fail(due, why, clock());
     await deps.lanes.kick(due.conversationId);
   };
-  const plan = planFetch(due, deps.limits, files?.maxBytes ?? 0, await roomOf(deps));
+  const room = {
+    all: await roomOf(deps),
+    sender: await roomOfSender(deps, due, due.attachment.size),
+  };
+  const plan = planFetch(due, deps.limits, files?.maxBytes ?? 0, room);
   if (files === undefined || plan.kind === 'refuse') {
     await giveUp(plan.kind === 'refuse' && files !== undefined ? plan.why : NO_FILES);
     return true;
@@ -136,9 +157,46 @@ async function fetchOne(
 
 type RoomDeps = Pick<AttachmentFetcherDeps, 'attachments' | 'limits' | 'clock'>;
 
-/** Whether `needed` more bytes may be kept; files that no turn needs any more make room. */
-export async function hasRoom(deps: RoomDeps, needed: number): Promise<boolean> {
-  return (await roomOf(deps, needed)) >= needed;
+/**
+ * Whether `needed` more bytes may be kept, of all and of this sender; files that no turn needs any more make room. An
+ * owner has no `sender` and no share.
+ */
+export async function hasRoom(
+  deps: RoomDeps,
+  needed: number,
+  sender: SenderKey | null,
+): Promise<boolean> {
+  const nothing = { files: 0, bytes: 0 };
+  const own =
+    sender === null
+      ? Number.POSITIVE_INFINITY
+      : await roomOfSender(deps, { ...sender, fromOwner: false, inFlight: nothing }, needed);
+  return own >= needed && (await roomOf(deps, needed)) >= needed;
+}
+
+/** What may still be kept of a sender's files; their own files that no turn needs any more make room. */
+async function roomOfSender(
+  { attachments, limits }: RoomDeps,
+  {
+    channel,
+    account,
+    person,
+    fromOwner,
+    inFlight,
+  }: Omit<FetchOrder, keyof DueAttachment> & Pick<FetchOrder, 'person' | 'fromOwner'>,
+  needed: number = limits.fileBytes,
+): Promise<number> {
+  if (fromOwner) return Number.POSITIVE_INFINITY;
+  const sender = { channel, account, person };
+  const left = async (): Promise<number> => {
+    const kept = await attachments.keptOf(sender);
+    if (kept.files + inFlight.files >= limits.personFiles) return 0;
+    return Math.max(limits.personBytes - kept.bytes - inFlight.bytes, 0);
+  };
+  const before = await left();
+  if (before >= needed) return before;
+  await attachments.forgetOf(sender);
+  return left();
 }
 
 /** What may still be kept; files that no turn needs any more make room before their time. */
@@ -173,6 +231,9 @@ export interface MediaLimits {
   readonly messageBytes: number;
   /** All files that are kept at a time. */
   readonly keptBytes: number;
+  /** Of these, files of one person who is no owner, and their bytes together. */
+  readonly personFiles: number;
+  readonly personBytes: number;
 }
 
 /** Whether to fetch an attachment, and how many bytes at most; `why` completes the refusal for people. */
@@ -194,26 +255,34 @@ const MB = 1_024 * 1_024;
 /** All within the minute for which a message waits for its files. */
 const WAITS_MS = [2_000, 6_000, 20_000];
 
-/**
- * Decides how much of an attachment may be fetched. `platformBytes`: what the platform serves to bots;
- * `room`: what may still be kept.
- */
+/** How many bytes may still be kept: of all files, and of those of the sender. */
+interface Room {
+  readonly all: number;
+  readonly sender: number;
+}
+
+const TOO_MANY =
+  'its sender has sent more files than I take at a time; send it again when the others are answered';
+
+/** Decides how much of an attachment may be fetched. `platformBytes`: what the platform serves to bots. */
 export function planFetch(
   due: Pick<DueAttachment, 'attachment' | 'bytesTaken'>,
-  limits: MediaLimits,
+  limits: Pick<MediaLimits, 'fileBytes' | 'messageBytes'>,
   platformBytes: number,
-  room: number,
+  room: Room,
 ): FetchPlan {
-  if (room < limits.fileBytes) {
+  if (room.all < limits.fileBytes) {
     return { kind: 'refuse', why: 'I have no room for more files at the moment' };
   }
   const perFile = Math.min(limits.fileBytes, platformBytes);
   const left = limits.messageBytes - due.bytesTaken;
+  const limit = Math.min(perFile, left, room.sender);
   const why =
-    left < perFile
-      ? `the files of one message may have ${megabytes(limits.messageBytes)} together`
-      : `it is larger than the ${megabytes(perFile)} that I can take`;
-  const limit = Math.min(perFile, left);
+    limit === perFile
+      ? `it is larger than the ${megabytes(perFile)} that I can take`
+      : limit === left
+        ? `the files of one message may have ${megabytes(limits.messageBytes)} together`
+        : TOO_MANY;
   const claimed = due.attachment.size ?? 0;
   return claimed > limit || limit <= 0 ? { kind: 'refuse', why } : { kind: 'fetch', limit, why };
 }

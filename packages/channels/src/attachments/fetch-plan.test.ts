@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { afterFetchFailure, planFetch } from './attachment-fetcher.ts';
 
 const MB = 1_024 * 1_024;
-const limits = { fileBytes: 20 * MB, messageBytes: 50 * MB, keptBytes: 100 * MB };
+const limits = { fileBytes: 20 * MB, messageBytes: 50 * MB };
+const room = (all: number, sender = Number.POSITIVE_INFINITY) => ({ all, sender });
 const due = (size: number | undefined, bytesTaken = 0) => ({
   attachment: { kind: 'image' as const, ref: 'r', ...(size === undefined ? {} : { size }) },
   bytesTaken,
@@ -16,7 +17,7 @@ describe('how much of an attachment is fetched', () => {
     ['the platform may hand out less', due(1), 8 * MB, 8 * MB],
     ['a message may have room for less', due(1, 45 * MB), 99 * MB, 5 * MB],
   ])('[F10] %s', (_case, attachment, platform, limit) => {
-    expect(planFetch(attachment, limits, platform, 99 * MB)).toMatchObject({
+    expect(planFetch(attachment, limits, platform, room(99 * MB))).toMatchObject({
       kind: 'fetch',
       limit,
     });
@@ -28,14 +29,25 @@ describe('how much of an attachment is fetched', () => {
     ['the message has no room left', due(6 * MB, 45 * MB), 99 * MB, '50 MB together'],
     ['the message is full', due(undefined, 50 * MB), 99 * MB, '50 MB together'],
   ])('[F10] nothing when %s', (_case, attachment, platform, why) => {
-    const plan = planFetch(attachment, limits, platform, 99 * MB);
+    const plan = planFetch(attachment, limits, platform, room(99 * MB));
     expect(plan).toEqual({ kind: 'refuse', why: expect.stringContaining(why) });
   });
 });
 
 it('[F10] [D07] nothing is fetched where a largest file might have no room', () => {
-  expect(planFetch(due(1), limits, 99 * MB, 20 * MB - 1)).toMatchObject({ kind: 'refuse' });
-  expect(planFetch(due(1), limits, 99 * MB, 20 * MB)).toMatchObject({ kind: 'fetch' });
+  expect(planFetch(due(1), limits, 99 * MB, room(20 * MB - 1))).toMatchObject({ kind: 'refuse' });
+  expect(planFetch(due(1), limits, 99 * MB, room(20 * MB))).toMatchObject({ kind: 'fetch' });
+});
+
+it('[D07] [G19] no more of one person than their share', () => {
+  const ofSender = (size: number | undefined, left: number) =>
+    planFetch(due(size), limits, 99 * MB, room(99 * MB, left));
+  const why = expect.stringContaining('more files than I take at a time');
+  expect(ofSender(6 * MB, 5 * MB)).toEqual({ kind: 'refuse', why });
+  expect(ofSender(1, 0)).toEqual({ kind: 'refuse', why });
+  expect(ofSender(5 * MB, 5 * MB)).toEqual({ kind: 'fetch', limit: 5 * MB, why });
+  // A platform may not say how large a file is.
+  expect(ofSender(undefined, 5 * MB)).toEqual({ kind: 'fetch', limit: 5 * MB, why });
 });
 
 describe('after a fetch that failed', () => {

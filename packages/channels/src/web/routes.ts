@@ -223,7 +223,7 @@ async function readForm(chats: ChatsFacet | undefined, request: Request): Promis
   if (files.length > MOST_FILES) {
     return { error: `One message may have ${MOST_FILES} files.`, status: 413 };
   }
-  if (!(await chats.hasRoom(size))) {
+  if (!(await chats.hasRoom(size, null))) {
     return {
       error: 'There is no room for more files at the moment. Try again later.',
       status: 409,

@@ -58,6 +58,40 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     }
 
+    for (const target of ['SQLite', 'PostgreSQL'] as const) {
+      const isThere = target === 'SQLite' || postgres?.available === true;
+      it.runIf(isThere)(
+        `[D01] [F10] put into ${target} gives the files of messages back`,
+        async () => {
+          const before = await storeWithFile(database);
+          const copy = await copyOf(database.url());
+          await before.close();
+          const url = await emptyTarget(target);
+          await restore(url, copy, { unfinished: 'go-on' });
+          const after = await openStore({ url, clock });
+          const file = await after.attachments.bytes({ messageSeq: 1, index: 0 });
+          expect(Buffer.from(file ?? []).equals(LARGE_FILE)).toBe(true);
+          expect(await after.files.missing()).toBe(0);
+          await after.close();
+        },
+      );
+    }
+
+    it('[D01] leaves out a file that is gone, and is restored all the same', async () => {
+      const before = await storeWithFile(database);
+      const named = await before.files.named();
+      const copy = await copyOf(database.url());
+      await before.close();
+      const rows = copy.rows.filter(({ table }) => table.name !== 'file_piece');
+      expect(rows).toHaveLength(copy.rows.length - 3);
+      const url = await emptyTarget('SQLite');
+      await restore(url, { ...copy, rows }, { unfinished: 'go-on' });
+      const after = await openStore({ url, clock });
+      expect(await after.attachments.bytes({ messageSeq: 1, index: 0 })).toBeNull();
+      expect(await after.files.missing()).toBe(named.length);
+      await after.close();
+    });
+
     it('of an older Parley is brought up to date, its rows included', async () => {
       await fill(database);
       const copy = await copyOf(database.url());
@@ -202,6 +236,18 @@ describe.runIf(postgres?.available)('a restore into a PostgreSQL that is at work
     expect(await store.inbox.waiting('web:c1')).toBe(1);
   });
 
+  it('[D01] [F10] carries over the files of what people wait for', async () => {
+    const database = postgres ?? bothDatabases(null)[0];
+    if (database === undefined) throw new Error('no database');
+    const empty = await database.openEmpty();
+    const copy = await copyOf(database.url());
+    await empty.close();
+    const store = await storeWithFile(database);
+    await restore(database.url(), copy, { clock: () => NOW + 9_000 });
+    const file = await store.attachments.bytes({ messageSeq: 1, index: 0 });
+    expect(Buffer.from(file ?? []).equals(LARGE_FILE)).toBe(true);
+  });
+
   it('that fails leaves everything as it was', async () => {
     const database = postgres ?? bothDatabases(null)[0];
     if (database === undefined) throw new Error('no database');
@@ -214,6 +260,21 @@ describe.runIf(postgres?.available)('a restore into a PostgreSQL that is at work
     await restore(database.url(), { schema, rows }, { clock: () => NOW + 1_000 });
   });
 });
+
+/** Of three pieces. */
+const LARGE_FILE = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
+
+async function storeWithFile(database: TestDatabase) {
+  const store = await database.openEmpty();
+  const plain = message('m1');
+  const attachments = [{ kind: 'document', ref: 'r' } as const];
+  await store.inbox.accept({
+    ...plain,
+    message: { ...plain.message, attachments },
+    files: [LARGE_FILE],
+  });
+  return store;
+}
 
 const LEFT_OUT = new Set([
   'lease',

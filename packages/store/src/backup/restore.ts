@@ -8,10 +8,12 @@ import {
   StoreError,
   statement,
 } from '../database.ts';
+import { filesFolderOf } from '../files/folder-bytes.ts';
 import { APPLIED, applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUnknown } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { INTRODUCE } from '../store-state.ts';
+import { FILE_TABLE, makeFilesFolder, rowsAsFiles } from './file-rows.ts';
 import { type BackupRows, type BackupSchema, type Cell, quoted, tablesOf } from './snapshot.ts';
 import {
   type CarriedOver,
@@ -62,6 +64,7 @@ export async function restoreStore(
   refuseUnknownSteps(schema.steps, migrations);
   const address = parseStoreUrl(restore.url);
   const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
+  const folder = filesFolderOf(address);
   try {
     return await database.writeLong(async (sql) => {
       await onlyOne(database, sql);
@@ -71,7 +74,12 @@ export async function restoreStore(
       const seen = migrations.filter(({ number }) => known.has(number));
       const unseen = migrations.filter(({ number }) => !known.has(number));
       await applySteps(database, sql, seen, clock());
+      if (folder !== null) await makeFilesFolder(folder);
       for await (const { table, rows } of restore.rows) {
+        if (folder !== null && table.name === FILE_TABLE) {
+          await rowsAsFiles(folder, { table, rows });
+          continue;
+        }
         for (const some of inBatches(rows, table.columns.length)) {
           await insert(database, sql, table.name, table.columns, some);
         }

@@ -4,15 +4,18 @@ import { setImmediate } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { z } from 'zod';
 import { parseStoreUrl, StoreError } from '../database.ts';
+import { filesFolderOf } from '../files/folder-bytes.ts';
+import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS, type Migration, refuseUnknown } from '../migrate.ts';
 import { explainPostgresFailure, numberTypes } from '../postgres/open-postgres.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
+import { FILE_TABLE, filesAsRows } from './file-rows.ts';
 
 /** One value of a row; the same for both databases. */
 export type Cell = string | number | Uint8Array | null;
 
 /** A table as a backup holds it; rows give their values in this order of columns. */
-interface BackupTable {
+export interface BackupTable {
   readonly name: string;
   readonly columns: readonly string[];
 }
@@ -112,6 +115,8 @@ function snapshotOfSqlite(
     const steps = sqliteSteps(sqlite, migrations, name);
     const tables = sqliteTables(sqlite, tablesOf(migrations));
     const counters = sqliteCounters(sqlite);
+    const named = tables.some(({ name }) => name === FILE_TABLE) ? namedFiles(sqlite) : [];
+    const folder = filesFolderOf({ dialect: 'sqlite', path, name }) ?? '';
     const open = sqlite;
     return {
       dialect: 'sqlite',
@@ -120,7 +125,10 @@ function snapshotOfSqlite(
       counters,
       async *rows() {
         try {
-          for (const table of tables) yield* sqliteRows(open, table);
+          for (const table of tables) {
+            yield* sqliteRows(open, table);
+            if (table.name === FILE_TABLE) yield* filesAsRows(folder, named, table);
+          }
         } catch (reason) {
           throw explain(reason);
         }
@@ -133,6 +141,14 @@ function snapshotOfSqlite(
     sqlite?.close();
     throw explain(reason);
   }
+}
+
+/** The files that rows of this moment name. */
+function namedFiles(sqlite: DatabaseSync): readonly string[] {
+  return sqlite
+    .prepare(NAMED.text)
+    .all()
+    .map(({ id }) => String(id));
 }
 
 function sqliteSteps(sqlite: DatabaseSync, migrations: readonly Migration[], name: string) {

@@ -6,8 +6,11 @@ import {
   StoreError,
   statement,
 } from '../database.ts';
+import { filesFolderOf } from '../files/folder-bytes.ts';
+import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
+import { copyFiles, FILE_TABLE, makeFilesFolder } from './file-rows.ts';
 import { quoted } from './snapshot.ts';
 
 /**
@@ -102,6 +105,10 @@ export async function carryOver(
     },
   });
   await copy('agent_file', { where: `part_id in ${parts} or turn_id in ${turns}`, key: 'id' });
+  await copy(FILE_TABLE, {
+    where: `file_id in (select file_id from attachment union select file_id from agent_file)`,
+    key: 'file_id, piece_index',
+  });
   await copy('approval', { where: `turn_id in ${turns}`, key: 'code' });
   await copy('sub_agent', { where: "state = 'running'", key: 'id' });
   for (const { channel, kind } of forget) {
@@ -131,7 +138,16 @@ export async function carryOverFile(
   const database = openSqlite(address);
   try {
     await database.read((sql) => sql.run(ATTACH, { from }));
-    return await database.write((sql) => carryOver(database, sql, 'live', order));
+    const carried = await database.write((sql) => carryOver(database, sql, 'live', order));
+    const named = await database.read((sql) => sql.all(NAMED));
+    const target = filesFolderOf(address) ?? '';
+    await makeFilesFolder(target);
+    await copyFiles(
+      filesFolderOf({ ...address, path: from }) ?? '',
+      target,
+      named.map(({ id }) => id),
+    );
+    return carried;
   } catch (reason) {
     if (reason instanceof StoreError && reason.code !== 'store-waiting') {
       return { kind: 'unreadable', reason: reason.message };

@@ -1,6 +1,8 @@
-import { open } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { agentOfConversation } from '@parley/core';
 import { type Database, statement, toJson } from '../database.ts';
+import type { StoredFiles } from '../files/stored-files.ts';
 import type { InboxRow } from '../rows.ts';
 import { forgetInCopies, forgetInPrompts } from './copies.ts';
 import { forgetPerson } from './person.ts';
@@ -76,9 +78,16 @@ export interface RawSearch {
 /** Takes phrases, or all that a person has said, out of everything the database keeps of conversations with an agent (G15). */
 export type ForgettingRepository = ReturnType<typeof forgettingRepository>;
 
+interface ForgettingDeps {
+  readonly database: Database;
+  readonly files: StoredFiles;
+  /** Where files lie; null: in the database. */
+  readonly folder: string | null;
+  readonly promptsChanged: () => void;
+}
+
 export function forgettingRepository(
-  database: Database,
-  promptsChanged: () => void,
+  { database, files, folder, promptsChanged }: ForgettingDeps,
   agent?: string,
 ) {
   return {
@@ -104,15 +113,20 @@ export function forgettingRepository(
      * and what others said stays. In short transactions, so that others hardly wait.
      */
     async forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten> {
+      const named = await files.named();
       const forgotten = await forgetPerson(database, forgetting, agent);
+      await files.release(named);
       promptsChanged();
       await emptyIndex(database);
       await emptyLog(database);
       return forgotten;
     },
-    /** Looks for texts in the files of the database, byte by byte: in what is stored and in what was given free. */
+    /**
+     * Looks for texts in the files of the database, byte by byte: in what is stored and in what was given free, and in
+     * the files beside it.
+     */
     searchFiles: (texts: readonly string[]): Promise<RawSearch | null> =>
-      searchFiles(database, texts),
+      searchFiles(database, folder, texts),
   };
 }
 
@@ -127,6 +141,7 @@ const MAIN_FILE = statement("select file from pragma_database_list where name = 
 
 async function searchFiles(
   database: Database,
+  folder: string | null,
   texts: readonly string[],
 ): Promise<RawSearch | null> {
   if (database.dialect !== 'sqlite') return null;
@@ -135,8 +150,9 @@ async function searchFiles(
   // As in JSON.
   const left = new Set(texts.map((text) => Buffer.from(toJson(text).slice(1, -1))));
   const overlap = Math.max(0, ...[...left].map(({ length }) => length));
+  const beside = folder === null ? [] : await readdir(folder).catch(() => []);
   let budget = MOST_READ;
-  for (const name of [file, `${file}-wal`]) {
+  for (const name of [file, `${file}-wal`, ...beside.map((one) => join(folder ?? '', one))]) {
     const handle = await open(name).catch(() => null);
     if (handle === null) continue;
     try {

@@ -216,7 +216,7 @@ function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: strin
   const name = relative(data, path);
   if (path === settingsFile || name === 'profiles') return 'settings';
   if (path === tokenFile) return 'token';
-  if (/^parley\.db(-wal|-shm|-journal)?$/.test(name) || name === 'lock') return 'database';
+  if (/^parley\.db(-wal|-shm|-journal|-files)?$/.test(name) || name === 'lock') return 'database';
   if (name.startsWith('before-restore-') || /\.(tar\.gz|tgz)$/.test(name)) return 'backup';
   // Folders of code have checks of their own.
   return name === 'skills' ? 'skills' : 'other';

@@ -89,7 +89,7 @@ describe('restoring', () => {
     );
     expect(await valueIn(target)).toBe('before');
     expect(readdirSync(target.path).toSorted()).toEqual(
-      ['lock', 'parley.db', 'parley.yaml', 'profiles', 'workspace'].toSorted(),
+      ['lock', 'parley.db', 'parley.db-files', 'parley.yaml', 'profiles', 'workspace'].toSorted(),
     );
   });
 
@@ -138,6 +138,13 @@ describe('restoring', () => {
     expect(await restore(file, {})).toMatchObject({ carried: { kind: 'carried', messages: 1 } });
     const store = await openStore({ url: folder.storeUrl, clock: () => NOW });
     expect(await store.inbox.waiting('web:c1')).toBe(1);
+    const sent = { channel: 'web', account: 'default', chatId: 'c1' };
+    const picture = await store.attachments.ofChat(
+      { ...sent, messageId: 'while it was restored' },
+      0,
+    );
+    expect(String(Buffer.from(picture?.bytes ?? []))).toBe('a picture');
+    expect(await store.files.missing()).toBe(0);
     await store.close();
     writeFileSync(join(folder.path, 'parley.db'), 'garbled');
     const again = await restore(file, { clock: () => NOW + 60_000 });
@@ -218,7 +225,7 @@ describe('restoring', () => {
     ],
     [
       'of a newer database',
-      (bytes: Buffer) => swap(bytes, '\n    32\n', '\n    99\n'),
+      (bytes: Buffer) => swap(bytes, '\n    33\n', '\n    99\n'),
       'store-newer',
     ],
   ])('refuses a file %s before anything is touched', async (_what, change, code) => {
@@ -284,7 +291,9 @@ async function ask(text: string): Promise<void> {
     conversationId: `web:${id}`,
     route: { ...web, chatId: id, target },
     receivedAt: NOW,
+    files: [Buffer.from('a picture')],
     message: {
+      attachments: [{ kind: 'image', ref: 'p' }],
       ...{ ...web, messageId: text, text, mentions: [], addressed: true, sentAt: 0, variables: {} },
       chat: { id, type: 'direct' },
       sender: { id: 'u1', name: 'Ada', isBot: false },

@@ -234,10 +234,10 @@ function databasePath({ storeUrl }: DataFolder): string {
 /** What SQLite keeps beside the old file belongs to it. */
 function databaseFiles(folder: DataFolder, staged: string): readonly Exchange[] {
   const path = databasePath(folder);
-  return ['', '-wal', '-shm'].map((end) => ({
+  return ['', '-wal', '-shm', '-files'].map((end) => ({
     name: `parley.db${end}`,
     path: `${path}${end}`,
-    staged: end === '' ? staged : null,
+    staged: ['', '-files'].includes(end) ? `${staged}${end}` : null,
   }));
 }
 

@@ -225,13 +225,24 @@ async function databaseFindings(situation: Situation): Promise<readonly Finding[
     if (trouble === undefined) {
       const fix = `See docs/deploy.md and docs/retention.md, and "${commandLine('dead list', folder)}".`;
       const notes = (gateway.status.notes ?? []).map((note) => warning(note, fix));
-      return [ok(`${what}; the running gateway reads and writes it`), ...notes];
+      const works = ok(`${what}; the running gateway reads and writes it`);
+      return [works, ...notes, ...(await fileFindings(situation))];
     }
     return [failed(trouble, `Then look again with "${commandLine('status', folder)}".`)];
   }
   if (gateway.kind === 'silent') return [ok(`${what}; the schema is current`)];
   await withStore({ folder, env }, (store) => store.ping());
-  return [ok(`${what}; it can be read and written`)];
+  return [ok(`${what}; it can be read and written`), ...(await fileFindings(situation))];
+}
+
+/** Files are not in the rows of the messages that they came with, so they can be missing. */
+async function fileFindings({ folder, env }: Situation): Promise<readonly Finding[]> {
+  const missing = await withStore({ folder, env }, (store) => store.files.missing());
+  if (missing === 0) return [];
+  const found = `${countOf(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
+  const fix =
+    'Ask for them again, or restore a backup that has them; the agent says that it cannot read them. Files are kept for a day, so this ends by itself.';
+  return [warning(found, fix)];
 }
 
 async function queueFindings(

@@ -1,0 +1,69 @@
+import type { DueAttachment } from '@parley/store';
+
+/** Messages whose files are fetched at the same time; those of one message come one after another. */
+const AT_ONCE = 4;
+/** Of these, messages of one person who is no owner. */
+const AT_ONCE_OF_PERSON = 2;
+/** Beyond these, messages of owners: they never wait for files of others. */
+const MORE_FOR_OWNERS = 2;
+
+type Fetch = Pick<DueAttachment, 'messageSeq' | 'person' | 'fromOwner'>;
+
+/** When people came last to their turn, among those who wait or have a file fetched. */
+export interface Turns {
+  /** 0: not yet. */
+  of(person: string): number;
+  /** Their turn is now. */
+  take(person: string): void;
+  /** Forgets all but those who wait or have a file fetched. */
+  keepOnly(people: ReadonlySet<string>): void;
+}
+
+export function createTurns(): Turns {
+  const last = new Map<string, number>();
+  let count = 0;
+  return {
+    of: (person) => last.get(person) ?? 0,
+    take(person) {
+      count += 1;
+      last.set(person, count);
+    },
+    keepOnly(people) {
+      for (const person of last.keys()) if (!people.has(person)) last.delete(person);
+    },
+  };
+}
+
+/**
+ * Which files are fetched next (G19): those of owners first, then one of each person in turn, whoever sent more. `due`
+ * has the oldest of each person first. Changes `turns` alone.
+ */
+export function chooseFetches<One extends Fetch>(
+  due: readonly One[],
+  running: readonly Fetch[],
+  turns: Turns,
+): readonly One[] {
+  turns.keepOnly(new Set([...running, ...due].map(({ person }) => person)));
+  const under = [...running];
+  const chosen: One[] = [];
+  for (;;) {
+    const [next] = due
+      .filter((one) => mayBegin(one, under))
+      .toSorted(
+        (one, other) =>
+          Number(other.fromOwner) - Number(one.fromOwner) ||
+          turns.of(one.person) - turns.of(other.person),
+      );
+    if (next === undefined) return chosen;
+    turns.take(next.person);
+    under.push(next);
+    chosen.push(next);
+  }
+}
+
+function mayBegin(one: Fetch, running: readonly Fetch[]): boolean {
+  if (running.some(({ messageSeq }) => messageSeq === one.messageSeq)) return false;
+  if (one.fromOwner) return running.length < AT_ONCE + MORE_FOR_OWNERS;
+  const own = running.filter(({ person }) => person === one.person);
+  return own.length < AT_ONCE_OF_PERSON && running.length < AT_ONCE;
+}

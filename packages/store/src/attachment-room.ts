@@ -1,0 +1,130 @@
+import { type Database, type Sql, statement } from './database.ts';
+import { HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
+import type { ChatKey } from './outbox-parts.ts';
+
+/** A sender, as the platform of an account calls them. */
+export interface SenderKey extends Pick<ChatKey, 'channel' | 'account'> {
+  readonly person: string;
+}
+
+interface RoomDeps {
+  readonly database: Database;
+  readonly files: StoredFiles;
+}
+
+/** The reason of an attachment that was not fetched because its message needs no answer any more. */
+const TOO_LATE = 'its message was answered or dropped before it had arrived';
+
+/** Files of which the bytes are dropped in one transaction. */
+const FILES_AT_ONCE = 5;
+
+/** How much is kept of files, and what goes to make room. */
+export function attachmentRoom(deps: RoomDeps) {
+  const { database } = deps;
+  return {
+    /** How many bytes are kept of all accounts together, files of the agent included. */
+    async bytesKept(): Promise<number> {
+      return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
+    },
+    /** How many files of a sender are kept, and their bytes together. */
+    async keptOf(sender: SenderKey): Promise<{ readonly files: number; readonly bytes: number }> {
+      return (await database.read((sql) => sql.get(KEPT_OF, sender))) ?? { files: 0, bytes: 0 };
+    },
+    /**
+     * Drops what no turn will read: bytes that were fetched before `before` and whose message is over, and those of
+     * the agent's files that no part has to be sent with.
+     * The row stays, so that a history can say that there was a file.
+     */
+    async forget(before: number, now: number): Promise<void> {
+      await database.change('process', END_LATE, { now, reason: TOO_LATE });
+      await dropAll(deps, (sql) => sql.all(SOME_BYTES, { before }), dropAttachment);
+      await dropAll(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
+    },
+    /** The same for the files of one sender, whenever they were fetched. */
+    forgetOf: (sender: SenderKey): Promise<void> =>
+      dropAll(deps, (sql) => sql.all(SOME_OF, sender), dropAttachment),
+  };
+}
+
+const BYTES_KEPT = statement(`
+  select coalesce((select sum(size) from attachment where ${HAS_BYTES}), 0)
+    + coalesce((select sum(size) from agent_file where ${HAS_BYTES}), 0) as kept`).rows<{
+  readonly kept: number;
+}>();
+
+const OF_SENDER = `
+  ${HAS_BYTES} and channel = :channel and account = :account and person = :person`;
+
+const KEPT_OF = statement(`
+  select count(*) as files, coalesce(sum(size), 0) as bytes from attachment where ${OF_SENDER}`).rows<{
+  readonly files: number;
+  readonly bytes: number;
+}>();
+
+/**
+ * Takes the bytes of rows away, some rows at a time, and then removes the files that no row names any more. Bytes in
+ * rows of 0.1.0 are overwritten on the disk when they go, so a few make a step.
+ */
+async function dropAll<Row extends { readonly fileId: string | null }>(
+  { database, files }: RoomDeps,
+  some: (sql: Sql) => Promise<readonly Row[]>,
+  drop: (sql: Sql, row: Row) => void,
+): Promise<void> {
+  for (;;) {
+    const dropped = await database.write(async (sql) => {
+      const rows = await some(sql);
+      for (const row of rows) drop(sql, row);
+      return rows;
+    }, 'process');
+    await files.release(dropped.flatMap(({ fileId }) => (fileId === null ? [] : { id: fileId })));
+    if (dropped.length < FILES_AT_ONCE) return;
+  }
+}
+
+const IS_OVER = `exists (select 1 from inbox
+  where inbox.seq = attachment.inbox_seq and inbox.state = 'done')`;
+
+const END_LATE = statement(`
+  update attachment set state = 'failed', reason = :reason, updated_at = :now
+  where state = 'pending' and ${IS_OVER}`);
+
+const SOME = `
+  select inbox_seq as "messageSeq", attachment_index as "index", file_id as "fileId" from attachment`;
+
+interface NamedAttachment {
+  readonly messageSeq: number;
+  readonly index: number;
+  readonly fileId: string | null;
+}
+
+const SOME_BYTES = statement(`${SOME}
+  where ${HAS_BYTES} and updated_at < :before and ${IS_OVER}
+  order by updated_at limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
+
+const SOME_OF = statement(`${SOME}
+  where ${OF_SENDER} and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
+
+const DROP_ATTACHMENT = statement(`
+  update attachment set bytes = null, file_id = null
+  where inbox_seq = :messageSeq and attachment_index = :index`);
+
+interface NamedAgentFile {
+  readonly id: string;
+  readonly fileId: string | null;
+}
+
+const SOME_AGENTS = statement(`
+  select id, file_id as "fileId" from agent_file where ${HAS_BYTES} and created_at < :before
+    and not exists (select 1 from outbox
+      where outbox.id = agent_file.part_id and outbox.state in ('pending', 'sending'))
+  order by created_at limit ${FILES_AT_ONCE}`).rows<NamedAgentFile>();
+
+const DROP_AGENT = statement('update agent_file set bytes = null, file_id = null where id = :id');
+
+function dropAttachment(sql: Sql, row: NamedAttachment): void {
+  sql.send(DROP_ATTACHMENT, { messageSeq: row.messageSeq, index: row.index });
+}
+
+function dropAgentFile(sql: Sql, { id }: NamedAgentFile): void {
+  sql.send(DROP_AGENT, { id });
+}

@@ -1,0 +1,183 @@
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NewId } from '@parley/core';
+import { IN_MEMORY, type StoreAddress } from '../database.ts';
+import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
+import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
+
+/** The folder for the files of a database; null where they are in the database itself. */
+export function filesFolderOf(address: StoreAddress): string | null {
+  return address.dialect === 'sqlite' && address.path !== IN_MEMORY
+    ? `${address.path}-files`
+    : null;
+}
+
+/** Written at a time, in bytes, and synced before more is written: a long sync would hold up that of a commit. */
+const CHUNK = 1_024 * 1_024;
+/**
+ * Chunks that are written at a time. Each occupies a thread of Node's pool of four, on which every turn reads its
+ * workspace files.
+ */
+const WRITES_AT_ONCE = 2;
+
+/** The end of the name of a file that is not complete. */
+const PART = '.part';
+/** The end of the name of a file whose bytes are being overwritten. */
+const GONE = '.gone';
+/** Ids come from rows, and rows from backups: none may lead out of the folder. */
+export const FILE_ID = /^[\w-]+$/;
+
+/** Each file in a folder beside the database, for its owner alone. */
+export function folderBytes(folder: string, newId: NewId): ByteStore {
+  const inTurn = turnTaker(WRITES_AT_ONCE);
+  const pathOf = (id: string) => join(folder, id);
+  return {
+    async put(bytes) {
+      const id = newId('file');
+      const part = `${pathOf(id)}${PART}`;
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await writeSynced(part, bytes, inTurn);
+        await rename(part, pathOf(id));
+        await inTurn(() => syncFolder(folder));
+        return id;
+      } catch (reason) {
+        await rm(part, { force: true }).catch(() => undefined);
+        throw explainSqliteFailure(folder, reason);
+      }
+    },
+    async get(id, size) {
+      if (!FILE_ID.test(id)) return null;
+      try {
+        const bytes = await readFile(pathOf(id));
+        return bytes.byteLength === size ? bytes : null;
+      } catch (reason) {
+        if (isMissing(reason)) return null;
+        throw explainSqliteFailure(folder, reason);
+      }
+    },
+    has: async (id, size) =>
+      FILE_ID.test(id) && (await stat(pathOf(id)).catch(ignoreMissing))?.size === size,
+    async list() {
+      const names = await readdir(folder).catch((reason: unknown) => {
+        if (isMissing(reason)) return [];
+        throw explainSqliteFailure(folder, reason);
+      });
+      return [...new Set(names.map((name) => name.replace(/\.(part|gone)$/, '')))].filter((id) =>
+        FILE_ID.test(id),
+      );
+    },
+    async remove(ids) {
+      for (const id of ids.filter((one) => FILE_ID.test(one))) {
+        await inTurn(() => overwrite(pathOf(id)));
+        await rm(`${pathOf(id)}${PART}`, { force: true });
+      }
+    },
+  };
+}
+
+/** What a folder holds. */
+export interface FolderUse {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** What is in a folder of files. */
+export async function folderUse(folder: string): Promise<FolderUse> {
+  const names = await readdir(folder).catch(() => []);
+  let bytes = 0;
+  for (const name of names) bytes += await sizeOf(join(folder, name));
+  return { files: names.length, bytes };
+}
+
+/** 0 for a file that is gone meanwhile. */
+function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Files are written a chunk each in turn, so that a small one does not wait for large ones. */
+async function writeSynced(path: string, bytes: Uint8Array, inTurn: InTurn): Promise<void> {
+  const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    for (let at = 0; at < bytes.byteLength; ) {
+      deadline.throwIfAborted();
+      const from = at;
+      at += await inTurn(async () => {
+        const { bytesWritten } = await handle.write(
+          bytes,
+          from,
+          Math.min(CHUNK, bytes.length - from),
+        );
+        await handle.datasync();
+        return bytesWritten;
+      });
+    }
+    await inTurn(() => handle.sync());
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The new name of a file survives a power cut only with its folder. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Overwrites a file before it is removed, as `secure_delete` does with rows: `/forget` searches what is left on the
+ * disk. Under another name first, so that none reads zeros.
+ */
+async function overwrite(path: string): Promise<void> {
+  const gone = `${path}${GONE}`;
+  await rename(path, gone).catch(ignoreMissing);
+  const handle = await open(gone, 'r+').catch(ignoreMissing);
+  if (handle === undefined) return;
+  try {
+    const { size } = await handle.stat();
+    const zeros = Buffer.alloc(Math.min(CHUNK, size));
+    for (let at = 0; at < size; at += zeros.length) {
+      await handle.write(zeros, 0, Math.min(zeros.length, size - at), at);
+    }
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  await rm(gone, { force: true });
+}
+
+export function isMissing(reason: unknown): boolean {
+  return reason instanceof Error && 'code' in reason && reason.code === 'ENOENT';
+}
+
+function ignoreMissing(reason: unknown): undefined {
+  if (!isMissing(reason)) throw reason;
+  return undefined;
+}
+
+/** Runs so many at a time, in the order in which they were asked for. */
+function turnTaker(atOnce: number): InTurn {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,74 @@
+import type { NewId } from '@parley/core';
+import { type Database, StoreError, statement } from '../database.ts';
+import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
+
+/** Size of a piece, in bytes: its transaction takes a few ms, and other writers go between two. */
+export const PIECE_BYTES = 256 * 1_024;
+
+/**
+ * The table `file_piece`: where several machines share a PostgreSQL, and for a database in memory. Each piece is
+ * written, read and removed by a statement of its own.
+ */
+export function pieceBytes(database: Database, newId: NewId): ByteStore {
+  return {
+    async put(bytes) {
+      const id = newId('file');
+      const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);
+      for (const [index, piece] of piecesOf(bytes)) {
+        if (deadline.aborted) throw tooSlow();
+        await database.change('power-cut', INSERT, { id, index, bytes: piece });
+      }
+      return id;
+    },
+    async get(id, size) {
+      const bytes = Buffer.alloc(size);
+      let at = 0;
+      for (let index = 0; at < size; index += 1) {
+        const piece = (await database.read((sql) => sql.get(PIECE, { id, index })))?.bytes;
+        if (piece === undefined || at + piece.byteLength > size) return null;
+        bytes.set(piece, at);
+        at += piece.byteLength;
+      }
+      return bytes;
+    },
+    has: async (id, size) =>
+      ((await database.read((sql) => sql.get(LENGTH, { id })))?.bytes ?? 0) === size,
+    list: async () => (await database.read((sql) => sql.all(IDS))).map(({ id }) => id),
+    async remove(ids) {
+      for (const id of ids) await database.change('process', DELETE, { id });
+    },
+  };
+}
+
+/** The pieces of a file with their numbers, from 0. */
+export function* piecesOf(bytes: Uint8Array): Generator<[index: number, piece: Uint8Array]> {
+  for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
+    yield [at / PIECE_BYTES, bytes.subarray(at, at + PIECE_BYTES)];
+  }
+}
+
+function tooSlow(): StoreError {
+  const seconds = PUT_TIMEOUT_MS / 1_000;
+  return new StoreError(
+    'store-unreachable',
+    `The database has not taken a file within ${seconds} s. It is tried again.`,
+  );
+}
+
+const INSERT = statement(
+  'insert into file_piece (file_id, piece_index, bytes) values (:id, :index, :bytes)',
+);
+
+const PIECE = statement(
+  'select bytes from file_piece where file_id = :id and piece_index = :index',
+).rows<{ readonly bytes: Uint8Array }>();
+
+const LENGTH = statement(
+  'select sum(length(bytes)) as bytes from file_piece where file_id = :id',
+).rows<{ readonly bytes: number | null }>();
+
+const IDS = statement('select distinct file_id as id from file_piece').rows<{
+  readonly id: string;
+}>();
+
+const DELETE = statement('delete from file_piece where file_id = :id');

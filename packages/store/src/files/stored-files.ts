@@ -1,0 +1,141 @@
+import type { NewId } from '@parley/core';
+import { type Database, statement, toJson } from '../database.ts';
+import type { FileRef, NewPart, PartWithBytes } from '../rows.ts';
+import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
+import { folderBytes } from './folder-bytes.ts';
+import { pieceBytes } from './piece-bytes.ts';
+
+/**
+ * What a row says of its bytes. Parley 0.1.0 kept them in the row (`bytes`), where they stay until they are dropped;
+ * since then the row names them (`fileId`).
+ */
+export interface BytesOfRow {
+  readonly bytes: Uint8Array | null;
+  readonly fileId: string | null;
+  readonly size: number | null;
+}
+
+/** Condition: the row has its bytes. Written out as in the partial indexes, which serve nothing else. */
+export const HAS_BYTES = '(bytes is not null or file_id is not null)';
+
+/** What no row names is removed when it was found so long ago, in ms: by then each `put` has ended and has its row. */
+const UNNAMED_MS = 5 * PUT_TIMEOUT_MS;
+
+/** The bytes of files in rows of `attachment` and `agent_file`, which are written outside of the transactions. */
+export type StoredFiles = ReturnType<typeof storedFiles>;
+
+/** `folder`: where files lie; null: in the database, in pieces. */
+export function storedFiles(database: Database, newId: NewId, folder: string | null) {
+  const bytes: ByteStore =
+    folder === null ? pieceBytes(database, newId) : folderBytes(folder, newId);
+  const suspects = new Map<string, number>();
+  const unnamedOf = async (ids: readonly string[]): Promise<readonly string[]> => {
+    if (ids.length === 0) return [];
+    const rows = await database.read((sql) => sql.all(UNNAMED, { ids: toJson(ids) }));
+    return rows.map(({ id }) => id);
+  };
+  /** Removes those of these files that no row names (any more). A row never names again what none names. */
+  const release = async (files: readonly Pick<FileRef, 'id'>[]): Promise<void> => {
+    await bytes.remove(await unnamedOf(files.map(({ id }) => id)));
+  };
+  /** Stores bytes, for a row to name. */
+  const put = async (file: Uint8Array): Promise<FileRef> => {
+    return { id: await bytes.put(file), size: file.byteLength };
+  };
+  const putAll = async (files: readonly Uint8Array[]): Promise<readonly FileRef[]> => {
+    const stored: FileRef[] = [];
+    try {
+      for (const file of files) stored.push(await put(file));
+      return stored;
+    } catch (reason) {
+      await release(stored).catch(() => undefined);
+      throw reason;
+    }
+  };
+  /**
+   * Runs a transaction whose rows name files that are stored before it. Files that no row names afterwards are removed;
+   * where it fails its outcome may be unknown, and the sweep removes what was not named.
+   */
+  const withFiles = async <T>(
+    files: readonly Uint8Array[] = [],
+    transact: (stored: readonly FileRef[]) => Promise<T>,
+  ): Promise<T> => {
+    if (files.length === 0) return transact([]);
+    const stored = await putAll(files);
+    const done = await transact(stored);
+    await release(stored);
+    return done;
+  };
+  return {
+    put,
+    release,
+    /** The bytes of a row; null when they are not there (any more). */
+    async read(row: BytesOfRow | undefined): Promise<Uint8Array | null> {
+      if (row === undefined) return null;
+      if (row.bytes !== null || row.fileId === null) return row.bytes;
+      return bytes.get(row.fileId, row.size ?? 0);
+    },
+    withFiles,
+    /** The same for parts of an answer, each with its file if it has one. */
+    withParts: <T>(
+      parts: readonly PartWithBytes[],
+      transact: (parts: readonly NewPart[]) => Promise<T>,
+    ): Promise<T> =>
+      withFiles(
+        parts.flatMap((part) => part.bytes ?? []),
+        (all) => transact(nameStored(parts, all)),
+      ),
+    /** All that rows name, to `release` what they name no more after rows were removed. */
+    named: (): Promise<readonly Pick<FileRef, 'id'>[]> => database.read((sql) => sql.all(NAMED)),
+    /** How many files that rows name are not there, or not whole; for `parley doctor`. */
+    async missing(): Promise<number> {
+      const named = await database.read((sql) => sql.all(NAMED_SIZES));
+      let missing = 0;
+      for (const { id, size } of named) if (!(await bytes.has(id, size))) missing += 1;
+      return missing;
+    },
+    /**
+     * Removes what a crash has left: bytes that no row names, also not since an earlier sweep. `now`: monotonic, in
+     * ms. Returns how many files were removed.
+     */
+    async sweep(now: number): Promise<number> {
+      const unnamed = new Set(await unnamedOf(await bytes.list()));
+      for (const id of suspects.keys()) if (!unnamed.has(id)) suspects.delete(id);
+      for (const id of unnamed) if (!suspects.has(id)) suspects.set(id, now);
+      const old = [...suspects].filter(([, since]) => now - since >= UNNAMED_MS).map(([id]) => id);
+      await bytes.remove(old);
+      for (const id of old) suspects.delete(id);
+      return old.length;
+    },
+  };
+}
+
+/** The parts with the stored files of those that have one, in their order. */
+function nameStored(
+  parts: readonly PartWithBytes[],
+  stored: readonly FileRef[],
+): readonly NewPart[] {
+  const left = [...stored];
+  return parts.map(({ bytes, ...part }) => {
+    const own = bytes === undefined ? undefined : left.shift();
+    return own === undefined ? part : { ...part, stored: own };
+  });
+}
+
+/** All files that rows name. */
+export const NAMED = statement(`
+  select file_id as id from attachment where file_id is not null
+  union select file_id as id from agent_file where file_id is not null`).rows<{
+  readonly id: string;
+}>();
+
+const NAMED_SIZES = statement(`
+  select file_id as id, size from attachment where file_id is not null
+  union select file_id as id, size from agent_file where file_id is not null`).rows<FileRef>();
+
+const UNNAMED = statement(`
+  select value as id from json_each(:ids)
+  where not exists (select 1 from attachment where attachment.file_id = value)
+    and not exists (select 1 from agent_file where agent_file.file_id = value)`).rows<{
+  readonly id: string;
+}>();

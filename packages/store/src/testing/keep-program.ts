@@ -1,0 +1,10 @@
+import { openStore } from '../open-store.ts';
+
+// Run as a process of its own: `keep-program.ts URL BYTES` stores the first attachment that is due, of that size.
+const [url = '', size = '0'] = process.argv.slice(2);
+
+const store = await openStore({ url, clock: () => 0 });
+const [due] = await store.attachments.due('web', 'default', 0, 1);
+if (due === undefined) throw new Error('nothing is due');
+await store.attachments.keep(due, new Uint8Array(Number(size)).fill(7), 1);
+await store.close();
