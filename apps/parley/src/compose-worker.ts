@@ -154,6 +154,8 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
     tokens: limits.turnTokens,
     toolMs: tools.maxSeconds * 1_000,
     outputCharacters: tools.maxCharacters,
+    calls: limits.answer.calls,
+    messages: limits.answer.messages,
   };
 }
 

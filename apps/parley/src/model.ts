@@ -28,6 +28,7 @@ export function chooseModel(
     clock,
     logger: log,
     timeZone: settings.agent.timeZone,
+    bounds: settings.limits.answer,
     ...(env.OLLAMA_HOST === undefined ? {} : { ollamaHost: env.OLLAMA_HOST }),
   });
   let line = chosen.model.id;

@@ -1,7 +1,14 @@
-import { type FreshParts, type LiveEvent, type Reader, reasonOf } from '@parley/core';
+import {
+  type FreshParts,
+  type LiveEvent,
+  type Reader,
+  type ReplyRoute,
+  reasonOf,
+} from '@parley/core';
 import type { ModelError } from '@parley/models';
 import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn, NewPart, TurnCommit } from '@parley/store';
+import { answerParts, DEFAULT_ANSWER_MESSAGES, withFenceClosed } from './answer/long-answer.ts';
 import {
   marked,
   type QuotableMessages,
@@ -44,7 +51,8 @@ export async function giveAnswer(
   // A program that reads Markdown as it is written reads the JSON itself.
   const isBare = leadingMessage(turn).route.target.dialect === 'markdown';
   const shownText = isJson && !isBare ? fenced(remembered) : remembered;
-  const parts = await partsOf(turn, shownText, answer.replyTo);
+  const most = deps.limits?.messages ?? DEFAULT_ANSWER_MESSAGES;
+  const parts = await answerParts(shownText, routeOf(turn, answer.replyTo), most);
   if (parts.length === 0) {
     return giveUp(deps, seen, lease, { notice: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }
@@ -112,7 +120,9 @@ export async function keepStopped(
   const { turnId, conversationId } = turn;
   const entries = [asked(seen), spoken('assistant', `${shown}\n\n[Stopped here by the user.]`)];
   try {
-    const parts = await partsOf(turn, `${withFenceClosed(shown)}\n\n*Stopped.*`);
+    const most = deps.limits?.messages ?? DEFAULT_ANSWER_MESSAGES;
+    const text = `${withFenceClosed(shown)}\n\n*Stopped.*`;
+    const parts = await answerParts(text, route, most);
     const stopped = { conversationId, turnId, entries, parts };
     const kept = await deps.store.turns.keepStopped(stopped, deps.clock());
     if (kept !== null) await deps.deliver(route.channel, route.account, route.chatId);
@@ -122,16 +132,6 @@ export async function keepStopped(
       'what a stopped answer had said is not kept',
     );
   }
-}
-
-/** A line that follows must not be part of an unfinished block of code. */
-function withFenceClosed(markdown: string): string {
-  let open: string | null = null;
-  for (const [, fence = ''] of markdown.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
-    if (open === null) open = fence;
-    else if (fence.startsWith(open)) open = null;
-  }
-  return open === null ? markdown : `${markdown}\n${open}`;
 }
 
 /** Commits a system message instead of an answer; it enters no history, and the next turn has it as Parley's own. */
@@ -195,15 +195,14 @@ async function noticeParts(turn: ClaimedTurn, text: string): Promise<readonly Ne
   );
 }
 
+function partsOf(turn: ClaimedTurn, markdown: string): Promise<readonly NewPart[]> {
+  return renderParts(markdown, leadingMessage(turn).route);
+}
+
 /** Replies to the message that the answer names, else to the one the route does. */
-function partsOf(
-  turn: ClaimedTurn,
-  markdown: string,
-  replyTo?: string,
-): Promise<readonly NewPart[]> {
-  const fixed = leadingMessage(turn).route;
-  const route = replyTo === undefined ? fixed : { ...fixed, replyToMessageId: replyTo };
-  return renderParts(markdown, route);
+function routeOf(turn: ClaimedTurn, replyTo: string | undefined): ReplyRoute {
+  const { route } = leadingMessage(turn);
+  return replyTo === undefined ? route : { ...route, replyToMessageId: replyTo };
 }
 
 export const GAVE_UP =

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, type LiveBus, type LiveEvent, type Logger, silentRuntime } from '@parley/core';
-import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from '@parley/models';
+import {
+  type AnswerCut,
+  type ChatModel,
+  ModelError,
+  type ModelFailure,
+  type ModelRequest,
+} from '@parley/models';
 import {
   builtInLayers,
   createAssembler,
@@ -255,6 +261,8 @@ export type Script =
   | {
       readonly say?: string;
       readonly afterMs?: number;
+      /** The bound at which its answer is ended. */
+      readonly cut?: AnswerCut;
       /** Tools it calls, with their arguments as an object, or as text that may be no JSON. */
       readonly calls?: readonly { readonly name: string; readonly with: object | string }[];
     }
@@ -283,7 +291,7 @@ export function scriptedModel(): ScriptedModel {
       if ('fail' in script) throw new ModelError(script.fail, id, `${id} at secret-host failed.`);
       await sleep(script.afterMs ?? 0, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) throw aborted();
-      const { say: text = '', calls = [] } = script;
+      const { say: text = '', calls = [], cut } = script;
       for (const piece of text.split(/(?<= )/))
         if (piece !== '') yield { type: 'text', text: piece };
       for (const { name, with: given } of calls) {
@@ -293,7 +301,8 @@ export function scriptedModel(): ScriptedModel {
       }
       const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, estimated: false };
       const finishReason = calls.length === 0 ? 'stop' : 'tool-calls';
-      yield { type: 'finish', text, usage, finishReason, model: id, costUsd: 0.5 };
+      const done = { text, usage, finishReason, model: id, costUsd: 0.5 };
+      yield { type: 'finish', ...done, ...(cut !== undefined && { cut }) };
     },
   };
 }
