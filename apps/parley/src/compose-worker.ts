@@ -134,6 +134,7 @@ export function turnServices(parts: Parts, own: AgentParts = parts): TurnService
     model,
     modelChoices: choices,
     limits: turnLimits(settings),
+    modelAwayMs: settings.limits.modelAwayMinutes * 60_000,
     subAgentLimits: subAgentLimits(settings),
     approvals,
     spendGuard,

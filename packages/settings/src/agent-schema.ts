@@ -264,6 +264,10 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     ),
     calls: wholeNumber({ min: 1, max: 100, default: 20 }, 'Calls of tools.'),
   }),
+  modelAwayMinutes: number(
+    { min: 0, max: 60, default: 10 },
+    'How long a question is kept and asked again while its model is away; 0: it fails at once.',
+  ),
   waitingPerConversation: wholeNumber(
     { min: 1, max: 10_000, default: 50 },
     'Messages that may wait in one conversation.',

@@ -157,6 +157,15 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: (dialect) => [...schema(dialect), ...searchSchema(dialect)],
   },
   { number: 32, name: 'agents', statements: (dialect) => SPEND_OF_AGENTS[dialect] },
+  {
+    number: 33,
+    name: 'put-off',
+    // A turn whose model is away: since when, and when it is tried again.
+    statements: () => [
+      'alter table turn add column put_off_since bigint',
+      'alter table turn add column put_off_until bigint',
+    ],
+  },
 ];
 
 /** What was spent, by agent as well (F14); empty: the default one. SQLite cannot change the key of a table. */

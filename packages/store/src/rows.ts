@@ -85,6 +85,8 @@ export interface ClaimedTurn {
   readonly resumed: boolean;
   /** How often this turn was started before; a turn that kills its worker must not run for ever. */
   readonly attempts: number;
+  /** When its model was first away, in ms; absent: it never was. */
+  readonly putOffSince?: number;
   readonly messages: readonly InboxRow[];
   /** What the group said since its last turn, oldest first; the same whenever the turn is resumed. */
   readonly groupContext: readonly GroupContextMessage[];

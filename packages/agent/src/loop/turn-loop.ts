@@ -169,7 +169,8 @@ async function askStep(
     stream.end();
     return { ...answer, text: answer.text + note };
   } catch (error) {
-    if (stop.aborted) await deps.cutOff?.(cutOffUsage(deps.model.id, request, said));
+    // A provider charges for what it has begun, and a question that is kept is asked again.
+    if (stop.aborted || said !== '') await deps.cutOff?.(cutOffUsage(deps.model.id, request, said));
     throw error;
   }
 }

@@ -49,6 +49,7 @@ export interface SceneExtras
       | 'busy'
       | 'hooks'
       | 'limits'
+      | 'modelAwayMs'
       | 'subAgentLimits'
       | 'prompt'
       | 'sources'
@@ -119,6 +120,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     bus,
     outcome: () => events.findLast((event) => event.type === 'turn-ended')?.outcome,
     later,
+    now: clock,
     logged,
     woken,
     folder: workspace.folder,
@@ -150,6 +152,8 @@ const SETTLED = {
   history: { entries: 100, tokens: 250 },
   hookMs: 50,
   busy: 'collect',
+  // A failure of the model is one at once.
+  modelAwayMs: 0,
 } as const;
 
 function namedFolder(): string {
@@ -261,6 +265,8 @@ export type Script =
   | {
       readonly say?: string;
       readonly afterMs?: number;
+      /** Fails after that, instead of its end. */
+      readonly breaks?: ModelFailure;
       /** The bound at which its answer is ended. */
       readonly cut?: AnswerCut;
       /** Tools it calls, with their arguments as an object, or as text that may be no JSON. */
@@ -291,9 +297,10 @@ export function scriptedModel(): ScriptedModel {
       if ('fail' in script) throw new ModelError(script.fail, id, `${id} at secret-host failed.`);
       await sleep(script.afterMs ?? 0, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) throw aborted();
-      const { say: text = '', calls = [], cut } = script;
+      const { say: text = '', calls = [], cut, breaks } = script;
       for (const piece of text.split(/(?<= )/))
         if (piece !== '') yield { type: 'text', text: piece };
+      if (breaks !== undefined) throw new ModelError(breaks, id, `${id} broke off.`);
       for (const { name, with: given } of calls) {
         const written = typeof given === 'string' ? given : JSON.stringify(given);
         // Like some servers, it gives each of its calls the same id.

@@ -57,6 +57,8 @@ const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome
   fenced: 'later',
   'handed-back': 'later',
   suspended: 'later',
+  // Nothing unfinished stays in view for as long as the model is away.
+  'put-off': 'nothing',
 };
 
 /** Shows typing and streams for every turn whose chat is served by this process. */
