@@ -8,7 +8,7 @@ import { command, OWNER_CHAT, PLACE } from './testing/write-message.ts';
 const WAIT_MS = 10 * 60_000;
 const AWAY = { fail: { kind: 'unreachable' } } as const;
 const KEPT =
-  '⚙️ My model does not answer just now. I keep your question and answer it when the model is back, within 10 minutes. /stop drops it.';
+  '⚙️ test/model at secret-host failed. I keep your question and answer it when the model is back, within 10 minutes. /stop drops it.';
 
 describe('[D13] a question whose model is away', () => {
   let scene: TurnScene;
@@ -91,6 +91,15 @@ describe('[D13] a question whose model is away', () => {
     expect(await work()).toBeNull();
   });
 
+  it('is kept without a word about servers where the reader is no owner', async () => {
+    const sender = { id: '7', name: 'Eve', isBot: false };
+    await scene.write('How are you?', { sender, chat: { id: OWNER_CHAT, type: 'group' } });
+    scene.model.next(AWAY);
+    await work();
+    const [notice] = await scene.owed();
+    expect(notice).toMatch(/^⚙️ My model does not answer just now\. I keep your question/);
+  });
+
   it('is dropped by /stop', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY);
@@ -155,7 +164,9 @@ describe('[D13] a question whose model is away', () => {
     scene.model.next(AWAY);
     await work();
     const waiting = await why(messageId);
-    expect(waiting.verdict).toBe('No answer yet: its model is away, and it is tried again in 5.0 s.');
+    expect(waiting.verdict).toBe(
+      'No answer yet: its model is away, and it is tried again in 5.0 s.',
+    );
     expect(JSON.stringify(waiting.entries)).toContain('secret-host failed');
     scene.later(5_001);
     await work();

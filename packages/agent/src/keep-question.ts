@@ -3,14 +3,17 @@ import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn } from '@parley/store';
 import type { Ending } from './end-turn.ts';
 import { postNotice } from './post-message.ts';
+import type { SeenTurn } from './turn-answer.ts';
 import { leadingMessage } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
 /** How long a question is kept where the settings say nothing, in ms. */
-export const DEFAULT_MODEL_AWAY_MS = 10 * 60_000;
+const DEFAULT_MODEL_AWAY_MS = 10 * 60_000;
 
 const MIN_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 30_000;
+
+type KeptTurn = Pick<SeenTurn, 'turn' | 'opened'>;
 
 /** Why a turn has no answer. */
 interface Failed {
@@ -25,7 +28,7 @@ interface Failed {
  */
 export async function keepQuestion(
   deps: TurnServices,
-  { turn }: { readonly turn: ClaimedTurn },
+  { turn, opened: { reader } }: KeptTurn,
   lease: LaneLease,
   { reason, failure }: Failed,
 ): Promise<Ending | null> {
@@ -40,12 +43,14 @@ export async function keepQuestion(
   if ((await deps.store.lanes.putOff(lease, { turnId, until, reason }, now)) === 'fenced') {
     return { outcome: 'fenced' };
   }
-  await notifyOnce(deps, turn, waitMs);
+  // Only an owner reads about servers and settings.
+  const why = reader.kind === 'owner' ? reason : 'My model does not answer just now.';
+  await notifyOnce(deps, turn, `${why} ${keptText(waitMs)}`);
   return { outcome: 'put-off', reason };
 }
 
 /** Nobody waits for what Parley does by itself, and a notice that is there already is not sent again. */
-async function notifyOnce(deps: TurnServices, turn: ClaimedTurn, waitMs: number): Promise<void> {
+async function notifyOnce(deps: TurnServices, turn: ClaimedTurn, markdown: string): Promise<void> {
   const { messages, conversationId } = turn;
   const [first] = messages;
   const asksPerson = messages.some(({ message }) => message.trigger === undefined);
@@ -53,13 +58,13 @@ async function notifyOnce(deps: TurnServices, turn: ClaimedTurn, waitMs: number)
   const { route } = leadingMessage(turn);
   // A later turn that answers the same message, too, has the same key.
   const key = `${conversationId}.away.${first.seq}`;
-  await postNotice(deps, { key, route, conversationId, markdown: awayText(waitMs) });
+  await postNotice(deps, { key, route, conversationId, markdown });
 }
 
-function awayText(waitMs: number): string {
+function keptText(waitMs: number): string {
   const minutes = Math.max(1, Math.round(waitMs / 60_000));
   const within = minutes === 1 ? 'a minute' : `${minutes} minutes`;
-  return `My model does not answer just now. I keep your question and answer it when the model is back, within ${within}. /stop drops it.`;
+  return `I keep your question and answer it when the model is back, within ${within}. /stop drops it.`;
 }
 
 interface Away {
