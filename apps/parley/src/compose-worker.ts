@@ -149,6 +149,7 @@ export function turnServices(parts: Parts, own: AgentParts = parts): TurnService
     model,
     modelChoices: choices,
     limits: turnLimits(settings),
+    modelAwayMs: settings.limits.modelAwayMinutes * 60_000,
     subAgentLimits: subAgentLimits(settings),
     approvals,
     spendGuard,
@@ -169,6 +170,8 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
     tokens: limits.turnTokens,
     toolMs: tools.maxSeconds * 1_000,
     outputCharacters: tools.maxCharacters,
+    calls: limits.answer.calls,
+    messages: limits.answer.messages,
   };
 }
 

@@ -30,6 +30,7 @@ export function chooseModel(
     monotonic,
     logger: log,
     timeZone: settings.agent.timeZone,
+    bounds: settings.limits.answer,
     ...(env.OLLAMA_HOST === undefined ? {} : { ollamaHost: env.OLLAMA_HOST }),
   });
   let line = chosen.model.id;

@@ -1,7 +1,14 @@
-import { type FreshParts, type LiveEvent, type Reader, reasonOf } from '@parley/core';
+import {
+  type FreshParts,
+  type LiveEvent,
+  type Reader,
+  type ReplyRoute,
+  reasonOf,
+} from '@parley/core';
 import type { ModelError } from '@parley/models';
 import type { LaneLease } from '@parley/queue';
-import type { ClaimedTurn, NewPart, TurnCommit } from '@parley/store';
+import type { ClaimedTurn, NewPart, PartWithBytes, TurnCommit } from '@parley/store';
+import { answerParts, DEFAULT_ANSWER_MESSAGES, withFenceClosed } from './answer/long-answer.ts';
 import {
   marked,
   type QuotableMessages,
@@ -44,7 +51,8 @@ export async function giveAnswer(
   // A program that reads Markdown as it is written reads the JSON itself.
   const isBare = leadingMessage(turn).route.target.dialect === 'markdown';
   const shownText = isJson && !isBare ? fenced(remembered) : remembered;
-  const parts = await partsOf(turn, shownText, answer.replyTo);
+  const most = deps.limits?.messages ?? DEFAULT_ANSWER_MESSAGES;
+  const parts = await answerParts(shownText, routeOf(turn, answer.replyTo), most);
   if (parts.length === 0) {
     return giveUp(deps, seen, lease, { notice: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }
@@ -67,7 +75,10 @@ function fenced(json: string): string {
   return `${fence}json\n${json}\n${fence}`;
 }
 
-function withPlanButton(parts: readonly NewPart[], turnId: string): readonly NewPart[] {
+function withPlanButton(
+  parts: readonly PartWithBytes[],
+  turnId: string,
+): readonly PartWithBytes[] {
   const buttons = [{ label: 'Run the plan', data: `/run ${turnId}` }];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
@@ -112,9 +123,15 @@ export async function keepStopped(
   const { turnId, conversationId } = turn;
   const entries = [asked(seen), spoken('assistant', `${shown}\n\n[Stopped here by the user.]`)];
   try {
-    const parts = await partsOf(turn, `${withFenceClosed(shown)}\n\n*Stopped.*`);
-    const stopped = { conversationId, turnId, entries, parts };
-    const kept = await deps.store.turns.keepStopped(stopped, deps.clock());
+    const most = deps.limits?.messages ?? DEFAULT_ANSWER_MESSAGES;
+    const text = `${withFenceClosed(shown)}\n\n*Stopped.*`;
+    const parts = await answerParts(text, route, most);
+    const kept = await deps.store.files.withParts(parts, (stored) =>
+      deps.store.turns.keepStopped(
+        { conversationId, turnId, entries, parts: stored },
+        deps.clock(),
+      ),
+    );
     if (kept !== null) await deps.deliver(route.channel, route.account, route.chatId);
   } catch (error) {
     deps.log.warn(
@@ -122,16 +139,6 @@ export async function keepStopped(
       'what a stopped answer had said is not kept',
     );
   }
-}
-
-/** A line that follows must not be part of an unfinished block of code. */
-function withFenceClosed(markdown: string): string {
-  let open: string | null = null;
-  for (const [, fence = ''] of markdown.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
-    if (open === null) open = fence;
-    else if (fence.startsWith(open)) open = null;
-  }
-  return open === null ? markdown : `${markdown}\n${open}`;
 }
 
 /** Commits a system message instead of an answer; it enters no history, and the next turn has it as Parley's own. */
@@ -156,16 +163,21 @@ function kept({ turn, journal, prompt }: EndingTurn) {
   };
 }
 
-async function commit(deps: TurnServices, lease: LaneLease, turn: TurnCommit): Promise<Ending> {
+/** The end of a turn whose answer may be a file that is not stored yet. */
+type AnswerCommit = Omit<TurnCommit, 'parts'> & { readonly parts: readonly PartWithBytes[] };
+
+async function commit(deps: TurnServices, lease: LaneLease, turn: AnswerCommit): Promise<Ending> {
   const { tracer, meter, clock, monotonic } = deps;
   const startedAt = monotonic();
-  const parts = turn.parts.length;
   const leaves = lease.onLeft !== undefined;
   let fresh: FreshParts | undefined;
-  const result = await tracer.span('parley.outbox', { facts: { parts } }, ({ trace }) =>
-    deps.store.lanes.commit(lease, { ...turn, trace, leaves }, clock(), (stored) => {
-      fresh = stored;
-    }),
+  const facts = { parts: turn.parts.length };
+  const result = await tracer.span('parley.outbox', { facts }, ({ trace }) =>
+    deps.store.files.withParts(turn.parts, (parts) =>
+      deps.store.lanes.commit(lease, { ...turn, parts, trace, leaves }, clock(), (stored) => {
+        fresh = stored;
+      }),
+    ),
   );
   if (result === 'left') lease.onLeft?.();
   meter.observe('parley_commit_seconds', monotonic() - startedAt, { outcome: turn.outcome });
@@ -195,15 +207,14 @@ async function noticeParts(turn: ClaimedTurn, text: string): Promise<readonly Ne
   );
 }
 
+function partsOf(turn: ClaimedTurn, markdown: string): Promise<readonly NewPart[]> {
+  return renderParts(markdown, leadingMessage(turn).route);
+}
+
 /** Replies to the message that the answer names, else to the one the route does. */
-function partsOf(
-  turn: ClaimedTurn,
-  markdown: string,
-  replyTo?: string,
-): Promise<readonly NewPart[]> {
-  const fixed = leadingMessage(turn).route;
-  const route = replyTo === undefined ? fixed : { ...fixed, replyToMessageId: replyTo };
-  return renderParts(markdown, route);
+function routeOf(turn: ClaimedTurn, replyTo: string | undefined): ReplyRoute {
+  const { route } = leadingMessage(turn);
+  return replyTo === undefined ? route : { ...route, replyToMessageId: replyTo };
 }
 
 export const GAVE_UP =

@@ -67,7 +67,8 @@ export async function postNotice(
   );
 }
 
-function withFile(
+/** A file with a rendered text as its caption. */
+export function withFile(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,
   route: ReplyRoute,

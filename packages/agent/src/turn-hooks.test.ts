@@ -42,6 +42,7 @@ describe('hooks before a turn', () => {
 
   it.each<[string, TurnHook['before']]>([
     ['throws', () => Promise.reject(new Error('a defect'))],
+    ['adds more than a prompt can hold', async () => ({ system: [part('x'.repeat(70_000))] })],
     [
       'throws at once',
       () => {

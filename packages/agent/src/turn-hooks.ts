@@ -61,6 +61,18 @@ const Additions = z.object({
   userContext: z.array(PromptPart).optional(),
 });
 
+/** What one hook may add to a prompt: as much as the longest workspace file, in characters. */
+const MAX_ADDED_CHARACTERS = 65_536;
+
+/** Throws where a hook adds more than fits: half of what it says could mean something else. */
+function assertBounded({ system = [], userContext = [] }: z.infer<typeof Additions>): void {
+  const characters = [...system, ...userContext].reduce((sum, { text }) => sum + text.length, 0);
+  if (characters <= MAX_ADDED_CHARACTERS) return;
+  throw new Error(
+    `it added ${characters} characters to the prompt; at most ${MAX_ADDED_CHARACTERS} fit`,
+  );
+}
+
 /** What the hooks add to a turn, in their order; one that fails is left out and logged. */
 export async function runBefore(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,
@@ -76,6 +88,7 @@ export async function runBefore(
       const added = await withTimeLimit({ ms: hookMs, stop }, async (signal) =>
         Additions.parse(await hook.before?.({ ...turn, view }, signal)),
       );
+      assertBounded(added);
       system.push(...(added.system ?? []));
       userContext.push(...(added.userContext ?? []));
     } catch (error) {

@@ -8,7 +8,7 @@ import {
   type Runtime,
   reasonToGiveUp,
 } from '@parley/core';
-import { ModelError } from '@parley/models';
+import { ModelError, type ModelFailure } from '@parley/models';
 import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn, InboxRow } from '@parley/store';
 import { openGate } from './approvals/approval-gate.ts';
@@ -25,6 +25,7 @@ import {
   keepStopped,
   seenOf,
 } from './end-turn.ts';
+import { keepQuestion } from './keep-question.ts';
 import { asStarted, type FinalStep, openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-loop.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
@@ -201,6 +202,10 @@ async function answerMessages(
     if (answer.outcome === 'stopped') await keepStopped(deps, seen, shown);
     return answer;
   }
+  if ('notice' in answer) {
+    const kept = await keepQuestion(deps, seen, lease, answer);
+    if (kept !== null) return kept;
+  }
   await rememberAsked(deps, seen);
   if ('notice' in answer) {
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
@@ -222,7 +227,14 @@ async function rememberAsked(
 }
 
 /** `notice` for the person instead of an answer, or how the turn ended without either. */
-export type NoAnswer = { readonly notice: string; readonly reason: string } | Ending;
+export type NoAnswer =
+  | {
+      readonly notice: string;
+      readonly reason: string;
+      /** The model gave no answer. */
+      readonly failure?: ModelFailure;
+    }
+  | Ending;
 
 /** The answer of a turn, or why there is none. */
 export async function answerOrFailure(
@@ -252,7 +264,8 @@ export async function orFailure<Found>(
     if (error instanceof ParleyError && isOurs)
       return { notice: error.message, reason: error.code };
     if (!(error instanceof ModelError)) throw error;
-    return { notice: failureText(error, reader), reason: error.message };
+    const { failure } = error;
+    return { notice: failureText(error, reader), reason: error.message, failure };
   }
 }
 

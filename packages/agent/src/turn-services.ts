@@ -49,6 +49,8 @@ export interface TurnServices extends Runtime, AgentContext {
   /** Cache of parts that were recorded before. */
   readonly sentParts?: SentParts;
   readonly limits?: Partial<TurnLimits>;
+  /** How long a question is kept while its model is away, in ms; 0: not at all. */
+  readonly modelAwayMs?: number;
   readonly subAgentLimits?: SubAgentLimits;
   /** Context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;

@@ -188,7 +188,7 @@ export type LiveEvent =
       readonly type: 'turn-ended';
       readonly conversationId: string;
       readonly turnId: string;
-      /** `fenced`: another worker has the lane. `handed-back`: a later run resumes it. `suspended`: once a person has decided. `interrupted`: the next turn answers its messages, too. */
+      /** `fenced`: another worker has the lane. `handed-back`: a later run resumes it. `suspended`: once a person has decided. `put-off`: once its model is back. `interrupted`: the next turn answers its messages, too. */
       readonly outcome:
         | 'answered'
         | 'silent'
@@ -197,7 +197,8 @@ export type LiveEvent =
         | 'fenced'
         | 'handed-back'
         | 'interrupted'
-        | 'suspended';
+        | 'suspended'
+        | 'put-off';
     }
   | ({
       readonly type: 'tool-call';

@@ -98,6 +98,14 @@ export interface ModelFinish {
   readonly costUsd: number | null;
   /** How often models were asked for it, where that was more than once. */
   readonly tries?: number;
+  /** The bound at which the answer was ended; absent: it is whole. */
+  readonly cut?: AnswerCut;
+}
+
+/** A bound that an answer has exceeded, as the settings name it, and its value. */
+export interface AnswerCut {
+  readonly what: 'characters' | 'thoughtCharacters' | 'argumentBytes' | 'calls';
+  readonly most: number;
 }
 
 /** What arrives while a model answers: pieces of text and whole tool calls, then exactly one `finish`. */
@@ -154,6 +162,8 @@ export type ModelFailure =
   | { readonly kind: 'filtered' }
   | { readonly kind: 'rubbish' }
   | { readonly kind: 'empty' }
+  /** Its thoughts exceeded their bound before it said anything. */
+  | { readonly kind: 'endless' }
   | { readonly kind: 'timeout'; readonly phase: 'first-token' | 'stalled' | 'total' }
   | { readonly kind: 'aborted' };
 
@@ -202,7 +212,7 @@ const TOKENS_PER_IMAGE = 1_000;
 export function countUsage(
   reported: ReportedUsage,
   request: ModelRequest,
-  answer: string,
+  answerCharacters: number,
 ): ModelUsage {
   const input = reported.inputTokens.total ?? 0;
   const output = reported.outputTokens.total ?? 0;
@@ -218,7 +228,7 @@ export function countUsage(
   }
   return {
     inputTokens: input > 0 ? input : tokensOf(requestLength(request)),
-    outputTokens: output > 0 ? output : tokensOf(answer.length),
+    outputTokens: output > 0 ? output : tokensOf(answerCharacters),
     cachedInputTokens: 0,
     estimated: true,
   };

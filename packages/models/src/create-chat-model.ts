@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Logger, Monotonic } from '@parley/core';
+import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
 import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
@@ -33,6 +34,8 @@ export interface ChatModelDeps {
   readonly ollamaHost?: string;
   /** `httpFetch` when absent. */
   readonly fetch?: typeof globalThis.fetch;
+  /** `DEFAULT_ANSWER_BOUNDS` when absent. */
+  readonly bounds?: AnswerBounds;
   /** Where to look for local servers instead of the usual ports, as base URLs. */
   readonly localServers?: readonly string[];
 }
@@ -123,8 +126,8 @@ function build(
   deps: ChatModelDeps,
 ): ChatModel {
   const { timeouts } = settings;
-  const { clock, fetch = httpFetch } = deps;
-  const init = { id, server: serverOf(choice), choice, timeouts, clock, fetch };
+  const { clock, fetch = httpFetch, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
+  const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock, fetch };
   const model = retryingModel(providerModel(init), sleep);
   return seeingModel(toolLessModel(bridgingModel(model)), choice.vision);
 }

@@ -129,6 +129,11 @@ describe('what a failed call means', () => {
     ['in the stream: a bare sentence', 'exceeds the context window', 'too-long'],
     ['text that is not JSON', { name: 'AI_JSONParseError', message: 'x' }, 'rubbish'],
     ['JSON of another shape', { name: 'AI_TypeValidationError', message: 'x' }, 'rubbish'],
+    [
+      'an event without end',
+      { name: 'Error', message: 'it sent more than 9 bytes at once' },
+      'rubbish',
+    ],
     ['no body at all', { name: 'AI_EmptyResponseBodyError', message: 'x' }, 'empty'],
     ['nothing that is known', undefined, 'refused'],
   ])('[G01] %s', (_name, thrown, kind) => {
@@ -187,6 +192,7 @@ const ALL: readonly ModelFailure[] = [
   { kind: 'filtered' },
   { kind: 'rubbish' },
   { kind: 'empty' },
+  { kind: 'endless' },
   { kind: 'timeout', phase: 'first-token' },
   { kind: 'timeout', phase: 'stalled' },
   { kind: 'timeout', phase: 'total' },

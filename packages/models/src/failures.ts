@@ -109,6 +109,8 @@ const TOO_LONG =
   /context[ _-]?(length|window|size)|(prompt|input|request) is too long|too many (input )?tokens|exceed\w* .{0,40}(context|token)|request_too_large/i;
 const NO_CREDIT = /insufficient_quota|credit balance|billing|payment required/i;
 const RATE_LIMITED = /rate[ _-]?limit/i;
+/** Of `httpFetch`, and of the AI SDK where it was reading the first event then. */
+const OVERSIZED = /it sent more than \d+ bytes at once|failed to process successful response/i;
 const FILTERED = /content_?(filter|policy)|safety system/i;
 /** The messages of Ollama, vLLM, llama.cpp, LM Studio and gateways. */
 const NO_TOOLS =
@@ -134,6 +136,7 @@ export function classifyFailure(facts: FailureFacts, now: number): ModelFailure 
   if (facts.status !== null && failed) return classifyStatus(facts.status, facts, now);
   if (facts.networkCode !== null) return classifyNetwork(facts.networkCode);
   if (/JSONParse|TypeValidation|InvalidResponse/.test(facts.name)) return { kind: 'rubbish' };
+  if (OVERSIZED.test(facts.message)) return { kind: 'rubbish' };
   if (/EmptyResponseBody/.test(facts.name)) return { kind: 'empty' };
   return { kind: 'refused' };
 }
@@ -253,6 +256,8 @@ export function whatFailed(failure: ModelFailure, model: FailedModel, said: stri
       return `${server} answered for ${id} with something that is not a model's answer${quote(said)}.`;
     case 'empty':
       return `${id} sent an empty answer.`;
+    case 'endless':
+      return `${id} thought longer than limits.answer.thoughtCharacters allows, and said nothing.`;
     case 'timeout':
       return `${id} at ${server} ${TOO_SLOW[failure.phase].what}.`;
     case 'aborted':
@@ -284,6 +289,7 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   filtered: 'Put the request in other words.',
   rubbish: 'Check baseUrl in the settings; it usually ends in /v1.',
   empty: 'Try again, or use another model if it happens often.',
+  endless: 'Ask for a smaller part, raise that setting, or use another model.',
   aborted: '',
 };
 

@@ -5,6 +5,11 @@ type Fetch = typeof globalThis.fetch;
 
 /** How long a connection may take, its TLS handshake included, in ms; the same as in Node's `fetch`. */
 const CONNECT_MS = 10_000;
+/**
+ * The largest event of a stream, or answer that is no stream, in bytes: a hundred times what providers send
+ * at once. A parser keeps an event until it is whole.
+ */
+const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
 /** Read before the reader asks for it, in bytes. */
 const READ_AHEAD = 65_536;
 
@@ -108,6 +113,7 @@ function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
   const source = decoded(answer);
   const isEvents = answer.headers['content-type']?.includes('event-stream') === true;
   const join = isEvents ? eventJoiner() : (piece: Buffer) => piece;
+  let unended = 0;
   let isOpen = true;
   const close = (over: () => void) => {
     if (isOpen) over();
@@ -129,7 +135,14 @@ function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
         source.once('end', () => close(() => controller.close()));
         source.on('error', fail);
       },
-      pull: read,
+      pull(controller) {
+        try {
+          read(controller);
+        } catch (error) {
+          source.destroy();
+          throw error;
+        }
+      },
       cancel: () => close(() => source.destroy()),
     },
     new ByteLengthQueuingStrategy({ highWaterMark: READ_AHEAD }),
@@ -137,7 +150,12 @@ function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
 
   function read(controller: ReadableStreamDefaultController<Uint8Array>): void {
     const piece: Buffer | null = source.read();
-    if (piece !== null) controller.enqueue(join(piece));
+    if (piece === null) return;
+    const end = isEvents ? piece.lastIndexOf('\n') : -1;
+    unended = end === -1 ? unended + piece.length : piece.length - end;
+    if (unended > MAX_EVENT_BYTES)
+      throw new Error(`it sent more than ${MAX_EVENT_BYTES} bytes at once`);
+    controller.enqueue(join(piece));
   }
 }
 

@@ -1,4 +1,6 @@
+export { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 export {
+  type AnswerCut,
   type AssistantMessage,
   type ChatModel,
   ModelError,

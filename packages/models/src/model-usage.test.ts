@@ -12,7 +12,7 @@ const reported = (input?: number, output?: number, cached?: number) => ({
 
 describe('the tokens of a call', () => {
   it('[G17] are those the provider reports', () => {
-    expect(countUsage(reported(100, 20, 60), request, 'hello')).toEqual({
+    expect(countUsage(reported(100, 20, 60), request, 5)).toEqual({
       inputTokens: 100,
       outputTokens: 20,
       cachedInputTokens: 60,
@@ -26,7 +26,7 @@ describe('the tokens of a call', () => {
   ])(
     '[G17] are a quarter of the characters, and marked so, when it reports %s',
     (_name, counts) => {
-      expect(countUsage(counts, request, 'hello')).toEqual({
+      expect(countUsage(counts, request, 5)).toEqual({
         inputTokens: 11,
         outputTokens: 2,
         cachedInputTokens: 0,
@@ -38,12 +38,12 @@ describe('the tokens of a call', () => {
   it('[F10] are a thousand more for each picture when they have to be guessed', () => {
     const images = [{ mimeType: 'image/png', bytes: Uint8Array.of(1) } as const];
     const messages = [{ role: 'user', content: '', images } as const];
-    const usage = countUsage(reported(), { system: [], messages }, 'hello');
+    const usage = countUsage(reported(), { system: [], messages }, 5);
     expect(usage.inputTokens).toBe(1_000);
   });
 
   it('[G17] keep the half that was reported when the other is missing', () => {
-    const usage = countUsage(reported(100, undefined), request, 'hello');
+    const usage = countUsage(reported(100, undefined), request, 5);
     expect(usage).toMatchObject({ inputTokens: 100, outputTokens: 2, estimated: true });
   });
 });

@@ -67,7 +67,7 @@ function mayAskTheTime({ tools = [], messages }: ModelRequest): boolean {
 }
 
 function finish(request: ModelRequest, text: string, finishReason: string): ModelEvent {
-  const usage = countUsage(NOTHING_REPORTED, request, text);
+  const usage = countUsage(NOTHING_REPORTED, request, text.length);
   return { type: 'finish', text, usage, finishReason, model: OFFLINE_MODEL, costUsd: 0 };
 }
 

@@ -1,6 +1,7 @@
 import type { Clock, Monotonic } from '@parley/core';
 import { z } from 'zod';
 import { ANTHROPIC_URL, ANTHROPIC_VERSION, OPENAI_URL } from './ai-sdk.ts';
+import { DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import { ModelError, type ModelFailure } from './chat-model.ts';
 import { whatFailed, whatToDo } from './failures.ts';
 import { httpFetch } from './http-fetch.ts';
@@ -90,7 +91,14 @@ async function askOnce(
 ): Promise<Problem | null> {
   const longest = 300_000;
   const timeouts = { firstTokenMs: longest, chunkMs: longest, totalMs: longest };
-  const chat = providerModel({ ...model, choice, timeouts, clock, fetch });
+  const chat = providerModel({
+    ...model,
+    choice,
+    timeouts,
+    bounds: DEFAULT_ANSWER_BOUNDS,
+    clock,
+    fetch,
+  });
   const messages = [{ role: 'user', content: QUESTION }] as const;
   const request = { system: [], messages, maxOutputTokens: FEWEST_TOKENS };
   try {

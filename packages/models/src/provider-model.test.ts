@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import type { ModelEvent, ModelRequest } from './chat-model.ts';
 import { ModelTimeouts, type ProviderChoice } from './model-settings.ts';
 import { providerModel } from './provider-model.ts';
@@ -103,6 +104,7 @@ async function ask(choice: ProviderChoice, events: readonly object[], more = req
     server: 'api',
     choice,
     timeouts: ModelTimeouts.parse({}),
+    bounds: DEFAULT_ANSWER_BOUNDS,
     clock: () => 0,
     fetch,
   };

@@ -9,8 +9,8 @@ import {
   providerOptions,
   providerPrompt,
   providerTools,
-  toolCallOf,
 } from './ai-sdk.ts';
+import { type AnswerBounds, type AnswerMeter, measureAnswer, takePart } from './answer-bounds.ts';
 import {
   type ChatModel,
   costOf,
@@ -31,6 +31,7 @@ export interface ProviderModelInit {
   readonly server: string;
   readonly choice: ProviderChoice;
   readonly timeouts: ModelTimeouts;
+  readonly bounds: AnswerBounds;
   readonly clock: Clock;
   readonly fetch: typeof globalThis.fetch;
 }
@@ -49,11 +50,12 @@ interface Answer {
  * time (numbers in the README). The provider is loaded with the first call.
  */
 export function providerModel(init: ProviderModelInit): ChatModel {
-  const { id, choice, timeouts, fetch } = init;
+  const { id, choice, timeouts, bounds, fetch } = init;
   const harmless = harmlessRequests();
   let opened: Promise<ProviderModel> | null = null;
   async function* stream(request: ModelRequest, caller: AbortSignal): AsyncGenerator<ModelEvent> {
     const deadlines = startDeadlines(timeouts, caller);
+    const meter = measureAnswer(bounds);
     const answer: Answer = { text: '', calls: [], contentType: '', finish: null };
     let reader: ReadableStreamDefaultReader<ProviderPart> | undefined;
     try {
@@ -68,12 +70,18 @@ export function providerModel(init: ProviderModelInit): ChatModel {
         if (done) break;
         if (part.type === 'error') throw part.error;
         if (SIGNS_OF_LIFE.has(part.type)) deadlines.alive();
-        const event = eventOf(part, answer);
-        if (event === null) continue;
-        yield event;
-        throwIfEnded(deadlines);
+        const event = addPart(answer, meter, part);
+        if (event !== null) {
+          yield event;
+          throwIfEnded(deadlines);
+        }
+        if (meter.cut() !== null) break;
       }
-      yield finished(init, request, answer);
+      for (const call of meter.cut() === null ? [] : meter.openCalls()) {
+        answer.calls.push(call);
+        yield { type: 'tool-call', call };
+      }
+      yield finished(init, request, answer, meter);
     } catch (thrown) {
       throw modelError(init, deadlines.ended(), thrown, answer);
     } finally {
@@ -104,24 +112,41 @@ function callOf(choice: ProviderChoice, request: ModelRequest, signal: AbortSign
   };
 }
 
-function finished(init: ProviderModelInit, request: ModelRequest, answer: Answer): ModelEvent {
-  const { finish, text, calls } = answer;
+function finished(
+  init: ProviderModelInit,
+  request: ModelRequest,
+  answer: Answer,
+  meter: AnswerMeter,
+): ModelEvent {
+  const { text, calls } = answer;
+  const cut = meter.cut();
+  const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
+  if (cut !== null && saysNothing) throw new NoAnswer('endless');
   if (finish?.reason === 'content-filter' && saysNothing) throw new NoAnswer('filtered');
   if (finish === null || saysNothing) throw new NoAnswer('empty');
-  const written = text + calls.map((call) => call.name + call.arguments).join('');
-  const usage = countUsage(finish.usage, request, written);
+  const usage = countUsage(finish.usage, request, meter.written());
   const costUsd = costOf(usage, init.choice.price);
   // Some servers say `stop` beside their calls.
   const finishReason = calls.length > 0 ? 'tool-calls' : finish.reason;
-  return { type: 'finish', text, usage, finishReason, model: init.id, costUsd };
+  const done = { text, usage, finishReason, model: init.id, costUsd };
+  return { type: 'finish', ...done, ...(cut !== null && { cut }) };
 }
+
+/** The end of an answer that exceeded a bound: its provider had no time to count tokens. */
+const CUT_OFF: NonNullable<Answer['finish']> = {
+  reason: 'length',
+  usage: {
+    inputTokens: { total: undefined, cacheRead: undefined },
+    outputTokens: { total: undefined },
+  },
+};
 
 /** The call succeeded without any text. Turned into a `ModelError` before it leaves this file. */
 class NoAnswer extends Error {
-  readonly kind: 'filtered' | 'empty';
+  readonly kind: 'filtered' | 'empty' | 'endless';
 
-  constructor(kind: 'filtered' | 'empty') {
+  constructor(kind: NoAnswer['kind']) {
     super('');
     this.kind = kind;
   }
@@ -153,23 +178,15 @@ function streamFailure(thrown: unknown, answer: Answer): ModelFailure | null {
 }
 
 /** Adds a part to the answer. Returns the caller's event, or null where it is none of theirs. */
-function eventOf(part: ProviderPart, answer: Answer): ModelEvent | null {
-  switch (part.type) {
-    case 'finish':
-      answer.finish = { reason: part.finishReason.unified, usage: part.usage };
-      return null;
-    case 'text-delta':
-      if (part.delta === '') return null;
-      answer.text += part.delta;
-      return { type: 'text', text: part.delta };
-    case 'tool-call': {
-      const call = toolCallOf(part);
-      answer.calls.push(call);
-      return { type: 'tool-call', call };
-    }
-    default:
-      return null;
+function addPart(answer: Answer, meter: AnswerMeter, part: ProviderPart): ModelEvent | null {
+  if (part.type === 'finish') {
+    answer.finish = { reason: part.finishReason.unified, usage: part.usage };
+    return null;
   }
+  const event = takePart(meter, part);
+  if (event?.type === 'text') answer.text += event.text;
+  else if (event?.type === 'tool-call') answer.calls.push(event.call);
+  return event;
 }
 
 /** A stream that already failed cannot be cancelled; its failure was thrown by `read`. */

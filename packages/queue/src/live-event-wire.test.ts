@@ -37,6 +37,7 @@ const OUTCOMES: Readonly<Record<Outcome, true>> = {
   fenced: true,
   'handed-back': true,
   suspended: true,
+  'put-off': true,
 };
 
 describe('live events on their way between processes', () => {

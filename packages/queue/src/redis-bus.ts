@@ -203,6 +203,7 @@ const WireEvent = z.discriminatedUnion('type', [
       'fenced',
       'handed-back',
       'suspended',
+      'put-off',
       'interrupted',
     ]),
   }),

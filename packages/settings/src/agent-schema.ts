@@ -245,6 +245,29 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     { above: 0, default: 1_000_000 },
     'The same, of all steps of a turn together.',
   ),
+  answer: section('The most that one answer of a model may have.', {
+    characters: wholeNumber(
+      { min: 1_000, max: 1_000_000, default: 50_000 },
+      'Of its text; the answer ends there, and says so.',
+    ),
+    messages: wholeNumber(
+      { min: 2, max: 50, default: 8 },
+      'In a chat. A longer answer goes as a file where files can be sent; elsewhere it is cut.',
+    ),
+    thoughtCharacters: wholeNumber(
+      { min: 1_000, max: 10_000_000, default: 400_000 },
+      'What it thinks before it says anything.',
+    ),
+    argumentBytes: wholeNumber(
+      { min: 1_000, max: 10_000_000, default: 256_000 },
+      'The arguments of all its calls of tools together; a call beyond that is not run.',
+    ),
+    calls: wholeNumber({ min: 1, max: 100, default: 20 }, 'Calls of tools.'),
+  }),
+  modelAwayMinutes: number(
+    { min: 0, max: 60, default: 10 },
+    'How long a question is kept and asked again while its model is away; 0: it fails at once.',
+  ),
   waitingPerConversation: wholeNumber(
     { min: 1, max: 10_000, default: 50 },
     'Messages that may wait in one conversation.',

@@ -17,6 +17,7 @@ import {
 } from './conversations.ts';
 import { fromJson, type Sql, statement } from './database.ts';
 import { claimGroupContext, groupContextOf, HAS_GROUP_CONTEXT } from './group-context.ts';
+import { isPutOff, returnMessages } from './put-off.ts';
 import { answersQuestion, answerWithMessages, openQuestion } from './questions.ts';
 import {
   type ClaimedTurn,
@@ -71,7 +72,8 @@ export async function claimIn(
 ): Promise<ClaimResult> {
   const { conversationId } = claim.lease;
   const run = { at: claim.now, worker: conversation.lease_owner };
-  const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run) : null;
+  const { session } = conversation;
+  const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;
   // What was written meanwhile waits behind it: one turn at a time, in order (D02).
   if (unfinished === 'suspended') return { kind: 'none' };
   if (unfinished !== null && 'kind' in unfinished) return unfinished;
@@ -82,7 +84,6 @@ export async function claimIn(
   const ready = readyMessages(waiting, busy, claim.now);
   if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
   if (ready.kind === 'nothing') return { kind: 'none' };
-  const { session } = conversation;
   const turn = await beginTurn(sql, { ...claim, session, run, hasContext }, ready.rows);
   const isPassed = conversation.plan !== null && turn?.messages.some(isOfPerson) === true;
   if (isPassed && conversation.plan_run === 0) dropPlan(sql, conversationId);
@@ -97,6 +98,7 @@ async function resumeTurn(
   sql: Sql,
   { lease: { conversationId }, now }: Claim,
   run: TurnRun,
+  session: number,
 ): Promise<ClaimedTurn | 'suspended' | Extract<ClaimResult, { kind: 'settling' }> | null> {
   const turn = await sql.get(UNFINISHED, { conversationId });
   if (turn === undefined) return null;
@@ -112,6 +114,13 @@ async function resumeTurn(
     dropTurn(sql, { turnId: turn.id, conversationId }, reasonToGiveUp(ends), now);
     return null;
   }
+  const steps = await readSteps(sql, turn.id);
+  if (turn.put_off_until !== null) {
+    // What its tools have done is done; a turn that has done nothing is answered together with what comes.
+    const mayEnd = steps.length === 0 && turn.session === session;
+    if (mayEnd && (await endIfWritten(sql, conversationId, turn.id, now))) return null;
+    if (isPutOff(turn.put_off_until, now)) return 'suspended';
+  }
   sql.send(RESUME, {
     turnId: turn.id,
     attempts: turn.attempts + 1,
@@ -125,10 +134,30 @@ async function resumeTurn(
     resumed: true,
     attempts: turn.attempts,
     hangs,
+    ...(turn.put_off_since !== null && { putOffSince: turn.put_off_since }),
     messages: rows.map(readInboxRow),
     groupContext: await groupContextOf(sql, turn.id),
-    steps: await readSteps(sql, turn.id),
+    steps,
   };
+}
+
+/** Ends a turn that was put off if a person has written since in the same place: the next turn answers both. */
+async function endIfWritten(
+  sql: Sql,
+  conversationId: string,
+  turnId: string,
+  now: number,
+): Promise<boolean> {
+  const waiting = await waitingMessages(sql, conversationId, 'collect');
+  const [first] = await sql.all(OF_TURN, { turnId });
+  if (waiting.length === 0 || first === undefined) return false;
+  const ready = readyMessages(waiting, 'collect', now);
+  if (ready.kind !== 'now' || !ready.rows.some(isOfPerson)) return false;
+  const [next] = ready.rows;
+  const { route } = readInboxRow(first);
+  if (next === undefined || !isSameDestination(next.route, route)) return false;
+  returnMessages(sql, conversationId, turnId, now);
+  return true;
 }
 
 /** Answers the question for which a turn waits with what its person wrote since in the same place. */
@@ -240,16 +269,19 @@ const BEGIN = statement(`
   values (:turnId, :conversationId, :session, 'running', 1, :now, :runs, :personId, :askedAt)`);
 
 const UNFINISHED = statement(`
-  select id, session, attempts, awaits, runs from turn
+  select id, session, attempts, awaits, runs, put_off_since, put_off_until from turn
   where conversation_id = :conversationId and state = 'running'`).rows<{
   readonly id: string;
   readonly session: number;
   readonly attempts: number;
   readonly awaits: string | null;
   readonly runs: string | null;
+  readonly put_off_since: number | null;
+  readonly put_off_until: number | null;
 }>();
 
-const RESUME = statement('update turn set attempts = :attempts, runs = :runs where id = :turnId');
+const RESUME = statement(`
+  update turn set attempts = :attempts, runs = :runs, put_off_until = null where id = :turnId`);
 
 const STEPS = statement(
   'select step_index, content from turn_step where turn_id = :turnId order by step_index',

@@ -4,6 +4,7 @@ import { ensureConversation, lockConversation, lockLeased } from './conversation
 import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
 import type { Dropping } from './drop-waiting.ts';
 import type { PromptWriter } from './prompts.ts';
+import { isPutOffAt, type PutOff, putOffTurn } from './put-off.ts';
 import type {
   ClaimedTurn,
   CommitResult,
@@ -156,6 +157,16 @@ export function laneRepository(
      */
     commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: FreshParts) => void) =>
       commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
+    /**
+     * Puts the turn of a lane off: it stays unfinished, and is not claimed before that moment unless a person
+     * writes. `fenced` when the lease was lost or the turn is over.
+     */
+    putOff: (lease: Lease, putOff: PutOff, now: number): Promise<CommitResult> =>
+      database.write(async (sql) => {
+        if ((await lockLeased(sql, lease)) === null) return 'fenced';
+        const done = await putOffTurn(sql, lease.conversationId, putOff, now);
+        return done ? 'committed' : 'fenced';
+      }),
     /**
      * Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. A lease that ends
      * later than `leaseMs` from now is from before the clock was set back; to ask for the lane shortens it.
@@ -388,7 +399,8 @@ const NEWEST_WAITING = statement(`
 
 /**
  * The longest waiting first, so that a limit cannot hide a conversation for ever. What waits behind a
- * suspended turn waits for the same decision, unless it may be the answer to a question.
+ * suspended turn waits for the same decision, unless it may be the answer to a question. What waits behind a
+ * turn that was put off has brought its own wake-up.
  */
 const WITH_WORK = statement(`
   select work.conversation_id as id from (
@@ -396,8 +408,11 @@ const WITH_WORK = statement(`
       and not exists (select 1 from turn join approval on approval.code = turn.awaits
         where turn.conversation_id = inbox.conversation_id and turn.state = 'running'
         and approval.choices is null)
+      and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
+        and turn.state = 'running' and ${isPutOffAt(SHARED_NOW)})
     union all
     select conversation_id, started_at as since from turn where state = 'running' and awaits is null
+      and not (put_off_until is not null and ${isPutOffAt(SHARED_NOW)})
   ) work join conversation on conversation.id = work.conversation_id
   where conversation.lease_until is null or conversation.lease_until <= ${SHARED_NOW}
     or conversation.lease_until > ${SHARED_NOW} + :leaseMs

@@ -3,8 +3,8 @@ import { withFetchedFiles } from './attachments.ts';
 import { isSameDestination, readyMessages, waitingMessages } from './claim-turn.ts';
 import { lockLeased } from './conversations.ts';
 import { fromCheckedJson, type Sql, statement } from './database.ts';
-import { releaseGroupContext } from './group-context.ts';
 import type { Interruption, Joining } from './lanes.ts';
+import { returnMessages } from './put-off.ts';
 import type { InboxRow, Lease } from './rows.ts';
 import { isUnfinished, storeStep } from './turns.ts';
 
@@ -73,7 +73,7 @@ export async function interruptTurn(
   // A question that may be answered soon stays, and so do messages before `/new`.
   if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
   const found = await whatInterrupts(sql, lease.conversationId, turnId, now);
-  if (found.kind === 'interrupted') endTurn(sql, lease.conversationId, turnId, now);
+  if (found.kind === 'interrupted') returnMessages(sql, lease.conversationId, turnId, now);
   return found;
 }
 
@@ -122,18 +122,3 @@ const FIRST_OF_TURN = statement(`
   readonly interruptions: number;
   readonly route: string;
 }>();
-
-function endTurn(sql: Sql, conversationId: string, turnId: string, now: number): void {
-  sql.send(END, { turnId, now });
-  sql.send(WAIT_AGAIN, { turnId });
-  releaseGroupContext(sql, conversationId, turnId);
-}
-
-const END = statement(`
-  update turn set state = 'interrupted', finished_at = :now, reason = 'interrupted by a later message'
-  where id = :turnId`);
-
-const WAIT_AGAIN = statement(`
-  update inbox set state = 'waiting', turn_id = null, claimed_at = null,
-    interruptions = interruptions + 1
-  where turn_id = :turnId`);

@@ -195,6 +195,15 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { number: 34, name: 'files', statements: filesOutsideRows },
+  {
+    number: 35,
+    name: 'put-off',
+    // A turn whose model is away: since when, and when it is tried again.
+    statements: () => [
+      'alter table turn add column put_off_since bigint',
+      'alter table turn add column put_off_until bigint',
+    ],
+  },
 ];
 
 /**

@@ -100,6 +100,8 @@ export interface ClaimedTurn {
   readonly attempts: number;
   /** How many of these made the process stand still; absent: none. */
   readonly hangs?: number;
+  /** When its model was first away, in ms; absent: it never was. */
+  readonly putOffSince?: number;
   readonly messages: readonly InboxRow[];
   /** What the group said since its last turn, oldest first; the same whenever the turn is resumed. */
   readonly groupContext: readonly GroupContextMessage[];

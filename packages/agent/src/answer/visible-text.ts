@@ -165,6 +165,9 @@ export function marked(text: string): string {
   return `⚙️ ${withoutMark(text)}`;
 }
 
+/** A part of an answer that shows nothing is read again when it has grown by a fiftieth. */
+const READ_AGAIN_AFTER = 1.02;
+
 /**
  * Passes on what people see of a growing answer, and holds back whatever may still become a token, a tag
  * or a frame: it must not appear and vanish again (F12). Every piece says what is quoted.
@@ -177,6 +180,8 @@ export function answerStream(
   // What earlier pieces have shown is left behind, or a long answer would be read again with each word.
   let part = '';
   let [shownOfPart, shown] = [0, ''];
+  // Reading a long part that shows nothing with each word would take time with the square of its length.
+  let readNextAt = 0;
   let replyTo: string | undefined;
   const show = (text: string): void => {
     if (text === '') return;
@@ -188,6 +193,8 @@ export function answerStream(
     push(text: string): void {
       whole += text;
       part += text;
+      if (part.length < readNextAt) return;
+      readNextAt = part.length * READ_AGAIN_AFTER;
       const clean = withoutBeginning(part);
       const settled = settledIn(clean);
       if (settled <= shownOfPart) return;
@@ -197,7 +204,9 @@ export function answerStream(
       const last = [...clean.slice(0, settled)].at(-1) ?? '';
       const rest = last + clean.slice(settled);
       // The last shown word goes along, since it precedes the rest.
-      if (isVisible(last) && part.endsWith(rest)) [part, shownOfPart] = [rest, last.length];
+      if (!isVisible(last) || !part.endsWith(rest)) return;
+      [part, shownOfPart] = [rest, last.length];
+      readNextAt = 0;
     },
     /** All that was passed on. */
     shown: () => shown,

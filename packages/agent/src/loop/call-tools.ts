@@ -27,13 +27,13 @@ import {
 } from '../approvals/approval-policy.ts';
 import { givenText, kindOf } from '../tools/send-file.ts';
 import {
+  type CallLimits,
   type CallMoment,
   type PersonQuestion,
   type Proposal,
   runTool,
   type Tool,
   type ToolCall,
-  type ToolLimits,
   type ToolOutcome,
 } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
@@ -52,7 +52,7 @@ export interface CallToolsDeps {
   readonly gate?: ApprovalGate | undefined;
   /** Which do besides those that say so themselves. */
   readonly approvals?: { readonly rules: Pick<ApprovalRules, 'ask' | 'auto'> } | undefined;
-  readonly limits: ToolLimits;
+  readonly limits: CallLimits;
   /** Called before anything that changes something: from then on the turn is not ended for a later message. */
   readonly beforeActing?: (() => Promise<void>) | undefined;
   /** Keeps a file that a tool has made; without it such files are dropped. */
@@ -73,9 +73,6 @@ export interface CallToolsDeps {
     readonly origin?: TurnOrigin;
   };
 }
-
-/** Calls in one step that are run; a model that asks for more has lost its way. */
-const MOST_CALLS = 20;
 
 /**
  * Runs the calls of a round that have no result yet, one after another, each journalled before the next
@@ -139,7 +136,7 @@ async function outcomeOf(
 ): Promise<Outcome | null> {
   const { key, call, started } = journalled;
   if (started) return cutOff(call);
-  if (nth >= MOST_CALLS) return tooMany(call);
+  if (nth >= deps.limits.calls) return tooMany(call, deps.limits.calls);
   const tool = deps.tools.get(call.name);
   if (tool === undefined) return unknownTool(call, deps.tools);
   const unchecked = await tryArguments(deps, call, stop);
@@ -253,8 +250,8 @@ function cutOff({ name }: ModelToolCall): ToolOutcome {
   return { text, failed: true };
 }
 
-function tooMany({ name }: ModelToolCall): ToolOutcome {
-  const text = `${name} was not run: at most ${MOST_CALLS} calls in one step are.`;
+function tooMany({ name }: ModelToolCall, most: number): ToolOutcome {
+  const text = `${name} was not run: at most ${most} calls in one step are.`;
   return { text, failed: true };
 }
 

@@ -11,6 +11,7 @@ import {
   type Tracer,
 } from '@parley/core';
 import type {
+  AnswerCut,
   ChatModel,
   ModelFinish,
   ModelMessage,
@@ -55,6 +56,8 @@ export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly usage: StepUsage;
+  /** The bound at which it was ended. */
+  readonly cut?: AnswerCut | undefined;
   /** When it was asked, and the facts of that step. */
   readonly timing: StepTiming;
 }
@@ -106,7 +109,7 @@ async function listen(
       const { model: answered, costUsd } = event;
       const usage = { model: answered, inputTokens, outputTokens, cachedInputTokens, costUsd };
       const facts = modelFacts(model, event, calls, firstTokenMs);
-      return { text: event.text, calls, usage, timing: { startedAt, facts } };
+      return { text: event.text, calls, usage, cut: event.cut, timing: { startedAt, facts } };
     }
   }
   throw new Error(

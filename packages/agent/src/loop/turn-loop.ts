@@ -10,11 +10,17 @@ import {
   type ResponseFormat,
   ResponseFormatError,
 } from '@parley/core';
-import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
+import {
+  type ChatModel,
+  DEFAULT_ANSWER_BOUNDS,
+  type ModelRequest,
+  type ModelToolCall,
+} from '@parley/models';
 import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
+import { cutNote, DEFAULT_ANSWER_MESSAGES } from '../answer/long-answer.ts';
 import { answerStream, type QuotableMessages } from '../answer/visible-text.ts';
 import type { HistoryFill } from '../context/history.ts';
-import type { ToolLimits } from '../tools/tool.ts';
+import type { CallLimits } from '../tools/tool.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import {
   type AskDeps,
@@ -161,10 +167,13 @@ async function askStep(
   const ask: AskDeps = { clock, monotonic, meter, tracer, onText };
   try {
     const answer = await askModel(deps.model, request, ask, stop);
+    const note = deps.format === undefined ? cutNote(answer.text, answer.cut) : '';
+    if (note !== '') onText(note);
     stream.end();
-    return answer;
+    return { ...answer, text: answer.text + note };
   } catch (error) {
-    if (stop.aborted) await deps.cutOff?.(cutOffUsage(deps.model.id, request, said));
+    // A provider charges for what it has begun, and a question that is kept is asked again.
+    if (stop.aborted || said !== '') await deps.cutOff?.(cutOffUsage(deps.model.id, request, said));
     throw error;
   }
 }
@@ -267,13 +276,15 @@ function named(calls: readonly ModelToolCall[], rounds: readonly Round[]): Model
 }
 
 /** Bounds of one turn (G01). */
-export interface TurnLimits extends ToolLimits {
+export interface TurnLimits extends CallLimits {
   /** Times the model is asked; the last time it has to answer. */
   readonly steps: number;
   /** After this the model is asked once more for its answer. In ms. */
   readonly turnMs: number;
   /** The same, of all steps together: tokens in and out. */
   readonly tokens: number;
+  /** Messages of its answer in the chat; a longer one goes as a file. */
+  readonly messages: number;
 }
 
 /** What a turn may use unless the settings say otherwise. */
@@ -283,6 +294,8 @@ export const DEFAULT_TURN_LIMITS: TurnLimits = {
   tokens: 1_000_000,
   toolMs: 60_000,
   outputCharacters: 20_000,
+  calls: DEFAULT_ANSWER_BOUNDS.calls,
+  messages: DEFAULT_ANSWER_MESSAGES,
 };
 
 /** What a turn has used so far. */

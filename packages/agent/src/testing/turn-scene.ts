@@ -10,7 +10,13 @@ import {
   type Logger,
   silentRuntime,
 } from '@parley/core';
-import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from '@parley/models';
+import {
+  type AnswerCut,
+  type ChatModel,
+  ModelError,
+  type ModelFailure,
+  type ModelRequest,
+} from '@parley/models';
 import {
   builtInLayers,
   createAssembler,
@@ -50,6 +56,7 @@ export interface SceneExtras
       | 'busy'
       | 'hooks'
       | 'limits'
+      | 'modelAwayMs'
       | 'subAgentLimits'
       | 'prompt'
       | 'sources'
@@ -121,6 +128,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     bus,
     outcome: () => events.findLast((event) => event.type === 'turn-ended')?.outcome,
     later,
+    now: clock,
     logged,
     woken,
     folder: workspace.folder,
@@ -152,6 +160,8 @@ const SETTLED = {
   history: { entries: 100, tokens: 250 },
   hookMs: 50,
   busy: 'collect',
+  // A failure of the model is one at once.
+  modelAwayMs: 0,
 } as const;
 
 function namedFolder(): string {
@@ -263,6 +273,10 @@ export type Script =
   | {
       readonly say?: string;
       readonly afterMs?: number;
+      /** Fails after that, instead of its end. */
+      readonly breaks?: ModelFailure;
+      /** The bound at which its answer is ended. */
+      readonly cut?: AnswerCut;
       /** Tools it calls, with their arguments as an object, or as text that may be no JSON. */
       readonly calls?: readonly { readonly name: string; readonly with: object | string }[];
     }
@@ -291,9 +305,10 @@ export function scriptedModel(): ScriptedModel {
       if ('fail' in script) throw new ModelError(script.fail, id, `${id} at secret-host failed.`);
       await sleep(script.afterMs ?? 0, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) throw aborted();
-      const { say: text = '', calls = [] } = script;
+      const { say: text = '', calls = [], cut, breaks } = script;
       for (const piece of text.split(/(?<= )/))
         if (piece !== '') yield { type: 'text', text: piece };
+      if (breaks !== undefined) throw new ModelError(breaks, id, `${id} broke off.`);
       for (const { name, with: given } of calls) {
         const written = typeof given === 'string' ? given : JSON.stringify(given);
         // Like some servers, it gives each of its calls the same id.
@@ -301,7 +316,8 @@ export function scriptedModel(): ScriptedModel {
       }
       const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, estimated: false };
       const finishReason = calls.length === 0 ? 'stop' : 'tool-calls';
-      yield { type: 'finish', text, usage, finishReason, model: id, costUsd: 0.5 };
+      const done = { text, usage, finishReason, model: id, costUsd: 0.5 };
+      yield { type: 'finish', ...done, ...(cut !== undefined && { cut }) };
     },
   };
 }

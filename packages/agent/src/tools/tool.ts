@@ -169,6 +169,12 @@ export interface ToolLimits {
   readonly outputCharacters: number;
 }
 
+/** The same for all calls of one step. */
+export interface CallLimits extends ToolLimits {
+  /** Calls that are run; a model that asks for more has lost its way. */
+  readonly calls: number;
+}
+
 /** Tools of plugins are not always written in TypeScript. */
 const Outcome = z.object({
   text: z.string(),

@@ -3,7 +3,7 @@ import { recordingLogger } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { createLocalBus } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ChannelAdapter, ChatAddress, GrowingAnswer } from '../adapter.ts';
+import type { ChannelAdapter, ChatAddress, GrowingAnswer, StreamingFacet } from '../adapter.ts';
 import { type Presence, startPresence } from './presence.ts';
 
 const place = { channel: 'test', account: 'default' };
@@ -216,7 +216,7 @@ describe('an answer that grows', () => {
     const update = async () => {
       updates += 1;
     };
-    const streaming = { minIntervalMs: 1_000, update, end: async () => {} };
+    const streaming = { minIntervalMs: 1_000, maxLength: 100_000, update, end: async () => {} };
     served = { ...adapter, streaming };
     const longDelta = (thousands: number) => delta('word '.repeat(200 * thousands));
     const shownIn = async (ms: number) => {
@@ -234,6 +234,25 @@ describe('an answer that grows', () => {
     bus.publish(longDelta(160));
     await pass(10_000);
     expect(await shownIn(16_000)).toBeLessThan(6);
+  });
+
+  it('[D07] grows no further than some messages: a longer answer goes as a file in the end', async () => {
+    let messages = 0;
+    let updates = 0;
+    const update: StreamingFacet['update'] = async (_address, _turnId, answer) => {
+      updates += 1;
+      messages = (await answer.show()).length;
+    };
+    const streaming = { minIntervalMs: 0, maxLength: 100, update, end: async () => {} };
+    served = { ...adapter, streaming };
+    bus.publish(started);
+    for (let nth = 0; nth < 200; nth += 1) {
+      bus.publish(delta('word '.repeat(10)));
+      await pass(200);
+    }
+    expect(messages).toBeGreaterThan(5);
+    expect(messages).toBeLessThan(12);
+    expect(updates).toBeLessThan(30);
   });
 
   it('[F12] is shown from its start only where it takes longer than the platform minds', async () => {

@@ -57,6 +57,8 @@ const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome
   fenced: 'later',
   'handed-back': 'later',
   suspended: 'later',
+  // Nothing unfinished stays in view for as long as the model is away.
+  'put-off': 'nothing',
 };
 
 /** Shows typing and streams for every turn whose chat is served by this process. */
@@ -153,6 +155,9 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
  */
 const SHOWN_PER_MS = 20;
 
+/** Messages of an answer that are shown while it grows; a longer one goes as a file in the end. */
+const MAX_SHOWN_MESSAGES = 8;
+
 function streamAnswer(
   streaming: StreamingFacet,
   shown: Shown,
@@ -192,6 +197,7 @@ function streamAnswer(
         length = 0;
       }
       shownStep = step;
+      if (length >= MAX_SHOWN_MESSAGES * maxLength) return;
       length += text.length;
       if (replyToMessageId !== undefined) address = { ...address, replyToMessageId };
       answer.push(text);

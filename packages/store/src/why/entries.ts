@@ -124,6 +124,7 @@ function times(count: number): string {
 export function turnEntries(turn: TurnFacts): readonly TimelineEntry[] {
   return [
     ...runEntries(turn),
+    ...putOffEntries(turn),
     ...promptEntries(turn),
     ...turn.steps.map(stepEntry),
     ...turn.approvals.flatMap(approvalEntries),
@@ -143,6 +144,14 @@ function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly Timeline
 }
 
 const HUNG = '; the process stood still in it, and the watchdog ended it';
+
+/** When the model was away, and for as long as the turn waits for it why. */
+function putOffEntries({ putOffSince, putOffUntil, reason }: TurnFacts): readonly TimelineEntry[] {
+  if (putOffSince === null) return [];
+  const kept = entry('turn', putOffSince, 'its model was away; the question was kept');
+  if (putOffUntil === null) return [kept];
+  return [{ ...kept, ...(reason !== null && { detail: reason }), mark: 'open' }];
+}
 
 function promptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] {
   if (prompt === null) return [];

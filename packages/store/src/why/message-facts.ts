@@ -62,6 +62,10 @@ export interface TurnFacts {
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly isSuspended: boolean;
+  /** When its model was first away, in ms. */
+  readonly putOffSince: number | null;
+  /** When it is tried again, in ms; null: it is not put off now. */
+  readonly putOffUntil: number | null;
   /** The worker that runs it now; null: none. */
   readonly worker: string | null;
   readonly runs: readonly TurnRun[];

@@ -218,9 +218,20 @@ async function readParts(
 
 const TURN = statement(`
   select turn.state, reason, attempts, started_at as "startedAt", finished_at as "finishedAt",
-    lease_owner as worker, awaits, runs
+    lease_owner as worker, awaits, runs, put_off_since as "putOffSince",
+    put_off_until as "putOffUntil"
   from turn join conversation on conversation.id = turn.conversation_id where turn.id = :turnId`).rows<
-  Pick<TurnFacts, 'state' | 'reason' | 'attempts' | 'startedAt' | 'finishedAt' | 'worker'> & {
+  Pick<
+    TurnFacts,
+    | 'state'
+    | 'reason'
+    | 'attempts'
+    | 'startedAt'
+    | 'finishedAt'
+    | 'worker'
+    | 'putOffSince'
+    | 'putOffUntil'
+  > & {
     readonly awaits: string | null;
     readonly runs: string | null;
   }

@@ -110,7 +110,12 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
   }
 }
 
-function running({ approvals, isSuspended, startedAt, worker }: TurnFacts, now: number): string {
+function running(turn: TurnFacts, now: number): string {
+  const { approvals, isSuspended, startedAt, worker, putOffUntil } = turn;
+  if (putOffUntil !== null) {
+    const next = putOffUntil > now ? ` in ${shortDuration(putOffUntil - now)}` : ' now';
+    return `its model is away, and it is tried again${next}`;
+  }
   const open = approvals.find(({ state }) => state === 'pending');
   if (isSuspended && open !== undefined) {
     const what = open.choices === null ? `an approval of ${open.tool}` : 'an answer to a question';

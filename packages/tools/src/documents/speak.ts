@@ -1,5 +1,10 @@
 import { audioTypeOf } from './detect-format.ts';
-import { askSpeechService, type SpeechDeps, type SpeechService } from './speech-service.ts';
+import {
+  askSpeechService,
+  bytesOf,
+  type SpeechDeps,
+  type SpeechService,
+} from './speech-service.ts';
 
 /** The settings section `media.speech`, as far as the service is concerned. */
 export interface SpeechSettings extends SpeechService {
@@ -40,20 +45,8 @@ export async function speak(
 }
 
 async function soundIn(response: Response) {
-  const bytes = await bytesOf(response);
+  const bytes = await bytesOf(response, MOST_BYTES);
   const type = bytes === null ? null : audioTypeOf(bytes);
   if (bytes === null || type === null) return null;
   return { bytes, mimeType: type.mimeType, name: `voice.${type.extension}` };
-}
-
-/** The body, read no further than a recording can be long; null beyond that. */
-async function bytesOf({ body }: Response): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > MOST_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return new Uint8Array(Buffer.concat(chunks));
 }

@@ -76,7 +76,8 @@ async function ask<Result>(
     });
     if (!response.ok) {
       const kind = response.status >= 500 || response.status === 429 ? 'again' : 'failed';
-      return { kind, detail: explain(where, setting, response.status, await response.text()) };
+      const said = (await textOf(response)) ?? '';
+      return { kind, detail: explain(where, setting, response.status, said) };
     }
     const result = await read(response);
     if (result !== null) return { kind: 'done', result };
@@ -95,4 +96,25 @@ function explain(where: string, setting: string, status: number, body: string): 
     return `${where} knows neither the address nor the model (status 404); check ${setting}`;
   }
   return `${where} answered with status ${status}: ${body.slice(0, LONGEST_DETAIL).toWellFormed()}`;
+}
+
+/** An hour of speech as text takes a tenth of this; in bytes. */
+const MAX_TEXT_BYTES = 1_000_000;
+
+/** The body as text; null where it is longer than any transcript. */
+export async function textOf(response: Response): Promise<string | null> {
+  const bytes = await bytesOf(response, MAX_TEXT_BYTES);
+  return bytes === null ? null : new TextDecoder().decode(bytes);
+}
+
+/** The body, read no further than it may be long; null beyond that. */
+export async function bytesOf({ body }: Response, most: number): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > most) return null;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
 }

@@ -61,6 +61,7 @@ describe('transcribing a voice message', () => {
     ['the sound is refused', 400, 'bad sound', /status 400: bad sound/],
     ['the answer is no JSON', 200, '<html>', /without a transcript/],
     ['the answer has no text', 200, '{"words":[]}', /without a transcript/],
+    ['the answer is endless', 200, `{"text":"${'x'.repeat(2_000_000)}"}`, /without a transcript/],
   ])('[F10] says in plain language that %s, and asks once', async (_case, status, body, detail) => {
     answers.push({ status, body });
     expect(await listen()).toEqual({

@@ -1,5 +1,5 @@
 import { audioTypeOf } from './detect-format.ts';
-import { askSpeechService, type SpeechDeps, type SpeechService } from './speech-service.ts';
+import { askSpeechService, type SpeechDeps, type SpeechService, textOf } from './speech-service.ts';
 
 /** The settings section `media.transcription`. */
 export type TranscriptionSettings = SpeechService;
@@ -42,7 +42,8 @@ export async function transcribe(
 }
 
 async function textIn(response: Response): Promise<string | null> {
-  const body = await response.text();
+  const body = await textOf(response);
+  if (body === null) return null;
   try {
     const answer: unknown = JSON.parse(body);
     if (typeof answer !== 'object' || answer === null || !('text' in answer)) return null;

@@ -1,6 +1,7 @@
 import type { MCPClient } from '@ai-sdk/mcp';
 import { ParleyError, type ParleyErrorInit, reasonOf } from '@parley/core';
 import { z } from 'zod';
+import { boundedFetch, LARGEST_MESSAGE } from './bounds.ts';
 import {
   type McpCatalogue,
   type McpResult,
@@ -10,8 +11,6 @@ import {
 } from './catalogue.ts';
 import { cleanLine } from './clean.ts';
 import {
-  boundedFetch,
-  LARGEST_MESSAGE,
   type McpPeer,
   type McpServerConfig,
   type ServerProcess,
@@ -77,7 +76,12 @@ async function overStdio(
       clientName: 'parley',
       initializationOptions: { signal },
     });
-    return connectionOf(client, transport.ended);
+    const close = async (): Promise<void> => {
+      await client.close();
+      // A client whose connection has ended closes nothing any more.
+      await server.end();
+    };
+    return connectionOf(client, transport.ended, close);
   } catch (error) {
     await server.end();
     // "Connection closed" says less than how the process ended.
@@ -112,17 +116,22 @@ async function overHttp(
     clientName: 'parley',
     initializationOptions: { signal },
   });
-  return connectionOf(client, Promise.withResolvers<string>().promise);
+  const never = Promise.withResolvers<string>().promise;
+  return connectionOf(client, never, () => client.close());
 }
 
 /** Pages that are asked for; a server may say "more" for ever. */
 const MOST_PAGES = 10;
 
-function connectionOf(client: MCPClient, ended: Promise<string>): McpConnection {
+function connectionOf(
+  client: MCPClient,
+  ended: Promise<string>,
+  close: () => Promise<void>,
+): McpConnection {
   const { capabilities } = client.initializeResult;
   return {
     ended,
-    close: () => client.close(),
+    close,
     async list(signal) {
       const options = { signal };
       const [tools, prompts] = await Promise.all([

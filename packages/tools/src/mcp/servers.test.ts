@@ -93,18 +93,26 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** The processes that the hostile server has been, and those that it has started. */
+function pidsOf({ noted }: McpScene): readonly number[] {
+  return noted().flatMap((line) => {
+    const [, pid] = /^pid (\d+)$/.exec(line) ?? [];
+    return pid === undefined ? [] : [Number(pid)];
+  });
+}
+
 describe('[G03] a server that does what no server should', () => {
   it('prints lines that are no messages, and works all the same', async () => {
     const { call } = await connected();
     expect(await call('writes')).toEqual({ text: 'written', failed: false });
   });
 
-  it('is given PATH, HOME and LANG and what its settings name, and no secret', async () => {
+  it('is given PATH, HOME and LANG, what its settings name and an id, and no secret', async () => {
     scene = openMcpScene('plain', undefined, { PATH: process.env.PATH, SECRET: 's3cret' });
     const { view, call } = scene;
     await expect.poll(() => view().state.kind).toBe('connected');
     const { text } = await call('env');
-    expect(Object.keys(JSON.parse(text)).sort()).toEqual(['NAMED', 'PATH']);
+    expect(Object.keys(JSON.parse(text)).sort()).toEqual(['NAMED', 'PARLEY_MCP_SERVER', 'PATH']);
   });
 
   it('never answers a call: the call ends with its signal and is cancelled at the server', async () => {
@@ -200,14 +208,40 @@ describe('[G03] a server that does what no server should', () => {
     expect(JSON.stringify(view())).not.toContain('Ignore all other instructions');
   });
 
-  it('does not end when asked to, and leaves helpers: all of them are gone after closing', async () => {
+  it.each<readonly [string, (one: McpScene) => Promise<unknown>]>([
+    ['it is closed', ({ servers }) => servers.close()],
+    ['it writes a line that never ends', ({ call }) => call('pour')],
+    ['it writes lines without end that are no messages', ({ call }) => call('chatter')],
+    ['it writes messages without end that answer nothing', ({ call }) => call('mutter')],
+    ['one answer is too large', ({ call }) => call('huge')],
+    ['it ends by itself', ({ call }) => call('die')],
+  ])('leaves no process behind that does not end when asked to, when %s', async (_when, end) => {
     const one = await connected('stubborn');
-    const pids = one.noted().flatMap((line) => /^pid (\d+)$/.exec(line)?.[1] ?? []);
-    expect(pids).toHaveLength(2);
-    expect(pids.map((pid) => isAlive(Number(pid)))).toEqual([true, true]);
+    const pids = pidsOf(one);
+    expect(pids).toHaveLength(3);
+    expect(pids.map(isAlive)).toEqual([true, true, true]);
+    await end(one).catch(() => undefined);
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+  });
+
+  it('leaves no process behind that never says hello and does not end when asked to', async () => {
+    scene = openMcpScene('mute');
+    const one = scene;
+    await expect.poll(() => pidsOf(one)).toHaveLength(3);
     await one.servers.close();
-    await expect.poll(() => pids.map((pid) => isAlive(Number(pid)))).toEqual([false, false]);
+    await expect.poll(() => pidsOf(one).filter(isAlive)).toEqual([]);
     expect(one.view().state.kind).toBe('closed');
+  });
+
+  it('floods at each call: there is one server afterwards, and not one more for each call', async () => {
+    const one = await connected('stubborn');
+    for (let calls = 1; calls <= 2; calls += 1) {
+      await expect(one.call('pour')).rejects.toMatchObject({ code: 'mcp-lost' });
+      await expect.poll(() => one.view().state.kind).toBe('waiting');
+      await expect.poll(() => one.view().state.kind, { timeout: 10_000 }).toBe('connected');
+    }
+    expect(pidsOf(one)).toHaveLength(9);
+    await expect.poll(() => pidsOf(one).filter(isAlive)).toHaveLength(3);
   });
 
   it('never says hello: closing does not wait for it', async () => {

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JSONRPCMessage, MCPTransport } from '@ai-sdk/mcp';
-import { signalGroup } from '../processes.ts';
+import { killByEnvironment, signalGroup } from '../processes.ts';
+import { LARGEST_MESSAGE, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
 import { cleanLine } from './clean.ts';
-
-/** Largest message of a server; a screenshot fits. In bytes. */
-export const LARGEST_MESSAGE = 16 * 1_024 * 1_024;
 
 /** Of what a server wrote to its error output. In characters. */
 const KEPT_ERRORS = 400;
@@ -30,8 +29,9 @@ interface StdioOptions {
 
 /**
  * One message per line over the streams of a child process. A line that is no message is passed over, as
- * servers print things; one that is too long ends the connection, before it fills the memory. A call that
- * is given up is cancelled at the server, too.
+ * servers print things. A line that is too long, or too many lines without an answer among them, end the
+ * connection and the server at once: a server that floods does not listen, either. A call that is given up
+ * is cancelled at the server, too.
  */
 export function stdioTransport(options: StdioOptions): WatchedTransport {
   const { server, parse, onNotice, largest = LARGEST_MESSAGE } = options;
@@ -45,20 +45,32 @@ export function stdioTransport(options: StdioOptions): WatchedTransport {
     supportsProtocolVersionDiscovery: true,
     ended: reason.promise,
     async start() {
-      const takeLines = splitLines(largest, (line) => {
+      const takeLine = (line: string): boolean => {
+        // Most of what is no message costs no attempt to read it.
+        if (!line.startsWith('{')) return false;
         try {
           const message = parse(JSON.parse(line));
-          if (!('method' in message) && message.id != null) waiting.delete(message.id);
+          const isAnswer =
+            !('method' in message) && message.id != null && waiting.delete(message.id);
           if ('method' in message && !('id' in message)) onNotice(message.method);
           else transport.onmessage?.(message);
+          return isAnswer;
         } catch {
           // Not JSON, not the protocol, or the answer to a call that was given up.
+          return false;
         }
-      });
+      };
+      const takeLines = splitLines({ bytes: largest, lines: MAX_UNASKED_LINES }, takeLine);
       server.output.on('data', (chunk: Buffer) => {
-        if (takeLines(chunk)) return;
+        const exceeded = takeLines(chunk);
+        if (exceeded === null) return;
         server.output.removeAllListeners('data').resume();
-        reason.resolve(`it sent more than ${largest} bytes in one message`);
+        reason.resolve(
+          exceeded === 'bytes'
+            ? `it sent more than ${largest} bytes in one message`
+            : `it sent more than ${MAX_UNASKED_LINES} lines without answering`,
+        );
+        server.kill();
         transport.onclose?.();
       });
       server.errors.on('data', (chunk: Buffer) => {
@@ -103,9 +115,14 @@ export interface ServerProcess {
   readonly errors: Readable;
   /** Resolves with how it ended, as text. */
   readonly ended: Promise<string>;
-  /** Asks it to end, then ends it; resolves when it is gone. */
+  /** Asks it to end, then ends it; resolves when it and all that it has started are gone. */
   end(): Promise<void>;
+  /** Ends it and all that it has started without asking. */
+  kill(): void;
 }
+
+/** A variable by which the processes of a server are recognized. */
+const SERVER_ID = 'PARLEY_MCP_SERVER';
 
 /** After its input was closed, and after SIGTERM. In ms. */
 const GRACE_MS = 500;
@@ -124,8 +141,9 @@ export async function startServerProcess(
   own: Readonly<Record<string, string | undefined>>,
 ): Promise<ServerProcess> {
   // In a group of its own: Ctrl-C is Parley's to handle, and helpers of the server end with it.
+  const id = randomUUID();
   const child = spawn(command, [...args], {
-    env: minimalEnvironment(own, env),
+    env: { ...minimalEnvironment(own, env), [SERVER_ID]: id },
     cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: HAS_GROUPS,
@@ -135,9 +153,14 @@ export async function startServerProcess(
   await once(child, 'spawn');
   const { pid = 0 } = child;
   const watch = HAS_GROUPS ? watchOver(pid) : null;
+  const kill = (): void => {
+    signalGroup(child, 'SIGKILL');
+    // A browser, for one, is started in a group of its own.
+    killByEnvironment(SERVER_ID, id);
+  };
   const gone = ended.then((how) => {
     // What the server leaves behind would outlive it.
-    signalGroup(child, 'SIGKILL');
+    kill();
     watch?.();
     return how;
   });
@@ -146,12 +169,13 @@ export async function startServerProcess(
     output: child.stdout,
     errors: child.stderr,
     ended: gone,
+    kill,
     async end() {
       child.stdin.end();
       if (await endsSoon(gone)) return;
       signalGroup(child, 'SIGTERM');
       if (await endsSoon(gone)) return;
-      signalGroup(child, 'SIGKILL');
+      kill();
       await gone;
     },
   };
@@ -191,44 +215,13 @@ function watchOver(pid: number): () => void {
   return () => watch.stdin.end('\n');
 }
 
-/**
- * Puts lines together from pieces, at most `limit` bytes each; pieces are joined once per line.
- * @returns takes the next bytes; false when a line is too long, and nothing is taken any more then.
- */
-function splitLines(limit: number, onLine: (line: string) => void): (chunk: Buffer) => boolean {
-  let pieces: Buffer[] = [];
-  let size = 0;
-  let isOver = false;
-  const end = (): void => {
-    const line = Buffer.concat(pieces).toString('utf8').trim();
-    pieces = [];
-    size = 0;
-    if (line !== '') onLine(line);
-  };
-  return (chunk) => {
-    let rest = chunk;
-    while (!isOver && rest.length > 0) {
-      const at = rest.indexOf(0x0a);
-      const piece = at === -1 ? rest : rest.subarray(0, at);
-      size += piece.length;
-      isOver = size > limit;
-      if (isOver) pieces = [];
-      else pieces.push(piece);
-      if (at === -1) break;
-      rest = rest.subarray(at + 1);
-      if (!isOver) end();
-    }
-    return !isOver;
-  };
-}
-
 /** What programs need to run at all; no secret of Parley is among it. */
 const PASSED_ON =
   process.platform === 'win32'
     ? ['PATH', 'HOME', 'LANG', 'SYSTEMROOT', 'TEMP', 'USERPROFILE', 'APPDATA']
     : ['PATH', 'HOME', 'LANG'];
 
-/** The whole environment of a server: PATH, HOME and LANG of Parley, and what its settings name. */
+/** What a server learns of its environment: PATH, HOME and LANG of Parley, and what its settings name. */
 function minimalEnvironment(
   own: Readonly<Record<string, string | undefined>>,
   named: Readonly<Record<string, string>>,
@@ -238,40 +231,6 @@ function minimalEnvironment(
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...Object.fromEntries(passed), ...named };
-}
-
-/**
- * A `fetch` whose answers are bounded: the whole of a document, each event of a stream. What exceeds
- * `largest` bytes breaks off with an error, before it fills the memory.
- */
-export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
-  return async (input, init) => {
-    const response = await fetch(input, init);
-    if (response.body === null) return response;
-    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
-    const body = response.body.pipeThrough(bound(largest, isStream));
-    return new Response(body, response);
-  };
-}
-
-/** Counts bytes; in a stream of events, an empty line restarts the count. */
-function bound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
-  let size = 0;
-  let isLineStart = false;
-  return new TransformStream({
-    transform(chunk, controller) {
-      for (const byte of isStream ? chunk : []) {
-        size += 1;
-        if (byte === 0x0a) {
-          if (isLineStart) size = 0;
-          isLineStart = true;
-        } else if (byte !== 0x0d) isLineStart = false;
-      }
-      if (!isStream) size += chunk.length;
-      if (size > largest) controller.error(new Error(`it sent more than ${largest} bytes at once`));
-      else controller.enqueue(chunk);
-    },
-  });
 }
 
 /** How a server is reached: as a child process, or over HTTP. */

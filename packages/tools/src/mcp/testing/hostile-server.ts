@@ -37,6 +37,7 @@ const PLAIN = [
   ...['hang', 'die', 'huge', 'long', 'shapeless', 'obey', 'env', 'rename', 'flood'].map((name) =>
     plain(name),
   ),
+  ...['pour', 'chatter', 'mutter'].map((name) => plain(name)),
   plain('writes', { annotations: undefined }),
   plain('dieWriting', { annotations: undefined }),
   plain('picky', {
@@ -108,16 +109,30 @@ const CALLS: Readonly<Record<string, (id: unknown, input: unknown) => object | n
     send({ method: 'notifications/tools/list_changed' });
     return say('renamed');
   },
+  pour: () => writeForEver('x'.repeat(65_536)),
+  chatter: () => writeForEver('y\n'.repeat(32_768)),
+  mutter: () =>
+    writeForEver('{"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n'.repeat(1_000)),
   flood() {
     for (let nth = 0; nth < 2_000; nth += 1) send({ method: 'notifications/tools/list_changed' });
     return say('flooded');
   },
 };
 
+/** As fast as its reader reads. */
+function writeForEver(piece: string): null {
+  const more = (): void => {
+    if (process.stdout.write(piece)) setImmediate(more);
+    else process.stdout.once('drain', more);
+  };
+  more();
+  return null;
+}
+
 function answer(method: string, id: unknown, params: Record<string, unknown>): void {
   switch (method) {
     case 'initialize':
-      if (mode === 'silent') return;
+      if (mode === 'silent' || mode === 'mute') return;
       note('initialized');
       send({
         id,
@@ -177,11 +192,12 @@ function answer(method: string, id: unknown, params: Record<string, unknown>): v
   }
 }
 
-if (mode === 'stubborn') {
+if (mode === 'stubborn' || mode === 'mute') {
   process.on('SIGTERM', () => {});
   const helper = spawn('sleep', ['600'], { stdio: 'ignore' });
-  note(`pid ${process.pid}`);
-  note(`pid ${helper.pid}`);
+  // As browsers are started: in a group and a session of its own.
+  const apart = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
+  for (const { pid } of [process, helper, apart]) note(`pid ${pid}`);
   setInterval(() => {}, 1_000);
 }
 process.stdout.write('Welcome! This line is no message.\n{"half": \n');

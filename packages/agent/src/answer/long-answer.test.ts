@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { withFenceClosed } from './long-answer.ts';
+
+const MESSAGES = 4;
+const PARAGRAPH = `${'word '.repeat(30)}\n\n`;
+/** Fifty messages of the scene's chat. */
+const LONG = PARAGRAPH.repeat(50).trim();
+
+describe('[D07] an answer that is longer than a chat', () => {
+  let scene: TurnScene;
+  beforeEach(async () => {
+    scene = await openTurnScene({}, { limits: { messages: MESSAGES } });
+  });
+  afterEach(() => scene.close());
+
+  async function answerTo(writing: Parameters<TurnScene['write']>[1], say: string) {
+    await scene.write('Tell me everything', writing);
+    scene.model.next({ say });
+    await scene.answerNext();
+    const rows = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 1_000);
+    return rows.map(({ part }) => part);
+  }
+
+  it('goes as a file, below its beginning, where files can be sent', async () => {
+    const parts = await answerTo({ maxFileBytes: 1_000_000 }, LONG);
+    expect(parts).toHaveLength(2);
+    const [beginning, file] = parts;
+    expect(LONG.startsWith(beginning?.body.plain.trim() ?? '-')).toBe(true);
+    expect(file?.body.plain).toBe(
+      `[Cut here: the whole answer, ${LONG.length.toLocaleString('en-US')} characters, is in this file.]`,
+    );
+    expect(file?.file).toMatchObject({ name: 'answer.md', kind: 'document', size: LONG.length });
+    const stored = await scene.store.agentFiles.ofPart(file?.id ?? '');
+    expect(new TextDecoder().decode(stored ?? new Uint8Array())).toBe(LONG);
+  });
+
+  it.each([
+    ['where no file can be sent', {}],
+    ['where the file would be too large', { maxFileBytes: 1_000 }],
+  ])('is cut, and says how long it was, %s', async (_where, writing) => {
+    const parts = await answerTo(writing, LONG);
+    expect(parts.length).toBeLessThanOrEqual(MESSAGES);
+    expect(parts.at(-1)?.body.plain).toMatch(
+      new RegExp(`first [\\d,]+ of ${LONG.length.toLocaleString('en-US')} characters`),
+    );
+    expect(parts.some(({ file }) => file !== undefined)).toBe(false);
+  });
+
+  it.each([1, 2, 3, MESSAGES])('goes as it is while it takes %i messages', async (messages) => {
+    const parts = await answerTo({ maxFileBytes: 1_000_000 }, PARAGRAPH.repeat(messages).trim());
+    expect(parts).toHaveLength(messages);
+    expect(parts.some(({ file }) => file !== undefined)).toBe(false);
+  });
+
+  it('closes a block of code that its beginning leaves open', async () => {
+    const parts = await answerTo(
+      { maxFileBytes: 1_000_000 },
+      `\`\`\`\n${'code\n'.repeat(2_000)}\`\`\``,
+    );
+    expect(parts).toHaveLength(2);
+    expect(parts[1]?.body.plain).toMatch(/^\[Cut here/);
+  });
+
+  it('that the model did not end says so to people, to the model and to whoever watches it grow', async () => {
+    await scene.write('Tell me everything');
+    scene.model.next({ say: 'One two', cut: { what: 'characters', most: 7 } });
+    await scene.answerNext();
+    const note = '[Cut here: one answer has at most 7 characters. Ask me to go on.]';
+    expect(await scene.owed()).toEqual([`One two\n\n${note}`]);
+    const shown = scene.events.flatMap((event) => (event.type === 'turn-delta' ? event.text : []));
+    expect(shown.join('')).toBe(`One two\n\n${note}`);
+    await scene.write('Go on');
+    await scene.answerNext();
+    expect(JSON.stringify(scene.model.asked.at(-1)?.messages)).toContain(
+      'one answer has at most 7',
+    );
+  });
+
+  it('counts calls of one step by the same setting as the model does', async () => {
+    await scene.close();
+    scene = await openTurnScene({}, { limits: { calls: 2 } });
+    await scene.write('Do it');
+    const call = { name: 'nothing', with: {} };
+    scene.model.next({ calls: [call, call, call] });
+    await scene.answerNext();
+    expect(JSON.stringify(scene.model.asked[1]?.messages)).toContain('at most 2 calls in one step');
+  });
+});
+
+describe('[D07] a block of code', () => {
+  it.each([
+    ['text', 'text'],
+    ['```\na', '```\na\n```'],
+    ['```\na\n```', '```\na\n```'],
+    ['~~~~\na\n~~~', '~~~~\na\n~~~\n~~~~'],
+  ])('%j is closed as %j', (text, closed) => {
+    expect(withFenceClosed(text)).toBe(closed);
+  });
+});

@@ -1,0 +1,81 @@
+import type { ReplyRoute } from '@parley/core';
+import type { AnswerCut } from '@parley/models';
+import type { NewPart, PartWithBytes } from '@parley/store';
+import { renderParts, withFile } from '../post-message.ts';
+
+/** Messages of one answer in a chat: about what a person reads there at a time. */
+export const DEFAULT_ANSWER_MESSAGES = 8;
+
+/** Of an answer that goes as a file, what the chat shows of it. */
+const SHOWN_BESIDE_FILE = 1;
+
+/** Each attempt to fit a beginning into its messages leaves out so much more. */
+const SHRINK = 0.8;
+
+/**
+ * The parts of an answer. One that would take more than `most` messages goes as a file, below its beginning;
+ * where no file can be sent, it is cut, and the chat reads how long it was.
+ */
+export async function answerParts(
+  markdown: string,
+  route: ReplyRoute,
+  most: number,
+): Promise<readonly PartWithBytes[]> {
+  const parts = await renderParts(markdown, route);
+  if (parts.length <= most) return parts;
+  const bytes = new TextEncoder().encode(markdown);
+  const mayBeFile = bytes.byteLength <= (route.maxFileBytes ?? 0);
+  const shown = mayBeFile ? SHOWN_BESIDE_FILE : most - 1;
+  const beginning = await beginningOf(markdown, route, { shown, of: parts.length });
+  const whole = number(markdown.length);
+  if (!mayBeFile) {
+    const note = `*[Cut here: these are the first ${number(beginning.length)} of ${whole} characters. Ask me to go on, or for less.]*`;
+    return [...beginning.parts, ...(await renderParts(note, route))];
+  }
+  const note = `*[Cut here: the whole answer, ${whole} characters, is in this file.]*`;
+  const [caption] = await renderParts(note, route);
+  const file = { kind: 'document', name: 'answer.md', mimeType: 'text/markdown', bytes } as const;
+  return [...beginning.parts, withFile(file, caption, route)];
+}
+
+/** As much of an answer as fits into `shown` messages, up to the end of a line where there is one. */
+async function beginningOf(
+  markdown: string,
+  route: ReplyRoute,
+  { shown, of }: { readonly shown: number; readonly of: number },
+): Promise<{ readonly parts: readonly NewPart[]; readonly length: number }> {
+  for (let room = (markdown.length * shown) / of; room >= 1; room *= SHRINK) {
+    const head = markdown.slice(0, Math.floor(room)).toWellFormed();
+    const lineEnd = head.lastIndexOf('\n');
+    const text = lineEnd > head.length / 2 ? head.slice(0, lineEnd) : head;
+    const parts = await renderParts(withFenceClosed(text), route);
+    if (parts.length <= shown) return { parts, length: text.length };
+  }
+  return { parts: [], length: 0 };
+}
+
+/** What is put behind a text that the model did not end itself; nothing where it did. */
+export function cutNote(text: string, cut: AnswerCut | undefined): string {
+  if (cut?.what !== 'characters') return '';
+  const fence = openFence(text);
+  const end = fence === null ? '' : `\n${fence}`;
+  return `${end}\n\n[Cut here: one answer has at most ${number(cut.most)} characters. Ask me to go on.]`;
+}
+
+/** A line that follows must not be part of an unfinished block of code. */
+export function withFenceClosed(markdown: string): string {
+  const fence = openFence(markdown);
+  return fence === null ? markdown : `${markdown}\n${fence}`;
+}
+
+/** The fence of a block of code that is not closed. */
+function openFence(markdown: string): string | null {
+  let open: string | null = null;
+  for (const [, fence = ''] of markdown.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
+    if (open === null) open = fence;
+    else if (fence.startsWith(open)) open = null;
+  }
+  return open;
+}
+
+const number = (count: number): string => count.toLocaleString('en-US');

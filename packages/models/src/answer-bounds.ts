@@ -1,0 +1,137 @@
+import { type ProviderPart, toolCallOf } from './ai-sdk.ts';
+import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
+
+/**
+ * The most that one answer of a model may have. It is counted while the answer streams: at a bound the
+ * connection to the provider is ended, so that no answer fills the memory, whatever a model writes.
+ */
+export interface AnswerBounds {
+  /** Of its text. */
+  readonly characters: number;
+  /** Of what it thinks before and between. */
+  readonly thoughtCharacters: number;
+  /** Of the arguments of all its calls together. */
+  readonly argumentBytes: number;
+  readonly calls: number;
+}
+
+/** The text is some 20 printed pages; arguments hold a long file. */
+export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
+  characters: 50_000,
+  thoughtCharacters: 400_000,
+  argumentBytes: 256_000,
+  calls: 20,
+};
+
+/** What is shown to the model of arguments that were cut off, in characters. */
+const HEAD_CHARACTERS = 100;
+
+/** A call whose arguments have begun to arrive; most providers say only at the end which are whole. */
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  written: string;
+}
+
+/** Counts the parts of one answer, and passes on no more than its bounds allow. */
+export interface AnswerMeter {
+  /** A piece of text, as far as there is room. */
+  text(piece: string): string;
+  thought(piece: string): void;
+  callStarts(id: string, name: string): void;
+  callGrows(id: string, piece: string): void;
+  /** A call as it is to be passed on: arguments that exceed the bound are replaced by a note. */
+  callEnds(call: ModelToolCall): ModelToolCall;
+  /** The bound that was exceeded; null while the answer may go on. */
+  cut(): AnswerCut | null;
+  /** The calls that were open when the answer was cut; the last of them has a note in place of its arguments. */
+  openCalls(): readonly ModelToolCall[];
+  /** All that the model has written, thoughts included; in characters, of arguments in bytes. */
+  written(): number;
+}
+
+export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
+  const counted = { characters: 0, thoughtCharacters: 0, argumentBytes: 0, calls: 0 };
+  let cut: AnswerCut | null = null;
+  const open = new Map<string, OpenCall>();
+  const count = (what: keyof AnswerBounds, amount: number): void => {
+    counted[what] += amount;
+    if (counted[what] > bounds[what]) cut ??= { what, most: bounds[what] };
+  };
+  const startCall = (id: string, name: string): OpenCall => {
+    count('calls', 1);
+    const call = { id, name, written: '' };
+    open.set(id, call);
+    return call;
+  };
+  const growCall = (call: OpenCall, piece: string): void => {
+    count('argumentBytes', Buffer.byteLength(piece));
+    if (cut === null) call.written += piece;
+  };
+  return {
+    text(piece) {
+      const room = bounds.characters - counted.characters;
+      count('characters', piece.length);
+      return piece.length <= room ? piece : wholeCharacters(piece.slice(0, room));
+    },
+    thought: (piece) => count('thoughtCharacters', piece.length),
+    callStarts: (id, name) => void startCall(id, name),
+    callGrows(id, piece) {
+      const call = open.get(id);
+      if (call !== undefined) growCall(call, piece);
+    },
+    callEnds(call) {
+      // Not every provider sends arguments in pieces.
+      if (!open.has(call.id)) growCall(startCall(call.id, call.name), call.arguments);
+      open.delete(call.id);
+      return cut === null ? call : { ...call, arguments: noteOf(cut, call.arguments) };
+    },
+    cut: () => cut,
+    openCalls: () =>
+      [...open.values()].map(({ id, name, written }, at) => {
+        const isCut = at === open.size - 1;
+        return { id, name, arguments: isCut && cut !== null ? noteOf(cut, written) : written };
+      }),
+    written: () => counted.characters + counted.thoughtCharacters + counted.argumentBytes,
+  };
+}
+
+/** In place of the arguments; it is no JSON, so the call is not run, and the model is shown it as the reason. */
+function noteOf({ what, most }: AnswerCut, written: string): string {
+  const bound = {
+    characters: 'characters of text',
+    thoughtCharacters: 'characters of thoughts',
+    argumentBytes: 'bytes of arguments',
+    calls: 'calls',
+  }[what];
+  const beginning = wholeCharacters(written.slice(0, HEAD_CHARACTERS));
+  return `[Cut off: one answer has at most ${most} ${bound}.] ${beginning}`;
+}
+
+/** Without half a surrogate pair at the end. */
+function wholeCharacters(text: string): string {
+  return text.isWellFormed() ? text : text.replace(/[\uD800-\uDBFF]$/, '');
+}
+
+/** Adds a part of a stream to the answer that is measured; returns what the caller hears of it, if anything. */
+export function takePart(meter: AnswerMeter, part: ProviderPart): ModelEvent | null {
+  switch (part.type) {
+    case 'text-delta': {
+      const text = meter.text(part.delta);
+      return text === '' ? null : { type: 'text', text };
+    }
+    case 'reasoning-delta':
+      meter.thought(part.delta);
+      return null;
+    case 'tool-input-start':
+      meter.callStarts(part.id, part.toolName);
+      return null;
+    case 'tool-input-delta':
+      meter.callGrows(part.id, part.delta);
+      return null;
+    case 'tool-call':
+      return { type: 'tool-call', call: meter.callEnds(toolCallOf(part)) };
+    default:
+      return null;
+  }
+}

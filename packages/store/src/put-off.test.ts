@@ -1,0 +1,95 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './open-store.ts';
+import { MAX_PUT_OFF_MS } from './put-off.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { idsOf, message } from './testing/messages.ts';
+
+const LANE = 'web:c1';
+const UNTIL = 10_000;
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`[D13] a turn that is put off, on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      await store.inbox.accept(message('m1', 'c1'));
+    });
+    afterAll(() => database.dispose());
+
+    const begin = (turnId: string, now: number, busy: 'collect' | 'followup' = 'collect') =>
+      store.lanes.begin({ conversationId: LANE, owner: 'w', leaseMs: 1_000 }, busy, turnId, now);
+
+    async function started(turnId: string, now: number) {
+      const begun = await begin(turnId, now);
+      if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
+      return begun;
+    }
+
+    /** Starts the turn, puts it off and leaves the lane. */
+    async function putOff(turnId: string, now: number, until = UNTIL) {
+      const { lease, turn } = await started(turnId, now);
+      const result = await store.lanes.putOff(lease, { turnId, until, reason: 'away' }, now);
+      expect(result).toBe('committed');
+      await store.lanes.release(lease);
+      return turn;
+    }
+
+    it('is neither claimed nor found by the sweep before its time, and the same turn then', async () => {
+      await putOff('t1', 100);
+      expect(await store.lanes.withWork(UNTIL - 1, 9)).toEqual([]);
+      expect((await begin('t2', UNTIL - 1)).kind).toBe('none');
+      expect(await store.lanes.withWork(UNTIL, 9)).toEqual([LANE]);
+      const { turn } = await started('t3', UNTIL);
+      expect(turn).toMatchObject({ turnId: 't1', resumed: true, putOffSince: 100 });
+      expect(idsOf(turn)).toEqual(['m1']);
+    });
+
+    it('keeps when it was put off first, and none of its starts counts against it', async () => {
+      let now = 100;
+      for (let nth = 0; nth < 8; nth += 1) {
+        const turn = await putOff('t1', now, now + 1_000);
+        expect(turn.attempts).toBe(0);
+        now += 1_000;
+      }
+      expect((await started('t1', now)).turn).toMatchObject({ attempts: 0, putOffSince: 100 });
+    });
+
+    it.each(['collect', 'followup'] as const)(
+      'gives its messages back, before those that a person has written since (%s)',
+      async (busy) => {
+        await putOff('t1', 100);
+        await store.inbox.accept(message('m2', 'c1', { at: 200 }));
+        const next = await begin('t2', 300, busy);
+        if (next.kind !== 'turn') throw new Error(next.kind);
+        expect(next.turn.turnId).toBe('t2');
+        expect(idsOf(next.turn)).toEqual(busy === 'collect' ? ['m1', 'm2'] : ['m1']);
+      },
+    );
+
+    it('is stopped by /new no more than a running turn is: its own session is answered', async () => {
+      await putOff('t1', 100);
+      const command = { ...message('n', 'c1', { at: 200 }) };
+      await store.inbox.command(command, { kind: 'new-session' }, () => []);
+      await store.inbox.accept(message('m2', 'c1', { at: 300 }));
+      expect((await begin('t2', 400)).kind).toBe('none');
+      expect((await started('t3', UNTIL)).turn.turnId).toBe('t1');
+    });
+
+    it('is not put off by a worker that has lost the lane, nor once it is over', async () => {
+      const { lease } = await started('t1', 100);
+      const off = { turnId: 't1', until: UNTIL, reason: 'away' };
+      await store.lanes.acquire(LANE, 'other', 5_000, 1_000);
+      expect(await store.lanes.putOff(lease, off, 100)).toBe('fenced');
+      await store.inbox.command(message('s', 'c1', { at: 6_000 }), { kind: 'stop' }, () => []);
+      const again = await store.lanes.acquire(LANE, 'w', 7_000, 1_000);
+      if (again.kind !== 'held') throw new Error('the lane is busy');
+      expect(await store.lanes.putOff(again.lease, off, 7_000)).toBe('fenced');
+    });
+
+    it('does not wait for a moment that was computed before the clock was set back', async () => {
+      await putOff('t1', UNTIL + MAX_PUT_OFF_MS, UNTIL + MAX_PUT_OFF_MS + 5_000);
+      expect(await store.lanes.withWork(1_000, 9)).toEqual([LANE]);
+      expect((await started('t2', 1_000)).turn.turnId).toBe('t1');
+    });
+  });
+}

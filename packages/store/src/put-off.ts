@@ -1,0 +1,62 @@
+import { type Sql, statement } from './database.ts';
+import { releaseGroupContext } from './group-context.ts';
+
+/** A turn that cannot be answered now, and when it is tried again (ms). */
+export interface PutOff {
+  readonly turnId: string;
+  readonly until: number;
+  /** Why, for people. */
+  readonly reason: string;
+}
+
+/**
+ * The longest time until the next attempt, in ms. A moment that is further away was computed before the
+ * clock was set back, and does not count.
+ */
+export const MAX_PUT_OFF_MS = 3_600_000;
+
+/** `isPutOff` as the condition of a statement on the table `turn`; `moment` is now. */
+export function isPutOffAt<const Moment extends string>(moment: Moment) {
+  return `turn.put_off_until > ${moment}
+  and turn.put_off_until <= cast(${moment} as bigint) + ${MAX_PUT_OFF_MS}` as const;
+}
+
+export function isPutOff(until: number | null, now: number): boolean {
+  return until !== null && until > now && until <= now + MAX_PUT_OFF_MS;
+}
+
+/** Puts a running turn off; this start of it does not count, as it has shown that it harms no worker. */
+export async function putOffTurn(
+  sql: Sql,
+  conversationId: string,
+  { turnId, until, reason }: PutOff,
+  now: number,
+): Promise<boolean> {
+  return (await sql.run(PUT_OFF, { conversationId, turnId, until, reason, now })) > 0;
+}
+
+const PUT_OFF = statement(`
+  update turn set put_off_since = coalesce(put_off_since, :now), put_off_until = :until,
+    reason = :reason, attempts = attempts - 1
+  where id = :turnId and conversation_id = :conversationId and state = 'running'`);
+
+/** Ends a running turn, and lets its messages wait again, before whatever was written since. */
+export function returnMessages(
+  sql: Sql,
+  conversationId: string,
+  turnId: string,
+  now: number,
+): void {
+  sql.send(END, { turnId, now });
+  sql.send(WAIT_AGAIN, { turnId });
+  releaseGroupContext(sql, conversationId, turnId);
+}
+
+const END = statement(`
+  update turn set state = 'interrupted', finished_at = :now, reason = 'interrupted by a later message'
+  where id = :turnId`);
+
+const WAIT_AGAIN = statement(`
+  update inbox set state = 'waiting', turn_id = null, claimed_at = null,
+    interruptions = interruptions + 1
+  where turn_id = :turnId`);

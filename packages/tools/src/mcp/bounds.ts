@@ -1,0 +1,88 @@
+/** Largest message of a server; a screenshot fits. In bytes. */
+export const LARGEST_MESSAGE = 16 * 1_024 * 1_024;
+
+/** Lines of a server without an answer among them; far more than a server reports of its progress in one call. */
+export const MAX_UNASKED_LINES = 10_000;
+
+/** Largest line, and how many lines may come in succession without an answer among them. */
+interface LineBounds {
+  readonly bytes: number;
+  readonly lines: number;
+}
+
+/**
+ * Puts lines together from pieces; pieces are joined once per line. `takeLine` says whether a line was an
+ * answer to something that was asked.
+ * @returns takes the next bytes; says which bound they exceed, and takes nothing any more then.
+ */
+export function splitLines(
+  bounds: LineBounds,
+  takeLine: (line: string) => boolean,
+): (chunk: Buffer) => keyof LineBounds | null {
+  let pieces: Buffer[] = [];
+  let size = 0;
+  let unasked = 0;
+  let exceeded: keyof LineBounds | null = null;
+  const end = (): void => {
+    const line = Buffer.concat(pieces).toString('utf8').trim();
+    pieces = [];
+    size = 0;
+    unasked = line !== '' && takeLine(line) ? 0 : unasked + 1;
+    if (unasked > bounds.lines) exceeded = 'lines';
+  };
+  return (chunk) => {
+    let rest = chunk;
+    while (exceeded === null && rest.length > 0) {
+      const at = rest.indexOf(0x0a);
+      const piece = at === -1 ? rest : rest.subarray(0, at);
+      size += piece.length;
+      if (size > bounds.bytes) exceeded = 'bytes';
+      else pieces.push(piece);
+      if (at === -1) break;
+      rest = rest.subarray(at + 1);
+      if (exceeded === null) end();
+    }
+    if (exceeded !== null) pieces = [];
+    return exceeded;
+  };
+}
+
+/**
+ * A `fetch` whose answers are bounded: the whole of a document, each event of a stream and how many there
+ * are. What exceeds `largest` bytes breaks off with an error, before it fills the memory.
+ */
+export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.body === null) return response;
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
+    const body = response.body.pipeThrough(bound(largest, isStream));
+    return new Response(body, response);
+  };
+}
+
+/** Counts bytes; in a stream of events, an empty line restarts the count, and the events are counted. */
+function bound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  let events = 0;
+  let isLineStart = false;
+  return new TransformStream({
+    transform(chunk, controller) {
+      for (const byte of isStream ? chunk : []) {
+        size += 1;
+        if (byte === 0x0a) {
+          if (isLineStart) {
+            size = 0;
+            events += 1;
+          }
+          isLineStart = true;
+        } else if (byte !== 0x0d) isLineStart = false;
+      }
+      if (!isStream) size += chunk.length;
+      if (size > largest) controller.error(new Error(`it sent more than ${largest} bytes at once`));
+      else if (events > MAX_UNASKED_LINES)
+        controller.error(new Error(`it sent more than ${MAX_UNASKED_LINES} events in one answer`));
+      else controller.enqueue(chunk);
+    },
+  });
+}
