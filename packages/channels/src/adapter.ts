@@ -87,6 +87,11 @@ export interface ChannelContext<Settings> {
     /** The bytes of its attachments, where they came with it: stored with the message, never fetched. */
     files?: readonly Uint8Array[],
   ): Promise<IngressOutcome>;
+  /**
+   * Notes messages that were written while the account was away and are not handed over, because there are too
+   * many: the reason of each for `why`, and their number for the metrics. Rejects when it could not be stored.
+   */
+  skipped(messages: readonly InboundMessage[], reason: string): Promise<void>;
   /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
   revise(revision: Revision): Promise<void>;
   /**

@@ -66,6 +66,7 @@ export type { Situation } from './ingress/notices.ts';
 export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';
 export { createReacted } from './ingress/reactions.ts';
 export { conversationIdOf, partsOf } from './ingress/route.ts';
+export { createSkipped } from './ingress/skipped.ts';
 export {
   chatHistory,
   type NamedChat,

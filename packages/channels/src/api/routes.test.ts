@@ -49,6 +49,7 @@ function scene(
       return outcome;
     },
     report: () => undefined,
+    skipped: async () => {},
     tellOwner: async () => {},
     history: async () => [],
     answer,

@@ -190,7 +190,7 @@ async function storeWithin(
 /** An accepted message has its own row; every other one gets a row here (D08). */
 export async function recordRefusal(
   { store }: Pick<IngressDeps, 'store'>,
-  { message, receivedAt }: AdmittedMessage,
+  { message, receivedAt }: Pick<AdmittedMessage, 'message' | 'receivedAt'>,
   outcome: IngressOutcome,
 ): Promise<void> {
   if (outcome.kind !== 'ignored' && outcome.kind !== 'refused') return;

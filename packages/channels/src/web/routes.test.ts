@@ -47,6 +47,7 @@ function webFront(
       return receive(message);
     },
     report: () => undefined,
+    skipped: async () => {},
     tellOwner: async () => {},
     history: async () => history,
   };

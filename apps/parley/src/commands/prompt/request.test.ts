@@ -29,6 +29,7 @@ describe('a preview', () => {
       message: async () => null,
       commands: [],
       report: () => {},
+      skipped: async () => {},
       tellOwner: async () => {},
       history: async () => [],
     };
