@@ -163,11 +163,23 @@ export interface StreamingFacet extends StreamPace {
   end(address: ChatAddress, turnId: string, comes: 'answer' | 'later' | 'nothing'): Promise<void>;
 }
 
+/** Slows down callers of an open facet who send wrong secrets. */
+export interface SecretDoor {
+  /**
+   * Counts a wrong secret. Returns how long its sender has to wait before the next one is counted, in
+   * seconds; 0: the caller may be told that it is wrong. Compare first: a right secret never waits.
+   */
+  refuseWrong(): number;
+}
+
 /** Lets an adapter answer web requests below `/channels/<id>/<account>/`. */
 export interface HttpFacet {
   /** It checks who calls by itself: the platform does, which has no token of the gateway. */
   readonly open?: true;
-  fetch(request: Request): Promise<Response>;
+  /** Pages of these origins may call it and read its answers (CORS). */
+  readonly origins?: readonly string[];
+  /** `door` is there for an open facet. */
+  fetch(request: Request, door?: SecretDoor): Promise<Response>;
 }
 
 /** Fetches what people sent. */

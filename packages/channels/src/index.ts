@@ -12,6 +12,7 @@ export type {
   IngressOutcome,
   MessageFacet,
   Revision,
+  SecretDoor,
   SenderFacts,
   StreamingFacet,
   StreamPace,
@@ -81,3 +82,4 @@ export { type OptionalLibrary, withOptionalLibrary } from './optional-library.ts
 export { startPresence } from './presence/presence.ts';
 export { callOutcome } from './send-outcome.ts';
 export type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
+export { type WrongAddress, wrongAddress } from './wrong-address.ts';

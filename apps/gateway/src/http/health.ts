@@ -4,6 +4,7 @@ import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import { Hono } from 'hono';
 import type { AccountStatus } from '../accounts/connect-account.ts';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
+import { createDoor } from './door.ts';
 
 /** What decides about health. */
 export interface HealthOptions {
@@ -145,7 +146,7 @@ export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessO
 /** `/healthz`, `/readyz` for everyone and `/metrics` for callers with the token (D10). */
 export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const access = createAccess(options);
+  const access = createAccess(options, createDoor(options));
   const health = openHealth({ ...options, status: () => [] });
   addHealth(app, health);
   app.get('/metrics', async (c) => {

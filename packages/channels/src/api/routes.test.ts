@@ -35,7 +35,7 @@ function scene(
   const shop = { token: TOKEN, owner: false, conversations: 'one', ...client } as const;
   const context: ChannelContext<ApiAccount> = {
     account: 'default',
-    settings: { agent: 'main', waitMs, clients: { shop } },
+    settings: { agent: 'main', waitMs, origins: [], clients: { shop } },
     log: silentLogger,
     clock: () => 5_000,
     holdsAccount: () => true,
