@@ -237,7 +237,7 @@ export class Webhook implements HttpFacet {
 
   /** One call of Telegram. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
-    if (request.method !== 'POST') return answer(405);
+    if (request.method !== 'POST') return answer(405, { allow: 'POST' });
     const given = request.headers.get('x-telegram-bot-api-secret-token');
     if (given === null) return answer(401);
     if (!sameSecret(given, this.#deps.webhook.secret)) {

@@ -271,8 +271,8 @@ export type IngressOutcome =
   | {
       readonly kind: 'refused';
       readonly reason: string;
-      /** The limit that it reaches (D07): of one message, of what waits in its conversation or in all of them. */
-      readonly bound?: 'size' | 'conversation' | 'all';
+      /** The limit that it reaches (D07): of one message, of what waits in its conversation, of one person or in all. */
+      readonly bound?: 'size' | 'conversation' | 'person' | 'all';
     };
 
 /** Chance and waiting, which tests replace. */

@@ -9,6 +9,7 @@ import type { EventHub } from '../web/events.ts';
 import { type WrongAddress, wrongAddress } from '../wrong-address.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import type { ApiAccount } from './index.ts';
+import { createPlaces, type NoPlace } from './places.ts';
 import { type AnswerOrder, CLOSING, createResponder } from './respond.ts';
 import { type ApiError, badRequest, errorResponse, modelBody } from './wire.ts';
 
@@ -39,6 +40,7 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { context, closing } = deps;
   const app = new Hono<ApiEnv>().basePath('/v1');
   const respond = createResponder(deps);
+  const places = createPlaces(Object.keys(context.settings.clients).length);
   const since = Math.floor(context.clock() / 1_000);
   app.use(async (c, next) => {
     const wrong = wrongAddress(app, c.req);
@@ -60,8 +62,18 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   });
   app.post('/chat/completions', async (c) => {
     if (closing.aborted) return errorResponse(CLOSING);
-    const order = await takeIn(deps, c, c.get('client'));
-    return 'status' in order ? errorResponse(order) : respond(order, c.req.raw.signal);
+    // Before the body is read: many large ones take memory.
+    const release = places.take(c.get('client'));
+    if (typeof release !== 'function') return errorResponse(noPlace(release));
+    let isAnswered = false;
+    try {
+      const order = await takeIn(deps, c, c.get('client'));
+      if ('status' in order) return errorResponse(order);
+      isAnswered = true;
+      return await respond(order, c.req.raw.signal, release);
+    } finally {
+      if (!isAnswered) release();
+    }
   });
   app.onError((error, c) => {
     context.log.error({ path: c.req.path, error }, 'request of the API failed');
@@ -98,6 +110,15 @@ const FAILED: ApiError = {
     'Parley could not do that just now. The same request with the same Idempotency-Key runs nothing twice.',
   retryAfterSeconds: 5,
 };
+
+function noPlace(why: NoPlace): ApiError {
+  const who =
+    why.kind === 'client'
+      ? `${countOf(why.places, 'request')} of this client ${why.places === 1 ? 'waits' : 'wait'} for an answer already, its share of all.`
+      : 'As many requests as there may be wait for their answers already.';
+  const message = `${who} Nothing was stored; send it again later.`;
+  return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };
+}
 
 function noModel(asked: string, agent: string): ApiError {
   const message = `There is no model ${JSON.stringify(asked)} for this client; the agent is ${JSON.stringify(agent)}.`;
@@ -258,7 +279,7 @@ function overloaded(message: string, retryAfterSeconds: number): ApiError {
 }
 
 /** A conversation has room again once its next turn has started; all of them together take longer. In seconds. */
-const AGAIN_AFTER = { conversation: 10, all: 30 } as const;
+const AGAIN_AFTER = { conversation: 10, person: 30, all: 30 } as const;
 
 /** Null: it is stored, or was before. */
 function refusedAs(outcome: IngressOutcome): ApiError | null {
