@@ -107,6 +107,7 @@ describe('the example plugin', () => {
       message: async () => null,
       commands: [],
       report: (state) => void states.push(state),
+      skipped: async () => {},
       tellOwner: async () => {},
       history: async () => [],
     };

@@ -42,6 +42,8 @@ export interface Told {
   readonly received: InboundMessage[];
   /** What the adapter can find out about the senders of these. */
   readonly senders: (SenderFacts | undefined)[];
+  /** Missed messages that were not handed over, and why. */
+  readonly skipped: { readonly message: InboundMessage; readonly reason: string }[];
   readonly revised: Revision[];
   readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
@@ -60,6 +62,7 @@ export function coreAround(
   const told: Told = {
     received: [],
     senders: [],
+    skipped: [],
     revised: [],
     reactions: [],
     states: [],
@@ -80,6 +83,10 @@ export function coreAround(
       told.senders.push(sender);
       changed();
       return (await wishes.receive?.(message)) ?? accepted;
+    },
+    skipped: async (messages: readonly InboundMessage[], reason: string) => {
+      told.skipped.push(...messages.map((message) => ({ message, reason })));
+      changed();
     },
     revise: async (revision: Revision) => {
       told.revised.push(revision);

@@ -110,8 +110,12 @@ class OpenAccount implements ChannelAccount {
   http(): HttpFacet | undefined {
     const own = this.#adapter?.http;
     if (this.#session !== undefined || own === undefined) return own;
-    const { open } = own;
-    return { ...(open && { open }), fetch: (request) => this.#passOn(request) };
+    const { open, origins } = own;
+    return {
+      ...(open && { open }),
+      ...(origins && { origins }),
+      fetch: (request) => this.#passOn(request),
+    };
   }
 
   status(): AccountStatus {

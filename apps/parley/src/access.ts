@@ -72,7 +72,13 @@ function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefi
 
 /** The API is one account, whose rules the settings do not say: who has no token is refused by its adapter. */
 function apiPlans(
-  { api: { clients, waitSeconds }, agent, limits, approvals, lanes }: LoadedSettings['settings'],
+  {
+    api: { clients, origins, waitSeconds },
+    agent,
+    limits,
+    approvals,
+    lanes,
+  }: LoadedSettings['settings'],
   { owners, agents }: Pick<DecisionRules, 'owners' | 'agents'>,
 ): PlannedAccount[] {
   if (Object.keys(clients).length === 0) return [];
@@ -87,7 +93,7 @@ function apiPlans(
   const { approvers } = approvals;
   const policy = { access, activation: 'mention', answers } as const;
   const rules = { policy, owners, approvers, limits, busy: lanes.busy, agents };
-  const settings = { agent: agent.id, waitMs: waitSeconds * 1_000, clients };
+  const settings = { agent: agent.id, waitMs: waitSeconds * 1_000, origins, clients };
   return [{ kind: 'ready', plan: { definition: api, account: 'default', settings, rules } }];
 }
 

@@ -75,10 +75,7 @@ function fenced(json: string): string {
   return `${fence}json\n${json}\n${fence}`;
 }
 
-function withPlanButton(
-  parts: readonly PartWithBytes[],
-  turnId: string,
-): readonly PartWithBytes[] {
+function withPlanButton(parts: readonly PartWithBytes[], turnId: string): readonly PartWithBytes[] {
   const buttons = [{ label: 'Run the plan', data: `/run ${turnId}` }];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }

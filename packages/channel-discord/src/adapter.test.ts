@@ -17,6 +17,7 @@ it('[F12] edits a growing answer every 1.2 s at most: within five edits in five 
     reacted: async () => {},
     message: async () => null,
     commands: [],
+    skipped: async () => {},
     tellOwner: async () => {},
     report: () => {},
     history: async () => [],

@@ -147,14 +147,14 @@ export class DiscordApi {
     await this.#call((rest) => rest.post(route, { body: { name } }));
   }
 
-  /** The last messages before `before`, oldest first, at most 100. */
+  /** The last messages, or those before `before`, oldest first, at most 100. */
   messagesBefore(
     channelId: string,
-    before: string,
+    before: string | undefined,
     limit: number,
     signal: AbortSignal,
   ): Promise<unknown[]> {
-    const query = new URLSearchParams({ before, limit: String(limit) });
+    const query = new URLSearchParams({ ...(before && { before }), limit: String(limit) });
     return this.#call(async (rest) => {
       const page = await rest.get(Routes.channelMessages(channelId), { query, signal });
       return z.array(z.unknown()).parse(page).reverse();

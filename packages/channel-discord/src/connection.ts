@@ -19,7 +19,7 @@ import { afterConnectionFailure, callFailureOf, type Ending } from './failures.t
 import type { DiscordSettings } from './settings.ts';
 
 /** Name, data and sequence number of an event. */
-interface GatewayEvent {
+export interface GatewayEvent {
   readonly t: string;
   readonly d: unknown;
   readonly s: number;

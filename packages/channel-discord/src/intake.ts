@@ -1,18 +1,23 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
 import { BoundedMap, type InboundMessage, type Logger, ParleyError, reasonOf } from '@parley/core';
-import type { Client } from 'discord.js';
 import type { DiscordApi } from './api.ts';
 import { toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { Lanes } from './lanes.ts';
+import { MissedMessages } from './missed-messages.ts';
 import type { FindPlace, GuildAuthor, Place } from './places.ts';
+import type { Position } from './positions.ts';
 import type { Reacted } from './reactions.ts';
-import { type Cursors, isLater, type Position, type Seen } from './resume.ts';
+import type { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
+import { type KnownChannel, whatToFetch } from './what-to-fetch.ts';
 import { WireDeletion, WireMessage } from './wire.ts';
 
 interface IntakeDeps
-  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'revise' | 'log'> {
+  extends Pick<
+    ChannelContext<unknown>,
+    'account' | 'receive' | 'revise' | 'skipped' | 'tellOwner' | 'log' | 'clock'
+  > {
   readonly settings: Pick<DiscordSettings, 'threads' | 'history'>;
   readonly api: Pick<DiscordApi, 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindPlace;
@@ -26,12 +31,12 @@ interface IntakeDeps
 
 const FIRST_BACKOFF_MS = 1_000;
 const LONGEST_BACKOFF_MS = 30_000;
-/** Pages of 100 messages read from one channel after downtime. */
-const MOST_PAGES = 3;
-const PAGE = 100;
 /** Ids of fetched messages that are kept; the inbox recognises the others. */
 const MOST_FETCHED = 5_000;
 const MOST_WITH_HISTORY = 5_000;
+const MAX_COVERED = 5_000;
+/** Channels read at a time: Discord allows 50 calls a second, and answers need some. */
+const MAX_READING = 5;
 
 /**
  * Admits the gateway's messages and those that were missed, each channel in order. Discord delivers an
@@ -47,12 +52,26 @@ export class Intake {
   readonly #fetched = new Set<string>();
   /** Channels and threads whose earlier messages were read since the start. */
   readonly #withHistory = new BoundedMap<string, true>(MOST_WITH_HISTORY);
+  readonly #missed: MissedMessages;
+  /** New direct chats that were read from the gap on. */
+  readonly #covered = new BoundedMap<string, true>(MAX_COVERED);
+  readonly #slots = new Slots(MAX_READING);
+  /** Records what is skipped, one channel after the other. */
+  #explaining: Promise<void> = Promise.resolve();
   /** Shards that have been ready in this process. */
   readonly #readyShards = new Set<number>();
 
   constructor(deps: IntakeDeps) {
     this.#deps = deps;
     this.#log = deps.log;
+    this.#missed = new MissedMessages({
+      ...deps,
+      signal: this.#stopping.signal,
+      read: async (data) => {
+        const message = this.#read(data);
+        return message && (await this.#inbound(message)).inbound;
+      },
+    });
   }
 
   /** MESSAGE_CREATE; a session resumed at `before` delivers it again. */
@@ -61,16 +80,34 @@ export class Intake {
     if (message === undefined) return;
     const { channel_id: channelId, id } = message;
     this.#deps.seen.track(id, before);
-    const isQueued = this.#lanes.push(
+    this.#coverGap(message);
+    // A stop leaves the message to be fetched later.
+    const drop = () => {
+      if (!this.#stopping.signal.aborted) this.#deps.seen.drop(id);
+    };
+    const placed = this.#lanes.push(
       channelId,
       async () => {
         if (!this.#fetched.delete(id)) await this.#retry(channelId, () => this.#admit(message));
-        // A stop leaves the message to be fetched later.
-        if (!this.#stopping.signal.aborted) this.#deps.seen.drop(id);
+        drop();
       },
-      () => this.#fetch(channelId, String(BigInt(id) - 1n)),
+      async () => {
+        await this.#fetch(channelId, String(BigInt(id) - 1n));
+        drop();
+      },
     );
-    if (!isQueued) this.#deps.seen.drop(id);
+    // What is fetched instead keeps the stored position before it.
+    if (placed === 'left') this.#deps.seen.drop(id);
+  }
+
+  /** In a direct chat that is new, earlier messages may have been lost with a session. */
+  #coverGap({ channel_id: channelId, guild_id }: WireMessage): void {
+    const { seen } = this.#deps;
+    const { gap } = seen;
+    if (gap === undefined || guild_id !== undefined) return;
+    if (seen.knows(channelId) || this.#covered.has(channelId)) return;
+    this.#covered.set(channelId, true);
+    this.#lanes.push(channelId, () => this.#fetch(channelId, gap));
   }
 
   /** MESSAGE_UPDATE. Discord also sends it, not always complete, when it has made the preview of a link. */
@@ -115,21 +152,22 @@ export class Intake {
     this.#readyShards.add(shard);
     if (isFirst) void seen.begin(known.map(({ lastMessageId }) => lastMessageId));
     const cursors = seen.cursors();
-    for (const { channelId, after } of isFirst ? [] : whatToFetch(cursors, known)) {
-      const first = String(BigInt(after) + 1n);
-      if (!cursors.channels.has(channelId)) seen.track(first);
+    const { fetch, left } = isFirst ? { fetch: [], left: 0 } : whatToFetch(cursors, known);
+    for (const { channelId, after } of fetch) {
+      const release = seen.hold(after);
       this.#lanes.unshift(channelId, async () => {
         await this.#fetch(channelId, after);
-        if (!this.#stopping.signal.aborted) seen.drop(first);
+        if (!this.#stopping.signal.aborted) release();
       });
     }
+    if (left > 0) void this.#reportLeft(left);
     this.#lanes.release(shard);
   }
 
   /** Resolves when messages in progress are stored. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#lanes.close();
+    await Promise.all([this.#lanes.close(), this.#explaining]);
   }
 
   #push(channelId: string, work: () => Promise<void>): void {
@@ -191,27 +229,35 @@ export class Intake {
     };
   }
 
-  /** Reads a channel from a message on, as far as the bound allows. */
-  async #fetch(channelId: string, from: string): Promise<void> {
-    let after = from;
+  /** Reads a channel from a message on, as far as the bound allows: the newest are kept. */
+  async #fetch(channelId: string, after: string): Promise<void> {
     await this.#retry(channelId, async () => {
-      for (let page = 0; page < MOST_PAGES; page += 1) {
-        const messages = await this.#deps.api.messagesAfter(channelId, after);
-        for (const data of messages) {
-          const message = this.#read(data);
-          if (this.#stopping.signal.aborted || message === undefined) continue;
-          await this.#admit(message);
-          after = message.id;
-          if (this.#fetched.size >= MOST_FETCHED) this.#fetched.clear();
-          this.#fetched.add(message.id);
-        }
-        if (messages.length < PAGE) return;
+      const { kept, skipped } = await this.#slots.run(() => this.#missed.newest(channelId, after));
+      if (this.#stopping.signal.aborted) return;
+      if (skipped !== undefined) {
+        await this.#missed.report(channelId, skipped);
+        const explain = () => this.#missed.explain(channelId, skipped);
+        this.#explaining = this.#explaining.then(() => this.#retry(channelId, explain));
       }
-      this.#log.warn(
-        { channelId, read: MOST_PAGES * PAGE },
-        'too many missed messages; the rest is skipped',
-      );
+      for (const { data } of kept) {
+        const message = this.#read(data);
+        if (this.#stopping.signal.aborted || message === undefined) continue;
+        await this.#retry(channelId, () => this.#admit(message));
+        if (this.#fetched.size >= MOST_FETCHED) this.#fetched.clear();
+        this.#fetched.add(message.id);
+      }
     });
+  }
+
+  async #reportLeft(left: number): Promise<void> {
+    const { tellOwner, clock } = this.#deps;
+    this.#log.error(
+      { channels: left },
+      'too many channels with missed messages; these are not read',
+    );
+    const day = new Date(clock()).toISOString().slice(0, 10);
+    const text = `While the bot was away, messages were written in more Discord channels than it reads after a start; ${left} are not read.`;
+    await this.#retry('', () => tellOwner(`channels not read ${day}`, text));
   }
 
   /** Retries until it succeeds, is refused permanently, or the adapter stops. */
@@ -223,7 +269,8 @@ export class Intake {
         const reason = reasonOf(thrown);
         const failure = callFailureOf(thrown);
         if (failure.kind === 'refused' && (failure.status === 403 || failure.status === 404)) {
-          this.#deps.seen.forget(channelId);
+          // A right may come back, and with it the messages since this position.
+          if (failure.status === 404) this.#deps.seen.forget(channelId);
           this.#log.warn({ channelId, reason }, 'the channel cannot be read');
           return;
         }
@@ -243,48 +290,24 @@ export class Intake {
   }
 }
 
-/** A channel that the gateway listed, with its last message. */
-interface KnownChannel {
-  readonly id: string;
-  readonly lastMessageId: string;
-}
+/** Runs so many tasks at a time; others wait in order. */
+class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
 
-/** Channels read at most after one connect; Discord allows 50 calls a second. */
-const MOST = 1_000;
+  constructor(count: number) {
+    this.#free = count;
+  }
 
-/**
- * Decides which channels to read after a connect, and from where. The gateway lists channels of servers
- * with their last message, so only those with newer ones are read; a channel without a stored message (a
- * new thread, a first message) is read from the newest message of all. Known channels that are not listed,
- * mostly direct chats, are read as well.
- */
-export function whatToFetch(
-  { newest, channels }: Cursors,
-  known: readonly KnownChannel[],
-): readonly { readonly channelId: string; readonly after: string }[] {
-  const listed = new Set(known.map(({ id }) => id));
-  const withNewer = known.flatMap(({ id, lastMessageId }) => {
-    const after = channels.get(id) ?? newest;
-    if (after === undefined || !isLater(lastMessageId, after)) return [];
-    return [{ channelId: id, after, isServed: channels.has(id) }];
-  });
-  const unlisted = [...channels]
-    .filter(([id]) => !listed.has(id))
-    .map(([channelId, after]) => ({ channelId, after, isServed: true }));
-  return [...withNewer, ...unlisted]
-    .sort((a, b) => Number(b.isServed) - Number(a.isServed))
-    .slice(0, MOST)
-    .map(({ channelId, after }) => ({ channelId, after }));
-}
-
-/**
- * Channels and threads of servers with their last message. discord.js leaves that undefined where Discord
- * does not send it, whatever its types say.
- */
-export function knownChannels(client: Client): KnownChannel[] {
-  return [...client.channels.cache.values()].flatMap((channel) => {
-    if (channel.isDMBased() || !channel.isTextBased()) return [];
-    const { id, lastMessageId } = channel;
-    return lastMessageId == null ? [] : [{ id, lastMessageId }];
-  });
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
 }

@@ -16,15 +16,16 @@ export class Lanes {
   #closed = false;
 
   /**
-   * Appends a task. A full lane takes `instead` once, for this task and those after it, and returns false.
+   * Appends a task. A full lane takes `instead` once, for this task and those after it, which are left out.
    */
-  push(channelId: string, task: Task, instead?: Task): boolean {
+  push(channelId: string, task: Task, instead?: Task): 'queued' | 'instead' | 'left' {
     const lane = this.#lane(channelId);
-    const hasRoom = lane.length < LONGEST;
-    if (hasRoom) lane.push(task);
-    else if (lane.length === LONGEST && instead !== undefined) lane.push(instead);
+    const takesInstead = lane.length === LONGEST && instead !== undefined;
+    const placed = lane.length < LONGEST ? 'queued' : takesInstead ? 'instead' : 'left';
+    if (placed === 'queued') lane.push(task);
+    else if (takesInstead) lane.push(instead);
     this.#run(channelId);
-    return hasRoom;
+    return placed;
   }
 
   /** Puts a task before all that wait. */

@@ -7,6 +7,7 @@ import {
   readUpTo,
   reconnectBackoff,
   reportAndWait,
+  type SecretDoor,
 } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
@@ -235,10 +236,14 @@ export class Webhook implements HttpFacet {
   }
 
   /** One call of Telegram. */
-  async fetch(request: Request): Promise<Response> {
-    const given = request.headers.get('x-telegram-bot-api-secret-token') ?? '';
-    if (!sameSecret(given, this.#deps.webhook.secret)) return answer(401);
-    if (request.method !== 'POST') return answer(405);
+  async fetch(request: Request, door?: SecretDoor): Promise<Response> {
+    if (request.method !== 'POST') return answer(405, { allow: 'POST' });
+    const given = request.headers.get('x-telegram-bot-api-secret-token');
+    if (given === null) return answer(401);
+    if (!sameSecret(given, this.#deps.webhook.secret)) {
+      const waitSeconds = door?.refuseWrong() ?? 0;
+      return waitSeconds === 0 ? answer(401) : answer(429, { 'retry-after': String(waitSeconds) });
+    }
     const me = this.#me;
     if (me === undefined) return answer(503);
     const body = request.body ? await readUpTo(request.body, MAX_BODY_BYTES) : undefined;
@@ -311,6 +316,6 @@ function sameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-function answer(status: number): Response {
-  return new Response(null, { status });
+function answer(status: number, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(null, { status, headers });
 }

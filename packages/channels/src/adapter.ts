@@ -90,6 +90,11 @@ export interface ChannelContext<Settings> {
     /** The bytes of its attachments, where they came with it: stored with the message, never fetched. */
     files?: readonly Uint8Array[],
   ): Promise<IngressOutcome>;
+  /**
+   * Notes messages that were written while the account was away and are not handed over, because there are too
+   * many: the reason of each for `why`, and their number for the metrics. Rejects when it could not be stored.
+   */
+  skipped(messages: readonly InboundMessage[], reason: string): Promise<void>;
   /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
   revise(revision: Revision): Promise<void>;
   /**
@@ -161,11 +166,23 @@ export interface StreamingFacet extends StreamPace {
   end(address: ChatAddress, turnId: string, comes: 'answer' | 'later' | 'nothing'): Promise<void>;
 }
 
+/** Slows down callers of an open facet who send wrong secrets. */
+export interface SecretDoor {
+  /**
+   * Counts a wrong secret. Returns how long its sender has to wait before the next one is counted, in
+   * seconds; 0: the caller may be told that it is wrong. Compare first: a right secret never waits.
+   */
+  refuseWrong(): number;
+}
+
 /** Lets an adapter answer web requests below `/channels/<id>/<account>/`. */
 export interface HttpFacet {
   /** It checks who calls by itself: the platform does, which has no token of the gateway. */
   readonly open?: true;
-  fetch(request: Request): Promise<Response>;
+  /** Pages of these origins may call it and read its answers (CORS). */
+  readonly origins?: readonly string[];
+  /** `door` is there for an open facet. */
+  fetch(request: Request, door?: SecretDoor): Promise<Response>;
 }
 
 /** Fetches what people sent. */
@@ -261,8 +278,8 @@ export type IngressOutcome =
   | {
       readonly kind: 'refused';
       readonly reason: string;
-      /** The limit that it reaches (D07): of one message, of what waits in its conversation or in all of them. */
-      readonly bound?: 'size' | 'conversation' | 'all';
+      /** The limit that it reaches (D07): of one message, of what waits in its conversation, of one person or in all. */
+      readonly bound?: 'size' | 'conversation' | 'person' | 'all';
     };
 
 /** Chance and waiting, which tests replace. */

@@ -22,6 +22,7 @@ it('[D12] what the core does for an adapter is not the fault of that adapter', a
     message: async () => null,
     commands: [],
     report: () => void blame(),
+    skipped: async () => {},
     tellOwner: async () => {},
     history: () => blame().then(() => []),
   };

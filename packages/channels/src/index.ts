@@ -12,6 +12,7 @@ export type {
   IngressOutcome,
   MessageFacet,
   Revision,
+  SecretDoor,
   SenderFacts,
   StreamingFacet,
   StreamPace,
@@ -66,6 +67,7 @@ export { GIVEN_UP, type Situation } from './ingress/notices.ts';
 export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';
 export { createReacted } from './ingress/reactions.ts';
 export { conversationIdOf, partsOf } from './ingress/route.ts';
+export { createSkipped } from './ingress/skipped.ts';
 export {
   chatHistory,
   type NamedChat,
@@ -80,3 +82,4 @@ export { type OptionalLibrary, withOptionalLibrary } from './optional-library.ts
 export { startPresence } from './presence/presence.ts';
 export { callOutcome } from './send-outcome.ts';
 export type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
+export { type WrongAddress, wrongAddress } from './wrong-address.ts';

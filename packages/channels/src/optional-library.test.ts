@@ -66,6 +66,7 @@ async function accountWithout(name: string) {
     message: async () => null,
     commands: [],
     report: (state) => states.push(state),
+    skipped: async () => {},
     tellOwner: async () => {},
     history: async () => [],
   });

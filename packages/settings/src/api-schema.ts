@@ -24,6 +24,10 @@ const ApiClient = z.strictObject({
   ),
 });
 
+function isOrigin(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
 /** `api`: the gateway as an OpenAI-compatible server. */
 export const Api = section(
   'Programs that talk to the agent as to a model of OpenAI: POST /v1/chat/completions.',
@@ -44,6 +48,20 @@ export const Api = section(
       }, 'a token of its own for each client')
       .default({})
       .describe('By name; without one there is no API.'),
+    origins: z
+      .array(
+        z
+          .string()
+          .refine(
+            isOrigin,
+            'an exact origin such as "https://app.example.org": scheme, host and port, without a path or *',
+          ),
+      )
+      .max(100)
+      .default([])
+      .describe(
+        'Web pages that may call the API from the browser (CORS), by their exact origin. Whoever opens such a page sees the token that it uses.',
+      ),
     waitSeconds: number(
       { min: 1, max: 3_600, default: 240 },
       'How long a request waits for its answer. The answer is kept: the same request with the same Idempotency-Key gets it later.',

@@ -68,6 +68,30 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(ids).toEqual(['a', 'c', 'd']);
     });
 
+    it('[H08] [D07] of a guest are in all chats together as many as in one, and leave some for owners', async () => {
+      const bounds = { perConversation: 2, total: 20 };
+      const by = (id: string, more: Partial<NewCronJob>) => job(id, { fromOwner: false, ...more });
+      const { origin } = job('a');
+      const results = [];
+      for (let nth = 1; nth <= 25; nth += 1) {
+        const sender = { ...origin.sender, id: `guest ${Math.ceil(nth / 3)}` };
+        const place = { conversationId: `web:c${nth}`, origin: { ...origin, sender } };
+        results.push(await store.cronJobs.add(by(`g${nth}`, place), bounds, 5));
+      }
+      expect(results.slice(0, 6)).toEqual(['added', 'added', 'full', 'added', 'added', 'full']);
+      expect(results.slice(-1)).toEqual(['added']);
+      const more = by('one more', { origin: { ...origin, sender: { ...origin.sender, id: 'x' } } });
+      for (const id of ['h1', 'h2']) {
+        const place = { conversationId: `web:${id}`, origin: more.origin };
+        results.push(await store.cronJobs.add(by(id, place), bounds, 5));
+      }
+      expect(results.filter((result) => result === 'added')).toHaveLength(18);
+      const own = ['o1', 'o2', 'o3'].map((id) => job(id, { conversationId: `web:${id}` }));
+      const kept = [];
+      for (const one of own) kept.push(await store.cronJobs.add(one, bounds, 5));
+      expect(kept).toEqual(['added', 'added', 'full']);
+    });
+
     it('[H08] are the same after they were looked at, listed and looked for', async () => {
       await add('a');
       const before = await got('a');

@@ -38,7 +38,10 @@ export interface CronJob extends Omit<NewCronJob, 'nextAt'> {
   readonly createdAt: number;
 }
 
-/** How many jobs there may be: in one conversation, and in all. */
+/**
+ * How many jobs there may be: in one conversation, and in all. A person who is no owner may have as many in all
+ * chats together as in one, and the last tenth of all is for owners.
+ */
 export interface CronBounds {
   readonly perConversation: number;
   readonly total: number;
@@ -169,9 +172,30 @@ async function addJob(
   if (added === 0) return 'known';
   // Counted with the new one in place.
   const count = await sql.get(COUNT, { conversationId });
-  if (count !== undefined && count.here <= perConversation && count.total <= total) return 'added';
+  const most = job.fromOwner ? total : total - Math.floor(total * OWNERS_SHARE);
+  const hasRoom = count !== undefined && count.here <= perConversation && count.total <= most;
+  if (hasRoom && (job.fromOwner || (await countOfPerson(sql, job)) <= perConversation))
+    return 'added';
   sql.send(REMOVE, { id });
   return 'full';
+}
+
+const OWNERS_SHARE = 0.1;
+
+const GUESTS = statement(
+  "select origin from cron_job where state <> 'over' and from_owner = 0",
+).rows<{ readonly origin: string }>();
+
+async function countOfPerson(sql: Sql, { origin }: NewCronJob): Promise<number> {
+  const person = personOf(origin);
+  const jobs = await sql.all(GUESTS);
+  return jobs.filter(
+    (job) => personOf(fromCheckedJson(InboundMessage, job.origin, 'message of a job')) === person,
+  ).length;
+}
+
+function personOf({ channel, sender }: InboundMessage): string {
+  return JSON.stringify([channel, sender.id]);
 }
 
 /** A job that is not on has no next time. */

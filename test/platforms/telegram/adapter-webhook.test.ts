@@ -114,7 +114,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'connected');
     expect((await call(address, body)).status).toBe(400);
-    expect((await fetch(address)).status).toBe(401);
+    expect((await fetch(address)).status).toBe(405);
   });
 
   it('[D01] takes nothing before it is connected and after it has stopped', async () => {

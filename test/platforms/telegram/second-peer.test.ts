@@ -53,6 +53,7 @@ describe('the Telegram adapter against a server by others', () => {
         reacted: async () => {},
         message: async () => null,
         report: (state) => void states.push(state),
+        skipped: async () => {},
         tellOwner: async () => {},
         history: async () => [],
       }),

@@ -13,6 +13,7 @@ import {
   chatHistory,
   createIngress,
   createReacted,
+  createSkipped,
   type DecisionRules,
   type DeliveryDeps,
   type DeliveryWorker,
@@ -165,6 +166,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       if (message.attachments) wakeFiles();
       return outcome;
     },
+    skipped: createSkipped(ingress),
     revise: async (change) => {
       await revise(store, { channel, account }, change);
       wakeFiles();

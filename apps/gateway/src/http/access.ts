@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Logger, Monotonic } from '@parley/core';
-import type { PageSession, Role } from '@parley/store';
+import type { Role } from '@parley/store';
 import type { Context } from 'hono';
 import type { AgentServices } from './agent-routes.ts';
+import type { Door, DoorOptions, Refusal } from './door.ts';
 import { type Caller, type PageSessions, SESSION_SECRET, SIGN_IN_TOKEN } from './page-sessions.ts';
 import { includes } from './roles.ts';
 
@@ -15,77 +15,49 @@ export interface AppEnv {
   readonly Variables: { caller: Caller; agent: AgentServices };
 }
 
-/** A refused request, with the reason as a text for people. */
-export interface Refusal {
-  readonly status: 401 | 403 | 429;
-  readonly message: string;
-  readonly retryAfterSeconds?: number;
-}
-
 /** What decides about requests. */
-export interface AccessOptions {
+export interface AccessOptions extends DoorOptions {
   /** The token as it is now; it may be rotated at any time. */
   readonly token: () => string;
   /** The address listened on; decides which names are our own. */
   readonly host: string;
-  readonly monotonic: Monotonic;
-  readonly log: Logger;
 }
 
 /**
  * Who may do what (U03). The token, or a session of the page, comes as `Authorization: Bearer …`: what a
  * browser sends by itself (cookies) or keeps in histories (addresses) opens nothing.
  */
-export function createAccess({ token, host, monotonic, log }: AccessOptions) {
-  const wrong = createWrongTokens(monotonic);
-
-  /** Null: it is the token. While a caller has to wait, tokens are not compared. */
-  function checkToken(c: Context<AppEnv>, given: string): Refusal | null {
-    const sender = senderOf(c);
-    const waitMs = wrong.waitMs(sender);
-    if (waitMs > 0) return tooMany(Math.ceil(waitMs / 1_000));
-    if (sameSecret(given, token())) {
-      wrong.right(sender);
-      return null;
-    }
-    wrong.wrong(sender);
-    log.warn({ from: sender.name }, 'a wrong token was sent');
-    return { status: 401, message: WRONG_TOKEN };
-  }
-
+export function createAccess({ token, host }: AccessOptions, door: Door) {
   return {
-    checkToken,
-    /** A door with tokens of its own: wrong ones (401) slow their sender down as those of the page do. */
-    async guardOwn(
-      c: Context<AppEnv>,
-      answer: () => Promise<Response>,
-    ): Promise<Response | Refusal> {
-      const sender = senderOf(c);
-      const waitMs = wrong.waitMs(sender);
-      if (waitMs > 0) return tooMany(Math.ceil(waitMs / 1_000));
-      const response = await answer();
-      if (response.status === 401) wrong.wrong(sender);
-      return response;
+    /** Null: it is the token. */
+    checkToken(c: Context<AppEnv>, given: string): Refusal | null {
+      return sameSecret(given, token()) ? null : door.refuseWrong(c, WRONG_TOKEN);
     },
+    /** Refuses the token of a named sign-in that opens nothing. */
+    refuseSignIn: (c: Context<AppEnv>): Refusal => door.refuseWrong(c, REVOKED),
     /** Why a request is refused wherever it goes: a foreign name or origin. */
     checkPlace(c: Context<AppEnv>): Refusal | null {
       const facts = { host: c.req.header('host'), origin: c.req.header('origin') };
       const message = refusalOf(facts, host);
       return message === null ? null : { status: 403, message };
     },
-    /** Who asks; without `sessions` only the token opens. Other secrets never wait for wrong tokens of others. */
+    /** Authenticates the caller. Without `sessions`, only the token is accepted. */
     async admit(c: Context<AppEnv>, sessions?: PageSessions): Promise<Caller | Refusal> {
       const given = bearerOf(c);
       if (given === undefined) return { status: 401, message: NO_TOKEN };
       if (sessions !== undefined && SESSION_SECRET.test(given)) {
-        return (await sessions.admit(given)) ?? { status: 401, message: SESSION_OVER };
+        const caller = await sessions.admit(given);
+        if (caller !== null) return caller;
+        door.refuseWrong(c, SESSION_OVER);
+        // Not 429: on 401 the page asks its reader to sign in.
+        return { status: 401, message: SESSION_OVER };
       }
       if (sessions !== undefined && SIGN_IN_TOKEN.test(given)) {
         const signIn = await sessions.signInOf(given);
-        if (signIn === null) return { status: 401, message: REVOKED };
+        if (signIn === null) return door.refuseWrong(c, REVOKED);
         return { session: null, signIn, role: signIn.role };
       }
-      return checkToken(c, given) ?? { session: null, signIn: null, role: 'owner' };
+      return this.checkToken(c, given) ?? { session: null, signIn: null, role: 'owner' };
     },
   };
 }
@@ -109,13 +81,7 @@ const WRONG_TOKEN =
   'That token is not the one of this gateway. It may be from another data folder, cut off, or replaced since.';
 const SESSION_OVER = 'This session has ended. Sign in again.';
 /** Of a token of a person that opens nothing. */
-export const REVOKED =
-  'That token was revoked, or is of another gateway. Ask an owner for a new one.';
-
-export function tooMany(seconds: number): Refusal {
-  const message = `Too many wrong tokens. Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`;
-  return { status: 429, message, retryAfterSeconds: seconds };
-}
+const REVOKED = 'That token was revoked, or is of another gateway. Ask an owner for a new one.';
 
 /** Answers a request that is not taken, in one line. */
 export function refuse(c: Context, { status, message, retryAfterSeconds }: Refusal): Response {
@@ -134,30 +100,6 @@ export function bearerOf(c: Context): string | undefined {
 export function sameSecret(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
-}
-
-/** Where a request comes from: what a proxy passes on comes from the proxy, whatever its headers say. */
-export function networkOf(c: Context<AppEnv>): PageSession['network'] {
-  if (c.req.header('forwarded') ?? c.req.header('x-forwarded-for')) return 'proxy';
-  const address = addressOf(c);
-  if (/^(127\.|::1$|$)/.test(address)) return 'this-machine';
-  if (/^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|f[cd]|fe[89ab])/i.test(address)) {
-    return 'local-network';
-  }
-  return 'internet';
-}
-
-export function senderOf(c: Context<AppEnv>): TokenSender {
-  const network = networkOf(c);
-  const address = addressOf(c);
-  // One household has 2^64 addresses of IPv6.
-  const household = address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;
-  return { name: `${network} ${household}`, isLocal: network === 'this-machine' };
-}
-
-/** Empty where there is none, as with a Unix socket. */
-function addressOf(c: Context<AppEnv>): string {
-  return (c.env?.incoming?.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }
 
 const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -191,70 +133,4 @@ function isOwnName(host: string | undefined, boundHost: string): boolean {
   // Serving beyond this machine is an explicit setting, and its operator knows the names.
   const servesBeyond = !LOCAL_NAMES.has(boundHost) && boundHost !== '::1';
   return servesBeyond || LOCAL_NAMES.has(name);
-}
-
-/** Who sends a token, as far as it can be known. */
-export interface TokenSender {
-  /** Address, and whether a proxy is in front of it. */
-  readonly name: string;
-  /** A program of this machine, without a proxy; the sum of all wrong tokens does not slow it down. */
-  readonly isLocal: boolean;
-}
-
-interface Tries {
-  readonly count: number;
-  readonly at: number;
-}
-
-/** So many wrong tokens cost nothing; each further one doubles the wait, from a second up to the longest. */
-interface Patience {
-  readonly free: number;
-  readonly longestMs: number;
-}
-
-const ONE_SENDER: Patience = { free: 5, longestMs: 5 * 60_000 };
-/** Short: it also meets people who have the token. */
-const ALL_SENDERS: Patience = { free: 50, longestMs: 15_000 };
-/** Without another wrong token for so long all is forgotten. In ms. */
-const FORGOTTEN_AFTER_MS = 15 * 60_000;
-/** Of more senders the least recent ones are forgotten; the sum is not. */
-const MOST_SENDERS = 1_000;
-
-const NONE: Tries = { count: 0, at: 0 };
-
-/** How long the next token has to wait, in ms. */
-function waitAfter({ count, at }: Tries, now: number, { free, longestMs }: Patience): number {
-  if (count <= free || now - at > FORGOTTEN_AFTER_MS) return 0;
-  const pause = Math.min(1_000 * 2 ** Math.min(count - free - 1, 20), longestMs);
-  return Math.max(0, at + pause - now);
-}
-
-function oneMore({ count, at }: Tries, now: number): Tries {
-  return { count: now - at > FORGOTTEN_AFTER_MS ? 1 : count + 1, at: now };
-}
-
-/** Slows the guessing of tokens down, for each sender and in total. While one waits nothing is compared. */
-export function createWrongTokens(monotonic: Monotonic) {
-  const senders = new Map<string, Tries>();
-  let all = NONE;
-  return {
-    /** How long this sender's next token has to wait, in ms. */
-    waitMs({ name, isLocal }: TokenSender): number {
-      const now = monotonic();
-      const own = waitAfter(senders.get(name) ?? NONE, now, ONE_SENDER);
-      return isLocal ? own : Math.max(own, waitAfter(all, now, ALL_SENDERS));
-    },
-    wrong({ name }: TokenSender): void {
-      const now = monotonic();
-      const tries = oneMore(senders.get(name) ?? NONE, now);
-      senders.delete(name);
-      senders.set(name, tries);
-      const [oldest] = senders.keys();
-      if (senders.size > MOST_SENDERS && oldest !== undefined) senders.delete(oldest);
-      all = oneMore(all, now);
-    },
-    right: ({ name }: TokenSender): void => void senders.delete(name),
-    /** How many senders are remembered. */
-    size: (): number => senders.size,
-  };
 }

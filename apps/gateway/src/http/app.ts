@@ -1,7 +1,7 @@
 import type { HttpFacet } from '@parley/channels';
 import type { Clock } from '@parley/core';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { type ChannelServiceDeps, createChannelService } from '../channel-service.ts';
 import {
   type AccessOptions,
@@ -25,8 +25,10 @@ import {
 import { channelRoutes, withoutCodes } from './channel-routes.ts';
 import { cronRoutes } from './cron-routes.ts';
 import { addDiagnosisRoutes } from './diagnosis-routes.ts';
+import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
-import { hookApi, hookRoutes } from './hook-routes.ts';
+import { hookApi } from './hook-routes.ts';
+import { addOpenRoutes, FACET_PATH, PAGE_PATH } from './open-routes.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
 import { peopleRoutes, whoAmI } from './people-routes.ts';
 import { leastRole } from './roles.ts';
@@ -88,7 +90,8 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
  */
 export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const access = createAccess(options);
+  const door = createDoor(options);
+  const access = createAccess(options, door);
   const sessions = createPageSessions({ ...options, ...options.sessions });
   const { page } = options;
   const health = openHealth(options);
@@ -97,24 +100,13 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.header(name, value);
   });
   addHealth(app, health);
-  // Before the guard: a platform or program that calls comes by a public name and has no token of the page.
-  app.all('/channels/:channel/:account/*', async (c, next) => {
-    const { channel, account } = c.req.param();
-    const facet = options.channel(channel, account);
-    return facet?.open ? facet.fetch(c.req.raw) : next();
-  });
-  // Its clients have tokens of their own, and reach the gateway by any name.
-  app.all('/v1/*', async (c, next) => {
-    const facet = options.channel('api', 'default');
-    return facet === undefined ? next() : answerClient(c, access, facet);
-  });
-  if (options.hooks !== undefined) app.route('/hooks', hookRoutes(options.hooks, options));
+  addOpenRoutes(app, options, door);
   app.use('*', async (c, next) => {
     const refusal = access.checkPlace(c);
     return refusal === null ? next() : refuse(c, refusal);
   });
   addSignIn(app, access, sessions);
-  for (const path of ['/', '/page/*']) app.get(path, (c) => page.fetch(c.req.raw));
+  for (const path of ['/', PAGE_PATH]) app.get(path, (c) => page.fetch(c.req.raw));
   addGuard(app, access, sessions, options);
   addAgents(app, options, options.agents);
   app.get('/metrics', async (c) =>
@@ -142,7 +134,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     if (usage !== undefined) app.route('/api/usage', usageRoutes(work.store, usage, clock));
   }
   addOwnerRoutes(app, options);
-  app.all('/channels/:channel/:account/*', async (c) => {
+  app.all(FACET_PATH, async (c) => {
     const { channel, account } = c.req.param();
     const facet = options.channel(channel, account);
     if (!facet) return c.text(`There is no channel ${channel}/${account} with web routes.\n`, 404);
@@ -150,30 +142,11 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
     return sessions.untilEnded(response, c.get('caller'));
   });
-  app.notFound((c) => c.text('There is nothing here. The chat is at "/".\n', 404));
   app.onError((error, c) => {
     options.log.error({ path: c.req.path, error }, 'web request failed');
     return c.text('Something went wrong here; the log of the gateway says what.\n', 500);
   });
   return app;
-}
-
-/** Answers a client of the API; what its adapter does not answer itself gets the form of OpenAI's errors, too. */
-async function answerClient(
-  c: Context<AppEnv>,
-  access: ReturnType<typeof createAccess>,
-  facet: HttpFacet,
-): Promise<Response> {
-  const unavailable = (status: 429 | 503, message: string) =>
-    c.json({ error: { message, type: 'server_error', param: null, code: null } }, status);
-  const answered = await access.guardOwn(c, () => facet.fetch(c.req.raw));
-  if (answered instanceof Response) {
-    if (!answered.headers.get('content-type')?.startsWith('text/plain')) return answered;
-    c.header('retry-after', answered.headers.get('retry-after') ?? '5');
-    return unavailable(503, (await answered.text()).trim());
-  }
-  c.header('retry-after', String(answered.retryAfterSeconds ?? 1));
-  return unavailable(429, answered.message);
 }
 
 /** Whatever is added after this wants a caller whose role is enough. First of it: who that is, and who else may come. */

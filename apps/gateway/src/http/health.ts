@@ -5,6 +5,7 @@ import type { OldestWork } from '@parley/store';
 import { Hono } from 'hono';
 import type { AccountStatus } from '../accounts/connect-account.ts';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
+import { createDoor } from './door.ts';
 import { createStallDetector, type StalledWork } from './stalled-work.ts';
 
 /** What decides about health. */
@@ -180,7 +181,7 @@ export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessO
 /** `/healthz`, `/readyz` for everyone and `/metrics` for callers with the token (D10). */
 export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const access = createAccess(options);
+  const access = createAccess(options, createDoor(options));
   const health = openHealth({ ...options, status: () => [] });
   addHealth(app, health);
   app.get('/metrics', async (c) => {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { recordingLogger } from '@parley/core';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createDoor } from './door.ts';
 import { type HookPage, hookApi, hookRoutes } from './hook-routes.ts';
 
 const TOKEN = 'f3'.repeat(20);
@@ -30,7 +31,8 @@ beforeEach(() => {
     list: async () => [],
     count: (outcome, hook = '-') => void counted.push(`${hook} ${outcome}`),
   };
-  app = hookRoutes(page, { monotonic: () => now, log: log.log });
+  const monotonic = () => now;
+  app = hookRoutes(page, { monotonic, door: createDoor({ monotonic, log: log.log }) });
 });
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };

@@ -1,16 +1,10 @@
 import { createHmac } from 'node:crypto';
-import type { Logger, Monotonic } from '@parley/core';
+import type { Monotonic } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import {
-  type AppEnv,
-  bearerOf,
-  createWrongTokens,
-  sameSecret,
-  senderOf,
-  tooMany,
-} from './access.ts';
+import { type AppEnv, bearerOf, sameSecret } from './access.ts';
 import { bodyOf, uncachedRoutes } from './api-routes.ts';
+import type { Door } from './door.ts';
 
 /** Of a hook, what decides whether a request is taken. */
 export interface HookBounds {
@@ -52,20 +46,15 @@ const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes
  */
 export function hookRoutes(
   hooks: HookPage,
-  { monotonic, log }: { readonly monotonic: Monotonic; readonly log: Logger },
+  { monotonic, door }: { readonly monotonic: Monotonic; readonly door: Door },
 ): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const wrong = createWrongTokens(monotonic);
   const rate = createRate(monotonic);
-  /** A right token never waits for wrong ones, or anybody could keep events away. */
   function unproven(c: Context<AppEnv>): Response {
-    const sender = senderOf(c);
-    const waitMs = wrong.waitMs(sender);
     hooks.count('unauthorized');
-    if (waitMs > 0) return refused(c, 429, tooMany(Math.ceil(waitMs / 1_000)).message, waitMs);
-    wrong.wrong(sender);
-    log.warn({ from: sender.name }, 'an event with a wrong token, or for no hook, was sent');
-    return refused(c, 401, UNAUTHORIZED);
+    if (!isProofGiven(c)) return refused(c, 401, UNAUTHORIZED);
+    const { status, message, retryAfterSeconds } = door.refuseWrong(c, UNAUTHORIZED);
+    return refused(c, status === 429 ? 429 : 401, message, (retryAfterSeconds ?? 0) * 1_000);
   }
   app.post('/:name', async (c) => {
     const { name } = c.req.param();
@@ -116,11 +105,16 @@ function refused(
   c: Context,
   status: 400 | 401 | 413 | 429 | 503,
   message: string,
-  waitMs?: number,
+  waitMs = 0,
 ): Response {
   if (status === 401) c.header('www-authenticate', 'Bearer');
-  if (waitMs !== undefined) c.header('retry-after', String(Math.ceil(waitMs / 1_000)));
+  if (waitMs > 0) c.header('retry-after', String(Math.ceil(waitMs / 1_000)));
   return c.json({ error: message }, status, { 'cache-control': 'no-store' });
+}
+
+/** Whether a request claims to know a token at all. */
+function isProofGiven(c: Context): boolean {
+  return bearerOf(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }
 
 /** Null: the sender does not know the token. `body` is there where it had to be read for that. */

@@ -206,16 +206,15 @@ describe('a session of the page', () => {
     expect((await signIn(token, { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('[U03] continues while wrong tokens are slowed down, which are not compared meanwhile', async () => {
+  it('[U03] continues while wrong tokens are slowed down, as does the right token', async () => {
     const { signIn, session, status, ask, lines } = await gateway();
     const secret = await session();
     for (let nth = 0; nth < 6; nth += 1) expect((await signIn('wrong')).status).toBe(401);
-    const slow = await signIn(token);
+    const slow = await signIn('wrong');
     expect([slow.status, slow.headers.get('retry-after')]).toEqual([429, '1']);
-    expect((await ask('/api/status', token)).status).toBe(429);
+    expect((await signIn(token)).status).toBe(201);
     expect(await status(secret)).toBe(200);
     expect((await ask('/api/sessions', secret)).status).toBe(200);
-    now += 1_000;
     expect((await ask('/api/status', token)).status).toBe(200);
     const logged = JSON.stringify(lines);
     expect(logged).toContain('a wrong token was sent');
@@ -302,7 +301,7 @@ describe('a named sign-in', () => {
     const one = await gateway();
     const { own } = await person(one, 'viewer');
     for (let nth = 0; nth < 6; nth += 1) await one.signIn('wrong');
-    expect((await one.ask('/api/status', token)).status).toBe(429);
+    expect((await one.ask('/api/status', 'wrong')).status).toBe(429);
     expect(await one.status(own)).toBe(200);
     expect((await one.signIn(own)).status).toBe(201);
   });

@@ -49,8 +49,9 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
     streaming: streamingTo(hub),
     http: {
       open: true,
-      async fetch(request) {
-        const response = answer(request);
+      origins: context.settings.origins,
+      async fetch(request, door) {
+        const response = answer(request, door);
         underWay.add(response);
         return response.finally(() => underWay.delete(response));
       },

@@ -6,6 +6,8 @@ export const ApiAccount = z.strictObject({
   /** The default agent's name as a model. */
   agent: z.string(),
   waitMs: z.number(),
+  /** Pages of these may call it. */
+  origins: z.array(z.string()).default([]),
   clients: z.record(
     z.string(),
     z.strictObject({

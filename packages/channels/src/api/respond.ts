@@ -31,20 +31,11 @@ export interface AnswerOrder {
   readonly stream: false | { readonly usage: boolean };
 }
 
-/** Each waiting request looks into the database now and then. */
-const MOST_WAITING = 500;
-
-/** Answers requests: as a whole, or as the events of a stream. */
+/** Answers requests: as a whole, or as the events of a stream. `release` is called when one is answered. */
 export function createResponder(
   deps: RespondDeps,
-): (order: AnswerOrder, left: AbortSignal) => Promise<Response> {
-  let waiting = 0;
-  return async (order, left) => {
-    if (waiting >= MOST_WAITING) return errorResponse(TOO_MANY);
-    waiting += 1;
-    const release = (): void => {
-      waiting -= 1;
-    };
+): (order: AnswerOrder, left: AbortSignal, release: () => void) => Promise<Response> {
+  return async (order, left, release) => {
     if (order.stream !== false) return streamed(deps, order, left, release);
     try {
       const said = await answerTo(deps, order, left);
@@ -59,12 +50,6 @@ export function createResponder(
 
 const AGAIN =
   'The same request with the same Idempotency-Key gets it when it is there, and runs nothing twice; the page shows it, too.';
-const TOO_MANY: ApiError = {
-  status: 429,
-  code: 'rate_limit_exceeded',
-  message: `${MOST_WAITING} requests wait for their answers already. Your message is stored and will be answered. ${AGAIN}`,
-  retryAfterSeconds: 10,
-};
 export const CLOSING: ApiError = {
   status: 503,
   code: 'shutting_down',

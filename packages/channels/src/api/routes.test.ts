@@ -25,17 +25,19 @@ function scene(
     answer = async () => ANSWERED,
     outcome = { kind: 'accepted', conversationId: 'c' },
     waitMs = 10_000,
+    others = {},
   }: {
     readonly answer?: (chatId: string, messageId: string) => Promise<MessageAnswer | null>;
     readonly outcome?: IngressOutcome;
     readonly waitMs?: number;
+    readonly others?: ApiAccount['clients'];
   } = {},
 ) {
   const received: InboundMessage[] = [];
   const shop = { token: TOKEN, owner: false, conversations: 'one', ...client } as const;
   const context: ChannelContext<ApiAccount> = {
     account: 'default',
-    settings: { agent: 'main', waitMs, clients: { shop } },
+    settings: { agent: 'main', waitMs, origins: [], clients: { shop, ...others } },
     log: silentLogger,
     clock: () => 5_000,
     monotonic: () => 5_000,
@@ -50,6 +52,7 @@ function scene(
       return outcome;
     },
     report: () => undefined,
+    skipped: async () => {},
     tellOwner: async () => {},
     history: async () => [],
     answer,
@@ -183,5 +186,37 @@ describe('a request of an API client', () => {
   ])('[D07] that ingress refuses (%o) is answered with %i', async (outcome, status) => {
     const { ask } = scene({}, { outcome });
     expect((await ask({})).status).toBe(status);
+  });
+});
+
+describe('[D07] the requests of an API client that wait for their answers', () => {
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const [mine, other] = ['m'.repeat(32), 'o'.repeat(32)];
+  const others: ApiAccount['clients'] = {
+    mine: { token: mine, owner: true, conversations: 'one' },
+    other: { token: other, owner: false, conversations: 'one' },
+  };
+
+  it('are as many as its share; all others are answered meanwhile, and nothing of the rest is stored', async () => {
+    const answer = async (chatId: string) => (chatId.startsWith('shop') ? WAITS : ANSWERED);
+    const { adapter, ask, received } = scene({}, { answer, others });
+    const waiting = Array.from({ length: 150 }, () => ask({}));
+    await expect.poll(() => received.length).toBe(150);
+    const refused = await Promise.all(Array.from({ length: 600 }, () => ask({})));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(refused[0]?.text).toContain('150 requests of this client wait');
+    expect(received).toHaveLength(150);
+    for (const token of [mine, other]) expect((await ask({}, bearer(token))).status).toBe(200);
+    await adapter.stop();
+    await Promise.all(waiting);
+  });
+
+  it('take a place while they are read and free it when they are refused', async () => {
+    const { ask } = scene({}, { others });
+    for (let nth = 0; nth < 200; nth += 1)
+      expect((await ask({ messages: 'none' })).status).toBe(400);
+    expect((await ask({})).status).toBe(200);
+    for (let nth = 0; nth < 200; nth += 1) await ask({ stream: true });
+    expect((await ask({})).status).toBe(200);
   });
 });

@@ -1,13 +1,15 @@
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
-import type { InboundMessage } from '@parley/core';
+import { countOf, type InboundMessage } from '@parley/core';
 import { type Context, Hono } from 'hono';
-import type { ChannelContext, IngressOutcome } from '../adapter.ts';
+import type { ChannelContext, IngressOutcome, SecretDoor } from '../adapter.ts';
 import { kindOf } from '../attachments/file-response.ts';
 import { parseCommand } from '../ingress/command.ts';
 import { parseJson, readBody } from '../request-body.ts';
 import type { EventHub } from '../web/events.ts';
+import { type WrongAddress, wrongAddress } from '../wrong-address.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import type { ApiAccount } from './index.ts';
+import { createPlaces, type NoPlace } from './places.ts';
 import { type AnswerOrder, CLOSING, createResponder } from './respond.ts';
 import { type ApiError, badRequest, errorResponse, modelBody } from './wire.ts';
 
@@ -28,15 +30,25 @@ interface Client {
   readonly conversations: 'one' | 'per-request';
 }
 
+interface ApiEnv {
+  readonly Bindings: { readonly door?: SecretDoor | undefined };
+  readonly Variables: { client: Client };
+}
+
 /** `/v1` as OpenAI's clients know it. */
-export function createApiRoutes(deps: ApiDeps): Hono<{ Variables: { client: Client } }> {
+export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { context, closing } = deps;
-  const app = new Hono<{ Variables: { client: Client } }>().basePath('/v1');
+  const app = new Hono<ApiEnv>().basePath('/v1');
   const respond = createResponder(deps);
+  const places = createPlaces(Object.keys(context.settings.clients).length);
   const since = Math.floor(context.clock() / 1_000);
   app.use(async (c, next) => {
-    const client = clientOf(context.settings, c.req.header('authorization'));
-    if (client === null) return errorResponse(NO_CLIENT);
+    const wrong = wrongAddress(app, c.req);
+    if (wrong !== null) return errorResponse(noRoute(wrong));
+    const given = bearerOf(c.req.header('authorization'));
+    if (given === undefined) return errorResponse(NO_CLIENT);
+    const client = clientOf(context.settings, given);
+    if (client === null) return refuseWrong(c.env.door);
     c.set('client', client);
     return next();
   });
@@ -50,10 +62,19 @@ export function createApiRoutes(deps: ApiDeps): Hono<{ Variables: { client: Clie
   });
   app.post('/chat/completions', async (c) => {
     if (closing.aborted) return errorResponse(CLOSING);
-    const order = await takeIn(deps, c, c.get('client'));
-    return 'status' in order ? errorResponse(order) : respond(order, c.req.raw.signal);
+    // Before the body is read: many large ones take memory.
+    const release = places.take(c.get('client'));
+    if (typeof release !== 'function') return errorResponse(noPlace(release));
+    let isAnswered = false;
+    try {
+      const order = await takeIn(deps, c, c.get('client'));
+      if ('status' in order) return errorResponse(order);
+      isAnswered = true;
+      return await respond(order, c.req.raw.signal, release);
+    } finally {
+      if (!isAnswered) release();
+    }
   });
-  app.notFound((c) => errorResponse({ ...NO_ROUTE, message: `There is no ${c.req.path} here.` }));
   app.onError((error, c) => {
     context.log.error({ path: c.req.path, error }, 'request of the API failed');
     return errorResponse(FAILED);
@@ -67,7 +88,21 @@ const NO_CLIENT: ApiError = {
   message:
     'Send the token of a client (api.clients in the settings) as "Authorization: Bearer …"; OpenAI’s libraries call it the API key.',
 };
-const NO_ROUTE = { status: 404, code: 'not_found' } as const;
+
+function noRoute({ status, message, allow }: WrongAddress): ApiError {
+  const there = 'The API has POST /v1/chat/completions, GET /v1/models and GET /v1/models/MODEL.';
+  const code = status === 405 ? 'method_not_allowed' : 'not_found';
+  return { status, code, message: `${message} ${there}`, allow };
+}
+
+/** A wrong token waits for the wrong ones before it; a right one never does. */
+function refuseWrong(door: SecretDoor | undefined): Response {
+  const retryAfterSeconds = door?.refuseWrong() ?? 0;
+  if (retryAfterSeconds === 0) return errorResponse(NO_CLIENT);
+  const message = `Too many wrong tokens. Try again in ${countOf(retryAfterSeconds, 'second')}.`;
+  return errorResponse({ status: 429, code: 'too_many_wrong_tokens', message, retryAfterSeconds });
+}
+
 const FAILED: ApiError = {
   status: 503,
   code: 'unavailable',
@@ -76,16 +111,29 @@ const FAILED: ApiError = {
   retryAfterSeconds: 5,
 };
 
+function noPlace(why: NoPlace): ApiError {
+  const who =
+    why.kind === 'client'
+      ? `${countOf(why.places, 'request')} of this client ${why.places === 1 ? 'waits' : 'wait'} for an answer already, its share of all.`
+      : 'As many requests as there may be wait for their answers already.';
+  const message = `${who} Nothing was stored; send it again later.`;
+  return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };
+}
+
 function noModel(asked: string, agent: string): ApiError {
   const message = `There is no model ${JSON.stringify(asked)} for this client; the agent is ${JSON.stringify(agent)}.`;
   return { status: 404, code: 'model_not_found', message };
 }
 
+function bearerOf(header: string | undefined): string | undefined {
+  return /^Bearer +(.+)$/i.exec(header ?? '')?.[1];
+}
+
 /** All tokens are compared, in constant time. */
-function clientOf({ agent: main, clients }: ApiAccount, header: string | undefined): Client | null {
-  const given = digest(/^Bearer +(.+)$/i.exec(header ?? '')?.[1] ?? '');
-  const found = Object.entries(clients).filter(([, { token }]) =>
-    timingSafeEqual(digest(token), given),
+function clientOf({ agent: main, clients }: ApiAccount, token: string): Client | null {
+  const given = digest(token);
+  const found = Object.entries(clients).filter(([, own]) =>
+    timingSafeEqual(digest(own.token), given),
   );
   const [one] = found;
   if (one === undefined) return null;
@@ -232,7 +280,7 @@ function overloaded(message: string, retryAfterSeconds: number): ApiError {
 }
 
 /** A conversation has room again once its next turn has started; all of them together take longer. In seconds. */
-const AGAIN_AFTER = { conversation: 10, all: 30 } as const;
+const AGAIN_AFTER = { conversation: 10, person: 30, all: 30 } as const;
 
 /** Null: it is stored, or was before. */
 function refusedAs(outcome: IngressOutcome): ApiError | null {

@@ -2,10 +2,12 @@ import type { AnswerUsage } from '@parley/store';
 
 /** An error in OpenAI's form. */
 export interface ApiError {
-  readonly status: 400 | 401 | 404 | 409 | 413 | 429 | 500 | 503 | 504;
+  readonly status: 400 | 401 | 404 | 405 | 409 | 413 | 429 | 500 | 503 | 504;
   readonly code: string;
   readonly message: string;
   readonly retryAfterSeconds?: number;
+  /** Of 405: the methods that the address takes. */
+  readonly allow?: string | undefined;
 }
 
 export function badRequest(message: string, code: string): ApiError {
@@ -23,12 +25,13 @@ export function errorBody(error: ApiError): object {
 }
 
 export function errorResponse(error: ApiError): Response {
-  const { status, retryAfterSeconds } = error;
+  const { status, retryAfterSeconds, allow } = error;
   return Response.json(errorBody(error), {
     status,
     headers: {
       'cache-control': 'no-store',
       ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+      ...(allow !== undefined && { allow }),
       ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
     },
   });

@@ -2,7 +2,7 @@ import { agentOfConversation, busyIn, type InboundMessage, silentTracer } from '
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
-import type { IngressDecision, PairingRules, SenderRights } from './decide.ts';
+import { type IngressDecision, type PairingRules, personId, type SenderRights } from './decide.ts';
 import { earlierMessages } from './earlier.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { type BacklogLimit, createSeldom } from './limits.ts';
@@ -64,12 +64,12 @@ export async function admit(
         if (!rank.mayChangeChat) return runCommand(deps, admitted, decision.command, rank);
       }
       for (const picture of albums.release(admitted.message)) {
-        await acceptPicture(deps, picture, admitted.reason, memory);
+        await acceptPicture(deps, picture, { admitted, rights }, memory);
       }
       for (const message of await earlierMessages(deps, admitted, sender)) {
         await keepAsContext(deps, { ...admitted, message });
       }
-      return accept(deps, admitted, memory);
+      return accept(deps, admitted, rights.isOwner, memory);
   }
 }
 
@@ -77,14 +77,14 @@ export async function admit(
 async function acceptPicture(
   deps: IngressDeps,
   picture: AdmittedMessage,
-  reason: string | undefined,
+  { admitted: { reason }, rights }: Pick<Decided, 'admitted' | 'rights'>,
   memory: Memory,
 ): Promise<void> {
   const { channel, account, chat, messageId } = picture.message;
   await deps.store.inbox.revise({ channel, account, chatId: chat.id, messageId }, null);
   const message = { ...picture.message, addressed: true };
   const admitted = { ...picture, message, ...(reason === undefined ? {} : { reason }) };
-  await recordRefusal(deps, admitted, await accept(deps, admitted, memory));
+  await recordRefusal(deps, admitted, await accept(deps, admitted, rights.isOwner, memory));
 }
 
 async function explainRefusal(
@@ -138,6 +138,7 @@ function store(
 async function accept(
   deps: IngressDeps,
   admitted: AdmittedMessage,
+  isOwner: boolean,
   { explain, backlog }: Memory,
 ): Promise<IngressOutcome> {
   const { limits, busy = 'collect' } = deps.rules;
@@ -145,20 +146,18 @@ async function accept(
   const inItsConversation = limits.waitingPerConversation;
   // Also at the limit: a message that is known already is never refused.
   let replaced: readonly string[] | undefined;
-  const { stored, hasRoom } = await storeWithin(backlog, (hasAny) =>
+  const from = { person: placeHolderOf(admitted.message), isOwner };
+  const { stored, room } = await storeWithin(backlog, from, (hasAny) =>
     store(deps, admitted, hasAny ? inItsConversation : 0, (ids) => {
       replaced = ids;
     }),
   );
   if (stored === 'full') {
-    const bound = hasRoom ? 'conversation' : 'all';
+    const bound = BOUND_OF[room];
     deps.meter.count('parley_overflow_total', { channel, bound });
-    if (hasRoom) await explain.overflow(admitted, inItsConversation);
+    if (room === 'room') await explain.overflow(admitted, inItsConversation);
     else await explain.noRoom(admitted);
-    const reason = hasRoom
-      ? `${inItsConversation} messages of this conversation wait already`
-      : `${limits.waitingInAll} messages of all chats wait already`;
-    return { kind: 'refused', reason, bound };
+    return { kind: 'refused', reason: fullReason(room, limits), bound };
   }
   deps.pass('inbox-committed');
   // Also for a duplicate: the process may have died between storing and waking the first time.
@@ -174,23 +173,45 @@ async function accept(
 /** Stores a message within the limit, and always reports whether it waits now. */
 async function storeWithin(
   backlog: BacklogLimit,
+  from: Parameters<BacklogLimit['reserve']>[0],
   storeWhere: (hasRoom: boolean) => ReturnType<typeof store>,
 ) {
-  const hasRoom = await backlog.reserve();
+  const room = await backlog.reserve(from);
   let stays = false;
   try {
-    const stored = await storeWhere(hasRoom);
+    const stored = await storeWhere(room === 'room');
     stays = stored === 'stored';
-    return { stored, hasRoom };
+    return { stored, room };
   } finally {
-    if (hasRoom) backlog.release(stays);
+    if (room === 'room') backlog.release(from, stays);
   }
+}
+
+type Room = Awaited<ReturnType<BacklogLimit['reserve']>>;
+
+const BOUND_OF = { room: 'conversation', share: 'person', full: 'all' } as const;
+
+function fullReason(room: Room, limits: IngressDeps['rules']['limits']): string {
+  switch (room) {
+    case 'room':
+      return `${limits.waitingPerConversation} messages of this conversation wait already`;
+    case 'share':
+      return 'many messages of all chats wait, and of these this person has a share already';
+    case 'full':
+      return `${limits.waitingInAll} messages of all chats wait already`;
+  }
+}
+
+/** Whose share of the waiting messages one takes. A client of the API makes up the people behind it. */
+function placeHolderOf(message: InboundMessage): string {
+  const person = personId(message);
+  return message.channel === 'api' ? (person.split('/')[0] ?? person) : person;
 }
 
 /** An accepted message has its own row; every other one gets a row here (D08). */
 export async function recordRefusal(
   { store }: Pick<IngressDeps, 'store'>,
-  { message, receivedAt }: AdmittedMessage,
+  { message, receivedAt }: Pick<AdmittedMessage, 'message' | 'receivedAt'>,
   outcome: IngressOutcome,
 ): Promise<void> {
   if (outcome.kind !== 'ignored' && outcome.kind !== 'refused') return;

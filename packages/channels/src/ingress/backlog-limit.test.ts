@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createBacklogLimit } from './limits.ts';
 
+const OWNER = { person: 'telegram:1', isOwner: true };
+const guest = (id: string) => ({ person: `telegram:${id}`, isOwner: false });
+
 function open(limit: number) {
   const state = { now: 0, waiting: 0, looks: 0 };
   const waitingInAll = async () => {
@@ -13,10 +16,10 @@ function open(limit: number) {
     () => state.now,
   );
   /** One more message that waits, if there is room. */
-  const take = async (): Promise<boolean> => {
-    const may = await backlog.reserve();
-    if (may) backlog.release(true);
-    return may;
+  const take = async (from = OWNER): Promise<boolean> => {
+    const room = await backlog.reserve(from);
+    if (room === 'room') backlog.release(from, true);
+    return room === 'room';
   };
   return { state, backlog, take };
 }
@@ -34,16 +37,16 @@ describe('the limit of all that waits', () => {
 
   it('[D07] lets no more in when many come at the same moment', async () => {
     const { state, backlog } = open(10);
-    const all = await Promise.all(Array.from({ length: 30 }, () => backlog.reserve()));
-    expect(all.filter((may) => may)).toHaveLength(10);
+    const all = await Promise.all(Array.from({ length: 30 }, () => backlog.reserve(OWNER)));
+    expect(all.filter((room) => room === 'room')).toHaveLength(10);
     expect(state.looks).toBe(1);
   });
 
   it('[D07] has room again for what did not stay', async () => {
     const { backlog, take } = open(1);
-    expect(await backlog.reserve()).toBe(true);
+    expect(await backlog.reserve(OWNER)).toBe('room');
     expect(await take()).toBe(false);
-    backlog.release(false);
+    backlog.release(OWNER, false);
     expect(await take()).toBe(true);
   });
 
@@ -68,5 +71,33 @@ describe('the limit of all that waits', () => {
       await take();
     }
     expect(state.looks).toBeLessThanOrEqual(21);
+  });
+});
+
+describe('the share of one person in all that waits', () => {
+  /** How many of `count` messages are taken. */
+  async function takes({ take }: ReturnType<typeof open>, from: typeof OWNER, count: number) {
+    let taken = 0;
+    for (let nth = 0; nth < count; nth += 1) taken += (await take(from)) ? 1 : 0;
+    return taken;
+  }
+
+  it('[D07] leaves room for others and for owners, whatever one person sends', async () => {
+    const scene = open(1_000);
+    expect(await takes(scene, guest('2'), 5_000)).toBe(600);
+    expect(await takes(scene, guest('3'), 5_000)).toBe(100);
+    for (const id of ['4', '5', '6']) await takes(scene, guest(id), 5_000);
+    expect(await scene.backlog.reserve(guest('7'))).toBe('full');
+    expect(await takes(scene, OWNER, 5_000)).toBe(100);
+    expect(await scene.backlog.reserve(OWNER)).toBe('full');
+  });
+
+  it('[D07] starts again when less waits', async () => {
+    const scene = open(1_000);
+    await takes(scene, guest('2'), 5_000);
+    expect(await scene.backlog.reserve(guest('2'))).toBe('share');
+    scene.state.now += 1_000;
+    scene.state.waiting = 400;
+    expect(await takes(scene, guest('2'), 5_000)).toBe(200);
   });
 });

@@ -200,6 +200,39 @@ describe('the bounds of what is taken', () => {
     expect(story).toMatchObject([{ outcome: 'refused' }]);
   });
 
+  it('[D07] gives one guest a share of all that may wait, and keeps places for owners', async () => {
+    const limits = { messageCharacters: 30, waitingPerConversation: 3, waitingInAll: 20 };
+    const access = { ...POLICY.access, direct: 'open' } as const;
+    const receive = scene.ingressWith({ access }, {}, { limits });
+    let nth = 0;
+    const write = (sender: string) => {
+      nth += 1;
+      const chat = { id: `chat ${nth}`, type: 'direct' } as const;
+      const from = { id: sender, name: sender, isBot: false };
+      const id = `${nth}`;
+      return receive(
+        aMessage({
+          messageId: id,
+          chat,
+          text: `text ${id}`,
+          ...(sender !== '' && { sender: from }),
+        }),
+        CAPABILITIES,
+      );
+    };
+    const accepted = async (sender: string, count: number) => {
+      const outcomes = [];
+      for (let sent = 0; sent < count; sent += 1) outcomes.push((await write(sender)).kind);
+      return outcomes.filter((kind) => kind === 'accepted').length;
+    };
+    expect(await accepted('eve', 30)).toBe(12);
+    expect(await write('eve')).toMatchObject({ kind: 'refused', bound: 'person' });
+    expect(await accepted('bob', 1)).toBe(1);
+    for (const guest of ['c', 'd', 'e', 'f']) await accepted(guest, 9);
+    expect(await write('bob')).toMatchObject({ kind: 'refused', bound: 'all' });
+    expect(await accepted('', 5)).toBe(2);
+  });
+
   it('[D03] [D07] says that a message waits where it may end a turn, and only if it was taken', async () => {
     const receive = scene.ingressWith({}, {}, { busy: { direct: 'interrupt' } });
     const write = (messageId: string, change = {}) =>

@@ -4,11 +4,24 @@ import type { InboxRepository } from '@parley/store';
 
 /** Bounds the messages that wait in all conversations, as one account counts them (D07). */
 export interface BacklogLimit {
-  /** True: one more may wait, and `release` must follow. */
-  reserve(): Promise<boolean>;
+  /** `room`: one more of this person may wait, and `release` must follow. `share`: others still may. */
+  reserve(from: Waiting): Promise<'room' | 'share' | 'full'>;
   /** `stays`: the message was stored and waits now. */
-  release(stays: boolean): void;
+  release(from: Waiting, stays: boolean): void;
 }
+
+/** Who sends a message that is to wait. */
+interface Waiting {
+  readonly person: string;
+  readonly isOwner: boolean;
+}
+
+/** Of all places the last tenth is for owners. */
+const OWNERS_SHARE = 0.1;
+/** From here on each person may take only a share. */
+const CROWDED = 0.5;
+const PERSONS_SHARE = 0.1;
+const MAX_PERSONS = 10_000;
 
 /** Between two queries only the messages of this account are counted. In ms. */
 const LOOK_EVERY_MS = 1_000;
@@ -27,7 +40,19 @@ export function createBacklogLimit(
   let entering = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
-  const isFull = (): boolean => known + since + entering >= limit();
+  /** Messages of each person since it became crowded. */
+  const taken = new BoundedMap<string, number>(MAX_PERSONS);
+  const waiting = (): number => known + since + entering;
+  const isFull = (isOwner: boolean): boolean =>
+    waiting() >= limit() - (isOwner ? 0 : Math.floor(limit() * OWNERS_SHARE));
+  /** Whether one person has taken a share of what is left for all. */
+  const hasShare = ({ person, isOwner }: Waiting): boolean => {
+    if (waiting() < limit() * CROWDED) {
+      taken.clear();
+      return false;
+    }
+    return !isOwner && (taken.get(person) ?? 0) >= Math.ceil(limit() * PERSONS_SHARE);
+  };
   const look = async (): Promise<void> => {
     const counted = since;
     known = await inbox.waitingInAll();
@@ -35,21 +60,24 @@ export function createBacklogLimit(
     lookedAt = monotonic();
   };
   return {
-    async reserve() {
+    async reserve(from) {
       const age = monotonic() - lookedAt;
-      if (age >= LOOK_EVERY_MS || (isFull() && age >= LOOK_AGAIN_MS)) {
+      if (age >= LOOK_EVERY_MS || (isFull(from.isOwner) && age >= LOOK_AGAIN_MS)) {
         looking ??= look().finally(() => {
           looking = null;
         });
         await looking;
       }
-      if (isFull()) return false;
+      if (isFull(from.isOwner)) return 'full';
+      if (hasShare(from)) return 'share';
       entering += 1;
-      return true;
+      return 'room';
     },
-    release(stays) {
+    release({ person }, stays) {
       entering -= 1;
-      if (stays) since += 1;
+      if (!stays) return;
+      since += 1;
+      if (waiting() > limit() * CROWDED) taken.set(person, (taken.get(person) ?? 0) + 1);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Capabilities, RenderTarget } from '@parley/core';
 import { joinParts } from '@parley/markup';
-import type { ChannelAdapter, ChannelContext, StreamingFacet } from '../adapter.ts';
+import type { ChannelAdapter, ChannelContext, SecretDoor, StreamingFacet } from '../adapter.ts';
 import { createEventHub, type EventHub, followingHub, sentFile, shownEntry } from './events.ts';
 import type { WebFront } from './front.ts';
 
@@ -76,15 +76,17 @@ function hubOf(context: ChannelContext<unknown>): EventHub {
 }
 
 interface Routes {
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: Request, env?: object): Response | Promise<Response>;
 }
 
 /** The web framework is loaded by the first request: a gateway without visitors does not load it. */
-export function lazyRoutes(load: () => Promise<Routes>): (request: Request) => Promise<Response> {
+export function lazyRoutes(
+  load: () => Promise<Routes>,
+): (request: Request, door?: SecretDoor) => Promise<Response> {
   let routes: Promise<Routes> | undefined;
-  return async (request) => {
+  return async (request, door) => {
     routes ??= load();
-    return (await routes).fetch(request);
+    return (await routes).fetch(request, { door });
   };
 }
 

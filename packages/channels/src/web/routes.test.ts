@@ -54,6 +54,7 @@ function webFront(
       return receive(message);
     },
     report: () => undefined,
+    skipped: async () => {},
     tellOwner: async () => {},
     history: async () => history,
   };

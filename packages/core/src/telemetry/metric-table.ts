@@ -67,7 +67,7 @@ export const PARLEY_METRICS: MetricTable = {
     'channel',
   ),
   parley_overflow_total: counter(
-    'Messages that were refused because too many wait or because they are too long, by the bound.',
+    'Messages that were refused because too many wait, too many were missed, or they are too long, by the bound.',
     'channel',
     'bound',
   ),

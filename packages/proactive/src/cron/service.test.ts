@@ -48,7 +48,7 @@ describe('the cron service', () => {
     scene = await openCronScene();
     for (let count = 0; count < 3; count += 1) await scene.add(DAILY);
     expect(await scene.add(DAILY)).toBe(
-      'Not added: there may be 3 jobs in one conversation and 4 in all. Remove one first.',
+      'Not added: there may be 3 jobs in one conversation, as many of one guest, and 4 in all, of which the last tenth is for owners. Remove one first.',
     );
   });
 

@@ -74,7 +74,7 @@ async function add(
   const result = await store.cronJobs.add(made, settings, clock());
   if (result === 'full') {
     return refused(
-      `Not added: there may be ${settings.perConversation} jobs in one conversation and ${settings.total} in all. Remove one first.`,
+      `Not added: there may be ${settings.perConversation} jobs in one conversation, as many of one guest, and ${settings.total} in all, of which the last tenth is for owners. Remove one first.`,
     );
   }
   const job = await store.cronJobs.find(order.askedBy);

@@ -68,10 +68,11 @@ export interface DiscordDouble {
   /** The role in that guild of those who were promoted. */
   readonly moderatorRoleId: string;
   readonly transcript: Transcript;
-  /** How often a bot identified and resumed, and how many connections there are. */
+  /** How often a bot identified and resumed, how many RESUMEs are held, and how many connections there are. */
   gateway(): {
     readonly identifies: number;
     readonly resumes: number;
+    readonly waitingResumes: number;
     readonly connections: number;
   };
   addGuild(name: string): string;
@@ -193,6 +194,7 @@ function handleFor(parts: Parts): DiscordDouble {
     gateway: () => ({
       identifies: gateway.identifies,
       resumes: gateway.resumes,
+      waitingResumes: gateway.waitingResumes,
       connections: gateway.connections.size,
     }),
     portal: (intents) => {

@@ -59,6 +59,11 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject({ ...kind('close'), code: z.number() }),
   /** No RESUME succeeds any more. */
   z.strictObject(kind('forget-sessions')),
+  /** A RESUME gets no answer until `release-resumes`. */
+  z.strictObject(kind('hold-resumes')),
+  z.strictObject(kind('release-resumes')),
+  /** The next RESUMEs end with this code, for example 4000; the session stays. */
+  z.strictObject({ ...kind('close-resumes'), code: z.number(), count: z.number() }),
   /** An outage takes a guild away, or gives it back. */
   z.strictObject({ ...kind('guild-unavailable'), guild }),
   z.strictObject({ ...kind('guild-back'), guild }),
@@ -107,6 +112,15 @@ export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFaul
       break;
     case 'forget-sessions':
       gateway.forgetAll();
+      break;
+    case 'hold-resumes':
+      gateway.holdResumes();
+      break;
+    case 'release-resumes':
+      gateway.releaseResumes();
+      break;
+    case 'close-resumes':
+      gateway.closeResumes(fault.code, fault.count);
       break;
     case 'guild-unavailable':
       guildOf(world, fault.guild).available = false;

@@ -15,6 +15,10 @@ export interface GatewayHost {
   asSent(frame: Frame): unknown;
   begin(identity: Identity, connection: GatewayConnection): void;
   find(sessionId: string): GatewaySession | undefined;
+  /** Runs the answer to a RESUME, now or when it is no longer held. */
+  answerResume(answer: () => void): void;
+  /** The close code with which this RESUME ends, if it does. */
+  refusedResume(): number | undefined;
   forget(session: GatewaySession): void;
   members(request: unknown, connection: GatewayConnection): void;
 }
@@ -136,7 +140,13 @@ export class GatewayConnection {
   /** Does what a frame asks; gives back why the connection must end, if it must. */
   #obey(op: number, d: unknown): Ending | undefined {
     if (op === 2) return this.#identify(d);
-    if (op === 6) return this.#resume(d);
+    if (op === 6) {
+      this.#host.answerResume(() => {
+        const ending = this.#resume(d);
+        if (ending !== undefined) this.close(...ending);
+      });
+      return undefined;
+    }
     if (op === 1) {
       this.signal(11);
       return undefined;
@@ -166,6 +176,10 @@ export class GatewayConnection {
     const resume = Resume.safeParse(d);
     if (!resume.success) return ENDING.undecodable;
     if (resume.data.token !== this.#host.token) return ENDING.wrongToken;
+    // The bot has given up waiting.
+    if (this.#socket.readyState !== this.#socket.OPEN) return undefined;
+    const refused = this.#host.refusedResume();
+    if (refused !== undefined) return [refused, ''];
     const session = this.#host.find(resume.data.session_id);
     if (session === undefined) {
       this.signal(9, false);

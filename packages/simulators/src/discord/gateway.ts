@@ -48,6 +48,9 @@ export class Gateway implements GatewayHost {
   #duplicates = 0;
   #swaps = 0;
   #held: WorldEvent | undefined;
+  /** RESUMEs that wait for their answer; undefined: they are answered at once. */
+  #heldResumes: (() => void)[] | undefined;
+  #closingResumes = { code: 0, count: 0 };
 
   constructor(world: World, options: GatewayOptions) {
     this.#world = world;
@@ -123,6 +126,39 @@ export class Gateway implements GatewayHost {
     if (session !== undefined) this.resumes += 1;
     this.#world.transcript.changes.changed();
     return session;
+  }
+
+  answerResume(answer: () => void): void {
+    if (this.#heldResumes === undefined) answer();
+    else this.#heldResumes.push(answer);
+    this.#world.transcript.changes.changed();
+  }
+
+  refusedResume(): number | undefined {
+    if (this.#closingResumes.count === 0) return undefined;
+    this.#closingResumes.count -= 1;
+    return this.#closingResumes.code;
+  }
+
+  /** RESUMEs wait for their answer from now on. */
+  holdResumes(): void {
+    this.#heldResumes ??= [];
+  }
+
+  releaseResumes(): void {
+    const held = this.#heldResumes ?? [];
+    this.#heldResumes = undefined;
+    for (const answer of held) answer();
+  }
+
+  /** The next `count` RESUMEs end with a close code. */
+  closeResumes(code: number, count: number): void {
+    this.#closingResumes = { code, count };
+  }
+
+  /** How many RESUMEs wait for their answer. */
+  get waitingResumes(): number {
+    return this.#heldResumes?.length ?? 0;
   }
 
   forget(session: GatewaySession): void {

@@ -87,10 +87,10 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
   });
 }
 
-/** Every route that does something itself, once: `GET /api/status`, by method and path. */
+/** Every route that does something itself, but the API, which has tokens of its own: `GET /api/status`, by method and path. */
 export function routesOf({ routes }: ReturnType<typeof fullApp>): readonly string[] {
   const own = routes.filter(
-    ({ path, method }) => !(method === 'ALL' && /^(\/api\/[\w-]+)?\/\*$/.test(path)),
+    ({ path, method }) => !(method === 'ALL' && /^(\/v1|\/api(\/[\w-]+)?)?\/\*$/.test(path)),
   );
   const named = own.flatMap(({ path, method }) =>
     (method === 'ALL' ? ['GET', 'POST', 'DELETE'] : [method]).map((one) => `${one} ${path}`),

@@ -30,6 +30,7 @@ describe('a preview', () => {
       message: async () => null,
       commands: [],
       report: () => {},
+      skipped: async () => {},
       tellOwner: async () => {},
       history: async () => [],
     };

@@ -1,0 +1,47 @@
+import type { Context, MiddlewareHandler } from 'hono';
+
+/** How long a browser may remember that it is allowed, in seconds. */
+const REMEMBERED_SECONDS = 600;
+/** What a page may read besides the body. */
+const READABLE = 'retry-after';
+
+/**
+ * Lets web pages of these exact origins call what follows, with a token and without cookies (CORS). Other
+ * pages get no permission, so their browsers neither send a token nor show them an answer.
+ */
+export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHandler {
+  return async (c, next) => {
+    const origins = originsOf();
+    const origin = c.req.header('origin');
+    const isAllowed = origin !== undefined && origins.includes(origin);
+    if (origin !== undefined && isPreflight(c)) {
+      c.header('vary', 'Origin');
+      return isAllowed ? permit(c, origin) : c.text(`${notAllowed(origin)}\n`, 403);
+    }
+    await next();
+    if (origins.length > 0) c.header('vary', 'Origin', { append: true });
+    if (!isAllowed) return;
+    c.header('access-control-allow-origin', origin);
+    c.header('access-control-expose-headers', READABLE);
+  };
+}
+
+/** A browser asks whether a page may send a request. */
+function isPreflight(c: Context): boolean {
+  return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined;
+}
+
+function permit(c: Context, origin: string): Response {
+  c.header('access-control-allow-origin', origin);
+  c.header('access-control-allow-methods', 'GET, POST');
+  const asked = c.req.header('access-control-request-headers');
+  if (asked !== undefined) c.header('access-control-allow-headers', asked);
+  if (c.req.header('access-control-request-private-network') === 'true')
+    c.header('access-control-allow-private-network', 'true');
+  c.header('access-control-max-age', String(REMEMBERED_SECONDS));
+  return c.body(null, 204);
+}
+
+function notAllowed(origin: string): string {
+  return `Pages of ${origin} may not call this API. Its operator can allow that: api.origins in the settings.`;
+}

@@ -1,0 +1,98 @@
+import type { Logger, Monotonic } from '@parley/core';
+import { type Asker, senderOf, type TokenSender } from './sender.ts';
+
+/** A refused request, with the reason as a text for people. */
+export interface Refusal {
+  readonly status: 401 | 403 | 429;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+}
+
+export interface DoorOptions {
+  readonly monotonic: Monotonic;
+  readonly log: Logger;
+}
+
+export type Door = ReturnType<typeof createDoor>;
+
+/**
+ * One door for every secret of the web server: the token, sessions, named sign-ins, tokens of hooks and of
+ * clients of the API, secrets of webhooks. A secret is compared first, in constant time, and a right one
+ * gets in at once. Only wrong ones come here: they are counted, and slowed down for their sender and in
+ * total. So nobody can shut out those who have the secret, also where a proxy gives all the same address.
+ */
+export function createDoor({ monotonic, log }: DoorOptions) {
+  const wrong = createWrongTokens(monotonic);
+  return {
+    /** Counts a wrong secret, and says how it is refused: with `message`, or as too many. */
+    refuseWrong(c: Asker, message: string): Refusal {
+      const sender = senderOf(c);
+      const waitMs = wrong.waitMs(sender);
+      if (waitMs > 0) return tooMany(Math.ceil(waitMs / 1_000));
+      wrong.wrong(sender);
+      log.warn({ from: sender.name }, 'a wrong token was sent');
+      return { status: 401, message };
+    },
+  };
+}
+
+function tooMany(seconds: number): Refusal {
+  const message = `Too many wrong tokens. Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`;
+  return { status: 429, message, retryAfterSeconds: seconds };
+}
+
+interface Tries {
+  readonly count: number;
+  readonly at: number;
+}
+
+/** So many wrong tokens cost nothing; each further one doubles the wait, from a second up to the longest. */
+interface Patience {
+  readonly free: number;
+  readonly longestMs: number;
+}
+
+const ONE_SENDER: Patience = { free: 5, longestMs: 5 * 60_000 };
+const ALL_SENDERS: Patience = { free: 50, longestMs: 15_000 };
+/** Without another wrong token for so long all is forgotten. In ms. */
+const FORGOTTEN_AFTER_MS = 15 * 60_000;
+/** Of more senders the least recent ones are forgotten; the sum is not. */
+const MOST_SENDERS = 1_000;
+
+const NONE: Tries = { count: 0, at: 0 };
+
+/** How long the next wrong token has to wait, in ms. */
+function waitAfter({ count, at }: Tries, now: number, { free, longestMs }: Patience): number {
+  if (count <= free || now - at > FORGOTTEN_AFTER_MS) return 0;
+  const pause = Math.min(1_000 * 2 ** Math.min(count - free - 1, 20), longestMs);
+  return Math.max(0, at + pause - now);
+}
+
+function oneMore({ count, at }: Tries, now: number): Tries {
+  return { count: now - at > FORGOTTEN_AFTER_MS ? 1 : count + 1, at: now };
+}
+
+/** Counts wrong tokens, for each sender and in total, and says how long the next wrong one has to wait. */
+export function createWrongTokens(monotonic: Monotonic) {
+  const senders = new Map<string, Tries>();
+  let all = NONE;
+  return {
+    /** How long this sender's next wrong token has to wait, in ms. */
+    waitMs({ name, isLocal }: TokenSender): number {
+      const now = monotonic();
+      const own = waitAfter(senders.get(name) ?? NONE, now, ONE_SENDER);
+      return isLocal ? own : Math.max(own, waitAfter(all, now, ALL_SENDERS));
+    },
+    wrong({ name }: TokenSender): void {
+      const now = monotonic();
+      const tries = oneMore(senders.get(name) ?? NONE, now);
+      senders.delete(name);
+      senders.set(name, tries);
+      const [oldest] = senders.keys();
+      if (senders.size > MOST_SENDERS && oldest !== undefined) senders.delete(oldest);
+      all = oneMore(all, now);
+    },
+    /** How many senders are remembered. */
+    size: (): number => senders.size,
+  };
+}

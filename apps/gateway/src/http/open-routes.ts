@@ -1,0 +1,82 @@
+import { type HttpFacet, type SecretDoor, wrongAddress } from '@parley/channels';
+import type { Monotonic } from '@parley/core';
+import type { Context, Hono } from 'hono';
+import type { AppEnv } from './access.ts';
+import { allowOrigins } from './cors.ts';
+import type { Door } from './door.ts';
+import { type HookPage, hookRoutes } from './hook-routes.ts';
+
+/** Routes that take everything below their path. */
+export const FACET_PATH = '/channels/:channel/:account/*';
+const API_PATH = '/v1/*';
+export const PAGE_PATH = '/page/*';
+const WHOLE_PATHS: ReadonlySet<string> = new Set([FACET_PATH, API_PATH, PAGE_PATH]);
+
+interface OpenRoutes {
+  readonly channel: (channel: string, account: string) => HttpFacet | undefined;
+  readonly hooks?: HookPage | undefined;
+  readonly monotonic: Monotonic;
+}
+
+/** What no token of the page opens: wrong addresses, platforms that call, clients of the API, hooks. */
+export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door): void {
+  // First of all: a mistake in the address is no guess of a token, whatever the token is.
+  app.use('*', async (c, next) => refuseAddress(app, c) ?? next());
+  // Before the guard: a platform or program that calls comes by a public name and has no token of the page.
+  app.all(FACET_PATH, async (c, next) => {
+    const { channel, account } = c.req.param();
+    const facet = options.channel(channel, account);
+    return facet?.open ? facet.fetch(c.req.raw, doorOf(door, c)) : next();
+  });
+  // Its clients have tokens of their own, and reach the gateway by any name.
+  const api = () => options.channel('api', 'default');
+  app.use(
+    API_PATH,
+    allowOrigins(() => api()?.origins ?? []),
+  );
+  app.all(API_PATH, (c) => answerClient(c, door, api()));
+  if (options.hooks !== undefined)
+    app.route('/hooks', hookRoutes(options.hooks, { ...options, door }));
+}
+
+/** What clients of the API ask for, wherever their base address points. */
+const API_ADDRESS =
+  /\/(?:chat\/completions|completions|responses|embeddings|models(?:\/[^/]+)?)\/*$/;
+const API_HINT =
+  'The API is at /v1: set the base address of the client to that of the gateway with /v1 at its end, so that it asks for POST /v1/chat/completions and GET /v1/models.';
+
+/** Answers a request that no route takes, before anything is compared; undefined: one does. */
+function refuseAddress(app: Hono<AppEnv>, c: Context<AppEnv>): Response | undefined {
+  const wrong = wrongAddress(app, c.req, (path) => WHOLE_PATHS.has(path));
+  if (wrong === null) return undefined;
+  const { status, message, allow } = wrong;
+  if (allow !== undefined) c.header('allow', allow);
+  if (!API_ADDRESS.test(c.req.path) || c.req.path.startsWith('/api/'))
+    return c.text(`${message}${status === 404 ? ' The page is at "/".' : ''}\n`, status);
+  return c.json(apiError(`${message} ${API_HINT}`, 'not_found'), status);
+}
+
+/** An error in the form of OpenAI's. */
+function apiError(message: string, code: string | null): object {
+  const type = code === null ? 'server_error' : 'invalid_request_error';
+  return { error: { message, type, param: null, code } };
+}
+
+function doorOf(door: Door, c: Context<AppEnv>): SecretDoor {
+  return { refuseWrong: () => door.refuseWrong(c, '').retryAfterSeconds ?? 0 };
+}
+
+const NO_API = 'There is no API here: its clients are named in api.clients of the settings.';
+
+/** Answers a client of the API; what its adapter does not answer itself gets the form of OpenAI's errors, too. */
+async function answerClient(
+  c: Context<AppEnv>,
+  door: Door,
+  facet: HttpFacet | undefined,
+): Promise<Response> {
+  if (facet === undefined) return c.json(apiError(NO_API, 'not_found'), 404);
+  const answered = await facet.fetch(c.req.raw, doorOf(door, c));
+  if (!answered.headers.get('content-type')?.startsWith('text/plain')) return answered;
+  c.header('retry-after', answered.headers.get('retry-after') ?? '5');
+  return c.json(apiError((await answered.text()).trim(), null), 503);
+}

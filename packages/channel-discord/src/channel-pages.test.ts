@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { ChannelPages } from './channel-pages.ts';
+
+it('[D07] beyond 50,000 channels the one that was silent longest is dropped and reported', () => {
+  const dropped: string[] = [];
+  const pages = new ChannelPages((channelId) => dropped.push(channelId));
+  for (let n = 1; n <= 50_000; n += 1) pages.advance(String(n), String(100_000 + n));
+  pages.advance('1', '200000');
+  expect(dropped).toEqual([]);
+  pages.advance('new', '300000');
+  expect(dropped).toEqual(['2']);
+  expect(pages.size).toBe(50_000);
+  expect(pages.get('1')).toBe('200000');
+  expect(pages.has('2')).toBe(false);
+});
+
+it('[D01] a position never moves back', () => {
+  const pages = new ChannelPages(() => {});
+  pages.advance('1', '20');
+  pages.advance('1', '3');
+  expect(pages.get('1')).toBe('20');
+});

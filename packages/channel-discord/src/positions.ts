@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { Snowflake } from './wire.ts';
+
+export const Position = z.object({
+  session: z.string(),
+  /** The gateway to resume at. */
+  url: z.string(),
+  /** The bot's own id. */
+  me: Snowflake,
+  /** Sequence number of the last event. */
+  seq: z.int(),
+  /** The newest message that the session has delivered; absent before the first one. */
+  newest: Snowflake.optional(),
+});
+/** Position in a session of the gateway, which delivers what follows again when it is resumed. */
+export type Position = z.infer<typeof Position>;
+
+const Ready = z.object({
+  session_id: z.string(),
+  resume_gateway_url: z.string(),
+  user: z.object({ id: Snowflake }),
+});
+const Message = z.object({ id: Snowflake });
+
+/** An event of the gateway: name, sequence number and data. */
+interface Numbered {
+  readonly t: string;
+  readonly s: number;
+  readonly d: unknown;
+}
+
+/** Position of a session after an event; undefined until its READY was received. */
+export function positionAfter(
+  { t, s, d }: Numbered,
+  before: Position | undefined,
+): Position | undefined {
+  if (t !== 'READY') return before && { ...before, seq: s, ...newestAfter({ t, d }, before) };
+  const ready = Ready.safeParse(d);
+  if (!ready.success) return undefined;
+  const { session_id: session, resume_gateway_url: url, user } = ready.data;
+  const newest = before?.newest;
+  return { session, url, me: user.id, seq: s, ...(newest !== undefined && { newest }) };
+}
+
+function newestAfter(
+  { t, d }: Pick<Numbered, 't' | 'd'>,
+  before: Position,
+): Pick<Position, 'newest'> {
+  if (t !== 'MESSAGE_CREATE') return {};
+  const message = Message.safeParse(d);
+  return message.success ? { newest: laterOf(before.newest, message.data.id) } : {};
+}
+
+/** The later of two snowflakes. */
+export function laterOf(a: string | undefined, b: string): string;
+export function laterOf(a: string | undefined, b: string | undefined): string | undefined;
+export function laterOf(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return isLater(a, b) ? a : b;
+}
+
+/** Compares two snowflakes. */
+export function isLater(a: string, b: string): boolean {
+  return BigInt(a) > BigInt(b);
+}
+
+/** When Discord began to count, in ms since 1970. */
+const EPOCH_MS = 1_420_070_400_000;
+const TIME_BITS = 22n;
+
+/** When an id was made, in ms since 1970. */
+function timeOf(snowflake: string): number {
+  return Number(BigInt(snowflake) >> TIME_BITS) + EPOCH_MS;
+}
+
+/** The first id of a moment, in ms since 1970. */
+export function snowflakeAt(ms: number): string {
+  return String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)) << TIME_BITS);
+}
+
+/** `2026-11-26 14:05 UTC`, for people. */
+export function dateOf(snowflake: string): string {
+  return `${new Date(timeOf(snowflake)).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

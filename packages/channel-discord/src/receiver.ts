@@ -1,0 +1,221 @@
+import type { ChannelContext, ChannelEnv } from '@parley/channels';
+import { reportAndWait } from '@parley/channels';
+import { ParleyError, reasonOf } from '@parley/core';
+import type { Client } from 'discord.js';
+import type { DiscordApi } from './api.ts';
+import { Connection, type GatewayEvent, later } from './connection.ts';
+import { EarlierSessions } from './earlier-sessions.ts';
+import { Intake } from './intake.ts';
+import { admitInteraction, type InteractionDeps, registerMenu } from './menu.ts';
+import { createContentWatch } from './missing-content.ts';
+import { createPlaces, createSenderFacts } from './places.ts';
+import { type Position, positionAfter } from './positions.ts';
+import { Reactions } from './reactions.ts';
+import type { Responses } from './responses.ts';
+import { Seen } from './seen.ts';
+import type { DiscordSettings } from './settings.ts';
+import { knownChannels } from './what-to-fetch.ts';
+import { WireMessage } from './wire.ts';
+
+type Context = ChannelContext<DiscordSettings>;
+
+const LOAD_AGAIN_MS = 1_000;
+
+type OnEvent = (data: unknown, before?: Position) => void;
+
+/** The receiving half: connection, messages, commands and buttons, and the position up to which they are stored. */
+export class Receiver {
+  readonly #context: Context;
+  readonly #api: DiscordApi;
+  readonly #wait: ChannelEnv['wait'];
+  readonly #stopping = new AbortController();
+  readonly #seen: Seen;
+  readonly #intake: Intake;
+  readonly #connection: Connection;
+  readonly #events: Readonly<Record<string, OnEvent>>;
+  readonly #earlier: EarlierSessions;
+  /** Position of this process's session. */
+  #position: Position | undefined;
+  /** Events of direct chats wait for those that an earlier session still delivers; the stored position, too. */
+  #isPostponing = false;
+  readonly #postponed: (() => void)[] = [];
+  /** How many sessions the first shard has started. */
+  #sessions = 0;
+  /** Commands and pressed buttons in progress. */
+  readonly #interactions = new Set<Promise<void>>();
+  #registering: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(
+    context: Context,
+    env: ChannelEnv,
+    { api, responses }: { readonly api: DiscordApi; readonly responses: Responses },
+  ) {
+    this.#context = context;
+    this.#api = api;
+    this.#wait = env.wait;
+    this.#seen = new Seen({ ...context, later });
+    this.#earlier = new EarlierSessions({
+      ...context,
+      ...env,
+      token: context.settings.token,
+      seen: this.#seen,
+      later,
+      onEvent: (name, data, before) => {
+        if (!this.#stopping.signal.aborted && isDirect(data)) this.#events[name]?.(data, before);
+      },
+    });
+    const findPlace = createPlaces(() => this.#connection.client, api);
+    const factsOf = createSenderFacts(() => this.#connection.client, api);
+    const deps = { ...context, ...env, api, responses, findPlace, factsOf, me: () => this.me };
+    const intake = new Intake({
+      ...deps,
+      seen: this.#seen,
+      watchContent: createContentWatch(context),
+    });
+    this.#intake = intake;
+    const reactions = new Reactions(deps);
+    this.#events = {
+      MESSAGE_CREATE: (data, before) => intake.created(data, before),
+      MESSAGE_UPDATE: (data) => intake.updated(data),
+      MESSAGE_DELETE: (data) => intake.deleted(data),
+      MESSAGE_DELETE_BULK: (data) => intake.deleted(data),
+      MESSAGE_REACTION_ADD: (data) => intake.reacted(reactions.read(data, 'added')),
+      MESSAGE_REACTION_REMOVE: (data) => intake.reacted(reactions.read(data, 'removed')),
+      INTERACTION_CREATE: (data) => this.#interact(deps, data),
+    };
+    this.#connection = new Connection({
+      ...context,
+      ...env,
+      onEvent: (event, shard) => this.#receive(event, shard),
+      onSessionStart: (shard) => {
+        if (shard === 0) this.#sessions += 1;
+        intake.hold(shard);
+      },
+      onShardReady: (shard, client) => this.#ready(shard, client),
+    });
+  }
+
+  /** The bot's own id. */
+  get me(): string | undefined {
+    return this.#connection.client?.user?.id ?? this.#seen.position?.me;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Accepts nothing more; resolves when messages in progress are stored and the connection is closed. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([this.#intake.stop(), ...this.#interactions]);
+    await this.#seen.flush();
+    await Promise.all([this.#running, this.#registering]);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    await this.#loadSeen();
+    this.#earlier.start(signal);
+    this.#isPostponing = this.#earlier.arePending;
+    await this.#earlier.caughtUp(signal);
+    await this.#connection.run(signal);
+    this.#stopping.abort();
+  }
+
+  #receive(event: GatewayEvent, shard: number): void {
+    if (this.#stopping.signal.aborted) return;
+    // Direct messages arrive on the first shard; missed messages of servers are found by channel.
+    const isFirst = shard === 0;
+    if (isFirst && event.t === 'READY') this.#startSession(event);
+    const handle = () => this.#events[event.t]?.(event.d);
+    if (this.#isPostponing && isDirect(event.d)) this.#postponed.push(handle);
+    else handle();
+    if (!isFirst || event.t === 'READY') return;
+    this.#position = positionAfter(event, this.#position);
+    if (!this.#isPostponing) this.#storePosition();
+  }
+
+  /** The session before it is resumed, since only that one has the direct messages of new people in between. */
+  #startSession(ready: GatewayEvent): void {
+    const before = this.#seen.position;
+    this.#position = positionAfter(ready, this.#position ?? before);
+    if (this.#position?.session === before?.session) return;
+    this.#earlier.replace(before, this.#stopping.signal);
+    this.#isPostponing = this.#earlier.arePending;
+    this.#storePosition();
+  }
+
+  #storePosition(): void {
+    if (this.#position === undefined) return;
+    const givenUp = this.#seen.moveTo(this.#position);
+    if (givenUp !== undefined) this.#earlier.giveUp(givenUp);
+  }
+
+  #ready(shard: number, client: Client): void {
+    const catchUp = () => this.#intake.catchUp(shard, knownChannels(client));
+    if (shard === 0 && this.#isPostponing) void this.#awaitEarlier(catchUp);
+    else catchUp();
+    if (client.application !== null) this.#registering ??= this.#register(client.application.id);
+  }
+
+  /** Its last events may arrive after the new session has started, whose events wait for them. */
+  async #awaitEarlier(catchUp: () => void): Promise<void> {
+    const { signal } = this.#stopping;
+    const session = this.#sessions;
+    await this.#earlier.settled(signal);
+    // After a stop the next process continues; a later session catches up by itself.
+    if (signal.aborted || session !== this.#sessions) return;
+    this.#isPostponing = false;
+    for (const handle of this.#postponed.splice(0)) handle();
+    this.#storePosition();
+    catchUp();
+  }
+
+  /** Without it no missed message would be fetched, so this waits for a database that is away. */
+  async #loadSeen(): Promise<void> {
+    const { log } = this.#context;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        return await this.#seen.load();
+      } catch (thrown) {
+        const reason = reasonOf(thrown);
+        if (!(thrown instanceof ParleyError && thrown.retryable)) {
+          log.error(
+            { reason },
+            'the last position cannot be read; missed messages are not fetched',
+          );
+          return;
+        }
+        const deps = { ...this.#context, wait: this.#wait };
+        await reportAndWait({ kind: 'retry', afterMs: LOAD_AGAIN_MS, reason }, deps, signal);
+      }
+    }
+  }
+
+  #interact(deps: InteractionDeps, data: unknown): void {
+    const admitting = admitInteraction(deps, data).finally(() =>
+      this.#interactions.delete(admitting),
+    );
+    this.#interactions.add(admitting);
+  }
+
+  async #register(applicationId: string): Promise<void> {
+    const { commands, log } = this.#context;
+    try {
+      await registerMenu(this.#api, applicationId, commands);
+    } catch (thrown) {
+      log.warn(
+        { reason: reasonOf(thrown) },
+        'the slash commands could not be registered with Discord',
+      );
+    }
+  }
+}
+
+/** Missed commands and buttons are too old to answer; missed messages of servers are found by channel. */
+function isDirect(data: unknown): boolean {
+  const message = WireMessage.safeParse(data);
+  return message.success && message.data.guild_id === undefined;
+}

@@ -1,0 +1,162 @@
+import { type AdapterValues, memoryValues, silentLogger } from '@parley/core';
+import { expect, it } from 'vitest';
+import type { Later } from './connection.ts';
+import { Seen } from './seen.ts';
+
+const seenOf = (values: Pick<AdapterValues, 'get' | 'set'>, later: Later) =>
+  new Seen({ values, log: silentLogger, later });
+const never = () => () => {};
+const stored = async (values: ReturnType<typeof memoryValues>) =>
+  (await values.get('seen', ['all'])).get('all');
+
+it('[D01] a channel that is served is remembered at once, how far it has come a little later', async () => {
+  const values = memoryValues();
+  const waiting: (() => void)[] = [];
+  const seen = seenOf(values, (work) => {
+    waiting.push(work);
+    return () => {};
+  });
+  await seen.note('1', '100', true);
+  expect(await stored(values)).toBe(
+    '{"newest":"100","channels":{"1":"100"},"pages":0,"sessions":[]}',
+  );
+  await seen.note('1', '102', true);
+  await seen.note('1', '101', false);
+  await seen.note('2', '103', false);
+  expect(waiting).toHaveLength(1);
+  await seen.flush();
+  const again = seenOf(values, never);
+  await again.load();
+  expect(again.cursors()).toEqual({ newest: '103', channels: new Map([['1', '102']]) });
+});
+
+const at = (session: string, seq: number) => ({ session, url: 'ws://a', me: '9', seq });
+async function nextProcess(values: ReturnType<typeof memoryValues>): Promise<Seen> {
+  const next = seenOf(values, never);
+  await next.load();
+  return next;
+}
+
+it('[D01] a new session is stored at once and gives up no earlier one, so that the next process can resume both', async () => {
+  const values = memoryValues();
+  const seen = seenOf(values, never);
+  const resumed = async () => (await nextProcess(values)).sessions;
+  seen.moveTo(at('a', 1));
+  await expect.poll(resumed).toEqual([at('a', 1)]);
+  seen.moveTo(at('a', 2));
+  seen.track('100');
+  seen.moveTo(at('a', 3));
+  expect(await resumed()).toEqual([at('a', 1)]);
+  seen.moveTo(at('b', 1));
+  await expect.poll(resumed).toEqual([at('a', 2), at('b', 1)]);
+  seen.end('a');
+  await seen.flush();
+  expect(await resumed()).toEqual([at('b', 1), at('a', 2)]);
+  await seen.note('1', '100', true);
+  expect(await resumed()).toEqual([at('b', 1)]);
+});
+
+it('[D01] of many sessions that may have undelivered messages the oldest is given up and returned', () => {
+  const seen = seenOf(memoryValues(), never);
+  const givenUp = Array.from({ length: 9 }, (_, n) => seen.moveTo(at(`s${n}`, 1)));
+  expect(givenUp).toEqual([...Array.from({ length: 8 }, () => undefined), at('s0', 1)]);
+});
+
+it('[D01] reads the positions and the session that 0.1.0 stored', async () => {
+  const values = memoryValues();
+  const value = JSON.stringify({ newest: '7', channels: { 1: '7' }, session: at('a', 5) });
+  await values.set([{ kind: 'seen', id: 'all', value }]);
+  const seen = await nextProcess(values);
+  expect(seen.cursors()).toEqual({ newest: '7', channels: new Map([['1', '7']]) });
+  expect(seen.sessions).toEqual([at('a', 5)]);
+});
+
+it('[D01] the position stays before what is being read in several channels until all are read', async () => {
+  const seen = seenOf(memoryValues(), never);
+  await seen.note('1', '100', true);
+  const [first, second] = [seen.hold('100'), seen.hold('100')];
+  await seen.note('2', '200', true);
+  first();
+  expect(seen.cursors().newest).toBe('100');
+  second();
+  expect(seen.cursors().newest).toBe('200');
+});
+
+it('[D01] a message that is not taken yet is not hidden by a newer one of another channel', async () => {
+  const seen = seenOf(memoryValues(), never);
+  await seen.note('1', '100', true);
+  for (const id of ['101', '102', '103']) seen.track(id);
+  await seen.note('2', '102', true);
+  await seen.note('3', '103', true);
+  expect(seen.cursors().newest).toBe('100');
+  await seen.note('1', '101', true);
+  expect(seen.cursors().newest).toBe('103');
+});
+
+it('[D01] of two channels that become known at once neither is forgotten', async () => {
+  const values = memoryValues();
+  let delayMs = 20;
+  const slow = {
+    ...values,
+    set: async (changes: Parameters<typeof values.set>[0]) => {
+      const ms = delayMs;
+      delayMs = 0;
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await values.set(changes);
+    },
+  };
+  const seen = seenOf(slow, never);
+  await Promise.all([seen.note('1', '100', true), seen.note('2', '101', true)]);
+  expect(await stored(values)).toContain('"2":"101"');
+});
+
+it('[D01] what could not be written is written a little later', async () => {
+  const values = memoryValues();
+  const waiting: (() => void)[] = [];
+  let isDown = true;
+  const failing = {
+    ...values,
+    set: async (changes: Parameters<typeof values.set>[0]) => {
+      if (isDown) throw new Error('no database');
+      await values.set(changes);
+    },
+  };
+  const seen = seenOf(failing, (work) => {
+    waiting.push(work);
+    return () => {};
+  });
+  await seen.note('1', '100', true);
+  isDown = false;
+  for (const work of waiting) work();
+  await expect.poll(() => stored(values)).toContain('"newest":"100"');
+});
+
+it('[D01] remembers thousands of channels over a restart and writes only what has changed', async () => {
+  const values = memoryValues();
+  const written: string[][] = [];
+  const watched = {
+    ...values,
+    set: async (changes: Parameters<typeof values.set>[0]) => {
+      written.push(changes.map(({ id }) => id));
+      await values.set(changes);
+    },
+  };
+  const seen = seenOf(watched, never);
+  for (let n = 1; n <= 2_500; n += 1) await seen.note(String(n), String(5_000 + n), true);
+  await seen.note('1001', '9000', true);
+  await seen.flush();
+  expect(written.at(-1)).toEqual(['all', 'channels 1']);
+  const { channels } = (await nextProcess(values)).cursors();
+  expect(channels.size).toBe(2_500);
+  expect([channels.get('1'), channels.get('1001'), channels.get('2500')]).toEqual([
+    '5001',
+    '9000',
+    '7500',
+  ]);
+});
+
+it('what cannot be read is reported, not treated as absent', async () => {
+  const values = memoryValues();
+  await values.set([{ kind: 'seen', id: 'all', value: '{"channels":' }]);
+  await expect(seenOf(values, never).load()).rejects.toThrow('JSON');
+});

@@ -1,0 +1,238 @@
+import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
+import { z } from 'zod';
+import { ChannelPages } from './channel-pages.ts';
+import type { Later } from './connection.ts';
+import { isLater, laterOf, Position } from './positions.ts';
+import { Snowflake } from './wire.ts';
+
+/** Up to where the messages of this account are stored. */
+export interface Cursors {
+  /** All messages up to this one are stored; undefined before the first one ever. */
+  readonly newest?: string | undefined;
+  /** The newest stored message of each channel that is served. */
+  readonly channels: ReadonlyMap<string, string>;
+}
+
+const Channels = z.record(Snowflake, Snowflake);
+const Stored = z.object({
+  newest: Snowflake.optional(),
+  channels: Channels,
+  /** How many values follow with further channels. */
+  pages: z.int().nonnegative().default(0),
+  sessions: z.array(Position).optional().catch(undefined),
+  /** The only session, as 0.1.0 stored it. */
+  session: Position.optional().catch(undefined),
+  gap: Snowflake.optional().catch(undefined),
+});
+const KIND = 'seen';
+const ID = 'all';
+const pageId = (index: number): string => `channels ${index}`;
+/** The positions are written this much later, in ms. */
+const WRITE_MS = 5_000;
+/** Sessions kept that have not delivered everything yet, the current one included. */
+const MAX_SESSIONS = 8;
+
+interface SeenDeps {
+  readonly values: Pick<AdapterValues, 'get' | 'set'>;
+  readonly log: Logger;
+  readonly later: Later;
+}
+
+/**
+ * Remembers the last stored message of each channel that is served, so that messages missed while the bot
+ * was away can be fetched, and the sessions of the gateway that may still deliver something. A new channel
+ * is written at once; positions may be a little old after a crash, since a message that is fetched twice is
+ * recognised.
+ */
+export class Seen {
+  readonly #deps: SeenDeps;
+  readonly #channels = new ChannelPages((channelId) =>
+    this.#deps.log.error(
+      { channelId },
+      'too many channels: of one that was silent longest, missed messages are not fetched any more',
+    ),
+  );
+  /** Messages in progress, each with the session position before it. */
+  readonly #inProgress = new Map<string, Position | undefined>();
+  /** Reads of channels that are not complete yet. */
+  readonly #holds = new Set<{ readonly after: string; readonly position: Position | undefined }>();
+  /** Sessions that may have undelivered messages, oldest first; the current one is last. */
+  readonly #sessions = new Map<string, Position>();
+  #newest: string | undefined;
+  #gap: string | undefined;
+  #isNew = true;
+  #cancelWrite: (() => void) | undefined;
+  #lastWrite: Promise<void> = Promise.resolve();
+
+  constructor(deps: SeenDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads what an earlier process wrote. Rejects when the database does. */
+  async load(): Promise<void> {
+    const { values } = this.#deps;
+    const text = (await values.get(KIND, [ID])).get(ID);
+    if (text === undefined) return;
+    const { newest, channels, pages, sessions, session, gap } = Stored.parse(JSON.parse(text));
+    const ids = Array.from({ length: pages }, (_, n) => pageId(n + 1));
+    const further = pages === 0 ? new Map<string, string>() : await values.get(KIND, ids);
+    const all = [
+      channels,
+      ...[...further.values()].map((page) => Channels.parse(JSON.parse(page))),
+    ];
+    this.#isNew = newest === undefined;
+    this.#gap = gap;
+    for (const one of sessions ?? (session === undefined ? [] : [session]))
+      this.#sessions.set(one.session, one);
+    this.#newest = laterOf(this.#newest, newest);
+    for (const [channelId, messageId] of all.flatMap(Object.entries<string>))
+      this.#channels.advance(channelId, messageId);
+    this.#channels.takeChanged();
+  }
+
+  /** Whether no earlier process has served this account. */
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
+  /** The first connect: later messages of any of these channels are fetched if they are missed. */
+  async begin(known: readonly string[]): Promise<void> {
+    this.#newest = known.reduce((a, b) => (isLater(a, b) ? a : b), this.#newest ?? '0');
+    await this.flush();
+  }
+
+  cursors(): Cursors {
+    return { newest: this.#storedUpTo(), channels: this.#channels.all() };
+  }
+
+  /** Whether the channel is served. */
+  knows(channelId: string): boolean {
+    return this.#channels.has(channelId);
+  }
+
+  /** A message has arrived: until `note` or `drop`, the stored position stays before it. */
+  track(messageId: string, before = this.position): void {
+    this.#inProgress.set(messageId, before);
+  }
+
+  /** What follows `after` in some channel is being read: until it is released, the stored position stays there. */
+  hold(after: string): () => void {
+    const hold = { after, position: this.position };
+    this.#holds.add(hold);
+    return () => void this.#holds.delete(hold);
+  }
+
+  /** Position of the current session; at first that of an earlier process. */
+  get position(): Position | undefined {
+    return [...this.#sessions.values()].at(-1);
+  }
+
+  /** Sessions that may have undelivered messages, oldest first. */
+  get sessions(): readonly Position[] {
+    return [...this.#sessions.values()];
+  }
+
+  /**
+   * Moves a session's position; written once no earlier message is in progress. A new session is written at
+   * once: without it the next process could not ask for direct messages that this one leaves behind. Returns
+   * the session that had to be given up for it.
+   */
+  moveTo(position: Position): Position | undefined {
+    const isKnown = this.#sessions.has(position.session);
+    this.#sessions.set(position.session, position);
+    if (isKnown) {
+      this.#writeLater();
+      return undefined;
+    }
+    const [oldest] = this.#sessions.values();
+    const dropped = this.#sessions.size > MAX_SESSIONS ? oldest : undefined;
+    if (dropped !== undefined) this.#sessions.delete(dropped.session);
+    void this.flush();
+    return dropped;
+  }
+
+  /** A session has delivered everything, or never will. */
+  end(session: string): void {
+    this.#sessions.delete(session);
+    this.#writeLater();
+  }
+
+  /** First direct messages after this one may have been missed; undefined: none were. */
+  get gap(): string | undefined {
+    return this.#gap;
+  }
+
+  setGap(gap: string | undefined): void {
+    this.#gap = gap;
+    this.#writeLater();
+  }
+
+  /** A message will not be stored. */
+  drop(messageId: string): void {
+    this.#inProgress.delete(messageId);
+  }
+
+  /** A message was stored. `served` ones make their channel known; others only move its position. */
+  async note(channelId: string, messageId: string, served: boolean): Promise<void> {
+    const isKnown = this.#channels.has(channelId);
+    this.#inProgress.delete(messageId);
+    this.#newest = laterOf(this.#newest, messageId);
+    if (isKnown || served) this.#channels.advance(channelId, messageId);
+    if (served && !isKnown) await this.flush();
+    else this.#writeLater();
+  }
+
+  /** The channel is gone. */
+  forget(channelId: string): void {
+    this.#channels.delete(channelId);
+  }
+
+  /** Writes the positions, one write at a time: of two at once the older might win. */
+  flush(): Promise<void> {
+    this.#cancelWrite?.();
+    this.#cancelWrite = undefined;
+    this.#lastWrite = this.#lastWrite.then(() => this.#write());
+    return this.#lastWrite;
+  }
+
+  #writeLater(): void {
+    this.#cancelWrite ??= this.#deps.later(() => void this.flush(), WRITE_MS);
+  }
+
+  async #write(): Promise<void> {
+    const changed = this.#channels.takeChanged();
+    const value = JSON.stringify({
+      newest: this.#storedUpTo(),
+      ...this.#channels.first,
+      sessions: this.#storedSessions(),
+      gap: this.#gap,
+    });
+    const pages = [...changed].map(([index, channels]) => {
+      return { kind: KIND, id: pageId(index), value: JSON.stringify(channels) };
+    });
+    try {
+      await this.#deps.values.set([{ kind: KIND, id: ID, value }, ...pages]);
+    } catch (thrown) {
+      this.#deps.log.warn({ reason: reasonOf(thrown) }, 'the last positions cannot be stored');
+      this.#channels.putBack(changed.keys());
+      this.#writeLater();
+    }
+  }
+
+  /** Each at its oldest message in progress; an ended one stays until its messages are stored. */
+  #storedSessions(): readonly Position[] {
+    const stored = new Map(this.#sessions);
+    const held = [...this.#holds].map(({ position }) => position);
+    for (const before of [...held, ...this.#inProgress.values()].reverse())
+      if (before !== undefined) stored.set(before.session, before);
+    return [...stored.values()];
+  }
+
+  /** Channels run in parallel, so the newest message is not always the last to be stored. */
+  #storedUpTo(): string | undefined {
+    if (this.#newest === undefined) return undefined;
+    const before = [...this.#inProgress.keys()].map((id) => String(BigInt(id) - 1n));
+    const held = [...this.#holds].map(({ after }) => after);
+    return [...before, ...held].reduce((a, b) => (isLater(a, b) ? b : a), this.#newest);
+  }
+}

@@ -1,0 +1,57 @@
+import type { Client } from 'discord.js';
+import { isLater } from './positions.ts';
+import type { Cursors } from './seen.ts';
+
+/** A channel that the gateway listed, with its last message. */
+export interface KnownChannel {
+  readonly id: string;
+  readonly lastMessageId: string;
+}
+
+/** A channel to read, from the message on that follows `after`. */
+interface ToFetch {
+  readonly channelId: string;
+  readonly after: string;
+}
+
+/** Channels read at most after one connect. */
+const MAX_CHANNELS = 10_000;
+
+/**
+ * Decides which channels to read after a connect, and from where. The gateway lists channels of servers
+ * with their last message, so only those with newer ones are read; a channel without a stored message (a
+ * new thread, a first message) is read from the newest message of all. Known channels that are not listed,
+ * mostly direct chats, are read as well. Served channels come first, and of these the ones in which
+ * something was said last; `left` are too many.
+ */
+export function whatToFetch(
+  { newest, channels }: Cursors,
+  known: readonly KnownChannel[],
+): { readonly fetch: readonly ToFetch[]; readonly left: number } {
+  const listed = new Set(known.map(({ id }) => id));
+  const withNewer = known.flatMap(({ id, lastMessageId }) => {
+    const after = channels.get(id) ?? newest;
+    if (after === undefined || !isLater(lastMessageId, after)) return [];
+    return [{ channelId: id, after, last: lastMessageId, isServed: channels.has(id) }];
+  });
+  const unlisted = [...channels]
+    .filter(([id]) => !listed.has(id))
+    .map(([channelId, after]) => ({ channelId, after, last: after, isServed: true }));
+  const all = [...withNewer, ...unlisted].sort(
+    (a, b) => Number(b.isServed) - Number(a.isServed) || (isLater(b.last, a.last) ? 1 : -1),
+  );
+  const fetch = all.slice(0, MAX_CHANNELS).map(({ channelId, after }) => ({ channelId, after }));
+  return { fetch, left: all.length - fetch.length };
+}
+
+/**
+ * Channels and threads of servers with their last message. discord.js leaves that undefined where Discord
+ * does not send it, whatever its types say.
+ */
+export function knownChannels(client: Client): KnownChannel[] {
+  return [...client.channels.cache.values()].flatMap((channel) => {
+    if (channel.isDMBased() || !channel.isTextBased()) return [];
+    const { id, lastMessageId } = channel;
+    return lastMessageId == null ? [] : [{ id, lastMessageId }];
+  });
+}

@@ -1,0 +1,164 @@
+import { type AdapterValues, memoryValues, ParleyError } from '@parley/core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { accepted } from '../adapter-core.ts';
+import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+
+afterEach(endScenes);
+
+const STRANGER = '200000000000000601';
+const texts = ({ received }: Scene) => received.map(({ text }) => text);
+const numbered = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, n) => `missed ${first + n}`);
+
+/** A bot that has heard one message in a channel and is away now. */
+async function away(): Promise<{ double: Scene['double']; values: AdapterValues }> {
+  const values = memoryValues();
+  const before = await scene({ values });
+  const { double } = before;
+  await before.connect();
+  double.say({ channel: double.channelId, from: ANN, text: 'before' });
+  await before.hears(1);
+  await before.adapter.stop();
+  return { double, values };
+}
+
+describe('[D01] [D07] more missed messages than a Discord channel is read for', () => {
+  it.each([
+    { missed: 300, skipped: 0 },
+    { missed: 301, skipped: 1 },
+    { missed: 399, skipped: 99 },
+    { missed: 400, skipped: 100 },
+    { missed: 650, skipped: 350 },
+  ])(
+    'of $missed the newest 300 are handed over in order, before what is said now',
+    async ({ missed, skipped }) => {
+      const { double, values } = await away();
+      for (const text of numbered(1, missed))
+        double.say({ channel: double.channelId, from: ANN, text });
+      const after = await scene({ values, on: double });
+      await after.connect();
+      await after.hears(missed - skipped);
+      double.say({ channel: double.channelId, from: ANN, text: 'now' });
+      await double.waitFor(() => texts(after).includes('now'));
+      expect(texts(after)).toEqual([...numbered(skipped + 1, missed), 'now']);
+      await double.waitFor(() => after.skipped.length >= skipped);
+      expect(after.skipped.map(({ message }) => message.text)).toEqual(numbered(1, skipped));
+      const reasons = new Set(after.skipped.map(({ reason }) => reason));
+      const reason =
+        'more than 300 messages were written here while the bot was away; it reads the newest 300';
+      expect([...reasons]).toEqual(skipped === 0 ? [] : [reason]);
+      expect(after.notes).toHaveLength(skipped === 0 ? 0 : 1);
+    },
+  );
+
+  it('a message that is invalid costs only itself', async () => {
+    const { double, values } = await away();
+    for (const text of ['first', 'broken', 'third'])
+      double.say({ channel: double.channelId, from: ANN, text });
+    const after = await scene({
+      values,
+      on: double,
+      receive: async ({ text }) => {
+        if (text !== 'broken') return accepted;
+        const invalid = { code: 'inbound-invalid', message: 'not a message', retryable: false };
+        throw new ParleyError(invalid);
+      },
+    });
+    await after.connect();
+    await after.hears(3);
+    expect(texts(after)).toEqual(['first', 'broken', 'third']);
+  });
+});
+
+describe('[D01] first direct messages while the Discord bot was away', () => {
+  it('arrive although Discord resumes the earlier session long after the restart', async () => {
+    const { double, values } = await away();
+    double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
+    double.fault({ kind: 'hold-resumes' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await double.waitFor(() => double.gateway().identifies === 2);
+    double.say({ channel: double.channelId, from: ANN, text: 'now' });
+    await double.waitFor(() => texts(after).includes('now'));
+    double.fault({ kind: 'release-resumes' });
+    await double.waitFor(() => texts(after).includes('hello?'));
+    expect(after.notes).toEqual([]);
+  });
+
+  it('arrive although Discord refuses to resume several times', async () => {
+    const { double, values } = await away();
+    double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
+    double.fault({ kind: 'close-resumes', code: 4000, count: 3 });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await double.waitFor(() => texts(after).includes('hello?'));
+    expect(after.notes).toEqual([]);
+  });
+
+  it('arrive in the next process when this one stopped before Discord resumed the session', async () => {
+    const { double, values } = await away();
+    double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
+    double.fault({ kind: 'hold-resumes' });
+    const during = await scene({ values, on: double });
+    await during.connect();
+    double.say({ channel: double.dmWith('200000000000000602'), text: 'me too' });
+    await double.waitFor(() => texts(during).includes('me too'));
+    await during.adapter.stop();
+    double.say({ channel: double.dmWith('200000000000000603'), text: 'and me' });
+    double.fault({ kind: 'release-resumes' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await double.waitFor(() => ['hello?', 'and me'].every((text) => texts(after).includes(text)));
+    expect(after.notes).toEqual([]);
+  });
+
+  it('come in order when the person writes again before Discord resumes the session', async () => {
+    const { double, values } = await away();
+    const dm = double.dmWith(STRANGER);
+    double.say({ channel: dm, text: 'hello?' });
+    double.fault({ kind: 'hold-resumes' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    double.say({ channel: dm, text: 'anyone?' });
+    await after.hears(2);
+    expect(texts(after)).toEqual(['hello?', 'anyone?']);
+  });
+
+  it('that a lost session had come with the next message of the person, also after one more restart; the owner is told once', async () => {
+    const { double, values } = await away();
+    const [first, second] = [STRANGER, '200000000000000602'].map(double.dmWith);
+    double.say({ channel: first ?? '', text: 'hello?' });
+    double.say({ channel: second ?? '', text: 'me too' });
+    double.fault({ kind: 'forget-sessions' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await double.waitFor(() => after.notes.length > 0);
+    expect(after.logged.join()).toContain('no longer has the earlier session');
+    expect(after.notes).toEqual([expect.stringMatching(/^first messages \d{4}-\d\d-\d\d$/)]);
+    double.say({ channel: first ?? '', text: 'anyone?' });
+    await after.hears(2);
+    expect(texts(after)).toEqual(['hello?', 'anyone?']);
+    await after.adapter.stop();
+    const next = await scene({ values, on: double });
+    await next.connect();
+    double.say({ channel: second ?? '', text: 'still there?' });
+    await next.hears(2);
+    expect(texts(next)).toEqual(['me too', 'still there?']);
+  });
+
+  it('that a session lost within one process had come with the next message of the person', async () => {
+    const here = await scene();
+    const { double } = here;
+    await here.connect();
+    double.say({ channel: double.channelId, from: ANN, text: 'before' });
+    await here.hears(1);
+    const dm = double.dmWith(STRANGER);
+    double.fault({ kind: 'forget-sessions' });
+    double.fault({ kind: 'drop' });
+    double.say({ channel: dm, text: 'hello?' });
+    await double.waitFor(() => double.gateway().identifies === 2 && here.notes.length > 0);
+    double.say({ channel: dm, text: 'anyone?' });
+    await here.hears(3);
+    expect(texts(here)).toEqual(['before', 'hello?', 'anyone?']);
+  });
+});
