@@ -49,7 +49,7 @@ export function createDiscordAdapter(
 ): ChannelAdapter {
   const { clock, log, report, settings, values } = context;
   const { linkPreviews } = settings;
-  const api = new DiscordApi(settings, () => context.holdsAccount());
+  const api = new DiscordApi(settings, context);
   const streams = new Streams({ api, values, linkPreviews, log, later });
   const responses = new Responses({ api });
   const receiver = new Receiver(context, env, { api, responses });

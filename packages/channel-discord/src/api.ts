@@ -1,3 +1,4 @@
+import type { ChannelContext } from '@parley/channels';
 import {
   type ChannelProbe,
   type ClockReading,
@@ -12,6 +13,7 @@ import {
   DiscordAPIError,
   OAuth2Scopes,
   PermissionFlagsBits,
+  RateLimitError,
   type RawFile,
   REST,
   RESTEvents,
@@ -55,6 +57,7 @@ const Own = z.object({ id: Snowflake, content: z.string().default(''), flags: z.
 const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';
+const CLOCK_SET_BACK = 'The clock of this machine was set back; the call is made again.';
 
 /**
  * The calls Parley makes, through discord.js's REST client: with its rate buckets and without its retries.
@@ -63,10 +66,18 @@ const ELSEWHERE = 'Another gateway may serve this Discord account now.';
 export class DiscordApi {
   readonly #rest: REST;
   readonly #token: string;
+  readonly #wasSetBack: () => boolean;
 
   /** Nothing is requested once `holdsAccount` says no: another gateway may have finished what is shown. */
-  constructor({ apiRoot, token }: DiscordSettings, holdsAccount: () => boolean) {
+  constructor(
+    { apiRoot, token }: DiscordSettings,
+    {
+      holdsAccount,
+      ...time
+    }: Pick<ChannelContext<unknown>, 'holdsAccount' | 'clock' | 'monotonic'>,
+  ) {
     this.#token = token;
+    this.#wasSetBack = watchClock(time);
     this.#rest = new REST({
       api: apiRoot.replace(/\/$/, ''),
       // It would retry at once after a reset or a 500; the delivery does so later, and once.
@@ -225,15 +236,46 @@ export class DiscordApi {
   }
 
   async #call<T>(request: (rest: REST) => Promise<T>): Promise<T> {
+    if (this.#wasSetBack()) forgetRates(this.#rest);
     try {
       return await request(this.#rest);
     } catch (thrown) {
+      if (thrown instanceof RateLimitError && this.#wasSetBack()) {
+        forgetRates(this.#rest);
+        throw new ChannelError({ kind: 'transient', untried: true }, CLOCK_SET_BACK, thrown);
+      }
       // discord.js forgets the token after one 401, which would outlive the cause.
       if (thrown instanceof DiscordAPIError && thrown.status === 401)
         this.#rest.setToken(this.#token);
       throw thrown;
     }
   }
+}
+
+/** Smaller steps cost a call as much more waiting as the clock was set back. In ms. */
+const LEAST_STEP_MS = 1_000;
+
+/** Returns whether the wall clock was set back since it was asked last. */
+function watchClock({
+  clock,
+  monotonic,
+}: Pick<ChannelContext<unknown>, 'clock' | 'monotonic'>): () => boolean {
+  let ahead = clock() - monotonic();
+  return () => {
+    const before = ahead;
+    ahead = clock() - monotonic();
+    return ahead < before - LEAST_STEP_MS;
+  };
+}
+
+/**
+ * discord.js keeps until when a rate limit holds in wall-clock time: after the clock was set back a full bucket
+ * would hold up its channel for as long. Discord itself still says when there are too many calls.
+ */
+function forgetRates(rest: REST): void {
+  rest.handlers.clear();
+  rest.globalReset = -1;
+  rest.globalRemaining = Math.max(1, rest.options.globalRequestsPerSecond);
 }
 
 function requestOf(body: MessageBody, { files, signal }: CallExtras = {}) {

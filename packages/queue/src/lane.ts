@@ -301,7 +301,6 @@ const LOOKS_TO_RENEW = 3;
 
 interface KeepLeasesDeps {
   readonly lanes: Pick<LaneRepository, 'renew'>;
-  readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
   /** `LEASE_MS` when absent; tests cannot wait that long. */
@@ -328,7 +327,6 @@ interface Kept {
  */
 export function keepLeases({
   lanes,
-  clock,
   monotonic,
   log,
   leaseMs = LEASE_MS,

@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { REAL_LIMITS, type RestFault } from '@parley/simulators/discord';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';
 import { ANN, endScenes, part, scene } from './adapter-scene.ts';
 
@@ -160,6 +160,22 @@ describe('the Discord adapter sends', () => {
     const failure = await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()));
     expect(failure).toMatchObject({ kind: 'rate-limited', scope });
     expect(failure).toMatchObject({ retryAfterMs: expect.closeTo(60_000, -3) });
+  });
+
+  it('[D05] a full channel waits no longer when the clock of this machine is set back', async () => {
+    const { now } = Date;
+    const { double, adapter } = await scene({
+      double: { limits: REAL_LIMITS, clock: () => now() },
+    });
+    const send = (n: number) => {
+      const more = { id: `part_${n}`, idempotencyKey: `key ${n}`, index: n };
+      return adapter.send(part(double.channelId, `no. ${n}`, more), noSignal());
+    };
+    for (let n = 1; n <= 5; n += 1) await send(n);
+    vi.useFakeTimers({ toFake: ['Date'], now: now() - 3_600_000, shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
+    await send(6);
+    expect(double.sends()).toHaveLength(6);
   });
 
   it('[D05] six in a row within the limits of a channel, in order and without one refusal', async () => {

@@ -98,9 +98,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   const deps: TurnServices = {
     ...silentRuntime,
     ...SETTLED,
-    store,
-    prompts: store.prompts,
-    model,
+    ...{ store, prompts: store.prompts, model },
     prompt: housePrompt(),
     workspace,
     sources,

@@ -1,4 +1,5 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+// biome-ignore lint/style/noRestrictedImports: it describes the process here and measures no duration.
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Meter } from '../index.ts';
 import {
   type MetricDefinition,
