@@ -232,7 +232,7 @@ class LeasedRights implements AccountRights {
 
   /** All accounts that are served, and the free ones that this gateway could serve. */
   #accounts(rows: readonly LeaseRow[]): readonly SeenAccount[] {
-    const now = this.#deps.clock();
+    const now = performance.now();
     const since = new Map<string, number>();
     const known = new Map(rows.map((row) => [row.name, row]));
     const held = rows.filter((row) => isOfAccount(row.name) && !isFree(row));

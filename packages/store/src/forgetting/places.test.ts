@@ -88,6 +88,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   seen_group: ['channel', 'account', 'chat_id', 'title'],
   pairing_request: ['code', 'channel', 'account', 'sender_id', 'sender_name', 'route'],
   parley_migration: ['name', 'parley_version'],
+  store_state: ['name'],
   person_link: ['person_id', 'link_id'],
   process: ['id', 'role', 'host', 'address', 'version', 'facts'],
   prompt_text: ['hash'],
