@@ -180,7 +180,11 @@ const closeTo = (open: Open[], at: number) => {
   if (at >= 0) open.length = at;
 };
 
+/** Formats and brackets that are closed; of more, the outer ones stay as visible signs. Closing each costs the length of the text. */
+const MAX_OPEN = 100;
+
 function begin(mark: string, open: Open[], out: string): string {
+  if (open.length === MAX_OPEN) open.shift();
   open.push({ mark, at: out.length });
   return mark;
 }

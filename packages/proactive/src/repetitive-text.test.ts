@@ -13,7 +13,7 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['readTasks', (text) => readTasks(`## A task\nevery: 1 h\n${text}`)],
   ['readCadence', readCadence],
   ['readWindow', readWindow],
-  ['heartbeatVerdict', (text) => heartbeatVerdict(text)],
+  ['heartbeatVerdict', (text) => heartbeatVerdict(text.slice(-60_000))],
 ];
 
 describe('what is read of tasks and times', () => {

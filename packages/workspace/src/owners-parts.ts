@@ -48,7 +48,7 @@ const LINES: readonly RegExp[] = [
 /** Labels of USER.md whose value is a name. */
 const NAME_LABEL =
   /^(?:full |first |last |nick|user|real )?name$|call (?:them|me)|address|^称呼|姓名|名字/iu;
-const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*\s*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
+const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*[ \t]*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
 
 /**
  * What of USER.md recognises its owner in other files: names, and values with a digit, `@` or `/`, such as

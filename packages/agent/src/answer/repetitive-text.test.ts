@@ -16,7 +16,8 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['withoutFirstToken', withoutFirstToken],
   ['withoutLastToken', withoutLastToken],
   ['ownText', (text) => ownText(text)],
-  ['triggerIn', triggerIn],
+  // A sentence is a part of a text of at most 8,000 characters.
+  ['triggerIn', (text) => triggerIn(text.slice(-8_000))],
   ['addressesIn', (text) => addressesIn([text])],
   ['readNotes', (text) => readNotes(text, 1_000)],
   ['parsePromptCommand', (text) => parsePromptCommand(`/mcp__a__b ${text}`)],

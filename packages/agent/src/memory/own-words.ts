@@ -258,7 +258,7 @@ const REPORTED =
 const DOUBTED =
   /\b(?:don'?t|do not|can'?t|cannot|didn'?t|won'?t|never) remember\b|\b(?:would|'d|feels?|looks?|sounds?) i like\b/i;
 /** At most so many characters: each opening sign is followed as far. */
-const QUOTED = /["“„«「『][^"”“»」』]{0,2000}["”“»」』]/gu;
+const QUOTED = /["“„«「『][^"”“»」』]{0,500}["”“»」』]/gu;
 
 /** Imperatives of standing instructions. */
 const BIDDEN =
