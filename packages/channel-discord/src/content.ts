@@ -111,7 +111,10 @@ function textOf(
   me: string,
 ): { readonly text: string; readonly leading: boolean } {
   const written = writtenIn(message);
-  const own = [`@!?${me}`, ...(place.botRole === undefined ? [] : [`@&${place.botRole}`])];
+  const own = [
+    `@!?${RegExp.escape(me)}`,
+    ...(place.botRole === undefined ? [] : [`@&${RegExp.escape(place.botRole)}`]),
+  ];
   const front = new RegExp(`^\\s*<(?:${own.join('|')})>[\\s,:]*`);
   const text = written.replace(front, '');
   const plain = plainMentions(text, namesIn(message.mentions), place.nameOf);

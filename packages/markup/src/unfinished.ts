@@ -63,7 +63,7 @@ function startOfText(
   const isOver = lines.at(-1) === '';
   const last = isOver ? lines.length - 2 : lines.length - 1;
   const text = lines[last] ?? '';
-  const row = text.search(/\|(?:\\.|[^|\\])*$/);
+  const row = lastBar(text);
   const endsWithRow = isRow(text);
   if (
     contentOf(text) === '' ||
@@ -82,6 +82,16 @@ function startOfText(
   }
 }
 
+/** Where the last bar is that no sign before it escapes; -1 where there is none. */
+function lastBar(text: string): number {
+  let bar = -1;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '|') bar = at;
+  }
+  return bar;
+}
+
 const isRow = (line = '') => /^\|(?!\|)/.test(contentOf(line));
 const isHeading = (line = '') => /^#{1,6}\s/.test(contentOf(line));
 const isFence = (content: string) => /^(?:```|~~~)/.test(content);
@@ -93,7 +103,8 @@ const HALF_END =
   /(?:\\|(?<!\|)\||(?<!~)~|&(?:#?\w{0,8})?|<(?:\/?(?:u|i|in|ins)?|br?\s*\/?)|\[\^[^\s\]]*\]?)$/i;
 const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
 /** From the `]` of a link on whose address has not ended. */
-const HALF_LINK = /^\](?:\((?:\\.|[^()\s\\]|\([^()\s]*\)?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
+const HALF_LINK =
+  /^\](?:\((?:\\.|[^()\s\\]|\((?:(?:\\.|[^()\s\\])*\))?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
 
 /** What means something inside a paragraph; all but the named ones stay as they are. */
 const SIGNS = new RegExp(
@@ -144,7 +155,7 @@ function closeMarks(paragraph: string): string {
       const rest = text.slice(from);
       if (/^[`\\$]/.test(mark)) {
         // Everything behind it is code or maths; signs at the end are the beginning of the closing ones.
-        const inside = rest.replace(/[`\\$]+$/, '');
+        const inside = rest.replace(/(?<![`\\$])[`\\$]+$/, '');
         const whole = inside.trim() === '' ? '' : mark + inside + (CLOSING[mark] ?? mark);
         return closeAll(out + whole, open);
       }
@@ -169,7 +180,11 @@ const closeTo = (open: Open[], at: number) => {
   if (at >= 0) open.length = at;
 };
 
+/** Formats and brackets that are closed; of more, the outer ones stay as visible signs. Closing each costs the length of the text. */
+const MAX_OPEN = 100;
+
 function begin(mark: string, open: Open[], out: string): string {
+  if (open.length === MAX_OPEN) open.shift();
   open.push({ mark, at: out.length });
   return mark;
 }

@@ -211,7 +211,7 @@ function disarm(rendering: Rendering, { open, close }: Fence): Rendering {
 }
 
 function anyCase(line: string): RegExp {
-  return new RegExp(line.replace(/[^\w\s]/g, '\\$&'), 'gi');
+  return new RegExp(RegExp.escape(line), 'gi');
 }
 
 /**

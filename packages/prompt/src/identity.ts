@@ -82,7 +82,7 @@ export function parseIdentity(markdown: string): IdentitySource {
 
 /** Without the marks of emphasis and code around it. */
 function bare(value: string): string {
-  return value.replace(/^[\s*_`]+|[\s*_`]+$/g, '');
+  return value.replace(/^[\s*_`]+|(?<![\s*_`])[\s*_`]+$/g, '');
 }
 
 function oneLine(value: string | undefined): string {

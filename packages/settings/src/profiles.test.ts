@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { HOSTILE_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadSettings } from './load-settings.ts';
 import { describeProblem } from './source.ts';
@@ -132,6 +133,14 @@ ephemeral: Answer in one sentence.
     expect(problems(load(yaml))).toEqual([
       expect.objectContaining({ kind, path: at, file: path('data/profiles/own.yaml') }),
     ]);
+  });
+
+  it('[D13] [D12] keeps Parley from starting where a check by its response format could take for ever', () => {
+    for (const { what, schema } of HOSTILE_SCHEMAS) {
+      const found = problems(load(JSON.stringify({ responseFormat: schema })));
+      const paths = found.map((one) => one.path);
+      expect([what, paths]).toEqual([what, expect.arrayContaining(['responseFormat'])]);
+    }
   });
 
   it('[P15] may name a model of the provider that the settings name', () => {

@@ -40,7 +40,7 @@ const LINES: readonly RegExp[] = [
     String.raw`\b${PERSON}['’]s (?:name|wife|husband|spouse|partner|kids?|children|son|daughter|birthday|e-?mail|phone|address|doctor|employer|flat|house|home|car|time ?zone)\b[^.!?\n]{0,20}\b(?:is|are)\b`,
     'iu',
   ),
-  /[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b\w+@(?:\d{1,3}\.){3}\d{1,3}\b/u,
+  /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b\w+@(?:\d{1,3}\.){3}\d{1,3}\b/u,
   /(?<![\w.])(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}(?![\w.])|\blocalhost:\d+|\bssh \S+/iu,
   /(?<![\w.])\+\d[\d ()./-]{6,}\d(?!\w)/u,
 ];
@@ -48,7 +48,7 @@ const LINES: readonly RegExp[] = [
 /** Labels of USER.md whose value is a name. */
 const NAME_LABEL =
   /^(?:full |first |last |nick|user|real )?name$|call (?:them|me)|address|^称呼|姓名|名字/iu;
-const LABELLED = /^[\s>*+-]*[*_]*([^:：*_\n]{1,40})[*_]*\s*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
+const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*[ \t]*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
 
 /**
  * What of USER.md recognises its owner in other files: names, and values with a digit, `@` or `/`, such as
@@ -57,8 +57,8 @@ const LABELLED = /^[\s>*+-]*[*_]*([^:：*_\n]{1,40})[*_]*\s*[:：][*_]*[^\S\n]*(
 export function ownersMarks(user: string): readonly string[] {
   const marks = Array.from(user.matchAll(LABELLED), ([, label = '', raw = '']) => {
     const value = raw
-      .replace(/\s*[（(].*$/u, '')
-      .replace(/[*_`]+$/, '')
+      .replace(/(?<!\s)\s*[（(].*$/u, '')
+      .replace(/(?<![*_`])[*_`]+$/, '')
       .trim();
     if (NAME_LABEL.test(label.trim())) return namesIn(value);
     return /[\d@/]/.test(value) && value.length >= 5 && value.length <= 80 ? [value] : [];
@@ -130,7 +130,7 @@ export function splitOwnersFile(file: string, marks: readonly string[]): SplitTe
 /** Finds marks as whole words; Chinese has no spaces between them. */
 function markFinder(marks: readonly string[]): (line: string) => boolean {
   const patterns = marks.map((mark) => {
-    const text = mark.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    const text = RegExp.escape(mark);
     const isHan = /\p{Script=Han}/u.test(mark);
     return new RegExp(isHan ? text : `(?<![\\p{L}\\p{N}])${text}(?![\\p{L}\\p{N}])`, 'u');
   });

@@ -117,7 +117,9 @@ function pathSegments(path: string): readonly string[] {
     .toLowerCase()
     .normalize('NFKC')
     .split(/[\\/:]+/)
-    .map((segment) => (segment.trim() === '..' ? '..' : segment.replace(/^\s+|[\s.]+$/g, '')))
+    .map((segment) =>
+      segment.trim() === '..' ? '..' : segment.replace(/^\s+|(?<![\s.])[\s.]+$/g, ''),
+    )
     .filter((segment) => segment !== '');
 }
 

@@ -6,7 +6,7 @@ const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
 const SEEN = '[[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const UNSEEN = '[^[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const VISIBLE = new RegExp(SEEN, 'v');
-const UNSEEN_EDGES = new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, 'gv');
+const UNSEEN_EDGES = new RegExp(`^${UNSEEN}+|(?<!${UNSEEN})${UNSEEN}+$`, 'gv');
 
 /** A token however its letters are set apart: invisible characters, an escaped underscore. */
 const LETTERS = TOKENS.map((token) =>

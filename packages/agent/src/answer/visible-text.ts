@@ -113,16 +113,17 @@ const FRAMES: readonly (readonly [open: string, close: string])[] = [
   ['[memory context]', '[/memory context]'],
 ];
 
-const escaped = (text: string) => text.replace(/[[\]/]/g, '\\$&');
 const LINE = '(^|\\n)[ \\t]*';
 const CLOSED = FRAMES.map(
   ([open, close]) =>
-    new RegExp(`${LINE}${escaped(open)}[\\s\\S]*?${escaped(close)}[ \\t]*\\n?`, 'gi'),
+    new RegExp(`${LINE}${RegExp.escape(open)}[\\s\\S]*?${RegExp.escape(close)}[ \\t]*\\n?`, 'gi'),
 );
-const STRAY = FRAMES.map(([, close]) => new RegExp(`${LINE}${escaped(close)}[ \\t]*\\n?`, 'gi'));
-const OPEN = FRAMES.map(([open]) => new RegExp(`${LINE}${escaped(open)}`, 'i'));
+const STRAY = FRAMES.map(
+  ([, close]) => new RegExp(`${LINE}${RegExp.escape(close)}[ \\t]*\\n?`, 'gi'),
+);
+const OPEN = FRAMES.map(([open]) => new RegExp(`${LINE}${RegExp.escape(open)}`, 'i'));
 const UNCLOSED = FRAMES.map(
-  ([open]) => new RegExp(`${LINE}${escaped(open)}[\\s\\S]*?(?:\\n[ \\t]*\\n|$)`, 'gi'),
+  ([open]) => new RegExp(`${LINE}${RegExp.escape(open)}[\\s\\S]*?(?:\\n[ \\t]*\\n|$)`, 'gi'),
 );
 const MARKS = FRAMES.flat();
 

@@ -76,7 +76,7 @@ export function readNotes(text: string, mostTokens: number): Notes {
 }
 
 function headingOf(line: string): keyof Summary | 'quotes' | null {
-  const name = line.replace(/^[\s#*_]+|[\s:*_]+$/g, '').toLowerCase();
+  const name = line.replace(/^[\s#*_]+|(?<![\s:*_])[\s:*_]+$/g, '').toLowerCase();
   if (name === QUOTES_HEADING.toLowerCase()) return 'quotes';
   return SECTIONS.find(([, heading]) => heading.toLowerCase() === name)?.[0] ?? null;
 }

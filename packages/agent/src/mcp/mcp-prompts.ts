@@ -153,7 +153,7 @@ export function promptArguments(
   typed: string,
 ): { readonly values: Readonly<Record<string, string>>; readonly missing: readonly string[] } {
   const known = new Set(args.map(({ name }) => name));
-  const pairs = [...typed.matchAll(/([\w-]+)=(?:"([^"]*)"|(\S*))/g)]
+  const pairs = [...typed.matchAll(/(?<![\w-])([\w-]+)=(?:"([^"]*)"|(\S*))/g)]
     .map(([, name = '', quoted, plain = '']) => [name, quoted ?? plain] as const)
     .filter(([name]) => known.has(name));
   const [first] = args;

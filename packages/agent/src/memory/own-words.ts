@@ -161,7 +161,7 @@ function folded(text: string): string {
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[’‘`´]/g, "'")
-    .replace(/^["“”„«»\s]+|["“”„«»\s]+$/g, '')
+    .replace(/^["“”„«»\s]+|(?<!["“”„«»\s])["“”„«»\s]+$/g, '')
     .replace(/\s+/g, ' ');
 }
 
@@ -212,7 +212,7 @@ const RULES: readonly TriggerRule[] = [
   {
     word: 'remember',
     type: 'fact',
-    is: /^(?:(?:please|pls|hey|ok|okay|and|also|so|but|\w+)[, ]+){0,3}(?:always )?remember\b(?! (?:when|how|the (?:time|day|days)|me\b|us\b|last\b|that (?:time|day)\b))|\b(?:i want you to|you (?:should|must)|don'?t forget to|(?:can|could|would|will) you(?: please)?) (?:always )?remember\b/i,
+    is: /^(?:\w+[, ]+){0,3}(?:always )?remember\b(?! (?:when|how|the (?:time|day|days)|me\b|us\b|last\b|that (?:time|day)\b))|\b(?:i want you to|you (?:should|must)|don'?t forget to|(?:can|could|would|will) you(?: please)?) (?:always )?remember\b/i,
   },
   {
     word: "I don't like",
@@ -241,7 +241,7 @@ const RULES: readonly TriggerRule[] = [
   {
     word: '以后',
     type: 'constraint',
-    is: /^(?:请|麻烦|那么?|好[的,，]?|[,，\s])*(?:从今)?以后(?!再(?:说|聊|见|谈)|见|吧|的事)|[,，。;；](?:请)?以后(?!再(?:说|聊|见|谈)|见|吧|的事)(?:请|都|不|别|叫|用|要|只|总)/u,
+    is: /^(?:请|麻烦|那么?|好的?|[,，\s])*(?:从今)?以后(?!再(?:说|聊|见|谈)|见|吧|的事)|[,，。;；](?:请)?以后(?!再(?:说|聊|见|谈)|见|吧|的事)(?:请|都|不|别|叫|用|要|只|总)/u,
   },
   { word: '总是', type: 'constraint', is: /^(?:请|你|你要|请你|我|我们)?总是/u },
   { word: '从不', type: 'constraint', is: /^(?:请|你|我|我们)?从不/u },
@@ -257,7 +257,8 @@ const REPORTED =
   /\b(?:he|she|they|who|somebody|someone|people|mom|mum|dad|\w+'s|boss|wife|husband|friend) (?:said|says|told|tells|wrote|asked|likes|thinks)\b|\bi (?:said|told|wrote|read|heard|meant|thought)\b|他说|她说|他们说|有人说|据说/i;
 const DOUBTED =
   /\b(?:don'?t|do not|can'?t|cannot|didn'?t|won'?t|never) remember\b|\b(?:would|'d|feels?|looks?|sounds?) i like\b/i;
-const QUOTED = /["“„«「『][^"”“»」』]*["”“»」』]/gu;
+/** At most so many characters: each opening sign is followed as far. */
+const QUOTED = /["“„«「『][^"”“»」』]{0,500}["”“»」』]/gu;
 
 /** Imperatives of standing instructions. */
 const BIDDEN =
@@ -273,7 +274,7 @@ const GERMAN_RULES: readonly TriggerRule[] = [
   {
     word: 'merk dir',
     type: 'fact',
-    is: /^(?:(?:bitte|hey|ok|okay|also|und|ach|\p{L}+)[, ]+){0,3}merke? dir\b(?! das gut\b)|\b(?:kannst|könntest|würdest) du dir (?:bitte )?merken\b/iu,
+    is: /^(?:\p{L}+[, ]+){0,3}merke? dir\b(?! das gut\b)|\b(?:kannst|könntest|würdest) du dir (?:bitte )?merken\b/iu,
   },
   {
     word: 'ich mag nicht',

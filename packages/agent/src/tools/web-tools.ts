@@ -197,7 +197,7 @@ const ADDRESS =
 /** Of a search the lines that are an address and nothing else. */
 const FOUND = /^ {3}(https?:\/\/\S+)$/gm;
 /** Signs that end a sentence rather than an address. */
-const TRAILING = /[.,;:!?)\]}*_~|。，；：！？）」』】]+$/u;
+const TRAILING = /(?<![.,;:!?)\]}*_~|。，；：！？）」』】])[.,;:!?)\]}*_~|。，；：！？）」』】]+$/u;
 
 /**
  * Whether an address is literally in what people wrote in this turn, or in what a search found. Then

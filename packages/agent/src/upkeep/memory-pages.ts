@@ -43,7 +43,7 @@ export function readMemoryPage(text: string): MemoryPage {
     const first = ITEM.exec(line)?.[1];
     if (first === undefined) continue;
     let to = at + 1;
-    while (/^(?: {2,}|\t)\s*\S/.test(lines[to] ?? '')) to += 1;
+    while (/^(?: {2}|\t)\s*\S/.test(lines[to] ?? '')) to += 1;
     const isWhole = open.slice(at, to).every((kind) => kind === 'open');
     if (isWhole && endsThere(lines[to])) {
       const text = [first, ...lines.slice(at + 1, to).map((more) => more.trim())].join(' ').trim();

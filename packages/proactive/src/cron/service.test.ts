@@ -1,3 +1,4 @@
+import { HOSTILE_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CronScene, openCronScene, writer } from '../testing/cron-scene.ts';
 
@@ -107,6 +108,14 @@ describe('the cron service', () => {
     await ask({ format: 'none' });
     expect(await wanted()).toBeUndefined();
     expect(await words()).not.toContain('JSON');
+  });
+
+  it('[D13] takes no format whose check could take for ever', async () => {
+    scene = await openCronScene();
+    for (const { what, schema } of HOSTILE_SCHEMAS) {
+      const said = await scene.add({ ...DAILY, format: JSON.stringify(schema) });
+      expect([what, said]).toEqual([what, expect.stringContaining('The format must be json, or')]);
+    }
   });
 
   it('[H08] forgets jobs that are over after a week', async () => {

@@ -123,6 +123,9 @@ function isTimeZone(timeZone: string): boolean {
 
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
+/** Longest time or expression, in characters. */
+const MAX_WRITTEN = 500;
+
 const READ_MOMENT_FORM =
   'a date and time such as 2026-11-22 09:00, a time such as 18:30, tomorrow 9:00, or in 20 min';
 
@@ -132,6 +135,7 @@ const READ_MOMENT_FORM =
  */
 function readMoment(written: string, timeZone: string, now: number): number | null {
   const text = written.trim();
+  if (text.length > MAX_WRITTEN) return null;
   return (
     fromNow(text, now) ??
     withOffset(text) ??
@@ -141,7 +145,7 @@ function readMoment(written: string, timeZone: string, now: number): number | nu
 }
 
 function fromNow(text: string, now: number): number | null {
-  const length = /^in\s+(.+)$/i.exec(text)?.[1];
+  const length = /^in\s+(\S.*)$/i.exec(text)?.[1];
   if (length === undefined) return null;
   const seconds = /^(\d{1,4})\s*s(?:ec(?:ond)?s?)?$/i.exec(length)?.[1];
   if (seconds !== undefined) return now + Number(seconds) * 1000;
@@ -169,7 +173,7 @@ function dateAndTime(text: string, timeZone: string): number | null {
 }
 
 function bareTime(text: string, timeZone: string, now: number): number | null {
-  const [, day, time = ''] = /^(?:(today|tomorrow)\s*(?:at\s+|,\s*)?)?(.+)$/i.exec(text) ?? [];
+  const [, day, time = ''] = /^(?:(today|tomorrow)\s*(?:(?:at\s|,)\s*)?)?(\S.*)$/i.exec(text) ?? [];
   const minutes = readTime(time);
   if (minutes === null) return null;
   if (day === undefined) return nextAtTime(minutes, timeZone, now);
@@ -245,7 +249,7 @@ function nextWall(walls: CronExpression): number | null {
 
 const FORM =
   'five fields: minute, hour, day of the month, month, day of the week, such as 0 9 * * mon-fri';
-const FIELD = /^(?:[\da-z*]+(?:-[\da-z]+)?(?:\/\d+)?,?)+$/i;
+const FIELD = /^[\da-z*]+(?:-[\da-z]+)?(?:\/\d+)?(?:,[\da-z*]+(?:-[\da-z]+)?(?:\/\d+)?)*,?$/i;
 const NAME = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)$/i;
 
 /** A cron expression that is understood. */
@@ -261,7 +265,8 @@ export function readCronExpression(written: string): ReadCron | string {
   const expression = written.trim();
   const fields = expression === '' ? [] : expression.split(/\s+/);
   const problem = (why: string) =>
-    `"${expression}" is no cron expression (${why}). Expected ${FORM}.`;
+    `"${expression.slice(0, MAX_WRITTEN)}" is no cron expression (${why}). Expected ${FORM}.`;
+  if (expression.length > MAX_WRITTEN) return problem('it is too long');
   if (fields.length !== 5) return problem(`it has ${fields.length} fields`);
   const words = fields.flatMap((field) => field.match(/[a-z]+/gi) ?? []);
   const odd =

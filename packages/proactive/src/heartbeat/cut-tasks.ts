@@ -139,7 +139,7 @@ function sectionsOf(lines: readonly FileLine[]): readonly Section[] {
   const sections: Section[] = [{ level: 0, title: '', line: 1, lines: [] }];
   for (const line of lines) {
     const [, marks = '', title = ''] =
-      (line.fenced ? null : /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$/.exec(line.text)) ?? [];
+      (line.fenced ? null : /^ {0,3}(#{1,6})[ \t]+(.*[^ \t#])?[ \t#]*$/.exec(line.text)) ?? [];
     if (marks === '') sections.at(-1)?.lines.push(line);
     else sections.push({ level: marks.length, title: bare(title), line: line.number, lines: [] });
   }
@@ -151,7 +151,7 @@ function cutSection({ level, title, line, lines }: Section): Found {
   const { items, loose, isOrdered } = itemsOf(lines);
   const timing = timingOf(title);
   const words = title
-    .replace(/[(（][^)）]*[)）]|[^\p{L}]+/gu, ' ')
+    .replace(/[(（][^)）]{0,1000}[)）]|[^\p{L}]+/gu, ' ')
     .trim()
     .split(/\s+/);
   const isGeneric = level < 2 || withoutTimes(words.join(' ')).every((word) => GENERIC.test(word));
@@ -230,7 +230,7 @@ function itemsOf(lines: readonly FileLine[]): {
       isOpen = true;
     } else if (isOpen && last !== undefined && (fenced || /^\s+\S/.test(text))) {
       last.text = `${last.text}\n${text}`;
-    } else if (!/^\s*(?:-{3,}|[-*+](?:\s*\[[ xX]?\])?)?\s*$/.test(text)) {
+    } else if (!/^(?:-{3,}|[-*+](?:\s*\[[ xX]?\])?)?$/.test(text.trim())) {
       loose.push(text);
       isOpen = false;
     }
@@ -356,7 +356,7 @@ function bare(text: string): string {
 
 /** What stands before a colon, else the first words: the key in heartbeat-state.json. */
 function shortName(text: string): string {
-  const plain = bare(firstLine(text)).replace(/[(（][^)）]*[)）]/g, ' ');
+  const plain = bare(firstLine(text)).replace(/[(（][^)）]{0,1000}[)）]/g, ' ');
   const [, label = '', rest = ''] =
     /^([^:：]{2,40}?)\s*(?:(?::|\s[—–-])\s+|：\s*)(.*)$/.exec(plain) ?? [];
   const isLabel = label !== '' && timingOf(label) === null;
@@ -365,7 +365,7 @@ function shortName(text: string): string {
     .slice(0, isLabel ? 8 : 5)
     .join(' ')
     .slice(0, 40);
-  return name.replace(/[^\p{L}\p{N})]+$/u, '') || 'task';
+  return name.replace(/(?<![^\p{L}\p{N})])[^\p{L}\p{N})]+$/u, '') || 'task';
 }
 
 function uniqueName(name: string, taken: Set<string>): string {

@@ -66,7 +66,7 @@ function withoutForeignWords(text: string): string {
 
 const LONGEST = 60;
 const IN_PROFILE =
-  /^[^\p{L}\n]*(?:languages?|sprachen?|语言)[^\p{L}\n]*[::][^\p{L}\n]*(\p{L}[^\n]*)$/imu;
+  /^[^\p{L}\n]*(?:languages?|sprachen?|语言)[^\p{L}\n:]*:[^\p{L}\n]*(\p{L}[^\n]*)$/imu;
 
 /** What USER.md says of the owner's language, in its own words. */
 export function languageInProfile(text: string): string | undefined {

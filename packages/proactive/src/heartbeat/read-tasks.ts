@@ -86,7 +86,7 @@ function readProse({ lead, sections }: Sections): ReadTasks {
 
 /** Whether a line says something: no heading, no rule, no empty item. */
 function isWord(line: string): boolean {
-  return !/^\s*(?:#{1,6}(?:\s.*)?|-{3,}|[-*+](?:\s*\[[ xX]?\])?)?\s*$/.test(line);
+  return !/^(?:#{1,6}(?:\s.*)?|-{3,}|[-*+](?:\s*\[[ xX]?\])?)?$/.test(line.trim());
 }
 
 /** The task of a section; null, with problems, where it is not understood. */
@@ -180,7 +180,7 @@ function namedGroup(field: TaskField | undefined, fail: Fail): Pick<StandingTask
 
 function checkOf(field: TaskField | undefined, fail: Fail): { readonly check?: NewsCheck } {
   if (field === undefined) return {};
-  const text = field.text.replace(/^`+|`+$/g, '').trim();
+  const text = field.text.replace(/^`+|(?<!`)`+$/g, '').trim();
   if (/^https?:\/\//i.test(text) && URL.canParse(text))
     return { check: { kind: 'url', url: text } };
   if (text === '' || /^[a-z]+:\/\//i.test(text)) {
@@ -278,8 +278,10 @@ function taskSections(text: string): Sections {
 
 /** The text of a heading of the second level without marks round it, or null. */
 function headingOf(line: string): string | null {
-  const found = /^ {0,3}##[ \t]+(.*?)[ \t#]*$/.exec(line);
-  return found === null ? null : (found[1] ?? '').replace(/^[*_`]+|[*_`:]+$/g, '').trim();
+  const found = /^ {0,3}##[ \t]+(.*[^ \t#])?[ \t#]*$/.exec(line);
+  return found === null
+    ? null
+    : (found[1] ?? '').replace(/^[*_`]+|(?<![*_`:])[*_`:]+$/g, '').trim();
 }
 
 function fileLines(text: string): FileLine[] {

@@ -97,12 +97,15 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
 export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
+/** Longest time as it is written, in characters. */
+const MAX_WRITTEN = 500;
 /** A year: more is a slip. */
 const LONGEST_MINUTES = DAY_MINUTES * 366;
 
 /** Reads `30 min`, `1 h 30 min`, `day`, `daily at 3:00`; null for anything else. */
 export function readCadence(written: string): WrittenCadence | null {
   const text = written.trim().toLowerCase();
+  if (text.length > MAX_WRITTEN) return null;
   const [, length = '', time] = /^(.*?)(?:\s+at\s+(\S+(?:\s*[ap]m)?))?$/.exec(text) ?? [];
   const minutes = readLength(WORDS[length.trim()] ?? length);
   if (minutes === null) return null;
@@ -133,6 +136,7 @@ function readLength(text: string): number | null {
 
 /** Reads `9:00-21:00`, `9–21`, `22:00 to 2:00`, `9 am - 5 pm`; null for anything else or no time at all. */
 export function readWindow(written: string): DayWindow | null {
+  if (written.length > MAX_WRITTEN) return null;
   const text = written
     .trim()
     .toLowerCase()

@@ -88,7 +88,7 @@ function withoutToken(answer: string): AnswerVerdict {
   const words = text
     .normalize('NFKC')
     .replace(/[\p{Cf}\\]/gu, '')
-    .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+    .replace(/^[^\p{L}\p{N}]+|(?<![^\p{L}\p{N}])[^\p{L}\p{N}]+$/gu, '');
   if (SILENT.test(words)) return { kind: 'quiet', reason: 'it answered NO_REPLY' };
   if (CUT_TOKEN.test(words)) return { kind: 'unclear', reason: 'its answer breaks off', text };
   if (NODS.test(words.replace(/\s+/g, ' '))) {
@@ -205,9 +205,9 @@ function tidied(text: string): string {
     return [
       line
         .replace(/^([\s>#*+-]*)\0[\s\0.,;:!?…。–—-]*/u, '$1')
-        .replace(/\s*\0[\s\0]*([.,;:!?…。])/gu, '$1')
-        .replace(/\s*\0[\s\0]*$/u, '')
-        .replace(/\s*\0[\s\0]*/gu, ' '),
+        .replace(/(?<!\s)\s*\0[\s\0]*([.,;:!?…。])/gu, '$1')
+        .replace(/(?<!\s)\s*\0[\s\0]*$/u, '')
+        .replace(/(?<!\s)\s*\0[\s\0]*/gu, ' '),
     ];
   });
   return withoutEmptyFences(lines.join('\n'))

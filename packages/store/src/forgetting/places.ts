@@ -242,7 +242,7 @@ function inEveryText(inText: (text: string) => string): (value: unknown) => unkn
 
 /** Spaces may have become line ends on the way, also as JSON writes them, or a question of a call. */
 function patternOf(word: string): string {
-  const pieces = word.split(/\s+/).map((piece) => piece.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  const pieces = word.split(/\s+/).map((piece) => RegExp.escape(piece));
   const pattern = pieces.join(String.raw`(?:\s|\\[nrt]|(?<=\n)[|+])+`);
   const isShort =
     [...word].length < PIECE &&

@@ -66,7 +66,7 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
       `port ${port} is not among those allowed (web.fetch.ports: ${ports.join(', ')})`,
     );
   }
-  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/(?<!\.)\.+$/, '');
   const isAddress = isIP(host) !== 0;
   // A name without a dot is completed with the search domains of this network.
   if (!isAddress && (INSIDE.test(host) || !host.includes('.'))) {

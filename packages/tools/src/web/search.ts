@@ -210,7 +210,7 @@ const SEARXNG: Engine = {
 /** Searches with SearXNG, which asks other engines and can be self-hosted. */
 function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchWeb {
   return async ({ query }, signal) => {
-    const url = new URL(`${baseUrl.replace(/\/+$/, '')}/search`);
+    const url = new URL(`${baseUrl.replace(/(?<!\/)\/+$/, '')}/search`);
     url.searchParams.set('q', query);
     url.searchParams.set('format', 'json');
     if (language !== undefined) url.searchParams.set('language', language);

@@ -84,7 +84,9 @@ function filesOfProgram(): readonly string[] {
 
 /** Of each frame the file and the line, without the folders before it. */
 function stackOf(stack: unknown): readonly string[] {
-  const frames = String(stack).matchAll(/^\s+at .*?([\w.-]+\.(?:m|c)?[jt]s:\d+:\d+)\)?$/gm);
+  const frames = String(stack).matchAll(
+    /^[ \t]+at .*?((?<![\w.-])[\w.-]+\.(?:m|c)?[jt]s:\d+:\d+)\)?$/gm,
+  );
   const program = fileURLToPath(isBundle ? new URL('.', import.meta.url) : INSTALLATION);
   return [...frames].map(([line, place = '']) =>
     line.includes(program) || line.includes('node:') ? place : '[elsewhere]',

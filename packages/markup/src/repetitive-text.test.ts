@@ -1,0 +1,13 @@
+import { repetitiveTexts } from '@parley/core/testing/repetitive-texts';
+import { describe, expect, it } from 'vitest';
+import { completed } from './unfinished.ts';
+
+const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
+  ['completed', completed],
+];
+
+describe('an answer that is still being written', () => {
+  it.each(RECOGNIZERS)('[D13] comes to an end with any repetitive text: %s', (_name, read) => {
+    for (const [, text] of repetitiveTexts(300_000)) expect(() => read(text)).not.toThrow();
+  });
+});

@@ -1,0 +1,23 @@
+import { repetitiveTexts } from '@parley/core/testing/repetitive-texts';
+import { describe, expect, it } from 'vitest';
+import { readCronExpression } from './cron/timetable.ts';
+import { languageInProfile, languageOf } from './heartbeat/language.ts';
+import { readTasks } from './heartbeat/read-tasks.ts';
+import { readCadence, readWindow } from './heartbeat/task.ts';
+import { heartbeatVerdict } from './heartbeat/verdict.ts';
+
+const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
+  ['readCronExpression', (text) => readCronExpression(`* * * * ${text}`)],
+  ['languageInProfile', (text) => languageInProfile(`language ${text}`)],
+  ['languageOf', (text) => languageOf([text])],
+  ['readTasks', (text) => readTasks(`## A task\nevery: 1 h\n${text}`)],
+  ['readCadence', readCadence],
+  ['readWindow', readWindow],
+  ['heartbeatVerdict', (text) => heartbeatVerdict(text.slice(-60_000))],
+];
+
+describe('what is read of tasks and times', () => {
+  it.each(RECOGNIZERS)('[D13] comes to an end with any repetitive text: %s', (_name, read) => {
+    for (const [, text] of repetitiveTexts(300_000)) expect(() => read(text)).not.toThrow();
+  });
+});

@@ -1,0 +1,18 @@
+import { repetitiveTexts } from '@parley/core/testing/repetitive-texts';
+import { describe, expect, it } from 'vitest';
+import { ownersMarks, splitOwners } from './owners-parts.ts';
+import { createPromptFiles } from './prompt-files.ts';
+
+const FILES = createPromptFiles(['AGENTS.md', 'skills/']);
+
+const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
+  ['ownersMarks', (text) => ownersMarks(`name: ${text}`)],
+  ['splitOwners', (text) => splitOwners(text, ['Ann', 'a.b'])],
+  ['createPromptFiles', (text) => FILES.includes(text)],
+];
+
+describe('what is read of workspace files', () => {
+  it.each(RECOGNIZERS)('[D13] comes to an end with any repetitive text: %s', (_name, read) => {
+    for (const [, text] of repetitiveTexts(300_000)) expect(() => read(text)).not.toThrow();
+  });
+});

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { findPatternRisk } from '@parley/core';
+import { parseSync, Visitor } from 'oxc-parser';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** Ambiguous, and harmless: nothing follows that could fail, so it never tries another way. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  '(?:[^\\\\`*_~[\\]<&@]+|[&<](?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+',
+]);
+
+interface Found {
+  readonly place: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+/** All regular expressions of the program that stand in its sources. */
+function expressionsOf(folder: string): readonly Found[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => join(folder, file))
+    .filter((file) => /\/src\/.*\.tsx?$/.test(file) && !/\.test\.tsx?$|\/testing\//.test(file))
+    .flatMap((file) => {
+      const found: Found[] = [];
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      const visitor = new Visitor({
+        Literal(node) {
+          if (!('regex' in node)) return;
+          const line = text.slice(0, node.start).split('\n').length;
+          const { pattern: source, flags } = node.regex;
+          found.push({ place: `${file}:${line}`, source, flags });
+        },
+      });
+      visitor.visit(parseSync(file, text).program);
+      return found;
+    });
+}
+
+describe('the regular expressions of the program', () => {
+  const all = ['packages', 'apps'].flatMap(expressionsOf);
+
+  it('[D13] are found', () => {
+    expect(all.length).toBeGreaterThan(800);
+  });
+
+  it('[D13] hold no repetition that can match the same text in several ways: no text makes one take for ever', () => {
+    const risky = all.flatMap(({ place, source, flags }) => {
+      const risk = HARMLESS.has(source) ? null : findPatternRisk(source, flags);
+      return risk === null ? [] : [`${place}: ${risk}`];
+    });
+    expect(risky).toEqual([]);
+  });
+});
