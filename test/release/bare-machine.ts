@@ -8,7 +8,7 @@ import {
   realpathSync,
   writeFileSync,
 } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { findProgram } from '../services/find-program.ts';
 import { ALWAYS_THERE } from '../services/programs.ts';
 import { network, npmBinds, SYSTEM } from './image.ts';

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve, sep } from 'node:path';
 import { findProgram } from './find-program.ts';
@@ -19,6 +19,8 @@ export function useListedPrograms(): () => void {
   const ours = folders.filter(isOurs);
   const path = folders.filter((folder) => !isOurs(folder)).join(delimiter);
   const folder = mkdtempSync(join(tmpdir(), 'parley-programs-'));
+  // Servers run as another user, and are started from here.
+  chmodSync(folder, 0o755);
   for (const [name, target] of listed(path)) symlinkSync(target, join(folder, name));
   process.env.PATH = [...ours, folder].join(delimiter);
   return () => {
