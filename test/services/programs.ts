@@ -130,6 +130,7 @@ export const PROGRAMS = {
     key: 'tarPath',
     variable: 'PARLEY_TEST_TAR',
     names: ['tar'],
+    beside: ['gzip'],
     packages: { debian: 'tar', alpine: 'tar', homebrew: 'gnu-tar' },
   },
   mount: {
