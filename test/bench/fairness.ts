@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { canMountDisks, mountSmallDisk } from '../e2e/small-disk.ts';
+import { mountSmallDisk } from '../e2e/small-disk.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
+import { findTool } from '../services/find-program.ts';
 import {
   type Disturbance,
   type Steady,
@@ -130,11 +131,12 @@ export async function measureFairness(
 ): Promise<FairnessFigures[]> {
   const model = await startModelSide(MODEL_MS);
   const figures: FairnessFigures[] = [];
+  const mount = await findTool('mount');
   try {
     for (const trouble of troubles) {
       for (const topology of trouble.topologies) {
         process.stderr.write(`  ${nameOf(topology)}: ${trouble.name} …\n`);
-        if (trouble.needs === 'small-disk' && !canMountDisks()) continue;
+        if (trouble.needs === 'small-disk' && mount.state === 'missing') continue;
         const found = await measureTrouble(trouble, topology, model.baseUrl, fairnessMs);
         process.stderr.write(`  ${inBrief(found.normal)} → ${inBrief(found.meanwhile)}\n`);
         figures.push(found);

@@ -112,14 +112,13 @@ const COMMAND: Readonly<Record<string, string>> = { gateway: 'gateway', workers:
 const READY: Readonly<Record<string, string>> = { gateway: 'http://', workers: 'http://' };
 
 function startPart(wanted: Wanted, data: string, part: string, index: number): StartedProcess {
-  const { args: start, env } = npmStart();
+  const { args: start } = npmStart();
   const command = COMMAND[part];
   const words = command === undefined ? start : [...start.slice(0, -1), command];
   return startProcess({
     name: `${part}-${index}`,
     folder: wanted.folder,
     args: [...(wanted.nodeArguments ?? []), ...words, '--data', data],
-    env,
     readyLine: READY[part] ?? 'Parley is running',
   });
 }

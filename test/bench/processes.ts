@@ -34,29 +34,19 @@ export interface StartedProcess {
 }
 
 const Manifest = z.object({
-  scripts: z.object({ start: z.templateLiteral(['parley ', z.string()]) }),
-  bin: z.object({ parley: z.string() }),
+  scripts: z.object({ start: z.templateLiteral(['node ', z.string()]) }),
 });
 const ROOT = join(import.meta.dirname, '../..');
 
-/** How node is started: flags, file and arguments, and variables of the environment. */
+/** How node is started: flags, file and arguments. */
 export interface NodeStart {
   readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
 }
 
-/** What `npm start` gives to node; from the manifest and the program's first line, so that they cannot differ. */
+/** What `npm start` gives to node; from the manifest, so that they cannot differ. */
 export function npmStart(): NodeStart {
-  const text = readFileSync(join(ROOT, 'package.json'), 'utf8');
-  const { scripts, bin } = Manifest.parse(JSON.parse(text));
-  const program = readFileSync(join(ROOT, bin.parley), 'utf8');
-  const [, variables, flags] = /^#!\S+ -S ((?:\w+=\S+ )*)node(.*)\n/.exec(program) ?? [];
-  if (variables === undefined || flags === undefined) throw new Error('parley runs without node.');
-  const words = (line: string) => line.split(' ').filter((word) => word !== '');
-  return {
-    args: [...words(flags), bin.parley, ...words(scripts.start).slice(1)],
-    env: Object.fromEntries(words(variables).map((word) => word.split('='))),
-  };
+  const { scripts } = Manifest.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
+  return { args: scripts.start.split(' ').slice(1) };
 }
 
 /** Starts node itself, no shell and no npm between, as a user does on Node 24. */

@@ -130,8 +130,8 @@ export function writeSettings(folder: string, settings: object): string {
 
 function parley(where: Surroundings) {
   const data = writeSettings(where.folder, settingsFor(where));
-  const { args, env } = npmStart();
-  return { args: [...args, '--data', data], env, readyLine: 'Parley is running' };
+  const { args } = npmStart();
+  return { args: [...args, '--data', data], env: {}, readyLine: 'Parley is running' };
 }
 
 const BOTS: Readonly<Record<Exclude<SubjectName, 'parley'>, string>> = {

@@ -10,7 +10,7 @@ const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const ANN = 501;
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 /** For so long the place of a gateway is kept for its successor. */
-const SUCCESSOR_WITHIN_MS = 5_000;
+const SUCCESSOR_WITHIN_MS = 12_000;
 /** What a successor that runs has not taken after this is taken by others (`share-accounts`). */
 const TAKEN_WITHIN_MS = 1_000;
 /** Longer than between two looks of a gateway at who serves what: a third of a lease of 5 s. */

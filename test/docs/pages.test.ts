@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -9,18 +8,15 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { runCommand } from '../e2e/parley-process.ts';
+import { repositoryFiles } from '../repository-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const list = (pattern: string): string[] =>
-  execFileSync('git', ['ls-files', '-co', '--exclude-standard', pattern], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  })
-    .split('\n')
-    .filter((file) => file !== '');
+const FILES = repositoryFiles();
+const DOCS = FILES.filter((file) => /^docs\/.*\.md$/.test(file));
 /** Without text that is written for the agent, and the gallery's answers. */
-const PAGES = list('*.md').filter(
-  (file) => !/^(config|packages\/.*\/src|test\/gallery\/answers)\//.test(file),
+const PAGES = FILES.filter(
+  (file) =>
+    file.endsWith('.md') && !/^(config|packages\/.*\/src|test\/gallery\/answers)\//.test(file),
 );
 
 interface Node {
@@ -109,13 +105,12 @@ describe('the documentation', () => {
         if (target.startsWith('docs/') && target.endsWith('.md')) reached.add(target);
       }
     }
-    expect(list('docs/*.md').filter((page) => !reached.has(page))).toEqual([]);
+    expect(DOCS.filter((page) => !reached.has(page))).toEqual([]);
     expect(linksOf('README.md').map(({ target }) => target)).toContain('docs/README.md');
   });
 
   it('quotes what Parley really prints where it says what to do about it', () => {
-    const sources = list('*.ts')
-      .concat(list('apps/parley/bin/*.js'))
+    const sources = FILES.filter((file) => /\.ts$|^apps\/parley\/bin\/.*\.js$/.test(file))
       .filter((file) => !/test|^examples/.test(file))
       .map((file) => readFileSync(join(ROOT, file), 'utf8'))
       .join('\n')
@@ -137,7 +132,7 @@ describe('the documentation', () => {
     const file = join(folder, 'parley.yaml');
     const refused: string[] = [];
     let checked = 0;
-    for (const page of list('docs/*.md')) {
+    for (const page of DOCS) {
       for (const { lang, value = '' } of nodesOf(page, 'code')) {
         if (lang !== 'yaml') continue;
         // Whatever a reference holds is long enough for any secret.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ModelDouble, type ModelFault, startModelDouble } from '../model/index.ts';
 import {
   type DataFolder,
@@ -7,7 +7,7 @@ import {
   startParleyProcess,
   writeSettings,
 } from './parley-process.ts';
-import { canMountDisks, mountSmallDisk, type SmallDisk } from './small-disk.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { type WebClient, webClient } from './web-client.ts';
 
 let model: ModelDouble;
@@ -129,70 +129,67 @@ describe('a model that fails', () => {
   });
 });
 
-// Only root can mount a disk of a size that can be filled.
-if (canMountDisks()) {
-  describe('a disk that is full', () => {
-    let disk: SmallDisk;
-    let crowded: ParleyProcess;
-    let page: WebClient;
-    const answer = Promise.withResolvers<string>();
-    const FULL = 'is full; nothing was written. Make room on it.';
-    const ready = async (): Promise<string> => {
-      const response = await fetch(`${crowded.address}/readyz`);
-      return `${response.status} ${(await response.text()).trim()}`;
-    };
-    beforeAll(async () => {
-      model.reply(({ messages }) =>
-        JSON.stringify(messages.at(-1)).includes('hold on') ? answer.promise : 'a good answer',
-      );
-      const { baseUrl } = model;
-      disk = mountSmallDisk();
-      writeSettings(disk.path, {
-        http: { port: 0 },
-        model: { provider: 'openai-compatible', baseUrl, model: 'double' },
-      });
-      crowded = await startParleyProcess(disk.path);
-      page = webClient(crowded);
+describe.runIf(inject('mountPath'))('a disk that is full', () => {
+  let disk: SmallDisk;
+  let crowded: ParleyProcess;
+  let page: WebClient;
+  const answer = Promise.withResolvers<string>();
+  const FULL = 'is full; nothing was written. Make room on it.';
+  const ready = async (): Promise<string> => {
+    const response = await fetch(`${crowded.address}/readyz`);
+    return `${response.status} ${(await response.text()).trim()}`;
+  };
+  beforeAll(async () => {
+    model.reply(({ messages }) =>
+      JSON.stringify(messages.at(-1)).includes('hold on') ? answer.promise : 'a good answer',
+    );
+    const { baseUrl } = model;
+    disk = mountSmallDisk();
+    writeSettings(disk.path, {
+      http: { port: 0 },
+      model: { provider: 'openai-compatible', baseUrl, model: 'double' },
     });
-    afterAll(async () => {
-      await crowded.end('SIGKILL');
-      disk.remove();
-    });
-
-    it('[D01] [D10] refuses what cannot be stored, is not ready, keeps what was, and continues once there is room', async () => {
-      await page.post('first');
-      await expect.poll(page.history).toHaveLength(2);
-      disk.fill();
-      expect(await ready()).toBe('503 down: the disk of the database is full');
-      const refused = await page.post(`second ${'x'.repeat(30_000)}`);
-      expect(refused.status).toBe(503);
-      expect(refused.body).toContain('Please try again');
-      expect(crowded.err()).toContain(FULL);
-      disk.empty();
-      expect(await ready()).toBe('200 ready');
-      expect((await page.post('third')).status).toBe(200);
-      await expect
-        .poll(page.history)
-        .toEqual(['> first', '<p>a good answer</p>', '> third', '<p>a good answer</p>']);
-    });
-
-    it('[D04] that fills up in the middle of an answer delays it, and it is given once', async () => {
-      const asked = model.total;
-      await page.post('hold on');
-      await expect.poll(() => model.total).toBe(asked + 1);
-      // An outage that ends and begins again at once is one, with one line.
-      await expect.poll(() => crowded.err()).toContain('parley.db: works again');
-      const said = crowded.err().length;
-      disk.fill();
-      answer.resolve(`a long answer ${'x'.repeat(100_000)}`);
-      await expect.poll(() => crowded.err().slice(said)).toContain(FULL);
-      disk.empty();
-      const answers = async () => (await page.history()).filter((line) => line.includes('long'));
-      await expect.poll(answers).toHaveLength(1);
-      expect((await crowded.end()).code).toBe(0);
-      crowded = await startParleyProcess(disk.path);
-      page = webClient(crowded);
-      expect(await answers()).toHaveLength(1);
-    });
+    crowded = await startParleyProcess(disk.path);
+    page = webClient(crowded);
   });
-}
+  afterAll(async () => {
+    await crowded.end('SIGKILL');
+    disk.remove();
+  });
+
+  it('[D01] [D10] refuses what cannot be stored, is not ready, keeps what was, and continues once there is room', async () => {
+    await page.post('first');
+    await expect.poll(page.history).toHaveLength(2);
+    disk.fill();
+    expect(await ready()).toBe('503 down: the disk of the database is full');
+    const refused = await page.post(`second ${'x'.repeat(30_000)}`);
+    expect(refused.status).toBe(503);
+    expect(refused.body).toContain('Please try again');
+    expect(crowded.err()).toContain(FULL);
+    disk.empty();
+    expect(await ready()).toBe('200 ready');
+    expect((await page.post('third')).status).toBe(200);
+    await expect
+      .poll(page.history)
+      .toEqual(['> first', '<p>a good answer</p>', '> third', '<p>a good answer</p>']);
+  });
+
+  it('[D04] that fills up in the middle of an answer delays it, and it is given once', async () => {
+    const asked = model.total;
+    await page.post('hold on');
+    await expect.poll(() => model.total).toBe(asked + 1);
+    // An outage that ends and begins again at once is one, with one line.
+    await expect.poll(() => crowded.err()).toContain('parley.db: works again');
+    const said = crowded.err().length;
+    disk.fill();
+    answer.resolve(`a long answer ${'x'.repeat(100_000)}`);
+    await expect.poll(() => crowded.err().slice(said)).toContain(FULL);
+    disk.empty();
+    const answers = async () => (await page.history()).filter((line) => line.includes('long'));
+    await expect.poll(answers).toHaveLength(1);
+    expect((await crowded.end()).code).toBe(0);
+    crowded = await startParleyProcess(disk.path);
+    page = webClient(crowded);
+    expect(await answers()).toHaveLength(1);
+  });
+});

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { freePort } from '../services/free-port.ts';
+import { isRunning } from '../services/is-running.ts';
 import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -169,20 +170,12 @@ describe('[G03] an agent with MCP servers', () => {
   });
 
   it('leaves no process behind when it is killed', async () => {
-    await withServers({ mute: { command: 'sleep', args: ['599.25'] } }, /mute: connecting/);
-    expect(await running('sleep 599.25')).toHaveLength(1);
+    const file = join(scene.folder.path, 'mute.pid');
+    const mute = { command: 'sh', args: ['-c', `echo $ > "${file}"; exec sleep 600`] };
+    await withServers({ mute }, /mute: connecting/);
+    const pid = Number(readFileSync(file, 'utf8'));
+    expect(isRunning(pid)).toBe(true);
     await scene.parley.end('SIGKILL');
-    await expect.poll(() => running('sleep 599.25')).toEqual([]);
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 });
-
-/** Process ids whose command line is exactly this. */
-async function running(commandLine: string): Promise<readonly string[]> {
-  const list = spawn('ps', ['-eo', 'pid=,args='], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let out = '';
-  list.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  await once(list, 'close');
-  return out.split('\n').filter((line) => line.trim().replace(/^\d+ /, '') === commandLine);
-}

@@ -9,7 +9,7 @@ const SEEN_WITHIN_MS = 60_000;
 
 export const KEYS = { enter: '\r', up: '\u001b[A', down: '\u001b[B', interrupt: '\u0003' } as const;
 
-/** A command in a terminal of the kernel: `script` of util-linux makes one, and passes on what is typed. */
+/** A command in a terminal of the kernel: `script` of util-linux makes one, and passes on what is typed. A test asks for `scriptPath` first. */
 export interface PseudoTerminal {
   /** Waits for a text after what was waited for before; rejects with all of it where it does not come. */
   sees(text: string): Promise<void>;

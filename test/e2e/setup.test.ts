@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
 import {
@@ -14,6 +14,8 @@ import { KEYS, openPseudoTerminal, type PseudoTerminal } from './pseudo-terminal
 
 const ANN = 501;
 const KEY = 'k3y-of-the-double';
+
+const script = inject('scriptPath');
 
 describe('parley setup', () => {
   let model: ModelDouble;
@@ -79,68 +81,77 @@ channels:
     expect(err).toContain(file());
   });
 
-  it('[U02] leaves the file untouched on Ctrl-C, also after everything was tried', async () => {
-    const early = open();
-    await early.sees('Which model does it think with?');
-    early.type(KEYS.interrupt);
-    expect(await early.ended).toBe(130);
-    const late = open();
-    await answerAll(late);
-    late.type(KEYS.interrupt);
-    await late.sees('Nothing was written.');
-    expect(await late.ended).toBe(130);
-    expect(written()).toBe(before);
-    expect(readdirSync(folder.path)).toEqual(['parley.yaml']);
-  });
+  it.runIf(script)(
+    '[U02] leaves the file untouched on Ctrl-C, also after everything was tried',
+    async () => {
+      const early = open();
+      await early.sees('Which model does it think with?');
+      early.type(KEYS.interrupt);
+      expect(await early.ended).toBe(130);
+      const late = open();
+      await answerAll(late);
+      late.type(KEYS.interrupt);
+      await late.sees('Nothing was written.');
+      expect(await late.ended).toBe(130);
+      expect(written()).toBe(before);
+      expect(readdirSync(folder.path)).toEqual(['parley.yaml']);
+    },
+  );
 
-  it('[U02] [D12] connects a model and a bot and links its owner where no gateway runs', async () => {
-    const terminal = open();
-    await answerAll(terminal);
-    terminal.type(KEYS.enter);
-    await terminal.sees('Start Parley for a moment');
-    expect(written()).toContain(KEY);
-    terminal.type(KEYS.enter);
-    await terminal.sees('Write anything to your bot');
-    telegram.say({ chat: ANN, text: 'hello?' });
-    await terminal.sees('that is me');
-    terminal.type(KEYS.enter);
-    await terminal.sees('It is yours now');
-    await terminal.sees('Start Parley in this terminal now?');
-    terminal.type(`${KEYS.down}${KEYS.enter}`);
-    await terminal.sees('Done. Start Parley with');
-    expect(await terminal.ended).toBe(0);
-    expect(written()).toContain('# mine');
-    expect(written()).toContain(`telegram:${ANN}`);
-    const copies = readdirSync(folder.path).filter((name) => name.includes('.before-'));
-    const [first = ''] = copies.toSorted();
-    expect(readFileSync(join(folder.path, first), 'utf8')).toBe(before);
-    expect(terminal.text()).not.toContain(KEY);
-    expect(existsSync(join(folder.path, 'gateway.json'))).toBe(false);
-  });
+  it.runIf(script)(
+    '[U02] [D12] connects a model and a bot and links its owner where no gateway runs',
+    async () => {
+      const terminal = open();
+      await answerAll(terminal);
+      terminal.type(KEYS.enter);
+      await terminal.sees('Start Parley for a moment');
+      expect(written()).toContain(KEY);
+      terminal.type(KEYS.enter);
+      await terminal.sees('Write anything to your bot');
+      telegram.say({ chat: ANN, text: 'hello?' });
+      await terminal.sees('that is me');
+      terminal.type(KEYS.enter);
+      await terminal.sees('It is yours now');
+      await terminal.sees('Start Parley in this terminal now?');
+      terminal.type(`${KEYS.down}${KEYS.enter}`);
+      await terminal.sees('Done. Start Parley with');
+      expect(await terminal.ended).toBe(0);
+      expect(written()).toContain('# mine');
+      expect(written()).toContain(`telegram:${ANN}`);
+      const copies = readdirSync(folder.path).filter((name) => name.includes('.before-'));
+      const [first = ''] = copies.toSorted();
+      expect(readFileSync(join(folder.path, first), 'utf8')).toBe(before);
+      expect(terminal.text()).not.toContain(KEY);
+      expect(existsSync(join(folder.path, 'gateway.json'))).toBe(false);
+    },
+  );
 
-  it('[U02] asks the gateway that runs, which then answers the new owner', async () => {
-    writeFileSync(file(), before);
-    const gateway = await startParleyProcess(folder.path);
-    onTestFinished(async () => void (await gateway.end()));
-    const terminal = open();
-    await answerAll(terminal);
-    terminal.type(KEYS.enter);
-    await terminal.sees('Link your own account now');
-    terminal.type(KEYS.enter);
-    await terminal.sees('Write anything to your bot');
-    telegram.say({ chat: ANN, text: 'hello again?' });
-    await terminal.sees('that is me');
-    terminal.type(KEYS.enter);
-    await terminal.sees('Done. Parley runs');
-    expect(await terminal.ended).toBe(0);
-    await expect
-      .poll(
-        () => {
-          telegram.say({ chat: ANN, text: 'and now?' });
-          return telegram.conversation(ANN).some(({ text }) => text === 'Hello Ann.');
-        },
-        { timeout: 30_000, interval: 2_000 },
-      )
-      .toBe(true);
-  });
+  it.runIf(script)(
+    '[U02] asks the gateway that runs, which then answers the new owner',
+    async () => {
+      writeFileSync(file(), before);
+      const gateway = await startParleyProcess(folder.path);
+      onTestFinished(async () => void (await gateway.end()));
+      const terminal = open();
+      await answerAll(terminal);
+      terminal.type(KEYS.enter);
+      await terminal.sees('Link your own account now');
+      terminal.type(KEYS.enter);
+      await terminal.sees('Write anything to your bot');
+      telegram.say({ chat: ANN, text: 'hello again?' });
+      await terminal.sees('that is me');
+      terminal.type(KEYS.enter);
+      await terminal.sees('Done. Parley runs');
+      expect(await terminal.ended).toBe(0);
+      await expect
+        .poll(
+          () => {
+            telegram.say({ chat: ANN, text: 'and now?' });
+            return telegram.conversation(ANN).some(({ text }) => text === 'Hello Ann.');
+          },
+          { timeout: 30_000, interval: 2_000 },
+        )
+        .toBe(true);
+    },
+  );
 });

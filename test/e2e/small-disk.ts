@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A disk that a test can fill. Only root can have one. */
+/** A disk that a test can fill. Only root can have one, and not in every container. */
 export interface SmallDisk {
   readonly path: string;
   /** Leaves no room at all. */
@@ -13,20 +13,9 @@ export interface SmallDisk {
   remove(): void;
 }
 
-/** Whether this process can have a small disk: it must be root, and not every root may mount. */
-export function canMountDisks(): boolean {
-  if (process.getuid?.() !== 0) return false;
-  try {
-    mountSmallDisk().remove();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Mounts some MB of memory, by default twice what a new data folder takes at its largest. Throws
- * where that is not allowed.
+ * where that is not allowed: a test asks for `mountPath` first.
  */
 export function mountSmallDisk(megabytes = 6): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'parley-disk-'));

@@ -2,14 +2,14 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, describe, expect, inject, it } from 'vitest';
-import { canMountDisks, mountSmallDisk, type SmallDisk } from '../e2e/small-disk.ts';
+import { mountSmallDisk, type SmallDisk } from '../e2e/small-disk.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
 import { unprivilegedUser } from '../services/unprivileged-user.ts';
 
 const postgresUrl = inject('postgresUrl');
 let disk: SmallDisk;
 let scene: TelegramScene;
-const canFill = canMountDisks();
+const canFill = inject('mountPath');
 
 const PATIENT = { timeout: 180_000 };
 const LONG = 'x'.repeat(1_500);

@@ -99,7 +99,7 @@ describe('two processes that die at random', () => {
     SLOW_MS,
   );
 
-  it.runIf(postgresUrl !== undefined)(
+  it.runIf(postgresUrl)(
     `[H01] [H04] miss none of ${BEATS} beats and double none, on PostgreSQL`,
     async () => {
       const database = await freshDatabase(postgresUrl ?? '');

@@ -1,10 +1,12 @@
 // `npm run release:check`: what must hold of a release beyond the tests. Packs both packages, reads the license of every
-// library, asks the registry for advisories, and runs the tests of what was packed. Exits with 1 when something is wrong.
+// library, asks the registry for advisories, runs the tests of what was packed, and runs both commands of the README with
+// nothing installed. Exits with 1 when something is wrong.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { openBareMachine } from './bare-machine.ts';
 import { type Advisories, advisoriesOf, type LockedLibrary, licenseProblems } from './libraries.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -81,11 +83,35 @@ function runTests(): void {
   if (status !== 0) problems.push('The tests of what was packed failed.');
 }
 
+/** Both commands of the README, in a fresh clone on a machine that has Node and npm alone (U09). */
+async function checkBareMachine(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-bare-'));
+  const clone = join(folder, 'parley');
+  execFileSync('git', ['clone', '--quiet', ROOT, clone]);
+  const machine = openBareMachine(clone, folder);
+  const check = (what: string, isRight: boolean, out: string): boolean => {
+    if (!isRight) problems.push(`On a bare machine ${what} failed:\n${out.slice(-4_000)}`);
+    return isRight;
+  };
+  const installed = await machine.run('npm', 'ci');
+  if (check('npm ci', installed.code === 0, installed.out)) {
+    const started = await machine.until('Stop with Ctrl-C', 'npm', 'start', '--', '--port', '0');
+    check('npm start', started.includes('Stop with Ctrl-C'), started);
+    const tested = await machine.run('npm', 'test');
+    // What did not run is named at the end, and what ran has passed.
+    const isListed = tested.out.includes('DID NOT RUN: this machine lacks Redis');
+    check('npm test', tested.code === 0 && isListed, tested.out);
+    say(`bare machine ${tested.out.trimEnd().split('\n').at(-1)}`);
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
 checkVersion();
 checkTarballs();
 checkLicenses();
 checkAdvisories();
 runTests();
+await checkBareMachine();
 for (const problem of problems) say(`WRONG        ${problem}`);
 say(problems.length === 0 ? 'The release may go out.' : `${problems.length} problems.`);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -150,7 +150,14 @@ export function startContainer(
 }
 
 /** Of this machine's settings: name resolution, certificates, and what programs are linked with. */
-const SYSTEM = ['ssl', 'ca-certificates', 'resolv.conf', 'hosts', 'nsswitch.conf', 'ld.so.cache'];
+export const SYSTEM = [
+  'ssl',
+  'ca-certificates',
+  'resolv.conf',
+  'hosts',
+  'nsswitch.conf',
+  'ld.so.cache',
+];
 
 function makeRoot(root: string): void {
   for (const path of [
@@ -213,14 +220,14 @@ function sandbox({ root, env, folder, user }: Image, use: 'build' | 'container')
 }
 
 /** How this machine reaches a registry. */
-function network(): Record<string, string | undefined> {
+export function network(): Record<string, string | undefined> {
   const names =
     /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_registry)$/i;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
 }
 
 /** This machine's npm with its settings and what it has fetched before. */
-function npmBinds(): string[] {
+export function npmBinds(): string[] {
   const npm = execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim();
   return [
     ...['--ro-bind', join(npm, 'npm'), '/usr/local/lib/node_modules/npm'],

@@ -29,12 +29,13 @@ describe('finding a program', () => {
     });
   });
 
-  it.each(['none', text])(
-    'does without when the person names %s, whatever the PATH holds',
-    (named) => {
-      expect(findProgram(search, { THE_SERVER: named, PATH: folder })).toEqual({
-        reason: `THE_SERVER=${named} is not an executable file`,
-      });
-    },
-  );
+  it.each([
+    ['none', 'switched off by THE_SERVER=none'],
+    [text, `THE_SERVER=${text} is not an executable file`],
+  ])('does without when the person names %s, whatever the PATH holds', (named, reason) => {
+    expect(findProgram(search, { THE_SERVER: named, PATH: folder })).toEqual({
+      reason,
+      canInstall: false,
+    });
+  });
 });

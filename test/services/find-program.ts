@@ -1,44 +1,124 @@
-import { accessSync, constants } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { PROGRAMS, type ServiceName } from './programs.ts';
 import type { ServiceStart } from './provided.ts';
 
 /** Where to look for a program: what it may be called, and folders beyond the PATH. */
-export type ProgramSearch = {
+export interface ProgramSearch {
   readonly names: readonly string[];
-  readonly folders: readonly string[];
+  readonly folders?: readonly string[];
   /** The environment variable by which a person names the program, or `none` to do without. */
   readonly variable: string;
-};
+}
+
+export type FoundProgram =
+  | { readonly path: string }
+  | { readonly reason: string; readonly canInstall: boolean };
 
 /**
  * The path of an executable, or the reason why there is none. A program named in the environment
  * is the only candidate, so that a wrong name is noticed and `none` switches a service off.
  */
 export function findProgram(
-  search: ProgramSearch,
+  { variable, names, folders = [] }: ProgramSearch,
   environment: NodeJS.ProcessEnv = process.env,
-): { readonly path: string } | { readonly reason: string } {
-  const named = environment[search.variable];
+): FoundProgram {
+  const named = environment[variable];
+  if (named === 'none') return { reason: `switched off by ${variable}=none`, canInstall: false };
   if (named !== undefined && named !== '') {
     return isExecutable(named)
       ? { path: named }
-      : { reason: `${search.variable}=${named} is not an executable file` };
+      : { reason: `${variable}=${named} is not an executable file`, canInstall: false };
   }
-  const folders = [...(environment.PATH ?? '').split(delimiter), ...search.folders];
-  for (const name of search.names) {
-    for (const folder of folders) {
+  for (const name of names) {
+    for (const folder of [...(environment.PATH ?? '').split(delimiter), ...folders]) {
       const path = join(folder, name);
       if (folder !== '' && isExecutable(path)) return { path };
     }
   }
-  return { reason: `found no ${search.names.join(', ')} on the PATH` };
+  return { reason: `found no ${names.join(', ')} on the PATH`, canInstall: true };
 }
 
-/** A program that tests start themselves, as a service. */
-export async function findService(search: ProgramSearch): Promise<ServiceStart> {
-  const found = findProgram(search);
-  if ('reason' in found) return { state: 'missing', reason: found.reason };
-  return { state: 'ready', value: found.path, stop: async () => undefined };
+/** A program that tests start themselves, once a try has shown that it does here what they need. */
+export async function findTool(name: ServiceName): Promise<ServiceStart> {
+  const path = PATHS[name];
+  const found =
+    path === undefined ? findProgram(PROGRAMS[name]) : findPath(path, PROGRAMS[name].variable);
+  if ('reason' in found) return { state: 'missing', ...found };
+  const problem = TRIES[name]?.(found.path) ?? null;
+  return problem === null
+    ? { state: 'ready', value: found.path, stop: async () => undefined }
+    : { state: 'missing', ...problem };
+}
+
+type Problem = { readonly reason: string; readonly canInstall: boolean };
+
+/** Programs of the same name differ between systems, and some work for root or outside of containers alone. */
+const TRIES: Partial<Record<ServiceName, (path: string) => Problem | null>> = {
+  // macOS has a git that only offers to install the real one.
+  git: (path) => problemOf(path, ['--version'], 'is not git itself'),
+  // BusyBox's reads no long names.
+  tar: (path) => problemOf(path, ['--version'], 'is neither GNU tar nor bsdtar', /GNU tar|bsdtar/),
+  // BusyBox and macOS have others, with other options.
+  script: (path) =>
+    problemOf(path, ['-q', '-e', '-c', 'true', '/dev/null'], "is not util-linux's script"),
+  setpriv: (path) => problemOf(path, ['--version'], "is not util-linux's setpriv", /util-linux/),
+  bubblewrap: (path) => {
+    const problem = problemOf(path, SANDBOX, 'cannot make a sandbox here');
+    // It is installed: the machine or its container forbids namespaces.
+    return problem && { ...problem, canInstall: false };
+  },
+  mount: tryMount,
+};
+
+/** Of the sandbox's options those that a machine may forbid or an older bubblewrap may not know. */
+const SANDBOX = [
+  ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-net'],
+  ...['--disable-userns', '--uid', '1000', '--gid', '1000', '--ro-bind', '/', '/'],
+  ...['--proc', '/proc', '--dev', '/dev', '/bin/sh', '-c', 'exit 0'],
+];
+
+function problemOf(
+  path: string,
+  args: readonly string[],
+  what: string,
+  says: RegExp = /^/,
+): Problem | null {
+  const { status, stdout, stderr } = spawnSync(path, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: TRY_MS,
+  });
+  if (status === 0 && says.test(stdout)) return null;
+  const [said = ''] = stderr.trim().split('\n');
+  return { reason: `${path} ${what}${said === '' ? '' : `: ${said}`}`, canInstall: true };
+}
+
+/** A program that does not answer in this time, in ms, is none that tests could use. */
+const TRY_MS = 10_000;
+
+/** Tests that fill a disk mount one of their own. */
+function tryMount(path: string): Problem | null {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-mount-'));
+  try {
+    const { status } = spawnSync(path, ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
+    if (status === 0) spawnSync('umount', ['--lazy', folder]);
+    const reason = 'only root may mount one, and not in every container';
+    return status === 0 ? null : { reason, canInstall: false };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What is no program and comes with the kernel. */
+const PATHS: Partial<Record<ServiceName, string>> = { proc: '/proc/self', fullDevice: '/dev/full' };
+
+function findPath(path: string, variable: string): FoundProgram {
+  if (process.env[variable] === 'none')
+    return { reason: `switched off by ${variable}=none`, canInstall: false };
+  return existsSync(path) ? { path } : { reason: 'only Linux has it', canInstall: false };
 }
 
 function isExecutable(path: string): boolean {

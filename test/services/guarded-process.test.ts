@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { startGuarded } from './guarded-process.ts';
+import { isRunning } from './is-running.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'parley-guarded-'));
 
@@ -54,12 +55,3 @@ describe('a guarded service', () => {
     expect(existsSync(folder)).toBe(false);
   });
 });
-
-/** A process that has ended and that nobody has waited for yet (state Z) does not run. */
-function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}

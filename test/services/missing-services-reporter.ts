@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { relative, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { styleText } from 'node:util';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
-import { type MissingService, PROVIDED_KEYS } from './provided.ts';
+import { needsOf } from './needs.ts';
+import type { MissingService } from './provided.ts';
 import { type RunFacts, type SkippedFile, summariseRun } from './run-summary.ts';
 
 /**
@@ -68,15 +69,15 @@ function skippedIn(
   const tests = [...module.children.allTests('skipped')].length;
   if (tests === 0) return [];
   const file = relative(root, module.moduleId);
-  const text = existsSync(module.moduleId) ? readFileSync(module.moduleId, 'utf8') : '';
-  const all = missing.map(({ service }) => service);
-  const named = all.filter((service) => text.includes(PROVIDED_KEYS[service]));
-  // A test under test/ may reach its service through a helper and not name it.
-  const services = named.length === 0 && file.startsWith(`test${sep}`) ? all : named;
+  const needs = needsOf(module.moduleId);
+  const services = missing.map(({ service }) => service).filter((name) => needs.includes(name));
   return [{ file, tests, services }];
 }
 
 function installer(): RunFacts['installer'] {
-  if (process.platform === 'darwin') return 'brew';
-  return process.getuid?.() === 0 ? 'apt as root' : 'apt';
+  const isRoot = process.getuid?.() === 0;
+  if (process.platform === 'darwin') return { packages: 'homebrew', command: 'brew install' };
+  return existsSync('/etc/alpine-release')
+    ? { packages: 'alpine', command: isRoot ? 'apk add' : 'doas apk add' }
+    : { packages: 'debian', command: `${isRoot ? '' : 'sudo '}apt-get install -y` };
 }

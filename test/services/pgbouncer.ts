@@ -1,23 +1,9 @@
 import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { findService } from './find-program.ts';
 import { freePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
-import type { ServiceStart } from './provided.ts';
 import { sharedTemporaryFolder, unprivilegedUser } from './unprivileged-user.ts';
-
-/**
- * Finds PgBouncer; `PARLEY_TEST_PGBOUNCER` names one. Nothing is started here: a test that needs it
- * starts its own with `startPgBouncer`.
- */
-export function findPgBouncer(): Promise<ServiceStart> {
-  return findService({
-    names: ['pgbouncer'],
-    folders: ['/usr/sbin', '/opt/homebrew/bin', '/usr/local/bin'],
-    variable: 'PARLEY_TEST_PGBOUNCER',
-  });
-}
 
 /** A PgBouncer with the settings it comes with, but transaction pooling, before the server of `url`. */
 export async function startPgBouncer(

@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import { findProgram } from './find-program.ts';
 import { freePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
+import { PROGRAMS } from './programs.ts';
 import type { ServiceStart } from './provided.ts';
 import { sharedTemporaryFolder, type UnixUser, unprivilegedUser } from './unprivileged-user.ts';
 
@@ -29,7 +30,7 @@ export async function startPostgres(
   const url = process.env.PARLEY_TEST_POSTGRES_URL;
   if (url) return { state: 'ready', value: url, stop: async () => undefined };
   const found = findInitdb();
-  if ('reason' in found) return { state: 'missing', reason: found.reason };
+  if ('reason' in found) return { state: 'missing', ...found };
   try {
     return await startPrivate(found.path, settings);
   } catch (error) {
@@ -39,15 +40,9 @@ export async function startPostgres(
 
 /** The program that makes what a server stores, beside which the server is. */
 function findInitdb(): ReturnType<typeof findProgram> {
-  return findProgram({
-    names: ['initdb'],
-    folders: [...debianFolders(), ...HOMEBREW_FOLDERS],
-    variable: 'PARLEY_TEST_INITDB',
-  });
+  const { folders, ...search } = PROGRAMS.postgres;
+  return findProgram({ ...search, folders: [...debianFolders(), ...folders] });
 }
-
-/** Homebrew does not put a versioned PostgreSQL on the PATH. */
-const HOMEBREW_FOLDERS = ['/opt/homebrew', '/usr/local'].map((p) => `${p}/opt/postgresql@17/bin`);
 
 /** Debian keeps the server programs off the PATH, one folder per version; the newest goes first. */
 function debianFolders(): string[] {

@@ -1,14 +1,12 @@
-/** A server or program that some tests need and that may be absent on a machine. */
-export type ServiceName =
-  | 'redis'
-  | 'postgres'
-  | 'pgbouncer'
-  | 'chromium'
-  | 'promtool'
-  | 'systemdAnalyze';
+import type { PROGRAMS, ServiceName } from './programs.ts';
 
 /** Why a wanted service could not be had: shown to the person who ran the tests. */
-export type MissingService = { readonly service: ServiceName; readonly reason: string };
+export interface MissingService {
+  readonly service: ServiceName;
+  readonly reason: string;
+  /** False where the program is there and does not work here, or was switched off: installing it does not help. */
+  readonly canInstall: boolean;
+}
 
 /**
  * What starting a service came to. `value` is a URL or a path, whatever the tests receive;
@@ -16,31 +14,14 @@ export type MissingService = { readonly service: ServiceName; readonly reason: s
  */
 export type ServiceStart =
   | { readonly state: 'ready'; readonly value: string; readonly stop: () => Promise<void> }
-  | { readonly state: 'missing'; readonly reason: string };
+  | { readonly state: 'missing'; readonly reason: string; readonly canInstall?: boolean };
 
-/** The key under which `inject` gives each service to the tests. */
-export const PROVIDED_KEYS = {
-  redis: 'redisUrl',
-  postgres: 'postgresUrl',
-  pgbouncer: 'pgbouncerPath',
-  chromium: 'chromiumUrl',
-  promtool: 'promtoolPath',
-  systemdAnalyze: 'systemdAnalyzePath',
-} as const satisfies Record<ServiceName, keyof ServiceValues>;
-
+/**
+ * What `inject` gives the tests for each key of the list: `redisUrl` and `postgresUrl` are private servers whose
+ * URL carries a password; `chromiumUrl` is the `ws://…` of a running browser; the others are paths of programs.
+ */
 type ServiceValues = {
-  /** `redis://…` of a private server, or null. Password included: pass the URL on whole. */
-  redisUrl: string | null;
-  /** `postgres://…` of a private server whose user may create databases, or null. */
-  postgresUrl: string | null;
-  /** Path of a PgBouncer program, or null. */
-  pgbouncerPath: string | null;
-  /** `ws://…` of a Chromium or Chrome that runs, or null. */
-  chromiumUrl: string | null;
-  /** Path of Prometheus's evaluator of rules, or null. */
-  promtoolPath: string | null;
-  /** Path of systemd's verifier of units, or null. */
-  systemdAnalyzePath: string | null;
+  [Name in ServiceName as (typeof PROGRAMS)[Name]['key']]: string | null;
 };
 
 declare module 'vitest' {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { findProgram } from './find-program.ts';
 import { freePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
+import { PROGRAMS } from './programs.ts';
 import type { ServiceStart } from './provided.ts';
 
 /**
@@ -17,7 +18,7 @@ export async function startRedis(): Promise<ServiceStart> {
   const url = process.env.PARLEY_TEST_REDIS_URL;
   if (url) return { state: 'ready', value: url, stop: async () => undefined };
   const found = findRedis();
-  if ('reason' in found) return { state: 'missing', reason: found.reason };
+  if ('reason' in found) return { state: 'missing', ...found };
   try {
     return await startPrivate(found.path);
   } catch (error) {
@@ -27,11 +28,7 @@ export async function startRedis(): Promise<ServiceStart> {
 
 /** The program of a Redis server, or why there is none. */
 export function findRedis() {
-  return findProgram({
-    names: ['redis-server', 'valkey-server'],
-    folders: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
-    variable: 'PARLEY_TEST_REDIS_SERVER',
-  });
+  return findProgram(PROGRAMS.redis);
 }
 
 async function startPrivate(program: string): Promise<ServiceStart> {

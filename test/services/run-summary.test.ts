@@ -8,13 +8,13 @@ const green: RunFacts = {
   missing: [],
   chosenByName: false,
   ci: false,
-  installer: 'apt',
+  installer: { packages: 'debian', command: 'sudo apt-get install -y' },
 };
 
 const withoutPostgres: RunFacts = {
   ...green,
   skipped: [{ file: 'packages/store/src/store.test.ts', tests: 3, services: ['postgres'] }],
-  missing: [{ service: 'postgres', reason: 'found no initdb on the PATH' }],
+  missing: [{ service: 'postgres', reason: 'found no initdb on the PATH', canInstall: true }],
 };
 
 describe('the end of a test run', () => {
@@ -39,11 +39,24 @@ describe('the end of a test run', () => {
     });
   });
 
-  it('gives root and macOS a command that works for them', () => {
-    const last = (installer: RunFacts['installer']) =>
-      summariseRun({ ...withoutPostgres, installer }).warning.at(-1);
-    expect(last('apt as root')).toBe('Install what they need: apt-get install -y postgresql');
-    expect(last('brew')).toBe('Install what they need: brew install postgresql@17');
+  it('[U09] names each package once, and none for what cannot be installed there or was switched off', () => {
+    const lines = (packages: RunFacts['installer']['packages']) =>
+      summariseRun({
+        ...withoutPostgres,
+        missing: [
+          ...withoutPostgres.missing,
+          { service: 'prlimit', reason: 'found no prlimit on the PATH', canInstall: true },
+          { service: 'setpriv', reason: 'found no setpriv on the PATH', canInstall: true },
+          { service: 'git', reason: 'switched off by PARLEY_TEST_GIT=none', canInstall: false },
+        ],
+        installer: { packages, command: 'get' },
+      }).warning.slice(-3);
+    expect(lines('debian').at(-1)).toBe('Install what they need: get postgresql util-linux');
+    expect(lines('homebrew')).toEqual([
+      '  setpriv: found no setpriv on the PATH; this system has no package of it',
+      '  git: switched off by PARLEY_TEST_GIT=none',
+      'Install what they need: get postgresql@17',
+    ]);
   });
 
   it('fails where CI is set, with the same message', () => {

@@ -1,4 +1,5 @@
-import type { MissingService, ServiceName } from './provided.ts';
+import { PROGRAMS, type ServiceName } from './programs.ts';
+import type { MissingService } from './provided.ts';
 
 /** A test file of which something did not run; `services` are the missing ones that it needs. */
 export type SkippedFile = {
@@ -17,39 +18,20 @@ export type RunFacts = {
   /** The person chose tests by name, so the others were left out on purpose. */
   readonly chosenByName: boolean;
   readonly ci: boolean;
-  readonly installer: 'apt as root' | 'apt' | 'brew';
+  readonly installer: Installer;
 };
+
+/** How this machine installs a program: a column of the list and the start of the command. */
+export interface Installer {
+  readonly packages: keyof (typeof PROGRAMS)[ServiceName]['packages'];
+  readonly command: string;
+}
 
 /** The last lines of a run, and whether what is missing fails it. */
 export type RunSummary = {
   readonly warning: readonly string[];
   readonly counts: string;
   readonly fails: boolean;
-};
-
-const NAMES: Record<ServiceName, string> = {
-  redis: 'Redis',
-  postgres: 'PostgreSQL',
-  pgbouncer: 'PgBouncer',
-  chromium: 'Chromium',
-  promtool: 'promtool',
-  systemdAnalyze: 'systemd-analyze',
-};
-const DEBIAN: Record<ServiceName, string> = {
-  redis: 'redis-server',
-  postgres: 'postgresql',
-  pgbouncer: 'pgbouncer',
-  chromium: 'chromium-headless-shell',
-  promtool: 'prometheus',
-  systemdAnalyze: 'systemd',
-};
-const HOMEBREW: Record<ServiceName, string> = {
-  redis: 'redis',
-  postgres: 'postgresql@17',
-  pgbouncer: 'pgbouncer',
-  chromium: 'google-chrome',
-  promtool: 'prometheus',
-  systemdAnalyze: 'systemd',
 };
 
 /**
@@ -78,13 +60,19 @@ function countsLine(facts: RunFacts): string {
 }
 
 function missingLines(facts: RunFacts, files: readonly SkippedFile[]): string[] {
-  const services = facts.missing.map((missing) => missing.service);
+  const titles = facts.missing.map(({ service }) => PROGRAMS[service].title);
   return [
-    `${tests(total(files))} DID NOT RUN: this machine lacks ${services.map((name) => NAMES[name]).join(', ')}.`,
+    `${tests(total(files))} DID NOT RUN: this machine lacks ${titles.join(', ')}.`,
     ...files.map(fileLine),
-    ...facts.missing.map(({ service, reason }) => `  ${NAMES[service]}: ${reason}`),
-    `Install what they need: ${installCommand(services, facts.installer)}`,
+    ...facts.missing.map((missing) => reasonLine(missing, facts.installer)),
+    ...installLines(facts.missing, facts.installer),
   ];
+}
+
+function reasonLine({ service, reason, canInstall }: MissingService, from: Installer): string {
+  const isOffered = PROGRAMS[service].packages[from.packages] !== null;
+  const ending = canInstall && !isOffered ? '; this system has no package of it' : '';
+  return `  ${PROGRAMS[service].title}: ${reason}${ending}`;
 }
 
 function unexplainedLines(files: readonly SkippedFile[]): string[] {
@@ -96,18 +84,17 @@ function unexplainedLines(files: readonly SkippedFile[]): string[] {
 
 function fileLine({ file, tests: count, services }: SkippedFile): string {
   if (services.length === 0) return `  ${file}: ${tests(count)}`;
-  const names = services.map((name) => NAMES[name]).join(', ');
+  const names = services.map((name) => PROGRAMS[name].title).join(', ');
   return `  ${file}: ${tests(count)} for ${names}`;
 }
 
-function installCommand(
-  services: readonly ServiceName[],
-  installer: RunFacts['installer'],
-): string {
-  if (installer === 'brew')
-    return `brew install ${services.map((name) => HOMEBREW[name]).join(' ')}`;
-  const sudo = installer === 'apt' ? 'sudo ' : '';
-  return `${sudo}apt-get install -y ${services.map((name) => DEBIAN[name]).join(' ')}`;
+/** One command for all that can be installed here. */
+function installLines(missing: readonly MissingService[], from: Installer): string[] {
+  const packages = missing
+    .filter(({ canInstall }) => canInstall)
+    .flatMap(({ service }) => PROGRAMS[service].packages[from.packages] ?? []);
+  if (packages.length === 0) return [];
+  return [`Install what they need: ${from.command} ${[...new Set(packages)].join(' ')}`];
 }
 
 function total(files: readonly SkippedFile[]): number {

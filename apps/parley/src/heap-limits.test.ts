@@ -11,20 +11,21 @@ const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execv
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
 
 it.each([
-  ['npm start', 'package.json', /"start": "parley start"/],
+  // BusyBox's `env` does not know the -S of the program's first line, so npm calls node itself.
+  ['npm start', 'package.json', /"start": "node --max-semi-space-size=8 \S+parley\.js start"/],
   [
     'the program itself',
     'apps/parley/bin/parley.js',
     /^#!\/usr\/bin\/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=8\n/,
   ],
-  ['the link that npm start runs', 'apps/parley/package.json', /"parley": "bin\/parley.js"/],
+  ['the link that npm makes', 'apps/parley/package.json', /"parley": "bin\/parley.js"/],
   [
     'the image',
     'Dockerfile',
     /^ENV MALLOC_ARENA_MAX=2\n[\s\S]*^ENTRYPOINT \["node", "--max-semi-space-size=8", /m,
   ],
 ])(
-  '%s gives Node its limits of memory at once, so that it starts only once',
+  '%s starts Parley with a small space for young objects, and where it can with few arenas of malloc',
   (_way, file, flag) => {
     expect(readFileSync(join(ROOT, file), 'utf8')).toMatch(flag);
   },

@@ -10,11 +10,7 @@ afterEach(() => {
 });
 
 /** Leases that `renew` prolongs, and the names of those that were lost; a busy machine may pause for most of `leaseMs`. */
-function keeping(
-  renew: (leases: readonly Lease[]) => Promise<readonly string[]>,
-  leaseMs = 1_000,
-  clock = Date.now,
-) {
+function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>, leaseMs = 1_000) {
   const lost: string[] = [];
   const keep = keepLeases({
     lanes: {
@@ -23,7 +19,6 @@ function keeping(
         busy: namesOf(leases).filter((id) => id.startsWith('busy')),
       }),
     },
-    clock,
     monotonic: systemTime.monotonic,
     log: silentLogger,
     leaseMs,
@@ -89,24 +84,6 @@ describe('the leases of a worker', () => {
     const { add, lost } = keeping(() => Promise.reject(new Error('away')), 20_000);
     add('late', systemTime.monotonic() - 19_900);
     await expect.poll(() => lost).toContain('late');
-  });
-
-  it('[D13] [D02] are kept when the clock is set', async () => {
-    const year = 365 * 24 * 3_600_000;
-    let ahead = 0;
-    const asked: string[] = [];
-    const renew = async (leases: readonly Lease[]) => {
-      asked.push(...namesOf(leases));
-      return namesOf(leases);
-    };
-    const { add, lost } = keeping(renew, 1_000, () => Date.now() + ahead);
-    add('a');
-    for (const step of [year, -year]) {
-      ahead = step;
-      const before = asked.length;
-      await expect.poll(() => asked.length).toBeGreaterThan(before + 1);
-    }
-    expect(lost).toEqual([]);
   });
 
   it('[D13] are lost once, and not renewed when the database is back', async () => {

@@ -1,8 +1,12 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from '../running-gateway.ts';
 import { afterChange, converse, IDLE, isBusy, statusOf, type WaitingChange } from './converse.ts';
 import { TinyTerminal } from './testing/tiny-terminal.ts';
+
+// Node shows no line while it is typed where the terminal is `dumb`, as in editors and without one.
+beforeEach(() => void vi.stubEnv('TERM', 'xterm'));
+afterEach(() => void vi.unstubAllEnvs());
 
 /** A chat on a small terminal whose gateway does what a test says. */
 async function scene(options: { history?: ChatHistory; columns?: number; rows?: number } = {}) {

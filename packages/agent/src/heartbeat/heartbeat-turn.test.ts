@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { HeartbeatOrder } from '@parley/store';
 import { createPromptFiles, openWorkspace } from '@parley/workspace';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
 import { countingTool, say } from '../testing/tool-scene.ts';
 import {
   housePrompt,
@@ -365,18 +365,21 @@ describe('what a standing task looks at first', () => {
     await expect(checker.look(metadata)).rejects.toThrow();
   });
 
-  it('[G06] [H02] [W09] is what a command prints, in the sandbox', async () => {
-    const exec = await commands();
-    const checker = newsChecker({ exec });
-    writeFileSync(join(exec.workspace.folder, 'mail.txt'), 'two letters');
-    writeFileSync(join(exec.workspace.folder, 'MEMORY.md'), 'canary');
-    const check = (command: string) => checker.look({ kind: 'command', command });
-    expect(await check('cat mail.txt; cp MEMORY.md leak.md')).toContain('two letters');
-    const guest = exec.workspace.for({ kind: 'guest', conversationId: 'c' });
-    expect(await guest.read('leak.md')).toMatchObject({ reason: 'private' });
-    await expect(check('cat /etc/shadow')).rejects.toThrow('exit code');
-    await expect(check('sleep 30')).rejects.toThrow('by Parley: time');
-  });
+  it.runIf(inject('bubblewrapPath'))(
+    '[G06] [H02] [W09] is what a command prints, in the sandbox',
+    async () => {
+      const exec = await commands();
+      const checker = newsChecker({ exec });
+      writeFileSync(join(exec.workspace.folder, 'mail.txt'), 'two letters');
+      writeFileSync(join(exec.workspace.folder, 'MEMORY.md'), 'canary');
+      const check = (command: string) => checker.look({ kind: 'command', command });
+      expect(await check('cat mail.txt; cp MEMORY.md leak.md')).toContain('two letters');
+      const guest = exec.workspace.for({ kind: 'guest', conversationId: 'c' });
+      expect(await guest.read('leak.md')).toMatchObject({ reason: 'private' });
+      await expect(check('cat /etc/shadow')).rejects.toThrow('exit code');
+      await expect(check('sleep 30')).rejects.toThrow('by Parley: time');
+    },
+  );
 
   it('[G06] [H02] is no command and no page where these are switched off, and says so', () => {
     const checker = newsChecker({});

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EXAMPLE_FACTS } from '@parley/core/testing';
 import { createPromptFiles } from '@parley/workspace';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { type ExecDeps, execTool, sandboxSource } from './exec.ts';
 import { createToolRegistry } from './tool-registry.ts';
@@ -34,7 +34,7 @@ function exec(deps: Partial<ExecDeps> = {}) {
   });
 }
 
-describe('exec', () => {
+describe.runIf(inject('bubblewrapPath'))('exec', () => {
   it('[G06] runs a command in the workspace', async () => {
     const { note, text, failed } = await scene.use(exec(), {
       command: 'wc -l < notes/a.md; touch made',
@@ -132,21 +132,26 @@ describe('the sandbox in the prompt of an owner', () => {
     };
   };
 
-  it('[P06] [G06] says what a command reaches, its limits, and which files earlier commands left', async () => {
-    const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
-    await scene.use(exec(), {
-      command:
-        'mkdir out skills node_modules; echo abc > out/old.csv; touch -d 2020-01-01 out/old.csv; for n in $(seq 25); do echo x > f$n.txt; done; touch .hidden skills/x.sh node_modules/y.js; ln -s /etc/passwd link.txt',
-    });
-    const { sandbox } = await source.gather(turn('owner'));
-    expect(sandbox?.text).toBe(
-      'They start in your workspace; it and a /tmp of their own are all that they can write. They reach no network. One command: 20 s (30 s if you ask for it), 64 processes, 500 MB of memory, 400 MB written, 1000 characters of output.',
-    );
-    expect(sandbox).toMatchObject({ kind: 'bubblewrap', filesInAll: 26 });
-    expect(sandbox?.files).toHaveLength(20);
-    expect(JSON.stringify(sandbox?.files)).not.toMatch(/hidden|skills|node_modules|link|notes|old/);
-    expect(sandbox?.files).toContainEqual({ name: 'f25.txt', size: 2 });
-  });
+  it.runIf(inject('bubblewrapPath'))(
+    '[P06] [G06] says what a command reaches, its limits, and which files earlier commands left',
+    async () => {
+      const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
+      await scene.use(exec(), {
+        command:
+          'mkdir out skills node_modules; echo abc > out/old.csv; touch -d 2020-01-01 out/old.csv; for n in $(seq 25); do echo x > f$n.txt; done; touch .hidden skills/x.sh node_modules/y.js; ln -s /etc/passwd link.txt',
+      });
+      const { sandbox } = await source.gather(turn('owner'));
+      expect(sandbox?.text).toBe(
+        'They start in your workspace; it and a /tmp of their own are all that they can write. They reach no network. One command: 20 s (30 s if you ask for it), 64 processes, 500 MB of memory, 400 MB written, 1000 characters of output.',
+      );
+      expect(sandbox).toMatchObject({ kind: 'bubblewrap', filesInAll: 26 });
+      expect(sandbox?.files).toHaveLength(20);
+      expect(JSON.stringify(sandbox?.files)).not.toMatch(
+        /hidden|skills|node_modules|link|notes|old/,
+      );
+      expect(sandbox?.files).toContainEqual({ name: 'f25.txt', size: 2 });
+    },
+  );
 
   it('[W02] is not there for others', async () => {
     const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);

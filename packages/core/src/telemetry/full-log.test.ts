@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { closeSync, openSync } from 'node:fs';
+import { describe, expect, inject, it } from 'vitest';
 
 /** Logs as many lines of 1 kB as its argument says, and then prints its memory in MB. */
 const PROGRAM = `
@@ -29,7 +29,7 @@ function talk(lines: number): { code: number | null; memory: number } {
   }
 }
 
-describe.runIf(existsSync(FULL))('a log on a full disk', () => {
+describe.runIf(inject('fullDevicePath'))('a log on a full disk', () => {
   it('[D07] [D10] does not end the process, and what is kept of it is bounded', () => {
     // Both have filled the space of young objects; what is kept for good would be 40 MB more in the second.
     const few = talk(20_000);

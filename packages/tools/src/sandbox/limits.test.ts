@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
 
 let scene: SandboxScene;
@@ -13,7 +13,7 @@ afterEach(() => scene.close());
 
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('the limits of a command', () => {
+describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
   it('[G06] ends one that does not heed SIGTERM, with all its children', async () => {
     const command = 'trap "" TERM HUP INT; (trap "" TERM; sleep 3; touch late) & sleep 60';
     const result = await scene.run(command, 500);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { CANARY, openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
 
 let scene: SandboxScene;
@@ -12,9 +12,10 @@ beforeEach(() => {
 });
 afterEach(() => scene.close());
 
+const bubblewrap = inject('bubblewrapPath');
 const never = new AbortController().signal;
 
-describe('a command in the sandbox', () => {
+describe.runIf(bubblewrap)('a command in the sandbox', () => {
   it('[G06] runs in the workspace, with both outputs in their order', async () => {
     const result = await scene.run(
       'echo one; echo two >&2; echo three; pwd; echo x > made; exit 3',
@@ -107,7 +108,7 @@ describe('a command in the sandbox', () => {
   });
 });
 
-describe('the network of a command', () => {
+describe.runIf(bubblewrap)('the network of a command', () => {
   async function serve(): Promise<number> {
     const server = createServer((_, response) => response.end('reached'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -136,26 +137,29 @@ describe('SOUL.md', () => {
   const tries =
     'echo evil > SOUL.md; rm -f SOUL.md; mv SOUL.md old; ln SOUL.md twin; cp SOUL.md new && mv new SOUL.md; cat SOUL.md';
 
-  it('[W06] can be read by commands and not be changed', async () => {
+  it.runIf(bubblewrap)('[W06] can be read by commands and not be changed', async () => {
     const { output } = await scene.run(tries);
     expect(output).toContain('Be kind.');
     expect(scene.read('SOUL.md')).toBe('Be kind.');
     expect(existsSync(join(scene.workspace, 'twin'))).toBe(false);
   });
 
-  it('[W06] cannot be made by commands where there is none, also not by two at a time', async () => {
-    const sandbox = scene.open({ readOnly: ['BARE.md', 'closed/'] });
-    const name = join(scene.workspace, 'BARE.md');
-    const first = sandbox.run('echo evil > BARE.md', { signal: never });
-    const second = sandbox.run('sleep 1; echo evil > BARE.md; echo evil > closed/x', {
-      signal: never,
-    });
-    expect((await first).exitCode).not.toBe(0);
-    expect(existsSync(name)).toBe(true);
-    expect((await second).exitCode).not.toBe(0);
-    expect(existsSync(name)).toBe(false);
-    expect(existsSync(join(scene.workspace, 'closed'))).toBe(false);
-  });
+  it.runIf(bubblewrap)(
+    '[W06] cannot be made by commands where there is none, also not by two at a time',
+    async () => {
+      const sandbox = scene.open({ readOnly: ['BARE.md', 'closed/'] });
+      const name = join(scene.workspace, 'BARE.md');
+      const first = sandbox.run('echo evil > BARE.md', { signal: never });
+      const second = sandbox.run('sleep 1; echo evil > BARE.md; echo evil > closed/x', {
+        signal: never,
+      });
+      expect((await first).exitCode).not.toBe(0);
+      expect(existsSync(name)).toBe(true);
+      expect((await second).exitCode).not.toBe(0);
+      expect(existsSync(name)).toBe(false);
+      expect(existsSync(join(scene.workspace, 'closed'))).toBe(false);
+    },
+  );
 
   it('[W06] keeps commands from running where it is a link, which would be shown', async () => {
     symlinkSync(join(scene.data, 'token'), join(scene.workspace, 'LINK.md'));

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { findProgram } from '../services/find-program.ts';
+import { ALWAYS_THERE } from '../services/programs.ts';
+import { network, npmBinds, SYSTEM } from './image.ts';
+
+/** A machine that has Node, npm and what POSIX has: no server, browser, git or bubblewrap. */
+export interface BareMachine {
+  /** Runs a command in the clone; resolves with its exit code and what it printed. */
+  run(
+    ...command: readonly string[]
+  ): Promise<{ readonly code: number | null; readonly out: string }>;
+  /** Runs a command until it prints a text, and ends it; resolves with what it printed. */
+  until(text: string, ...command: readonly string[]): Promise<string>;
+}
+
+/** Where the clone is inside. */
+const CLONE = '/work/parley';
+const SYSTEM_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
+
+/**
+ * A bare machine with the clone in `clone`, made with bubblewrap; its home is in `folder`. The libraries are this machine's,
+ * and so are the programs that POSIX names; nothing else of `/usr` is there, whatever this machine has installed.
+ */
+export function openBareMachine(clone: string, folder: string): BareMachine {
+  const home = join(folder, 'home');
+  mkdirSync(home, { recursive: true });
+  const accounts = { passwd: 'root:x:0:0::/root:/bin/sh\n', group: 'root:x:0:\n' };
+  for (const [name, text] of Object.entries(accounts)) writeFileSync(join(folder, name), text);
+  const words = [
+    ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--clearenv'],
+    ...libraries(),
+    ...programs(),
+    ...SYSTEM.flatMap((name) => ['--ro-bind-try', join('/etc', name), join('/etc', name)]),
+    ...Object.keys(accounts).flatMap((name) => ['--ro-bind', join(folder, name), `/etc/${name}`]),
+    ...[
+      '--proc',
+      '/proc',
+      '--dev',
+      '/dev',
+      '--tmpfs',
+      '/dev/shm',
+      '--perms',
+      '1777',
+      '--tmpfs',
+      '/tmp',
+    ],
+    ...['--bind', home, '/root', '--bind', clone, CLONE, ...npmBinds(), '--chdir', CLONE],
+    ...Object.entries({
+      ...network(),
+      HOME: '/root',
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+    }).flatMap(([name, value]) => ['--setenv', name, value ?? '']),
+  ];
+  const start = (command: readonly string[]): { child: ChildProcess; out: () => string } => {
+    const child = spawn('bwrap', [...words, ...command], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let out = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        out += text;
+      });
+    return { child, out: () => out };
+  };
+  return {
+    async run(...command) {
+      const { child, out } = start(command);
+      const [code] = await once(child, 'close');
+      return { code, out: out() };
+    },
+    async until(text, ...command) {
+      const { child, out } = start(command);
+      const ended = once(child, 'close');
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on('data', () => {
+          if (out().includes(text)) child.kill('SIGKILL');
+        });
+      await ended;
+      return out();
+    },
+  };
+}
+
+/** The machine's libraries, without the folder in which Debian keeps the programs of PostgreSQL. */
+function libraries(): string[] {
+  const folders = SYSTEM_FOLDERS.filter((name) => existsSync(`/${name}`));
+  return [
+    ...folders.flatMap((name) =>
+      lstatSync(`/${name}`).isSymbolicLink()
+        ? ['--symlink', readlinkSync(`/${name}`), `/${name}`]
+        : name.startsWith('lib')
+          ? ['--ro-bind', `/${name}`, `/${name}`]
+          : ['--symlink', 'usr/bin', `/${name}`],
+    ),
+    ...['lib', 'lib32', 'lib64', 'libx32'].flatMap((name) => [
+      '--ro-bind-try',
+      `/usr/${name}`,
+      `/usr/${name}`,
+    ]),
+    ...(existsSync('/usr/lib/postgresql') ? ['--tmpfs', '/usr/lib/postgresql'] : []),
+  ];
+}
+
+function programs(): string[] {
+  const path = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((one) => !one.includes('node_modules'));
+  const find = (name: string): string => {
+    const found = findProgram({ names: [name], variable: '' }, { PATH: path.join(delimiter) });
+    if ('reason' in found) throw new Error(`${name}: ${found.reason}`);
+    return realpathSync(found.path);
+  };
+  return [
+    ...ALWAYS_THERE.flatMap((name) => ['--ro-bind', find(name), `/usr/bin/${name}`]),
+    ...['--ro-bind', find('node'), '/usr/local/bin/node'],
+    ...['npm', 'npx'].flatMap((name) => [
+      '--symlink',
+      `../lib/node_modules/npm/bin/${name}-cli.js`,
+      `/usr/local/bin/${name}`,
+    ]),
+  ];
+}

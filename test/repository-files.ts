@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** All files of the repository but those that `.gitignore` names, by their paths within it; needs no git. */
+export function repositoryFiles(): string[] {
+  const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(patternOf);
+  const walk = (folder: string): string[] =>
+    readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = `${folder}${entry.name}`;
+      const isFolder = entry.isDirectory();
+      if (entry.name === '.git' || ignored.some((line) => line.test(isFolder ? `${path}/` : path)))
+        return [];
+      return isFolder ? walk(`${path}/`) : [path];
+    });
+  return walk('').toSorted();
+}
+
+/** A line of `.gitignore`: a name anywhere, or a path from the root; with a slash at its end a folder. */
+function patternOf(line: string): RegExp {
+  const name = line.replace(/^\//, '').replace(/[.+]/g, '\\$&').replaceAll('*', '[^/]*');
+  const isFromRoot = line.slice(0, -1).includes('/');
+  return new RegExp(`${isFromRoot ? '^' : '(^|/)'}${name}$`);
+}

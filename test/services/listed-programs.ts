@@ -1,0 +1,93 @@
+import childProcess, { ChildProcess } from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, resolve, sep } from 'node:path';
+import { afterAll } from 'vitest';
+import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** What becomes of the start of a program by a test. */
+export type Start =
+  | { readonly kind: 'listed' }
+  /** The test must not find it: it is as if the machine had none. */
+  | { readonly kind: 'switched-off' }
+  | { readonly kind: 'unlisted'; readonly message: string };
+
+/** Programs that no machine has, for tests of what a missing one does. */
+const MISSING_ON_PURPOSE = /^no-such-/;
+
+/** Decides whether a test may start a program, by its name or path. */
+export function judgeStart(file: string, env: NodeJS.ProcessEnv = process.env): Start {
+  const name = basename(file);
+  const isPath = file.includes('/');
+  if (file === process.execPath || MISSING_ON_PURPOSE.test(name)) return { kind: 'listed' };
+  // What npm installed, and what tests write themselves. A temporary folder may be below the repository.
+  if (isPath && [ROOT, tmpdir()].some((folder) => resolve(file).startsWith(`${folder}${sep}`)))
+    return { kind: 'listed' };
+  for (const service of SERVICE_NAMES) {
+    const { variable, names, beside = [] }: ListedProgram = PROGRAMS[service];
+    if (env[variable] === file) return { kind: 'listed' };
+    if (![...names, ...beside].includes(name)) continue;
+    return { kind: env[variable] === 'none' ? 'switched-off' : 'listed' };
+  }
+  if ([...ALWAYS_THERE, ...NODE_PROGRAMS].includes(name)) return { kind: 'listed' };
+  const message = `A test starts ${file}, which is not in the list of test/services/programs.ts. Add it there with how to install it, ask for it with inject(…), and skip the test where it is missing.`;
+  return { kind: 'unlisted', message };
+}
+
+interface ListedProgram {
+  readonly variable: string;
+  readonly names: readonly string[];
+  readonly beside?: readonly string[];
+}
+
+const STARTS = Symbol.for('parley.unlisted-starts');
+
+/**
+ * Checks each program that this process starts, and returns the list of those that were refused: the test may have
+ * ignored the error. Does it once, since the files of a worker share the process. What a shell or another process
+ * starts is bounded by the PATH of `useListedPrograms` instead.
+ */
+function checkStarts(): string[] {
+  const known: unknown = Reflect.get(globalThis, STARTS);
+  if (Array.isArray(known)) return known;
+  const refused: string[] = [];
+  Reflect.set(globalThis, STARTS, refused);
+  const checked = (file: unknown): unknown => {
+    if (typeof file !== 'string') return file;
+    const start = judgeStart(file);
+    if (start.kind === 'unlisted') {
+      refused.push(start.message);
+      throw new Error(start.message);
+    }
+    return start.kind === 'listed' ? file : `/nonexistent/${basename(file)}`;
+  };
+  // Everything that does not wait ends in this method, also what libraries start. Node's types leave it out.
+  const spawn: unknown = Reflect.get(ChildProcess.prototype, 'spawn');
+  if (typeof spawn !== 'function') throw new Error('ChildProcess has no method spawn any more.');
+  const spawnChecked = function (this: ChildProcess, options: { file: unknown }): unknown {
+    return spawn.call(this, { ...options, file: checked(options.file) });
+  };
+  Reflect.set(ChildProcess.prototype, 'spawn', spawnChecked);
+  for (const name of ['spawnSync', 'execFileSync'] as const) {
+    const start: unknown = Reflect.get(childProcess, name);
+    if (typeof start !== 'function') continue;
+    const startChecked = (file: unknown, ...rest: unknown[]): unknown =>
+      start(checked(file), ...rest);
+    Reflect.set(childProcess, name, startChecked);
+  }
+  syncBuiltinESMExports();
+  return refused;
+}
+
+/** Returns the starts that were refused since the last call, and forgets them. */
+export function takeRefused(): string[] {
+  return checkStarts().splice(0);
+}
+
+checkStarts();
+afterAll(() => {
+  const [first] = takeRefused();
+  if (first !== undefined) throw new Error(first);
+});

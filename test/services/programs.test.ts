@@ -1,0 +1,127 @@
+import {
+  type ChildProcess,
+  exec,
+  execFile,
+  execFileSync,
+  execSync,
+  spawn,
+  spawnSync,
+} from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { repositoryFiles } from '../repository-files.ts';
+import { judgeStart, takeRefused } from './listed-programs.ts';
+import { needsOf } from './needs.ts';
+import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** On almost every machine, and in no list. */
+const UNLISTED = 'seq';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  takeRefused();
+});
+
+describe('a program that is not in the list', () => {
+  it.each<[string, () => unknown]>([
+    ['spawn', () => spawn(UNLISTED, ['1'])],
+    ['spawnSync', () => spawnSync(UNLISTED, ['1'])],
+    ['execFile', () => execFile(UNLISTED, ['1'], () => undefined)],
+    ['execFileSync', () => execFileSync(UNLISTED, ['1'])],
+    ['a path', () => spawnSync('/usr/bin/seq', ['1'])],
+  ])('[U09] cannot be started by a test with %s, which says where to add it', (_how, start) => {
+    expect(start).toThrow(
+      /starts \S*seq, which is not in the list of test\/services\/programs\.ts/,
+    );
+  });
+
+  it('[U09] fails a test that ignores the error', () => {
+    expect(() => spawnSync(UNLISTED)).toThrow();
+    expect(takeRefused()).toEqual([expect.stringContaining(`starts ${UNLISTED}`)]);
+  });
+
+  it('[U09] is not found by a shell, nor by another process', async () => {
+    expect(() => execSync(`${UNLISTED} 1`, { stdio: 'pipe' })).toThrow('not found');
+    await expect(promisify(exec)(`command -v ${UNLISTED}`)).rejects.toThrow();
+    const program = `console.log(require('node:child_process').spawnSync('${UNLISTED}').error?.code)`;
+    expect(execFileSync(process.execPath, ['-e', program]).toString()).toBe('ENOENT\n');
+  });
+});
+
+describe('a program of the list', () => {
+  it.each([
+    process.execPath,
+    ...['sh', '/bin/sh', 'npm', 'no-such-program', 'git', '/usr/bin/bwrap', '/opt/pg/bin/postgres'],
+    ...[join(ROOT, 'node_modules/.bin/turbo'), join(tmpdir(), 'a-test/bin/systemctl')],
+  ])('[U09] may be started: %s', (file) => {
+    expect(judgeStart(file, {})).toEqual({ kind: 'listed' });
+  });
+
+  it.each(SERVICE_NAMES.filter((name) => PROGRAMS[name].names.length > 0))(
+    '[U09] is as if it were not there once it is switched off: %s',
+    async (service) => {
+      const [name = ''] = PROGRAMS[service].names;
+      vi.stubEnv(PROGRAMS[service].variable, 'none');
+      expect(judgeStart(name)).toEqual({ kind: 'switched-off' });
+      expect(spawnSync(name).error).toMatchObject({ code: 'ENOENT' });
+      expect(await firstError(spawn(`/usr/bin/${name}`))).toMatchObject({ code: 'ENOENT' });
+      expect(takeRefused()).toEqual([]);
+    },
+  );
+
+  it('[U09] is the one that the variable names', () => {
+    const env = { PARLEY_TEST_CHROMIUM: '/opt/browser/ungoogled' };
+    expect(judgeStart('/opt/browser/ungoogled', env)).toEqual({ kind: 'listed' });
+    expect(judgeStart('/opt/browser/ungoogled', {})).toMatchObject({ kind: 'unlisted' });
+  });
+});
+
+async function firstError(child: ChildProcess): Promise<unknown> {
+  const [error] = await once(child, 'error').catch((thrown: unknown) => [thrown]);
+  return error;
+}
+
+describe('the list', () => {
+  const files = repositoryFiles();
+  const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+  it('[U09] holds each program that a source names by its path', () => {
+    const known = SERVICE_NAMES.flatMap((name) => {
+      const { names, beside = [] }: { names: readonly string[]; beside?: readonly string[] } =
+        PROGRAMS[name];
+      return [...names, ...beside];
+    });
+    // The shell of a user who cannot sign in: named, never started.
+    const listed = new Set([...ALWAYS_THERE, ...NODE_PROGRAMS, ...known, 'nologin']);
+    const named = files
+      .filter((file) => /^(apps|packages|test|examples)\/.*\.(ts|js)$/.test(file))
+      .filter((file) => file !== 'test/services/programs.test.ts')
+      .flatMap((file) =>
+        [...textOf(file).matchAll(/['"`](?:\/usr(?:\/local)?)?\/s?bin\/([\w.-]+)['"`]/g)].map(
+          ([, name = '']) => [name, file] as const,
+        ),
+      );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter(([name]) => !listed.has(name))).toEqual([]);
+  });
+
+  it('[U09] holds nothing that no test asks for', () => {
+    const tests = files.filter((file) => /^(?!test\/services\/).*\.test\.ts$/.test(file));
+    const asked = new Set(tests.flatMap((file) => needsOf(join(ROOT, file))));
+    expect(SERVICE_NAMES.filter((service) => !asked.has(service))).toEqual([]);
+  });
+
+  it('[U09] is in the documents, with the variable of each', () => {
+    for (const page of ['CONTRIBUTING.md', 'test/README.md']) {
+      const missing = SERVICE_NAMES.map((name) => PROGRAMS[name].variable).filter(
+        (variable) => !textOf(page).includes(variable),
+      );
+      expect({ page, missing }).toEqual({ page, missing: [] });
+    }
+  });
+});
