@@ -1,7 +1,7 @@
 import { type PatternNode, readPattern } from './pattern-tree.ts';
 
 /** Longest regular expression from outside, in characters. */
-export const MAX_PATTERN_LENGTH = 1_000;
+const MAX_PATTERN_LENGTH = 1_000;
 
 /** Largest automaton, in characters of some kind that it waits for. */
 const MAX_POSITIONS = 1_000;
