@@ -72,7 +72,7 @@ describe('an answer with a response format', () => {
     const owed = await ask(format?.schema, [JSON.stringify(format?.value)]);
     clearInterval(timer);
     expect(owed.join(' ')).toMatch(
-      /^⚙️ Whether the model’s answer fits the response format is not known.* took longer than 1 s .* Make the schema simpler/,
+      /^⚙️ Whether the model’s answer fits the response format is not known.* took longer than 2 s .* Make the schema simpler/,
     );
     expect(scene.model.asked).toHaveLength(1);
     expect(scene.outcome()).toBe('failed');

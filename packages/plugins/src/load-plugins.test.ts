@@ -186,6 +186,27 @@ describe('names that are taken', () => {
     expect(lines).toHaveLength(8);
   });
 
+  it('[D13] leaves out tools and channels whose schema could take for ever to check', async () => {
+    const doubled =
+      'Array.from({ length: 40 }).reduce((part) => z.object({ one: part, other: part }), z.object({}))';
+    const ambiguous = 'z.object({ name: z.string().regex(/^(a+)+$/) })';
+    write(
+      'endless/index.js',
+      ZOD +
+        pluginSource(
+          'endless',
+          `return {
+          tools: [${tool('doubled', doubled)}, ${tool('ambiguous', ambiguous)}, ${tool('good')}],
+          channels: [${channel('doubled', doubled)}, ${channel('ambiguous', ambiguous)}, ${channel('board')}],
+        };`,
+        ),
+    );
+    const { outcomes } = await load(['./endless']);
+    const { parts } = loaded(outcomes[0]);
+    expect(parts.tools.map(({ name }) => name)).toEqual(['good']);
+    expect(parts.channels.map(({ id }) => id)).toEqual(['board']);
+  });
+
   it('[P16] of two plugins the first in the settings wins', async () => {
     for (const name of ['one', 'two']) {
       const setup = `return { tools: [${tool('shared')}, ${tool(`of_${name}`)}] }`;

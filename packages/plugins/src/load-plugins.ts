@@ -1,5 +1,5 @@
 import { createToolRegistry } from '@parley/agent';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { type Clock, type Logger, measureSchema, reasonOf } from '@parley/core';
 import { builtInLayers, createLayerRegistry } from '@parley/prompt';
 import { z } from 'zod';
 import { type ImportedPlugin, importPlugin, setUpPlugin, sharePackages } from './open-plugin.ts';
@@ -161,7 +161,9 @@ function describable(tools: LoadedParts['tools']) {
 function checkable(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {
     try {
-      z.toJSONSchema(settings, { io: 'input', unrepresentable: 'any' });
+      // Shared parts stay shared here: written out, they could be more than fits into memory.
+      const kept = { io: 'input', unrepresentable: 'any', reused: 'ref' } as const;
+      measureSchema(z.toJSONSchema(settings, kept));
       settings.safeParse({});
       return null;
     } catch (error) {

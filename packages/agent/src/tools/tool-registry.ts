@@ -142,16 +142,10 @@ function entryOf(tool: Tool): Entry | Fault {
     return { code: 'tool-name', message };
   }
   try {
-    // Shared parts stay shared here: written out, they could be more than fits into memory.
-    const size = measureSchema(z.toJSONSchema(tool.input, { io: 'input', reused: 'ref' }));
-    const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(tool.input, {
-      io: 'input',
-      override: ({ jsonSchema }) => {
-        // Zod adds them to every integer; they would only cost tokens in each request.
-        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      },
-    });
+    const {
+      size,
+      schema: { $schema: _dialect, ...inputSchema },
+    } = describeInput(tool.input);
     if (inputSchema.type !== 'object') {
       return { code: 'tool-schema', message: 'Its input must be an object: use z.object.' };
     }
@@ -163,6 +157,24 @@ function entryOf(tool: Tool): Entry | Fault {
     const message = `Its input cannot be described to a model or checked: ${reasonOf(error)}`;
     return { code: 'tool-schema', message };
   }
+}
+
+/** The JSON Schema of an input, every part written out. Throws where a check by it could take for ever. */
+function describeInput(input: z.ZodType) {
+  const describe = (reused: 'ref' | 'inline') =>
+    z.toJSONSchema(input, {
+      io: 'input',
+      reused,
+      override: ({ jsonSchema }) => {
+        // Zod adds them to every integer; they would only cost tokens in each request.
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      },
+    });
+  // Shared parts stay shared at first: written out, they could be more than fits into memory.
+  const shared = describe('ref');
+  const size = measureSchema(shared);
+  return { size, schema: shared.$defs === undefined ? shared : describe('inline') };
 }
 
 function toolTokens(offered: readonly ModelTool[]): number {

@@ -47,6 +47,8 @@ export const NOTHING: McpCatalogue = { tools: [], prompts: [], refused: [] };
 /** Tools and prompts of one server that are taken; a model is lost among more. */
 const MOST = 128;
 const LONGEST_NAME = 200;
+/** Of the schemas of all tools of a server together, in characters: making their checks takes the event loop. */
+const MAX_SCHEMA_TEXT = 200_000;
 /** Of a description, in characters. */
 const LONGEST = 1_000;
 
@@ -74,6 +76,7 @@ export function readCatalogue(
   prompts: readonly unknown[],
 ): McpCatalogue {
   const refused: McpRefused[] = [];
+  let schemaText = 0;
   const read = <Entry extends { readonly name: string }>(
     said: readonly unknown[],
     kind: string,
@@ -95,7 +98,15 @@ export function readCatalogue(
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   };
   return {
-    tools: read(tools, 'tool', toolOf),
+    tools: read(tools, 'tool', (entry) => {
+      const tool = toolOf(entry);
+      const { length } = JSON.stringify(tool.schema);
+      if (schemaText + length > MAX_SCHEMA_TEXT) {
+        throw new Error('the descriptions of all arguments of this server are too large together');
+      }
+      schemaText += length;
+      return tool;
+    }),
     prompts: read(prompts, 'prompt', promptOf),
     refused,
   };

@@ -2,6 +2,7 @@ import { measureSchema } from '@parley/core';
 import { HOSTILE_SCHEMAS, SLOW_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { readCatalogue } from './catalogue.ts';
 import { type CleanSchema, cleanSchema } from './clean.ts';
 
 function cleaned(schema: unknown): CleanSchema | null {
@@ -22,6 +23,19 @@ describe('the schema of a tool of a server', () => {
       z.fromJSONSchema({ ...clean }).safeParse(value);
     },
   );
+
+  it('[D13] counts among those of its server: too large together, the later ones are left out', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 390 }, (_, nth) => [`p${nth}`, { type: ['string', 'null'] }]),
+    );
+    const inputSchema = { type: 'object', properties };
+    const offered = Array.from({ length: 128 }, (_, nth) => ({ name: `t${nth}`, inputSchema }));
+    const { tools, refused } = readCatalogue(offered, []);
+    expect(JSON.stringify(tools.map(({ schema }) => schema)).length).toBeLessThan(210_000);
+    expect(refused.map(({ reason }) => reason)).toContain(
+      'the descriptions of all arguments of this server are too large together',
+    );
+  });
 
   it('[G03] names each type once', () => {
     const a = { type: ['object', 'null', 'object'] };
