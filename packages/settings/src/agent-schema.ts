@@ -251,7 +251,7 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
       'Of its text; the answer ends there, and says so.',
     ),
     messages: wholeNumber(
-      { min: 2, max: 50, default: 8 },
+      { min: 2, max: 100, default: 20 },
       'In a chat. A longer answer goes as a file where files can be sent; elsewhere it is cut.',
     ),
     thoughtCharacters: wholeNumber(

@@ -61,6 +61,8 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
     owners: [peer.owner],
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 100 },
+    // Some channels take short messages alone, and long answers are to arrive in them whole.
+    limits: { answer: { messages: 100 } },
     // So that there is something to say yes to.
     approvals: { ask: ['current_time'] },
     http: { port: 0 },

@@ -3,8 +3,8 @@ import type { AnswerCut } from '@parley/models';
 import type { NewPart, PartWithBytes } from '@parley/store';
 import { renderParts, withFile } from '../post-message.ts';
 
-/** Messages of one answer in a chat: about what a person reads there at a time. */
-export const DEFAULT_ANSWER_MESSAGES = 8;
+/** Messages of one answer in a chat: a long answer fits, and no one scrolls through more. */
+export const DEFAULT_ANSWER_MESSAGES = 20;
 
 /** Of an answer that goes as a file, what the chat shows of it. */
 const SHOWN_BESIDE_FILE = 1;

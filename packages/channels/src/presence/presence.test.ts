@@ -246,13 +246,13 @@ describe('an answer that grows', () => {
     const streaming = { minIntervalMs: 0, maxLength: 100, update, end: async () => {} };
     served = { ...adapter, streaming };
     bus.publish(started);
-    for (let nth = 0; nth < 200; nth += 1) {
+    for (let nth = 0; nth < 400; nth += 1) {
       bus.publish(delta('word '.repeat(10)));
       await pass(200);
     }
     expect(messages).toBeGreaterThan(5);
-    expect(messages).toBeLessThan(12);
-    expect(updates).toBeLessThan(30);
+    expect(messages).toBeLessThan(30);
+    expect(updates).toBeLessThan(60);
   });
 
   it('[F12] is shown from its start only where it takes longer than the platform minds', async () => {

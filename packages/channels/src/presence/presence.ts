@@ -156,7 +156,7 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
 const SHOWN_PER_MS = 20;
 
 /** Messages of an answer that are shown while it grows; a longer one goes as a file in the end. */
-const MAX_SHOWN_MESSAGES = 8;
+const MAX_SHOWN_MESSAGES = 20;
 
 function streamAnswer(
   streaming: StreamingFacet,
