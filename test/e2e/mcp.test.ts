@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -171,8 +171,10 @@ describe('[G03] an agent with MCP servers', () => {
 
   it('leaves no process behind when it is killed', async () => {
     const file = join(scene.folder.path, 'mute.pid');
-    const mute = { command: 'sh', args: ['-c', `echo $ > "${file}"; exec sleep 600`] };
+    const mute = { command: 'sh', args: ['-c', `echo $$ > "${file}"; exec sleep 600`] };
     await withServers({ mute }, /mute: connecting/);
+    // It is connecting from the moment that its process is started.
+    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^\d+\n$/);
     const pid = Number(readFileSync(file, 'utf8'));
     expect(isRunning(pid)).toBe(true);
     await scene.parley.end('SIGKILL');

@@ -38,6 +38,13 @@ export function openBareMachine(clone: string, folder: string): BareMachine {
   for (const [name, text] of Object.entries(accounts)) writeFileSync(join(folder, name), text);
   const words = [
     ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--clearenv'],
+    // Else they are closed to other users.
+    ...['/usr', '/usr/bin', '/usr/local', '/usr/local/bin'].flatMap((path) => [
+      '--perms',
+      '0755',
+      '--dir',
+      path,
+    ]),
     ...libraries(),
     ...programs(),
     ...SYSTEM.flatMap((name) => ['--ro-bind-try', join('/etc', name), join('/etc', name)]),

@@ -1,8 +1,10 @@
 import childProcess, { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, resolve, sep } from 'node:path';
+import { basename, delimiter, join, resolve, sep } from 'node:path';
 import { afterAll } from 'vitest';
+import { LISTED } from './program-folder.ts';
 import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -17,14 +19,21 @@ export type Start =
 /** Programs that no machine has, for tests of what a missing one does. */
 const MISSING_ON_PURPOSE = /^no-such-/;
 
-/** Decides whether a test may start a program, by its name or path. */
-export function judgeStart(file: string, env: NodeJS.ProcessEnv = process.env): Start {
+/**
+ * Decides whether a test may start a program, by its name or path. `path` is the PATH of the new process, in
+ * which a test may have put doubles of its own.
+ */
+export function judgeStart(
+  file: string,
+  env: NodeJS.ProcessEnv = process.env,
+  path: string = env.PATH ?? '',
+): Start {
   const name = basename(file);
-  const isPath = file.includes('/');
   if (file === process.execPath || MISSING_ON_PURPOSE.test(name)) return { kind: 'listed' };
-  // What npm installed, and what tests write themselves. A temporary folder may be below the repository.
-  if (isPath && [ROOT, tmpdir()].some((folder) => resolve(file).startsWith(`${folder}${sep}`)))
-    return { kind: 'listed' };
+  const places = file.includes('/')
+    ? [resolve(file)]
+    : path.split(delimiter).map((folder) => join(folder, file));
+  if (places.some((place) => isOurs(place) && existsSync(place))) return { kind: 'listed' };
   for (const service of SERVICE_NAMES) {
     const { variable, names, beside = [] }: ListedProgram = PROGRAMS[service];
     if (env[variable] === file) return { kind: 'listed' };
@@ -36,10 +45,22 @@ export function judgeStart(file: string, env: NodeJS.ProcessEnv = process.env): 
   return { kind: 'unlisted', message };
 }
 
+/** What npm installed, and what tests write themselves; the folder of the listed programs holds the machine's. */
+function isOurs(place: string): boolean {
+  if (place.includes(`${sep}${LISTED}`)) return false;
+  return [ROOT, tmpdir()].some((folder) => place.startsWith(`${folder}${sep}`));
+}
+
 interface ListedProgram {
   readonly variable: string;
   readonly names: readonly string[];
   readonly beside?: readonly string[];
+}
+
+/** Of Node's own method: `envPairs` are `NAME=value`. */
+interface SpawnOptions {
+  readonly file: unknown;
+  readonly envPairs?: readonly string[];
 }
 
 const STARTS = Symbol.for('parley.unlisted-starts');
@@ -54,9 +75,9 @@ function checkStarts(): string[] {
   if (Array.isArray(known)) return known;
   const refused: string[] = [];
   Reflect.set(globalThis, STARTS, refused);
-  const checked = (file: unknown): unknown => {
+  const checked = (file: unknown, path: string | undefined): unknown => {
     if (typeof file !== 'string') return file;
-    const start = judgeStart(file);
+    const start = judgeStart(file, process.env, path);
     if (start.kind === 'unlisted') {
       refused.push(start.message);
       throw new Error(start.message);
@@ -66,15 +87,16 @@ function checkStarts(): string[] {
   // Everything that does not wait ends in this method, also what libraries start. Node's types leave it out.
   const spawn: unknown = Reflect.get(ChildProcess.prototype, 'spawn');
   if (typeof spawn !== 'function') throw new Error('ChildProcess has no method spawn any more.');
-  const spawnChecked = function (this: ChildProcess, options: { file: unknown }): unknown {
-    return spawn.call(this, { ...options, file: checked(options.file) });
+  const spawnChecked = function (this: ChildProcess, options: SpawnOptions): unknown {
+    const path = options.envPairs?.find((pair) => pair.startsWith('PATH='))?.slice('PATH='.length);
+    return spawn.call(this, { ...options, file: checked(options.file, path) });
   };
   Reflect.set(ChildProcess.prototype, 'spawn', spawnChecked);
   for (const name of ['spawnSync', 'execFileSync'] as const) {
     const start: unknown = Reflect.get(childProcess, name);
     if (typeof start !== 'function') continue;
-    const startChecked = (file: unknown, ...rest: unknown[]): unknown =>
-      start(checked(file), ...rest);
+    const startChecked = (file: unknown, ...rest: { env?: NodeJS.ProcessEnv }[]): unknown =>
+      start(checked(file, rest.at(-1)?.env?.PATH), ...rest);
     Reflect.set(childProcess, name, startChecked);
   }
   syncBuiltinESMExports();

@@ -4,6 +4,8 @@ import { delimiter, dirname, join, resolve, sep } from 'node:path';
 import { findProgram } from './find-program.ts';
 import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
 
+/** How the folders with the listed programs are called. */
+export const LISTED = 'parley-listed-';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
@@ -18,7 +20,7 @@ export function useListedPrograms(): () => void {
   // Of npm's scripts: the Node that runs the tests is first there, too.
   const ours = folders.filter(isOurs);
   const path = folders.filter((folder) => !isOurs(folder)).join(delimiter);
-  const folder = mkdtempSync(join(tmpdir(), 'parley-programs-'));
+  const folder = mkdtempSync(join(tmpdir(), LISTED));
   // Servers run as another user, and are started from here.
   chmodSync(folder, 0o755);
   for (const [name, target] of listed(path)) symlinkSync(target, join(folder, name));

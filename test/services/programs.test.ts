@@ -8,11 +8,11 @@ import {
   spawnSync,
 } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { repositoryFiles } from '../repository-files.ts';
 import { judgeStart, takeRefused } from './listed-programs.ts';
 import { needsOf } from './needs.ts';
@@ -57,9 +57,19 @@ describe('a program of the list', () => {
   it.each([
     process.execPath,
     ...['sh', '/bin/sh', 'npm', 'no-such-program', 'git', '/usr/bin/bwrap', '/opt/pg/bin/postgres'],
-    ...[join(ROOT, 'node_modules/.bin/turbo'), join(tmpdir(), 'a-test/bin/systemctl')],
+    join(ROOT, 'node_modules/.bin/turbo'),
   ])('[U09] may be started: %s', (file) => {
     expect(judgeStart(file, {})).toEqual({ kind: 'listed' });
+  });
+
+  it('[U09] may be started where a test wrote it itself, by its path or on the PATH that it gives', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-doubles-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'systemctl');
+    writeFileSync(file, '#!/bin/sh\nexit 7\n', { mode: 0o755 });
+    expect(spawnSync(file).status).toBe(7);
+    expect(spawnSync('systemctl', { env: { PATH: folder } }).status).toBe(7);
+    expect(() => spawnSync('systemctl')).toThrow('not in the list');
   });
 
   it.each(SERVICE_NAMES.filter((name) => PROGRAMS[name].names.length > 0))(
