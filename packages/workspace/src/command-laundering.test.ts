@@ -239,7 +239,7 @@ async function launder(acts: readonly Act[]): Promise<void> {
 
 describe('[W02] [W03] [W09] what a command of an owner’s turn makes', () => {
   it.each<[string, readonly Act[]]>([
-    ['a text in a folder that looks like skills', [['write', 'Skills/leak.txt', 0]]],
+    ['a text in a folder that looks like skills', [['write', 'SKILLS/leak.txt', 0]]],
     ['a text beside an open skill in such a folder', [['write', 'Skills/brew/leak.txt', 0]]],
     ['the same in full-width letters', [['write', 'ｓｋｉｌｌｓ/leak.txt', 0]]],
     ['Markdown with a full-width ending', [['write', 'leak．ｍｄ', 0]]],
