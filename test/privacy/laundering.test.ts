@@ -46,6 +46,12 @@ const PRIVATE_FILES = {
   'HEARTBEAT.md':
     '## tidy\n- every: 30 min\n- do: Keep the notes tidy.\n\n## memory\n- every: 1 day\n- run: memory-upkeep\n',
 };
+/** Commands run without an approval, which is what an owner chooses who trusts the sandbox. */
+const EXEC = {
+  ...({ approval: 'never', network: false, seconds: 20, maxSeconds: 20 } as const),
+  ...{ maxCharacters: 10_000, processes: 64, memoryMb: 500, diskMb: 100, forbidden: [] },
+};
+
 /** Where the agent puts the private words: what is the owner's afterwards, and what others read or follow. */
 const NEW_NOTE = 'notes/new.md';
 const FOR_OTHERS = ['knowledge/vault.md', 'notes/open.md', 'formats/telegram.md'];
@@ -92,7 +98,8 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
     hooks: [],
     tools(memory) {
       services.push(memory.service);
-      const builtIn = builtInTools({ memory, promptFiles });
+      const exec = { ...EXEC, workspace, promptFiles };
+      const builtIn = builtInTools({ memory, promptFiles, exec });
       return createToolRegistry({ builtIn, live: mcp.tools }).registry;
     },
   };
@@ -188,6 +195,31 @@ const LAUNDERS: readonly Step[] = [
   },
 ];
 
+/** Puts MEMORY.md where others read, search and follow, in spellings that look like other names. */
+const LAUNDERS_BY_COMMAND: readonly Step[] = [
+  () => {
+    const places = [
+      ...[NEW_NOTE, ...FOR_OTHERS, PERSONA, 'AGENTS.md', 'USER.md', 'output-formats/loud.md'],
+      ...[
+        'skills/leak/SKILL.md',
+        'Skills/leak.txt',
+        'ｓｋｉｌｌｓ/leak.txt',
+        'leak．ｍｄ',
+        'knowledge．ｍｄ',
+      ],
+      ...['Knowledge/leak.md', 'node_modules/leak.md', 'leak.csv', 'groups/leak.md'],
+    ];
+    const open = "printf -- '---\\naudience: everyone\\n---\\n'";
+    const command = places
+      .map((to) => `mkdir -p $(dirname ${to}); (${open}; cat MEMORY.md) > ${to}`)
+      .concat(
+        'cat MEMORY.md > Skills/plain.txt; ln MEMORY.md twin.md; mv knowledge k; mv personas p',
+      )
+      .join('; ');
+    return [['exec', { command }]];
+  },
+];
+
 /** What tools said in a request. */
 function heard(request: ModelRequest | undefined): string {
   const results = (request?.messages ?? []).filter(({ role }) => role === 'tool');
@@ -232,6 +264,7 @@ interface Row {
   readonly kind: string;
   readonly approvals: number;
   readonly mcp?: () => Promise<AgentMcp>;
+  readonly launders?: readonly Step[];
   readonly play: (scene: Scene) => Promise<number>;
 }
 
@@ -241,6 +274,13 @@ const ROWS: readonly Row[] = [
   {
     kind: 'a message of the owner',
     approvals: EVERY_OPEN_FILE,
+    play: async (scene) => scene.say(OWNER, 'Tidy up.'),
+  },
+  {
+    kind: 'a command of the shell',
+    // None is needed: it can write nothing that others read or follow.
+    approvals: 0,
+    launders: LAUNDERS_BY_COMMAND,
     play: async (scene) => scene.say(OWNER, 'Tidy up.'),
   },
   {
@@ -336,7 +376,7 @@ async function hostileServer(): Promise<AgentMcp> {
 describe('[W09] private text that the agent writes everywhere', () => {
   it.each(ROWS)('in a turn of $kind reach nobody else, and the owner', async (row) => {
     const scene = await open(await row.mcp?.());
-    scene.next(...LAUNDERS);
+    scene.next(...(row.launders ?? LAUNDERS));
     expect(await row.play(scene)).toBe(row.approvals);
     await expectNothingGotOut(scene);
     scene.next(() => [['read', { path: NEW_NOTE }]]);

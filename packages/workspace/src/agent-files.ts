@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { NewId } from '@parley/core';
-import { SKILL_FILE } from './audience.ts';
+import { isSkillFile } from './audience.ts';
 import type { FileCache } from './file-cache.ts';
 import { parseFileName, walkPath } from './paths.ts';
 import { contentOf, type WorkspaceLock, writeFileInside } from './write-file.ts';
@@ -57,7 +57,7 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
         if (text === null || !isUnsettled(text)) continue;
         const found = walkPath(folder, path);
         if (found.kind !== 'file') continue;
-        const canOpen = path.segments.at(-1) !== SKILL_FILE;
+        const canOpen = !isSkillFile(name);
         const { changedAt } = found.file;
         waiting.push({ name, changedAt, content: text, print: printOf(text), canOpen });
       }
@@ -71,7 +71,7 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
         if (path === null || text === null) return `${name} is not there any more.`;
         if (!isUnsettled(text)) return `${name} was decided already.`;
         if (printOf(text) !== print) return `${name} has changed meanwhile. Read it again.`;
-        if (decision === 'open' && path.segments.at(-1) === SKILL_FILE) return OPENS_SKILL;
+        if (decision === 'open' && isSkillFile(name)) return OPENS_SKILL;
         const after = settled(text, decision === 'open' ? 'everyone' : 'owner');
         const bytes = Buffer.from(after);
         const written = await writeFileInside(folder, path, bytes, { newId, hold });

@@ -60,7 +60,7 @@ describe('for whom a file says it is', () => {
     expect(audienceOf(`${head}Water the beans.`)).toBe('everyone');
   });
 
-  it.each(['HEARTBEAT.md', 'boot.md', 'Bootstrap.MD', 'ＴＯＯＬＳ.md', 'prices.csv', 'a/run.sh'])(
+  it.each(['HEARTBEAT.md', 'BOOT.md', 'BOOTSTRAP.md', 'TOOLS.md', 'prices.csv', 'a/run.sh'])(
     '[W03] is the owner for %s, unless it says otherwise',
     (name) => {
       const open = '---\naudience: everyone\n---\n';
@@ -78,6 +78,14 @@ describe('for whom a file says it is', () => {
       expect(open.audience.kind).toBe('owner');
     },
   );
+
+  it.each([
+    ...['boot.md', 'Bootstrap.MD', 'ＴＯＯＬＳ.md', 'agents.md', 'AGENTS\u034f.md', 'uſer.md'],
+    ...['Skills/tea/SKILL.md', 'ｓｋｉｌｌｓ/x.md', 'SKILLS/x', 'Groups/x.md', 'node_modules/x.md'],
+  ])('[W03] is the owner for %s, a name that no rule names in this spelling', (name) => {
+    const open = parseFile(name, '---\naudience: everyone\n---\nx', false);
+    expect(open.audience.kind).toBe('owner');
+  });
 
   it.each(['notes.md', 'docs/TOOLS.md', 'skills/tea/run.sh'])(
     '[W03] is everyone for %s',

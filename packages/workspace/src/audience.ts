@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Audience, Reader, RuntimeFacts } from '@parley/core';
 import { z } from 'zod';
+import { foldedSegments, foldName, isMarkdown } from './folded-names.ts';
 
 /** The facts that decide about privacy. */
 export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
@@ -31,41 +32,64 @@ export const AudienceFrontMatter = z.preprocess(
 );
 export type AudienceFrontMatter = z.infer<typeof AudienceFrontMatter>;
 
-/** True for files that no front matter can open (W02): `MEMORY.md` and everything in `memory/`. */
+/** True for `MEMORY.md` and everything in `memory/` (W02). */
 export function isMemory(name: string): boolean {
   const folded = foldName(name);
   return folded === 'memory' || folded.startsWith('memory/') || /(^|\/)memory\.md$/.test(folded);
 }
 
 /** Notes of the owner's own in the root of a workspace: plans, devices, addresses (W03). */
-const OWNERS_FILES: ReadonlySet<string> = new Set([
-  ...['heartbeat.md', 'boot.md', 'bootstrap.md', 'tools.md'],
-]);
+const OWNERS_FILES = ['HEARTBEAT.md', 'BOOT.md', 'BOOTSTRAP.md', 'TOOLS.md'];
+
+/** Names in the root of a workspace with a meaning of their own (W01), by their folded form. */
+const MEANT_NAMES: ReadonlyMap<string, string> = new Map(
+  [
+    ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'MEMORY.md', ...OWNERS_FILES],
+    ...['memory', 'skills', 'groups'],
+  ].map((name) => [foldName(name), name]),
+);
 
 /**
- * Whether a file without an audience is the owner's (W03): memory, the files above, what is not Markdown
- * (it has no front matter) and what package managers install.
+ * The name that a path only looks like: `Skills/tea.md` begins like `skills`, `ＭＥＭＯＲＹ.md` is no
+ * `MEMORY.md`. A disk that compares names less strictly than Parley holds one file under both. Null: it
+ * looks like no other.
  */
+export function lookalikeOf(name: string): string | null {
+  const [first = ''] = foldedSegments(name);
+  const meant = MEANT_NAMES.get(first);
+  return meant === undefined || meant === name.split('/', 1)[0] ? null : meant;
+}
+
+/**
+ * True for files that no front matter can open: memory (W02), what package managers install, and names
+ * that look like a protected one.
+ */
+export function isAlwaysOwners(name: string): boolean {
+  const isInstalled = foldedSegments(name).includes('node_modules');
+  return isMemory(name) || isInstalled || lookalikeOf(name) !== null;
+}
+
+/** Whether a file without an audience is the owner's (W03): also what is not Markdown, as it has no front matter. */
 export function isOwnersByDefault(name: string): boolean {
-  const folded = foldName(name);
   return (
-    isMemory(name) ||
-    OWNERS_FILES.has(folded) ||
-    /(^|\/)node_modules\//.test(folded) ||
-    !(folded.endsWith('.md') || folded.startsWith('skills/'))
+    isAlwaysOwners(name) ||
+    OWNERS_FILES.includes(name) ||
+    !(isMarkdown(name) || isInSkills(name.split('/')))
   );
 }
 
 /**
- * Who may read a workspace file. Memory is the owner's always; any other file is the owner's when
- * its front matter says so (W03), by default, or when the meant audience is unknown.
+ * Who may read a workspace file by its name and front matter. Some files are the owner's always; any
+ * other when its front matter says so (W03), by default, or when the meant audience is unknown. Files
+ * below `skills/` also need an open SKILL.md: `fileAudience` decides that.
  */
 export function audienceOf(
   name: string,
   declared: 'owner' | 'everyone' | 'unknown' | undefined,
 ): Audience {
   const isOwners =
-    isMemory(name) || (declared === undefined ? isOwnersByDefault(name) : declared !== 'everyone');
+    isAlwaysOwners(name) ||
+    (declared === undefined ? isOwnersByDefault(name) : declared !== 'everyone');
   return { kind: isOwners ? 'owner' : 'everyone' };
 }
 
@@ -151,12 +175,12 @@ function readable(conversationId: string): string {
 /** The file that makes a folder a skill. */
 export const SKILL_FILE = 'SKILL.md';
 
+/** Whether a file makes its folder a skill, on any disk. */
+export function isSkillFile(name: string): boolean {
+  return foldedSegments(name).at(-1) === foldName(SKILL_FILE);
+}
+
 /** True for whatever is in `skills/`. */
 export function isInSkills([folder]: readonly string[]): boolean {
   return folder !== undefined && foldName(folder) === 'skills';
-}
-
-/** The name without case and with compatibility forms folded, as some file systems compare names. */
-export function foldName(name: string): string {
-  return name.normalize('NFKC').toLowerCase();
 }

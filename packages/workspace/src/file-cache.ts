@@ -1,6 +1,5 @@
 import type { Clock, Logger } from '@parley/core';
-import { isInSkills, SKILL_FILE } from './audience.ts';
-import { type ParsedFile, parseFile } from './front-matter.ts';
+import { MAX_HEAD_BYTES, mayHaveFrontMatter, type ParsedFile, parseFile } from './front-matter.ts';
 import {
   diskReason,
   type FileName,
@@ -92,6 +91,21 @@ export class FileCache {
     }
   }
 
+  /**
+   * Whether a file may begin with front matter, by its first bytes: most of what is no Markdown need not
+   * be read as a whole to know that. In doubt it may.
+   */
+  async mayHaveFrontMatter({ segments }: FileName): Promise<boolean> {
+    try {
+      await using handle = await openInside(this.#options.folder, segments);
+      const head = Buffer.alloc(MAX_HEAD_BYTES);
+      const { bytesRead } = await handle.read(head, 0, head.length, 0);
+      return mayHaveFrontMatter(head.subarray(0, bytesRead));
+    } catch {
+      return true;
+    }
+  }
+
   async #read(name: FileName, found: FoundFile): Promise<ParsedFile | FileFault> {
     try {
       const file = await load(this.#options, name, found);
@@ -152,25 +166,4 @@ function faultOf(error: unknown): FileFault {
   if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing' };
   if (code === 'ELOOP') return FAULTS.link;
   return { reason: 'unreadable', detail: diskReason(error) };
-}
-
-/**
- * Whether a file lies in the folder of a skill that is the owner's: its scripts and references are the
- * owner's, too, without saying so themselves (W03). The same where SKILL.md cannot be read.
- */
-export async function liesInOwnersSkill(
-  files: FileCache,
-  { segments }: FileName,
-): Promise<boolean> {
-  if (!isInSkills(segments)) return false;
-  // Of its own SKILL.md the audience is known anyway.
-  const isSkill = segments.at(-1) === SKILL_FILE;
-  for (let depth = segments.length - (isSkill ? 2 : 1); depth > 1; depth -= 1) {
-    const path = [...segments.slice(0, depth), SKILL_FILE];
-    const skill = await files.get({ name: path.join('/'), segments: path });
-    const isOwners =
-      'reason' in skill ? skill.reason !== 'missing' : skill.audience.kind === 'owner';
-    if (isOwners) return true;
-  }
-  return false;
 }

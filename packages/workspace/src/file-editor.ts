@@ -1,7 +1,8 @@
-import { foldName, isGroupFile, isMemory } from './audience.ts';
+import { isGroupFile, isMemory } from './audience.ts';
 import type { FileCache } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
 import { printOfText } from './file-versions.ts';
+import { foldName, isMarkdown } from './folded-names.ts';
 import {
   type FileName,
   listMarkdown,
@@ -128,7 +129,7 @@ export class FileEditor {
 
   #path(name: string): FileName {
     const path = parseFileName(name);
-    if (path !== null && /\.md$/i.test(name)) return path;
+    if (path !== null && isMarkdown(name)) return path;
     throw refusal(name, 'a plain path inside of the workspace that ends with .md is needed');
   }
 

@@ -119,6 +119,18 @@ function refuse(head: string, body: string, reason: string): FrontMatter<never> 
   return { kind: 'refused', reason, head, body: trimBlankLines(body) };
 }
 
+/** First bytes of a file that `mayHaveFrontMatter` looks at. */
+export const MAX_HEAD_BYTES = 4_096;
+
+/**
+ * Whether a file that begins with these bytes may have front matter. False only where its first visible
+ * characters say otherwise; bytes that are no text, and those of wide characters, are skipped like blanks.
+ */
+export function mayHaveFrontMatter(head: Uint8Array): boolean {
+  const text = new TextDecoder('utf-8').decode(head);
+  return /^[\s\p{Cf}\p{Cc}\uFFFD]*(?:---|-{0,2}$)/u.test(text.replaceAll('\0', ''));
+}
+
 /** Ignores invisible characters before the first line: a secret must not depend on them. */
 function normalise(file: string): string {
   const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');

@@ -1,7 +1,9 @@
 export type { AgentFile, AgentFileDecision, AgentFiles } from './agent-files.ts';
-export { isMemory, isOwnersByDefault, readerOf } from './audience.ts';
+export { isGroupFile, isMemory, isOwnersByDefault, readerOf } from './audience.ts';
 export { decideBootstrap } from './bootstrap.ts';
+export { CLOSED_TO_COMMANDS } from './closed-paths.ts';
 export type { EditorFile, FileEditor } from './file-editor.ts';
+export { isMarkdown } from './folded-names.ts';
 export {
   Memories,
   profileOf,
@@ -36,7 +38,6 @@ export {
   patternsInside,
   restrictView,
 } from './prompt-files.ts';
-export { CLOSED_TO_COMMANDS } from './shell-commands.ts';
 export {
   type AbsentSkill,
   SkillSnapshot,

@@ -13,11 +13,12 @@ import {
 } from '@parley/core';
 import { type AgentFiles, openAgentFiles } from './agent-files.ts';
 import { Bootstrap } from './bootstrap.ts';
-import { FileCache, liesInOwnersSkill } from './file-cache.ts';
+import { skillAbove } from './file-audience.ts';
+import { FileCache } from './file-cache.ts';
 import { FileEditor } from './file-editor.ts';
 import { FileHistory } from './file-history.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
-import { type FileName, listMarkdown, WorkspaceError } from './paths.ts';
+import { listMarkdown, WorkspaceError } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
 import type { GovernedFile } from './soul.ts';
 import { viewMaker, type WorkspaceView } from './workspace-view.ts';
@@ -73,9 +74,11 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   );
   const folder = await realpath(options.folder);
   const files = new FileCache({ folder, clock, log });
-  const inOwnersSkill = (name: FileName) => liesInOwnersSkill(files, name);
   const history = new FileHistory({ folder, newId, clock, lock });
-  const writer = new FileWriter({ folder, newId, lock, history, inOwnersSkill });
+  const writer = new FileWriter({
+    ...{ folder, newId, lock, history },
+    inOwnersSkill: async (name) => (await skillAbove(files, name)) === 'owners',
+  });
   const commands = openShellCommands({ folder, files, lock, newId, clock, log });
   await commands.sweep();
   const sources = {

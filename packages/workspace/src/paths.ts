@@ -2,6 +2,7 @@ import { type BigIntStats, constants, type Dirent, lstatSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BoundedMap, type Clock, ParleyError, reasonOf, systemTime } from '@parley/core';
+import { foldName, isMarkdown } from './folded-names.ts';
 
 /** A path inside the workspace, checked: its segments are plain names and cannot leave the folder. */
 export interface FileName {
@@ -65,6 +66,11 @@ export class FoundFile {
   /** The file has a second name (a hard link), which may be one that is private. */
   get hasTwin(): boolean {
     return this.#stats.nlink > 1n;
+  }
+
+  /** Its owner may read it. */
+  get isReadable(): boolean {
+    return (this.#stats.mode & 0o400n) !== 0n;
   }
 
   get identity(): string {
@@ -131,10 +137,8 @@ export function listMarkdown(
   bounds = USUAL,
   entriesOf: (folder: string) => Promise<readonly Dirent[]> = readEntries,
 ): Promise<readonly string[]> {
-  return listFiles(folder, (name) => MARKDOWN.test(name), bounds, entriesOf);
+  return listFiles(folder, isMarkdown, bounds, entriesOf);
 }
-
-const MARKDOWN = /\.md$/i;
 
 /** Files besides Markdown, the newest `most` of them with their size in bytes, and how many there are (up to 500). */
 export async function otherFiles(
@@ -146,7 +150,7 @@ export async function otherFiles(
   readonly total: number;
 }> {
   const isOther = (name: string) =>
-    !MARKDOWN.test(name) && !closed.some((path) => name.startsWith(path));
+    !isMarkdown(name) && !closed.some((path) => name.startsWith(path));
   const names = await listFiles(folder, isOther, { depth: 4, files: 500 });
   const found = await Promise.all(
     names.map(async (name) => {
@@ -159,7 +163,8 @@ export async function otherFiles(
   return { files, total: newest.length };
 }
 
-async function listFiles(
+/** Paths of the files below `folder` that are wanted, sorted; what package managers install is left out. */
+export async function listFiles(
   folder: string,
   isWanted: (name: string) => boolean,
   bounds: typeof USUAL,
@@ -173,7 +178,7 @@ async function listFiles(
       for (const entry of await entriesOf(join(folder, parent))) {
         const name = parent === '' ? entry.name : `${parent}/${entry.name}`;
         if (parseFileName(name) === null) continue;
-        if (entry.isDirectory() && entry.name !== 'node_modules') next.push(name);
+        if (entry.isDirectory() && foldName(entry.name) !== 'node_modules') next.push(name);
         if (entry.isFile() && isWanted(name)) found.push(name);
         if (found.length === bounds.files) return found.sort();
       }

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Logger } from '@parley/core';
+import { foldedSegments } from './folded-names.ts';
 import { SOUL } from './soul.ts';
 import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
 
@@ -74,11 +75,11 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
     ...all.filter((pattern) => !pattern.endsWith('/')),
     ...all.filter((pattern) => pattern.endsWith('/')),
   ];
-  const wanted = patterns.map((pattern) => pathSegments(pattern));
+  const wanted = patterns.map((pattern) => foldedSegments(pattern));
   return {
     patterns,
     includes(path) {
-      const written = pathSegments(path);
+      const written = foldedSegments(path);
       const paths = [written.filter((segment) => segment !== '..'), resolved(written)];
       return wanted.some((run) => paths.some((segments) => hasRun(segments, run)));
     },
@@ -106,21 +107,6 @@ function realPath(path: string): string {
     const parent = dirname(path);
     return parent === path ? path : join(realPath(parent), basename(path));
   }
-}
-
-/** Folded more strictly than any file system folds names. */
-function pathSegments(path: string): readonly string[] {
-  return path
-    .normalize('NFKC')
-    .replace(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
-    .toUpperCase()
-    .toLowerCase()
-    .normalize('NFKC')
-    .split(/[\\/:]+/)
-    .map((segment) =>
-      segment.trim() === '..' ? '..' : segment.replace(/^\s+|(?<![\s.])[\s.]+$/g, ''),
-    )
-    .filter((segment) => segment !== '');
 }
 
 function resolved(segments: readonly string[]): readonly string[] {

@@ -2,9 +2,11 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
@@ -17,11 +19,15 @@ import { openWorkspace, type Workspace } from './open-workspace.ts';
 const OWNER: Reader = { kind: 'owner', conversationId: 'main' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'crew' };
 const RULES = {
-  isPromptFile: (name: string) => /^(AGENTS\.md$|formats\/)/.test(name),
+  promptFiles: ['AGENTS.md', 'BOOT.md', 'formats/', 'my/skills/', '.agents/skills/'],
   timeoutMs: 1_000,
 };
 
+/** Those that do not exist. */
+const PLACES = ['BOOT.md', 'SOUL.md', 'formats', 'my/skills', '.agents/skills'];
+
 let base: string;
+let last: Promise<unknown> = Promise.resolve();
 let folder: string;
 let workspace: Workspace;
 beforeEach(async () => {
@@ -50,11 +56,68 @@ describe('[W09] a command of the shell', () => {
   it('can only read what others can read, and what becomes prompt text', async () => {
     put('formats/telegram.md', '---\naudience: owner\n---\nx');
     put('deep/1/2/3/4/5/note.md', 'open');
-    const closed = await workspace.commands.run(RULES, async (readOnly) => readOnly);
-    expect([...closed].sort()).toEqual([
-      ...['.parley', 'AGENTS.md', 'deep/1/2/3/4/5/note.md', 'formats', 'groups', 'notes/open.md'],
-      'skills',
+    put('prices.csv', '---\naudience: everyone\n---\n1,2');
+    put('costs.csv', '1,2');
+    const covered = await workspace.commands.run(RULES, async (paths) => paths);
+    expect([...covered.closed].sort()).toEqual([
+      ...['.agents/skills', '.parley', 'AGENTS.md', 'BOOT.md', 'SOUL.md', 'formats', 'groups'],
+      ...['my/skills', 'skills'],
     ]);
+    expect([...covered.readOnly].sort()).toEqual([
+      ...['AGENTS.md', 'deep/1/2/3/4/5/note.md', 'notes/open.md', 'prices.csv'],
+    ]);
+  });
+
+  it('finds each closed path there, and what was made for that is gone after the last command', async () => {
+    // The folder of Parley's own files stays, as after each write.
+    const names = () => readdirSync(folder).filter((name) => name !== '.parley');
+    const before = names();
+    const there = () => [...PLACES, 'my'].map((name) => existsSync(join(folder, name)));
+    const [all, none] = [Array(6).fill(true), Array(6).fill(false)];
+    let endLong = () => {};
+    let startLong = () => {};
+    const started = new Promise<void>((resolve) => {
+      startLong = resolve;
+    });
+    await workspace.commands.run(RULES, async () => {
+      const long = workspace.commands.run(RULES, async () => {
+        startLong();
+        await new Promise<void>((resolve) => {
+          endLong = resolve;
+        });
+        expect(there()).toEqual(all);
+      });
+      await started;
+      expect(there()).toEqual(all);
+      last = long;
+    });
+    expect(there()).toEqual(all);
+    endLong();
+    await last;
+    expect(there()).toEqual(none);
+    expect(names()).toEqual(before);
+  });
+
+  it('leaves what was written into a closed path meanwhile', async () => {
+    await workspace.commands.run(RULES, async () => put('BOOT.md', 'by a person'));
+    expect(onDisk('BOOT.md')).toContain('by a person');
+  });
+
+  it('whose process died leaves nothing behind that was made for it', async () => {
+    const dead = { until: Date.now() + 60_000, host: hostname(), pid: 0x7fffffff, started: 1 };
+    put('BOOT.md', '');
+    mkdirSync(join(folder, 'formats'));
+    const made = ['BOOT.md', 'formats/'];
+    put('.parley/commands/c.json', JSON.stringify({ ...dead, closed: [], open: {}, made }));
+    workspace = await open();
+    expect(made.map((name) => existsSync(join(folder, name)))).toEqual([false, false]);
+  });
+
+  it('does not run where a closed path is a link, which could be exchanged', async () => {
+    symlinkSync(join(folder, 'notes'), join(folder, 'formats'));
+    const run = workspace.commands.run(RULES, async () => {});
+    await expect(run).rejects.toThrow('formats in the workspace is a symbolic link');
+    expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
 
   it('hides a file that was open and known once the command has changed it', async () => {

@@ -1,20 +1,41 @@
-import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import type { Dirent } from 'node:fs';
+import { rmSync } from 'node:fs';
+import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type Logger, type NewId, reasonOf } from '@parley/core';
-import { z } from 'zod';
-import { type FileCache, liesInOwnersSkill } from './file-cache.ts';
-import { type FileName, listMarkdown, parseFileName, walkPath } from './paths.ts';
-import { contentOf, type Hold, type WorkspaceLock, writeFileInside } from './write-file.ts';
+import { isAlwaysOwners, isGroupFile, isOwnersByDefault, isSkillFile } from './audience.ts';
+import { closedToCommands, makePaths, planClosed, removePaths } from './closed-paths.ts';
+import {
+  type CommandNote,
+  type CommandNotes,
+  isDead,
+  isNewSince,
+  openCommandNotes,
+  removeEmpty,
+  thisProcess,
+} from './command-notes.ts';
+import { fileAudience } from './file-audience.ts';
+import type { FileCache } from './file-cache.ts';
+import { parseFile } from './front-matter.ts';
+import { type FileName, listFiles, MAX_BYTES, parseFileName, walkPath } from './paths.ts';
+import type { FilePattern } from './prompt-files.ts';
+import { type Hold, type WorkspaceLock, writeFileInside } from './write-file.ts';
 import { asOwners } from './write-rules.ts';
 
 /** The rules of one command. */
 export interface CommandRules {
-  /** Whether a file becomes prompt text: commands can only read it, and folders of such files. */
-  readonly isPromptFile: (name: string) => boolean;
+  /** The files that become prompt text, as the layers declare them; also those that do not exist yet. */
+  readonly promptFiles: readonly FilePattern[];
   /** The time limit of the command, in ms. */
   readonly timeoutMs: number;
+}
+
+/** What a command must only be able to read. Paths in the workspace; `''` is all of it. */
+export interface CoveredPaths {
+  /** They are there until the last command has ended, and none may be written, made or moved. */
+  readonly closed: readonly string[];
+  /** Files that others can read, as far as they still exist. */
+  readonly readOnly: readonly string[];
 }
 
 interface ShellCommandsOptions {
@@ -27,9 +48,6 @@ interface ShellCommandsOptions {
   readonly log: Logger;
 }
 
-/** Closed to commands whether they exist or not; the sandbox makes the missing ones for the time of a command. */
-export const CLOSED_TO_COMMANDS: readonly string[] = ['SOUL.md', '.parley/', 'skills/', 'groups/'];
-
 const HOME = ['.parley', 'commands'];
 /** The deepest names, and more files than a workspace has. */
 const EVERYWHERE = { depth: 8, files: 1_000_000 };
@@ -37,27 +55,14 @@ const EVERYWHERE = { depth: 8, files: 1_000_000 };
  * Each path is a mount of its own, and their cost grows with the square. Further open files can be
  * written, and are the owner's from then on.
  */
-const MOST_COVERED = 200;
+const MAX_COVERED = 200;
 /** Added to the time of a command for its start and end, in ms. */
-const AROUND = 60_000;
-
-/** What others could read when a command started, by path; on the disk until the command is finished. */
-const Note = z.object({
-  until: z.number(),
-  host: z.string(),
-  pid: z.number(),
-  /** Start time of that process, since process ids are reused. */
-  started: z.number(),
-  /** Folders that the command could not write. */
-  closed: z.array(z.string()),
-  open: z.record(z.string(), z.string()),
-});
-type Note = z.infer<typeof Note>;
+const MARGIN_MS = 60_000;
 
 /**
  * What shell commands may do to a workspace (W09). They run where private parts can be reached, and what
- * they write passes no view: so they can only read what others can read, and each Markdown file that they
- * make is the owner's, as if the owner's turn had written it.
+ * they write passes no view: so they can only read what others can read and what becomes prompt text, and
+ * each file that they make is the owner's, as if the owner's turn had written it.
  */
 export type ShellCommands = ReturnType<typeof openShellCommands>;
 
@@ -65,17 +70,21 @@ export type ShellCommands = ReturnType<typeof openShellCommands>;
 export function openShellCommands(options: ShellCommandsOptions) {
   const { folder, lock, newId, clock, log } = options;
   const home = join(folder, ...HOME);
-  const notes = noteReader(home);
+  const notes = openCommandNotes(home);
   /** Whether a command that runs, or died, may have made this file as it is now: others must not read it. */
   const mayBeFromCommand = (name: FileName): boolean => {
-    const current = notes();
-    return current.size > 0 && [...current.values()].some((note) => isNew(folder, note, name));
+    const current = notes.current();
+    return current.size > 0 && [...current.values()].some((note) => isNewSince(note, folder, name));
   };
-  const end = async (file: string, note: Note): Promise<void> => {
+  const end = async (file: string, begun: CommandNote): Promise<void> => {
     try {
-      await lock.hold((hold) => makeOwners(options, note, hold));
-      rmSync(join(home, file), { force: true });
-      removeEmpty(home);
+      await lock.hold(async (hold) => {
+        const note = notes.read(file) ?? begun;
+        await makeOwners(options, note, hold);
+        if (!(await handOver(options, notes, file, hold))) removePaths(folder, note.made);
+        rmSync(join(home, file), { force: true });
+        removeEmpty(home);
+      });
     } catch (error) {
       log.warn({ reason: reasonOf(error) }, 'new files of a command stay hidden from others');
     }
@@ -87,148 +96,181 @@ export function openShellCommands(options: ShellCommandsOptions) {
      * owner's; until then no one else can read them, also when this process dies on the way.
      */
     async run<T>(
-      { isPromptFile, timeoutMs }: CommandRules,
-      work: (readOnly: readonly string[]) => Promise<T>,
+      { promptFiles, timeoutMs }: CommandRules,
+      work: (covered: CoveredPaths) => Promise<T>,
     ): Promise<T> {
       const file = `${newId('command')}.json`;
-      const { closed, open, readOnly } = await scan(options, isPromptFile, mayBeFromCommand);
-      const until = clock() + timeoutMs + AROUND;
-      const note: Note = { until, ...thisProcess(), closed, open };
-      const place = { name: file, segments: [...HOME, file] };
-      const kept = await lock.hold((hold) =>
-        writeFileInside(folder, place, Buffer.from(JSON.stringify(note)), { newId, hold }),
-      );
-      if (kept.kind === 'refused') throw new Error(`Commands are not run: ${kept.detail}.`);
+      const patterns = closedToCommands(promptFiles);
+      const closed = patterns.flatMap((name) => (name.endsWith('/') ? [name.slice(0, -1)] : []));
+      const { open, readOnly } = await scan(options, closed, mayBeFromCommand);
+      const until = clock() + timeoutMs + MARGIN_MS;
+      const note: CommandNote = { until, ...thisProcess(), closed, open, made: [] };
       try {
-        return await work(readOnly);
+        const paths = await lock.hold((hold) => close(options, file, { note, patterns }, hold));
+        return await work({ closed: paths, readOnly });
       } finally {
         await end(file, note);
       }
     },
     /** Finishes the commands of dead processes. */
     async sweep(): Promise<void> {
-      for (const [file, note] of notes()) {
+      for (const [file, note] of notes.current()) {
         if (isDead(note, clock())) await end(file, note);
       }
     },
   };
 }
 
-/** Reads the notes, each once. Costs one `stat` of a folder while there are none. */
-function noteReader(home: string): () => ReadonlyMap<string, Note> {
-  const none: ReadonlyMap<string, Note> = new Map();
-  let known = none;
-  return () => {
-    if (statSync(home, { throwIfNoEntry: false })?.isDirectory() !== true) return none;
-    const files = readdirSync(home).filter((file) => /^[^.].*\.json$/.test(file));
-    known = new Map(
-      files.flatMap((file) => {
-        const note = known.get(file) ?? readNote(join(home, file));
-        return note === null ? [] : [[file, note] as const];
-      }),
-    );
-    return known;
-  };
+/** Notes a command, and sees to it that all closed paths are there. Throws where it cannot. */
+async function close(
+  options: ShellCommandsOptions,
+  file: string,
+  { note, patterns }: { readonly note: CommandNote; readonly patterns: readonly FilePattern[] },
+  hold: Hold,
+): Promise<readonly string[]> {
+  const { paths, missing } = planClosed(options.folder, patterns);
+  // Before they are made: what is left over from a process that dies here is removed by the next.
+  await writeNote(options, file, { ...note, made: missing }, hold);
+  makePaths(options.folder, missing);
+  return paths;
 }
 
-/** Null where it was removed a moment ago; notes are written whole, so none is broken. */
-function readNote(path: string): Note | null {
-  try {
-    return Note.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch {
-    return null;
-  }
+async function writeNote(
+  { folder, newId }: ShellCommandsOptions,
+  file: string,
+  note: CommandNote,
+  hold: Hold,
+): Promise<void> {
+  const place = { name: file, segments: [...HOME, file] };
+  const bytes = Buffer.from(JSON.stringify(note));
+  const written = await writeFileInside(folder, place, bytes, { newId, hold });
+  if (written.kind === 'refused') throw new Error(`Commands are not run: ${written.detail}.`);
 }
 
-function thisProcess(): Pick<Note, 'host' | 'pid' | 'started'> {
-  const { timeOrigin: started } = performance;
-  return { host: hostname(), pid: process.pid, started };
+/**
+ * Leaves what was made for this command to another that runs: removing a path under its mount would
+ * remove the mount, and that command could make the path itself. False: no other runs.
+ */
+async function handOver(
+  options: ShellCommandsOptions,
+  notes: CommandNotes,
+  file: string,
+  hold: Hold,
+): Promise<boolean> {
+  const now = options.clock();
+  const heir = [...notes.current()].find(([other, note]) => other !== file && !isDead(note, now));
+  if (heir === undefined) return false;
+  const [made, current] = [notes.read(file)?.made ?? [], notes.read(heir[0])];
+  if (current === null) return false;
+  const all = [...new Set([...current.made, ...made])];
+  if (made.length > 0) await writeNote(options, heir[0], { ...current, made: all }, hold);
+  return true;
 }
 
-function isDead({ until, host, pid, started }: Note, now: number): boolean {
-  const own = thisProcess();
-  if (now > until) return true;
-  if (host !== own.host) return false;
-  if (pid === own.pid) return started !== own.started;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
-  }
-}
-
-function isNew(folder: string, { closed, open }: Note, path: FileName): boolean {
-  if (closed.some((parent) => path.name.startsWith(`${parent}/`))) return false;
-  const found = walkPath(folder, path);
-  return found.kind === 'file' && open[path.name] !== found.file.fingerprint;
-}
-
-/** What others can read now, and what the command must not change. */
+/** What is there now: `open` for the note, `readOnly` for the command. */
 async function scan(
   { folder, files }: ShellCommandsOptions,
-  isPromptFile: CommandRules['isPromptFile'],
+  closed: readonly string[],
   mayBeFromCommand: (name: FileName) => boolean,
-): Promise<Pick<Note, 'closed' | 'open'> & { readonly readOnly: readonly string[] }> {
-  const closed = CLOSED_TO_COMMANDS.filter((name) => name.endsWith('/')).map((name) =>
-    name.slice(0, -1),
-  );
-  const readOnly: string[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (closed.includes(entry.name) || parseFileName(entry.name) === null) continue;
-    if (entry.isDirectory() && isPromptFile(`${entry.name}/any.md`)) closed.push(entry.name);
-    if (entry.isFile() && isPromptFile(entry.name)) readOnly.push(entry.name);
-  }
+): Promise<Pick<CommandNote, 'open'> & Pick<CoveredPaths, 'readOnly'>> {
   const open: Record<string, string> = {};
-  for (const path of await openFiles(folder, files, closed)) {
+  const readOnly: string[] = [];
+  for (const path of await openableFiles(folder, closed)) {
     const found = walkPath(folder, path);
     if (found.kind !== 'file' || mayBeFromCommand(path)) continue;
-    open[path.name] = found.file.fingerprint;
-    readOnly.push(path.name);
+    const isForOthers = !found.file.hasTwin && (await isOpen(files, path));
+    if (isForOthers || found.file.hasTwin) open[path.name] = found.file.fingerprint;
+    if (isForOthers && readOnly.length < MAX_COVERED) readOnly.push(path.name);
   }
-  const covered = [...new Set([...closed, ...readOnly])].slice(0, MOST_COVERED);
-  return { closed, open, readOnly: covered };
+  return { open, readOnly };
 }
 
-/** The Markdown files that others can read, outside these folders. */
-async function openFiles(
+/** The files outside these folders that others could read, depending on what they say. */
+async function openableFiles(
   folder: string,
-  files: FileCache,
   closed: readonly string[],
+  entriesOf?: (folder: string) => Promise<readonly Dirent[]>,
 ): Promise<readonly FileName[]> {
-  const open: FileName[] = [];
-  for (const name of await listMarkdown(folder, EVERYWHERE)) {
-    const path = parseFileName(name);
-    if (path === null || closed.some((parent) => name.startsWith(`${parent}/`))) continue;
-    const file = await files.get(path);
-    if ('reason' in file || file.audience.kind === 'owner') continue;
-    if (!(await liesInOwnersSkill(files, path))) open.push(path);
+  const isOpenable = (name: string) =>
+    !closed.some((parent) => name.startsWith(`${parent}/`)) &&
+    !isGroupFile(name) &&
+    !isAlwaysOwners(name);
+  const names = await listFiles(folder, isOpenable, EVERYWHERE, entriesOf);
+  if (names.length >= EVERYWHERE.files) {
+    throw new Error(`the workspace has more than ${EVERYWHERE.files} files`);
   }
-  return open;
+  return names.flatMap((name) => parseFileName(name) ?? []);
+}
+
+/** Whether readers other than the owner are shown a file, as views decide it. */
+async function isOpen(files: FileCache, path: FileName): Promise<boolean> {
+  if (isOwnersByDefault(path.name) && !(await files.mayHaveFrontMatter(path))) return false;
+  const file = await files.get(path);
+  return !('reason' in file) && (await fileAudience(files, path, file)).kind === 'everyone';
 }
 
 /** Marks the files that a command has made. Throws when the disk refuses. */
 async function makeOwners(
-  { folder, files, newId, log }: ShellCommandsOptions,
-  note: Note,
+  options: ShellCommandsOptions,
+  note: CommandNote,
   hold: Hold,
 ): Promise<void> {
-  for (const path of await openFiles(folder, files, note.closed)) {
-    if (!isNew(folder, note, path)) continue;
-    const before = await contentOf(folder, path);
-    if (before.kind === 'refused') throw new Error(before.detail);
-    if (before.text === null) continue;
-    const bytes = Buffer.from(asOwners(before.text, 'agent'));
-    const written = await writeFileInside(folder, path, bytes, { newId, hold });
-    if (written.kind === 'refused') throw new Error(written.detail);
-    log.info({ file: path.name }, `${path.name} was made by a command: it is the owner's now`);
+  const { folder, files, log } = options;
+  // What a command has closed to Parley itself would be readable once it is opened again.
+  const made = await openableFiles(folder, note.closed, openedEntries);
+  // A SKILL.md decides about the files beside it, so it comes first.
+  const ordered = [
+    ...made.filter(({ name }) => isSkillFile(name)),
+    ...made.filter(({ name }) => !isSkillFile(name)),
+  ];
+  for (const path of ordered) {
+    if (!isNewSince(note, folder, path)) continue;
+    const found = walkPath(folder, path);
+    // An empty file may be there for the time of another command alone, and says nothing.
+    if (found.kind !== 'file' || found.file.bytes === 0) continue;
+    const { hasTwin, isReadable } = found.file;
+    if (!isReadable) await chmod(join(folder, ...path.segments), 0o600);
+    if (!hasTwin && !(await isOpen(files, path))) continue;
+    if (await markFile(options, path, hasTwin, hold)) {
+      log.info({ file: path.name }, `${path.name} was made by a command: it is the owner's now`);
+    }
   }
 }
 
-function removeEmpty(folder: string): void {
+/**
+ * Writes the mark of the owner into a file, and leaves all other bytes as they are. A second name that a
+ * command made for a file gets a copy: once the first name is gone, others could read it. False: others
+ * could not.
+ */
+async function markFile(
+  { folder, files, newId }: ShellCommandsOptions,
+  path: FileName,
+  replacesTwin: boolean,
+  hold: Hold,
+): Promise<boolean> {
+  const read = await files.bytes(path, MAX_BYTES);
+  if ('reason' in read) {
+    if (replacesTwin) return false;
+    throw new Error(`${path.name} cannot be read again (${read.reason})`);
+  }
+  const raw = Buffer.from(read.bytes);
+  const text = raw.toString('utf8');
+  if (replacesTwin && parseFile(path.name, text, false).audience.kind === 'owner') return false;
+  // Latin-1 keeps bytes that are no UTF-8, and the mark is ASCII.
+  const encoding = Buffer.from(text).equals(raw) ? 'utf8' : 'latin1';
+  const bytes = Buffer.from(asOwners(raw.toString(encoding), 'agent'), encoding);
+  const written = await writeFileInside(folder, path, bytes, { newId, hold, replacesTwin });
+  if (written.kind === 'refused') throw new Error(written.detail);
+  return true;
+}
+
+/** Opens the folder first where that is needed. */
+async function openedEntries(folder: string): Promise<readonly Dirent[]> {
+  const list = () => readdir(folder, { withFileTypes: true });
   try {
-    rmdirSync(folder);
+    return await list();
   } catch {
-    // Another command runs, or it was removed already.
+    await chmod(folder, 0o700).catch(() => {});
+    return list().catch(() => []);
   }
 }

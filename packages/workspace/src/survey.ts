@@ -3,6 +3,7 @@ import { link, mkdir, open, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type NewId, reasonOf } from '@parley/core';
 import { AudienceFrontMatter, SKILL_FILE } from './audience.ts';
+import { isMarkdown } from './folded-names.ts';
 import { parseFile, readFrontMatter } from './front-matter.ts';
 import { MAX_BYTES, openInside, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
@@ -93,7 +94,7 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   if (walked.kind !== 'file') return refused('it is no regular file');
   const { bytes } = walked.file;
   if (bytes > MAX_BYTES) return refused(`larger than ${MAX_BYTES / 1_000_000} MB`, bytes);
-  if (!/\.md$/i.test(name)) return entryOf({ kind: 'other' }, bytes);
+  if (!isMarkdown(name)) return entryOf({ kind: 'other' }, bytes);
   try {
     const raw = await readInside(folder, path.segments);
     if (raw.includes(0)) return refused('it is no text', bytes);

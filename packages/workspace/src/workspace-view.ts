@@ -1,6 +1,7 @@
 import { mayRead, type PromptPart, type Reader } from '@parley/core';
 import { groupMemoryOf, isGroupFile, isInSkills, isMemory, isOwnersByDefault } from './audience.ts';
-import { type FileCache, type FileFault, liesInOwnersSkill } from './file-cache.ts';
+import { fileAudience, isClosedBySkill } from './file-audience.ts';
+import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
 import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
@@ -177,11 +178,14 @@ async function visible(
   const found = governed?.name === name ? await asGoverned(governed, onDisk) : onDisk;
   if ('reason' in found) {
     // A guest is not to learn that such a file is there and broken.
-    const isHidden = reader.kind !== 'owner' && !isOwn && isOwnersByDefault(name);
-    return isHidden && found.reason !== 'missing' ? PRIVATE : absent(found);
+    if (reader.kind === 'owner' || isOwn || found.reason === 'missing') return absent(found);
+    const isHidden = isOwnersByDefault(name) || (await isClosedBySkill(files, path));
+    return isHidden ? PRIVATE : absent(found);
   }
-  const isOwners = isInSkills(path.segments) && (await liesInOwnersSkill(files, path));
-  const file: ParsedFile = isOwners ? { ...found, audience: { kind: 'owner' } } : found;
+  // Without a wait for all other files: each turn reads many.
+  const isInSkill = isInSkills(path.segments);
+  const audience = isInSkill ? await fileAudience(files, path, found) : found.audience;
+  const file: ParsedFile = isInSkill ? { ...found, audience } : found;
   // The front matter of a file can only narrow its audience.
   if (!mayRead(reader, file.audience)) return PRIVATE;
   if (reader.kind !== 'owner' && !('reason' in onDisk) && !unmade.has(onDisk)) {

@@ -205,6 +205,8 @@ export interface WritingFile {
   readonly newId: NewId;
   /** Held since the content that is replaced was read. */
   readonly hold: Hold;
+  /** Also replaces a name of a file that has another one (a hard link); the other keeps the file. */
+  readonly replacesTwin?: boolean;
 }
 
 /**
@@ -215,11 +217,11 @@ export async function writeFileInside(
   folder: string,
   name: FileName,
   bytes: Uint8Array,
-  { newId, hold }: WritingFile,
+  { newId, hold, replacesTwin = false }: WritingFile,
 ): Promise<DiskResult> {
   try {
     const parents = name.segments.slice(0, -1);
-    const blocked = (await makeFolders(folder, parents)) ?? obstacle(folder, name);
+    const blocked = (await makeFolders(folder, parents)) ?? obstacle(folder, name, replacesTwin);
     if (blocked !== null) return blocked;
     const created = walkPath(folder, name).kind === 'missing';
     // Hidden, so that neither a listing nor a reading can meet it.
@@ -249,11 +251,11 @@ export async function makeFolders(
 }
 
 /** Why what is at this path must not be replaced; null: it may be. */
-function obstacle(folder: string, name: FileName): DiskRefusal | null {
+function obstacle(folder: string, name: FileName, isTwinFine = false): DiskRefusal | null {
   const found = walkPath(folder, name);
   if (found.kind === 'link') return refused('link', `${name.name} is a symbolic link`);
   if (found.kind === 'not-a-file') return refused('not-a-file', `${name.name} is no regular file`);
-  if (found.kind === 'file' && found.file.hasTwin) {
+  if (found.kind === 'file' && found.file.hasTwin && !isTwinFine) {
     return refused('twin', `${name.name} has a second name (a hard link)`);
   }
   return null;

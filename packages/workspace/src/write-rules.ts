@@ -1,5 +1,12 @@
 import type { Reader } from '@parley/core';
-import { AudienceFrontMatter, foldName, isGroupFile, isMemory, SKILL_FILE } from './audience.ts';
+import {
+  AudienceFrontMatter,
+  isGroupFile,
+  isMemory,
+  isSkillFile,
+  lookalikeOf,
+} from './audience.ts';
+import { foldName, isMarkdown } from './folded-names.ts';
 import { type FrontMatter, parseFile, readFrontMatter } from './front-matter.ts';
 
 /** Why a reader may not write a file, whatever its content; `detail` is for the model. */
@@ -25,8 +32,9 @@ export interface Writer {
 }
 
 /**
- * Whether this reader may write that path at all (W02, W04, W06): an owner everything but SOUL.md
- * and the files of other conversations, a guest the memory file of their conversation alone.
+ * Whether this reader may write that path at all (W02, W04, W06): an owner everything but SOUL.md,
+ * names that look like a protected one and the files of other conversations, a guest the memory file of
+ * their conversation alone.
  */
 export function refuseWriter(
   { reader, groupMemory, forgetful }: Writer,
@@ -38,6 +46,9 @@ export function refuseWriter(
   if (forgetful && (isMemory(name) || isGroupFile(name))) {
     return refused('private', 'memory is switched off in the settings');
   }
+  const meant = lookalikeOf(name);
+  if (meant !== null)
+    return refused('protected', `it looks like ${meant}: write that name exactly`);
   if (name === groupMemory) return null;
   if (isGroupFile(name)) return refused('private', 'it belongs to another conversation');
   if (reader.kind === 'owner') return null;
@@ -71,7 +82,7 @@ export interface WriteTarget {
   readonly name: string;
   /** The whole file as it is now, null when there is none. */
   readonly before: string | null;
-  /** Another file makes it the owner's: the SKILL.md of its folder. */
+  /** Another file makes it the owner's: a SKILL.md above it. */
   readonly inOwnersSkill: boolean;
 }
 
@@ -102,10 +113,10 @@ export function planWrite(
     !inOwnersSkill && parseFile(name, content, false).audience.kind === 'everyone';
   const wasOpen = before !== null && isOpenAs(before);
   const saysEveryone = wanted.kind === 'parsed' && wanted.data.audience === 'everyone';
-  const isOwnersSkill = name.endsWith(`/${SKILL_FILE}`) && before !== null && !wasOpen;
+  const isOwnersSkill = isSkillFile(name) && before !== null && !wasOpen;
   if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refused('private', SKILL_OPENS);
   // A script or a table with front matter would be broken; what cannot be marked is asked about.
-  const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && /\.md$/i.test(name);
+  const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && isMarkdown(name);
   const marked = isMarked ? markOwners(kept, wanted, AGENTS_LINE) : kept;
   if (marked === null) return refused('front-matter', 'add the line "audience: owner" to it');
   const access = !isOpenAs(marked) ? 'closed' : wasOpen ? 'open' : 'opened';

@@ -133,6 +133,15 @@ describe('writing', () => {
     expect(await main.write('notes.md', 'x')).toMatchObject({ kind: 'written' });
   });
 
+  it.each([
+    ...['agents.md', 'Memory.md', 'ＴＯＯＬＳ.md', 'Skills/tea/SKILL.md', 'ｓｋｉｌｌｓ/x.txt'],
+    ...['Memory/x.md', 'HEARTBEAT\u034f.md'],
+  ])('[W02] [W09] refuses %s, which looks like a protected name', async (name) => {
+    const result = await owner.write(name, 'x');
+    expect(result).toMatchObject({ kind: 'refused', reason: 'protected' });
+    expect(result).toMatchObject({ detail: expect.stringContaining('write that name exactly') });
+  });
+
   it.each(['SOUL.md', 'soul.md', 'ＳOUL.md'])('[W06] never changes %s', async (name) => {
     expect(await owner.write(name, 'x')).toEqual(refusal('protected'));
     expect(await group.write(name, 'x')).toEqual(refusal('protected'));
@@ -272,7 +281,6 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
     ['groups/OWN', 'x', `${OWNERS}x\n`],
     // These are the owner's anyway.
     ['TOOLS.md', 'x', 'x\n'],
-    ['Ｔools.md', 'x', 'x\n'],
     ['memory/2026-11-22.md', EVERYONE, EVERYONE],
     ['prices.csv', 'a,b', 'a,b\n'],
     ['node_modules/tea/README.md', 'x', 'x\n'],
@@ -297,6 +305,8 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
     ['puts a script into an open skill', 'skills/tea/run.sh', null, 'echo'],
   ])('that %s needs a person', async (_what, name, before, text) => {
     await mkdir(join(folder, 'notes'));
+    await mkdir(join(folder, 'skills/tea'), { recursive: true });
+    await put('skills/tea/SKILL.md', '---\nname: tea\ndescription: Tea.\n---\nBrew.');
     if (before !== null) await put(name, before);
     expect(await owner.write(name, text)).toEqual(refusal('needs-approval'));
     expect(await owner.write(name, text, { by: 'approval', content: 'else' })).toEqual(

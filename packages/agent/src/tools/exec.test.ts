@@ -1,10 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EXAMPLE_FACTS } from '@parley/core/testing';
-import { createPromptFiles } from '@parley/workspace';
+import { builtInLayers, characterSource } from '@parley/prompt';
+import { createPromptFiles, openSkills, skillFolders } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { type ExecDeps, execTool, sandboxSource } from './exec.ts';
+import { grepTool, readTool } from './read-files.ts';
 import { createToolRegistry } from './tool-registry.ts';
 
 let scene: ToolScene;
@@ -32,6 +34,26 @@ function exec(deps: Partial<ExecDeps> = {}) {
     forbidden: [],
     ...deps,
   });
+}
+
+/** What layers, the agent's character and skills declare, Parley being started in the workspace. */
+function declaredReads(workspace: string): readonly string[] {
+  const nowhere = join(workspace, '../nowhere');
+  const skills = openSkills({
+    folders: skillFolders({
+      ...{ extra: [join(workspace, 'my/skills')], bundled: nowhere, data: nowhere, home: nowhere },
+      ...{ project: workspace, workspace },
+    }),
+    settings: { block: [], show: 'inline', max: 9, maxCharacters: 9_000, maxFileBytes: 9_000 },
+    facts: () => ({ os: 'linux', env: {}, settings: {}, tools: new Set() }),
+    reserved: [],
+    home: nowhere,
+  });
+  const character = characterSource({
+    persona: { name: 'pirate', builtIn: null },
+    format: { name: 'loud', builtIn: null },
+  });
+  return [...builtInLayers(), character, skills].flatMap(({ reads = [] }) => reads);
 }
 
 describe.runIf(inject('bubblewrapPath'))('exec', () => {
@@ -74,6 +96,61 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     for (const name of ['notes/a.md', 'old/a.md', 'old/leak.md', 'formats.md', 'skills/leak.md']) {
       expect(await guest.read(name)).toMatchObject({ kind: 'absent' });
     }
+  });
+
+  it('[W09] makes none of the files that layers and skills read, though none is there yet', async () => {
+    const before = readdirSync(scene.folder).sort();
+    const promptFiles = createPromptFiles(declaredReads(scene.folder));
+    const missing = promptFiles.patterns.filter((name) => !existsSync(join(scene.folder, name)));
+    expect(missing).toEqual(
+      expect.arrayContaining([
+        ...['.agents/skills/', 'AGENTS.md', 'BOOT.md', 'formats/', 'my/skills/'],
+        ...['output-formats/', 'personas/'],
+      ]),
+    );
+    const command = missing
+      .flatMap((name) =>
+        name.endsWith('/') ? [`${name}leak/SKILL.md`, `${name}telegram.md`] : [name],
+      )
+      .map((path) => `mkdir -p ${dirname(path)}; echo evil > ${path}`)
+      .concat('mv my other; mkdir -p my/skills; echo evil > my/skills/x.md; mv .agents agents')
+      .join('; ');
+    // Two sandboxes at a time: the first that ends must leave the other what it is protected by.
+    const [first, second] = [exec({ promptFiles }), exec({ promptFiles })];
+    await Promise.all([
+      scene.use(first, { command }),
+      scene.use(second, { command: `sleep 2; ${command}` }),
+    ]);
+    expect(missing.filter((name) => existsSync(join(scene.folder, name)))).toEqual([]);
+    expect(readdirSync(scene.folder).filter((name) => name !== '.parley')).toEqual(before);
+  });
+
+  it('[W02] [W09] shows nothing private to others through files in odd spellings', async () => {
+    scene.put('MEMORY.md', 'canary');
+    scene.put('Skills/brew/SKILL.md', '---\nname: brew\ndescription: Tea.\n---\nBrew.');
+    const names = [
+      ...[
+        'Skills/leak.txt',
+        'Skills/brew/leak.txt',
+        'ｓｋｉｌｌｓ/leak.txt',
+        'leak．ｍｄ',
+        'notes/leak.MD',
+      ],
+      ...['node_modules/x/leak.md', 'Agents.md', 'prices.csv'],
+    ];
+    const open = "printf -- '---\\naudience: everyone\\n---\\n'";
+    const command = names
+      .map((name) => `mkdir -p ${dirname(name)}; (${open}; cat MEMORY.md) > ${name}`)
+      .concat('cp MEMORY.md Skills/plain.txt; cp MEMORY.md ｐｌａｉｎ．ｍｄ; ln MEMORY.md twin.md')
+      .join('; ');
+    await scene.use(exec(), { command });
+    expect(scene.onDisk('prices.csv')).toContain('canary');
+    for (const name of [...names, 'Skills/plain.txt', 'ｐｌａｉｎ．ｍｄ', 'twin.md']) {
+      const { text } = await scene.use(readTool, { path: name }, 'guest');
+      expect([name, text]).toEqual([name, expect.not.stringContaining('canary')]);
+    }
+    const { text } = await scene.use(grepTool, { text: 'canary' }, 'guest');
+    expect(text).toBe('Nothing was found.');
   });
 
   it('[W06] leaves SOUL.md as it is', async () => {

@@ -26,7 +26,7 @@ export interface ExecDeps {
   /** Its folder is the only one that a command reaches. */
   readonly workspace: Pick<Workspace, 'folder' | 'commands'>;
   /** What becomes prompt text: commands can only read it. */
-  readonly promptFiles: Pick<PromptFiles, 'includes'>;
+  readonly promptFiles: Pick<PromptFiles, 'patterns'>;
   /** Parley's data and the home; a workspace around them is refused. */
   readonly forbidden: readonly string[];
 }
@@ -43,7 +43,6 @@ export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecD
   const sandbox = openSandbox({
     workspace: workspace.folder,
     forbidden: deps.forbidden,
-    readOnly: CLOSED_TO_COMMANDS,
     network: deps.network,
     limits: {
       outputCharacters: deps.maxCharacters,
@@ -54,9 +53,9 @@ export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecD
   });
   return {
     run(command: string, options: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
-      const rules = { isPromptFile: promptFiles.includes, timeoutMs: options.timeoutMs };
-      return workspace.commands.run(rules, (readOnly) =>
-        sandbox.run(command, { ...options, readOnly }),
+      const rules = { promptFiles: promptFiles.patterns, timeoutMs: options.timeoutMs };
+      return workspace.commands.run(rules, (covered) =>
+        sandbox.run(command, { ...options, ...covered }),
       );
     },
   };

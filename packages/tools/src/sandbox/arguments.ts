@@ -1,4 +1,4 @@
-import { lstat, mkdir, readlink, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { lstat, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ParleyError } from '@parley/core';
 
@@ -58,13 +58,11 @@ export function forbidden(said: string): SandboxError {
 }
 
 /** What a sandbox is made of. All paths are real paths. */
-interface SandboxPlan {
+interface SandboxPlan extends ClosedPaths {
   /** The only folder that can be written; it has the same path inside. */
   readonly workspace: string;
-  /** Paths inside the workspace that can only be read. */
+  /** Files that can only be read, too, and may be gone by now. */
   readonly readOnly: readonly string[];
-  /** The same for files of others, which may be gone by now. */
-  readonly readOnlyIfThere: readonly string[];
   readonly system: readonly SystemMount[];
   readonly network: boolean;
   readonly limits: SandboxLimits;
@@ -86,7 +84,7 @@ export const GROUPS = `parley:x:${USER}:\n`;
  * ones, and the root is closed last. Pure.
  */
 export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
-  const { workspace, readOnly, readOnlyIfThere, system, network, limits } = plan;
+  const { workspace, closed, pinned, readOnly, system, network, limits } = plan;
   return [
     ...[
       '--unshare-user',
@@ -110,8 +108,10 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/dev/shm'],
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/tmp'],
     ...['--bind', workspace, workspace],
-    ...readOnlyIfThere.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    // A mount cannot be moved away: without that another folder could take its place.
+    ...pinned.flatMap((path) => ['--bind', path, path]),
+    ...readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...closed.flatMap((path) => ['--ro-bind', path, path]),
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', workspace, '--json-status-fd', String(STATUS_FD)],
     ...['--', '/bin/sh', '-c', limited(limits), 'sh', command],
@@ -203,60 +203,35 @@ async function mountOf(path: string): Promise<SystemMount | null> {
   }
 }
 
-/** Paths that are there for the time of a command, so that they can be closed. */
-export interface ProtectedPaths {
-  readonly paths: readonly string[];
-  /** Takes away what was made only for this. */
-  release(): Promise<void>;
+/** Paths that a command can only read, and those on the way to them, which it cannot move or replace. */
+export interface ClosedPaths {
+  readonly closed: readonly string[];
+  readonly pinned: readonly string[];
 }
 
 /**
- * Sees to it that each of these names in the workspace can be covered with a read-only mount (W06). One
- * that is missing is made empty, because a command could make it otherwise; a name with a slash at its
- * end is a folder. Throws SandboxError for links, whose target would be shown.
+ * The paths of these names in the workspace (W06, W09). Each must be there, because a command could make
+ * it otherwise. Throws SandboxError where one is missing, or a link, whose target would be shown.
  */
-export async function protectPaths(
+export async function closedPaths(
   workspace: string,
   names: readonly string[],
-): Promise<ProtectedPaths> {
-  const made: (() => Promise<void>)[] = [];
-  const paths: string[] = [];
-  const release = async (): Promise<void> => {
-    for (const remove of made.toReversed()) await remove();
-  };
-  try {
-    for (const name of names) {
-      const path = join(workspace, name.replace(/\/$/, ''));
-      const remove = await makeCoverable(path, name.endsWith('/'));
-      if (remove !== null) made.push(remove);
-      paths.push(path);
-    }
-  } catch (error) {
-    await release();
-    throw error;
+): Promise<ClosedPaths> {
+  const pinned = new Set<string>();
+  const closed: string[] = [];
+  for (const name of names) {
+    const segments = name.split('/').filter((segment) => segment !== '');
+    const onTheWay = segments.map((_, index) => join(workspace, ...segments.slice(0, index + 1)));
+    for (const path of onTheWay) await assertCoverable(path);
+    for (const path of onTheWay.slice(0, -1)) pinned.add(path);
+    closed.push(join(workspace, ...segments));
   }
-  return { paths, release };
+  return { closed, pinned: [...pinned] };
 }
 
-async function makeCoverable(
-  path: string,
-  isFolder: boolean,
-): Promise<(() => Promise<void>) | null> {
+async function assertCoverable(path: string): Promise<void> {
   const found = await lstat(path).catch(() => null);
-  if (found === null) {
-    if (isFolder) await mkdir(path);
-    else await writeFile(path, '', { flag: 'wx' });
-    return () => takeAway(path, isFolder);
-  }
-  if (found.isFile() || found.isDirectory()) return null;
+  if (found?.isFile() === true || found?.isDirectory() === true) return;
   const message = `Commands are not run, because ${path} is neither a file nor a folder and cannot be protected. Put a plain file in its place.`;
   throw new SandboxError('sandbox-folder', message);
-}
-
-/** Only while it is empty: it may have been written meanwhile from outside. */
-async function takeAway(path: string, isFolder: boolean): Promise<void> {
-  const found = await lstat(path).catch(() => null);
-  if (found === null) return;
-  if (isFolder) await rmdir(path).catch(() => {});
-  else if (found.isFile() && found.size === 0) await rm(path, { force: true });
 }

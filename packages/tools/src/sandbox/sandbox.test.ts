@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
@@ -144,27 +144,35 @@ describe('SOUL.md', () => {
     expect(existsSync(join(scene.workspace, 'twin'))).toBe(false);
   });
 
-  it.runIf(bubblewrap)(
-    '[W06] cannot be made by commands where there is none, also not by two at a time',
-    async () => {
-      const sandbox = scene.open({ readOnly: ['BARE.md', 'closed/'] });
-      const name = join(scene.workspace, 'BARE.md');
-      const first = sandbox.run('echo evil > BARE.md', { signal: never });
-      const second = sandbox.run('sleep 1; echo evil > BARE.md; echo evil > closed/x', {
-        signal: never,
-      });
-      expect((await first).exitCode).not.toBe(0);
-      expect(existsSync(name)).toBe(true);
-      expect((await second).exitCode).not.toBe(0);
-      expect(existsSync(name)).toBe(false);
-      expect(existsSync(join(scene.workspace, 'closed'))).toBe(false);
-    },
-  );
+  it('[W06] keeps commands from running where it is missing, because they could make it', async () => {
+    const run = scene.sandbox.run('touch ran', { signal: never, closed: ['BARE.md'] });
+    await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });
+    expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
+  });
 
   it('[W06] keeps commands from running where it is a link, which would be shown', async () => {
     symlinkSync(join(scene.data, 'token'), join(scene.workspace, 'LINK.md'));
-    const run = scene.open({ readOnly: ['LINK.md'] }).run('cat LINK.md', { signal: never });
+    const run = scene.sandbox.run('cat LINK.md', { signal: never, closed: ['LINK.md'] });
     await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });
+  });
+});
+
+describe('a closed path', () => {
+  it('[W09] keeps its place, with the folders on the way to it, which can be written', async () => {
+    mkdirSync(join(scene.workspace, 'a/b/closed'), { recursive: true });
+    writeFileSync(join(scene.workspace, 'a/b/closed/x.md'), 'as it was');
+    const tries =
+      'mv a c; mv a/b c; mv a/b/closed c; rm -rf a; echo evil > a/b/closed/x.md; echo evil > a/b/closed/y.md; echo fine > a/b/z.md';
+    await scene.sandbox.run(tries, { signal: never, closed: ['a/b/closed/'] });
+    expect(scene.read('a/b/closed/x.md')).toBe('as it was');
+    expect(scene.read('a/b/z.md')).toBe('fine\n');
+    expect(existsSync(join(scene.workspace, 'a/b/closed/y.md'))).toBe(false);
+  });
+
+  it('[W09] can be the whole workspace', async () => {
+    const { exitCode } = await scene.sandbox.run('echo x > y', { signal: never, closed: [''] });
+    expect(exitCode).not.toBe(0);
+    expect(existsSync(join(scene.workspace, 'y'))).toBe(false);
   });
 });
 

@@ -3,9 +3,8 @@ import { join, relative } from 'node:path';
 import { type Monotonic, systemTime } from '@parley/core';
 import {
   bwrapArguments,
+  closedPaths,
   DEFAULT_LIMITS,
-  type ProtectedPaths,
-  protectPaths,
   SandboxError,
   type SandboxLimits,
   systemMounts,
@@ -16,8 +15,6 @@ import { type CommandResult, runBwrap } from './run.ts';
 export interface SandboxOptions {
   /** The only folder a command can write, and the only one of its owner that it can read. */
   readonly workspace: string;
-  /** Names in the workspace that a command can only read; with a slash at the end a folder. */
-  readonly readOnly?: readonly string[];
   /** Folders that must not lie within the workspace, such as Parley's data and the home. */
   readonly forbidden: readonly string[];
   /** True: the network as this machine has it, with its loopback. Absent: none at all. */
@@ -34,7 +31,9 @@ export interface CommandOptions {
   readonly signal: AbortSignal;
   /** In ms, instead of that of the sandbox. */
   readonly timeoutMs?: number | undefined;
-  /** Names in the workspace that this command can only read, besides those of the sandbox; as far as they exist. */
+  /** Names in the workspace that it can only read and not move. Each must be there until it has ended. */
+  readonly closed?: readonly string[];
+  /** Files in the workspace that it can only read, as far as they exist. */
   readonly readOnly?: readonly string[];
 }
 
@@ -49,32 +48,28 @@ const SEARCHED = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/
 
 /** Makes a sandbox; each command gets one of its own, which ends with it. */
 export function openSandbox(options: SandboxOptions): Sandbox {
-  const { readOnly = [], network = false, program, monotonic = systemTime.monotonic } = options;
+  const { network = false, program, monotonic = systemTime.monotonic } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const whileProtected = shareProtection(async () =>
-    protectPaths(await realpath(options.workspace), readOnly),
-  );
   return {
-    async run(command, { signal, timeoutMs = limits.timeoutMs, readOnly: own = [] }) {
+    async run(command, { signal, timeoutMs = limits.timeoutMs, closed = [], readOnly = [] }) {
       const workspace = await closedFolder(options);
-      const system = await systemMounts(network);
-      const bounds = { ...limits, timeoutMs };
-      return whileProtected(async (paths) => {
-        const readOnlyIfThere = own.map((name) => join(workspace, name));
-        const places = { workspace, readOnly: paths, readOnlyIfThere };
-        const plan = { ...places, system, network, limits: bounds };
-        const args = bwrapArguments(plan, command);
-        const startedAt = monotonic();
-        const run = {
-          program: program ?? (await findProgram()),
-          args,
-          workspace,
-          limits: bounds,
-          signal,
-        };
-        const outcome = await runBwrap(run);
-        return { ...outcome, tookMs: monotonic() - startedAt };
+      const plan = {
+        ...(await closedPaths(workspace, closed)),
+        workspace,
+        readOnly: readOnly.map((name) => join(workspace, name)),
+        system: await systemMounts(network),
+        network,
+        limits: { ...limits, timeoutMs },
+      };
+      const startedAt = monotonic();
+      const outcome = await runBwrap({
+        program: program ?? (await findProgram()),
+        args: bwrapArguments(plan, command),
+        workspace,
+        limits: plan.limits,
+        signal,
       });
+      return { ...outcome, tookMs: monotonic() - startedAt };
     },
   };
 }
@@ -106,33 +101,4 @@ async function closedFolder({ workspace, forbidden }: SandboxOptions): Promise<s
 function contains(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '' || !(way === '..' || way.startsWith('../'));
-}
-
-/** Runs work while the paths are protected. */
-type WhileProtected = <T>(work: (paths: readonly string[]) => Promise<T>) => Promise<T>;
-
-/**
- * Protects for the first of several commands at a time and releases after the last: a file taken away
- * under a mount takes the mount with it, and another command could then create it.
- */
-function shareProtection(protect: () => Promise<ProtectedPaths>): WhileProtected {
-  let users = 0;
-  let held: Promise<ProtectedPaths> | null = null;
-  let before: Promise<unknown> = Promise.resolve();
-  return async (work) => {
-    users += 1;
-    held ??= before.then(protect);
-    const mine = held;
-    try {
-      return await work((await mine).paths);
-    } finally {
-      users -= 1;
-      if (users === 0) {
-        held = null;
-        // One that failed to protect has released already, and its error has been thrown above.
-        before = mine.then(({ release }) => release()).catch(() => {});
-        await before;
-      }
-    }
-  };
 }

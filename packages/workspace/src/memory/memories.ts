@@ -1,4 +1,5 @@
 import { BoundedMap } from '@parley/core';
+import { isMemory } from '../audience.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import type { WriteApproval } from '../write-rules.ts';
 import {
@@ -134,7 +135,7 @@ function withoutLines(text: string, isMeant: (line: string) => boolean): string 
 async function changeable(view: WorkspaceView): Promise<readonly string[]> {
   if (view.reader.kind !== 'owner') return filesOf(view);
   const all = (await view.list()).map(({ name }) => name);
-  const notes = all.filter((name) => /^(?:memory\/|MEMORY\.md$)/i.test(name));
+  const notes = all.filter((name) => isMemory(name));
   return [...new Set([...filesOf(view), ...notes])];
 }
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
 import { type Audience, mayRead, type Reader } from '@parley/core';
-import { foldName } from '../audience.ts';
+import { foldName } from '../folded-names.ts';
 import type { FoundSkill } from './find-skills.ts';
 import type { ParsedSkill, SkillHeader } from './skill-file.ts';
 

@@ -9,7 +9,8 @@ import {
   silentLogger,
   systemTime,
 } from '@parley/core';
-import { foldName, SKILL_FILE } from '../audience.ts';
+import { SKILL_FILE } from '../audience.ts';
+import { foldName } from '../folded-names.ts';
 import { parseFile } from '../front-matter.ts';
 import { parseFileName } from '../paths.ts';
 import {
@@ -306,12 +307,33 @@ async function readSkillText(
     file === SKILL_FILE
       ? ofSkill(read.text, folderOf(found))
       : parseFile(`skills/${folderOf(found)}/${file}`, read.text, false);
-  if (!mayRead(reader, parsed.audience))
-    return absent(`the skill ${skill.name} has no file ${file}`);
+  const isShown =
+    mayRead(reader, parsed.audience) &&
+    (reader.kind === 'owner' || !(await liesInOwnersPart(found, path.segments, maxBytes)));
+  if (!isShown) return absent(`the skill ${skill.name} has no file ${file}`);
   const strictest = audience.kind === 'owner' ? audience : parsed.audience;
   const source = `skill ${skill.name}${file === SKILL_FILE ? '' : `, ${file}`}`;
   const text = parsed.text.replaceAll('{baseDir}', () => shownFolder);
   return { kind: 'skill', name: skill.name, text, source, audience: strictest };
+}
+
+/** Whether a SKILL.md further down keeps its folder for the owner, or cannot be read: as views decide it. */
+async function liesInOwnersPart(
+  { root, segments }: FoundSkill,
+  way: readonly string[],
+  maxBytes: number,
+): Promise<boolean> {
+  for (let depth = 1; depth < way.length; depth += 1) {
+    const path = [...segments, ...way.slice(0, depth), SKILL_FILE];
+    const checked = checkFile(root, path, maxBytes);
+    if (checked.kind === 'missing') continue;
+    if (checked.kind !== 'file') return true;
+    const read = await readSkillFile(root, path, checked.file, maxBytes);
+    if (read.kind !== 'text') return true;
+    const { audience } = parseFile(`skills/${SKILL_FILE}`, read.text, false);
+    if (audience.kind === 'owner') return true;
+  }
+  return false;
 }
 
 function ofSkill(raw: string, folder: string): { text: string; audience: Audience } {

@@ -6,7 +6,14 @@ import { agentOfConversation, reasonOf } from '@parley/core';
 import type { AuditSeverity } from '@parley/gateway/api';
 import { clearSecretsIn } from '@parley/settings';
 import type { Store } from '@parley/store';
-import { readInside, type SurveyedEntry, skillFolders, surveyFolder } from '@parley/workspace';
+import {
+  isGroupFile,
+  isMemory,
+  readInside,
+  type SurveyedEntry,
+  skillFolders,
+  surveyFolder,
+} from '@parley/workspace';
 import { z } from 'zod';
 import type { DataFolder } from '../../data-folder.ts';
 import { allAgents, type ChosenAgent, type LoadedSettings } from '../../settings.ts';
@@ -313,8 +320,8 @@ async function gatherWorkspace(folder: string, now: number) {
 
 /** Files of groups/ are shown to one conversation each. */
 function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
-  if (/^(memory\/.*|memory\.md)$/i.test(name)) return 'memory';
-  if (/^groups\//i.test(name)) return 'private';
+  if (isMemory(name)) return 'memory';
+  if (isGroupFile(name)) return 'private';
   if (content.kind === 'markdown') return content.audience === 'everyone' ? 'open' : 'private';
   return content.kind === 'other' ? 'open' : 'private';
 }

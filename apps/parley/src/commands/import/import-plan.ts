@@ -1,6 +1,6 @@
 import { countOf } from '@parley/core';
 import type { foreseeTasks } from '@parley/proactive';
-import { isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
+import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
 
 /** What the workspace has under the name of a file that could be copied. */
 export type Existing = 'nothing' | 'the-same' | 'a-template' | 'something';
@@ -27,9 +27,8 @@ const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'iden
  * (W03); memory is theirs anyway.
  */
 export function isMarkedInCopy(name: string): boolean {
-  const isMarkdown = /\.md$/i.test(name);
   const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || firstPart(name) === 'skills';
-  return isMarkdown && !isOpen && !isMemory(name);
+  return isMarkdown(name) && !isOpen && !isMemory(name);
 }
 
 /** Whether it is a USER.md whose copy is the owner’s, so that notes about them can be added to it. */

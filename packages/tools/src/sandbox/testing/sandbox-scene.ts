@@ -30,7 +30,7 @@ export function openSandboxScene(
   for (const name of ['token', 'parley.db', 'parley.yaml']) writeFileSync(join(data, name), CANARY);
   writeFileSync(join(workspace, 'SOUL.md'), 'Be kind.');
   const open = (more: Partial<SandboxOptions> = {}): Sandbox =>
-    openSandbox({ workspace, forbidden: [data], readOnly: ['SOUL.md'], ...options, ...more });
+    openSandbox({ workspace, forbidden: [data], ...options, ...more });
   const sandbox = open();
   const { signal } = new AbortController();
   return {
@@ -38,7 +38,7 @@ export function openSandboxScene(
     workspace,
     sandbox,
     open,
-    run: (command, timeoutMs) => sandbox.run(command, { signal, timeoutMs }),
+    run: (command, timeoutMs) => sandbox.run(command, { signal, timeoutMs, closed: ['SOUL.md'] }),
     read: (name) => readFileSync(join(workspace, name), 'utf8'),
     close: () => rmSync(data, { recursive: true, force: true }),
   };

@@ -1,0 +1,83 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeEmpty } from './command-notes.ts';
+import { WorkspaceError, walkPath } from './paths.ts';
+import type { FilePattern } from './prompt-files.ts';
+
+/** Closed to commands whatever the layers declare. A slash at the end: a folder. */
+export const CLOSED_TO_COMMANDS: readonly FilePattern[] = [
+  ...['SOUL.md', '.parley/', 'skills/', 'groups/'],
+];
+
+/**
+ * The paths that no command may write or make: those of Parley itself, and the files that become prompt
+ * text, as the layers declare them. What lies in a folder of the list is left out; `''` is the workspace.
+ */
+export function closedToCommands(promptFiles: readonly FilePattern[]): readonly FilePattern[] {
+  if (promptFiles.includes('/')) return ['', ...CLOSED_TO_COMMANDS];
+  const all = [...new Set([...CLOSED_TO_COMMANDS, ...promptFiles])].filter(isInside);
+  const folders = all.filter((name) => name.endsWith('/'));
+  return all.filter((name) => !folders.some((one) => one !== name && name.startsWith(one)));
+}
+
+/** Other patterns lead nowhere: no view reads a path that could leave the workspace. */
+function isInside(pattern: FilePattern): boolean {
+  const segments = pattern.replace(/\/$/, '').split('/');
+  return segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
+}
+
+/**
+ * The closed paths as they can be covered now, and what has to be made for that: folders on the way
+ * first, each folder with a slash at its end. Throws for links, since their target could be exchanged.
+ */
+export function planClosed(
+  folder: string,
+  closed: readonly FilePattern[],
+): { readonly paths: readonly string[]; readonly missing: string[] } {
+  const paths = new Set<string>();
+  const missing = new Set<string>();
+  for (const pattern of closed) {
+    const segments = pattern.split('/').filter((segment) => segment !== '');
+    let end = segments.length;
+    for (let length = 1; length <= end; length += 1) {
+      const name = segments.slice(0, length).join('/');
+      const { kind } = walkPath(folder, { segments: segments.slice(0, length) });
+      if (kind === 'link') throw linked(name);
+      // A file in the place of a folder: nothing can be made in it, as long as it stays.
+      if (kind === 'file') end = length;
+      const isFolder = length < segments.length || pattern.endsWith('/');
+      if (kind === 'missing') missing.add(`${name}${isFolder ? '/' : ''}`);
+    }
+    paths.add(segments.slice(0, end).join('/'));
+  }
+  return { paths: [...paths], missing: [...missing] };
+}
+
+function linked(name: string): WorkspaceError {
+  const message = `Commands are not run, because ${name} in the workspace is a symbolic link and cannot be protected. Put a plain file or folder in its place.`;
+  return new WorkspaceError('workspace-file', message);
+}
+
+/** Makes these paths, empty. Throws errors of the disk; what another process has made meanwhile stays. */
+export function makePaths(folder: string, names: readonly string[]): void {
+  for (const name of names) {
+    const path = join(folder, name);
+    if (name.endsWith('/')) mkdirSync(path, { recursive: true, mode: 0o700 });
+    else if (walkPath(folder, { segments: name.split('/') }).kind === 'missing') {
+      writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+    }
+  }
+}
+
+/** Takes them away again, those that are still empty: they may have been written from outside of commands. */
+export function removePaths(folder: string, names: readonly string[]): void {
+  for (const name of names.toReversed()) {
+    const path = join(folder, name);
+    if (name.endsWith('/')) {
+      removeEmpty(path);
+      continue;
+    }
+    const found = walkPath(folder, { segments: name.split('/') });
+    if (found.kind === 'file' && found.file.bytes === 0) rmSync(path, { force: true });
+  }
+}

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type FileName, walkPath } from './paths.ts';
+
+/**
+ * What others could read when a command started, and files with a second name (a hard link), by path; on
+ * the disk until the command is finished.
+ */
+export const CommandNote = z.object({
+  until: z.number(),
+  host: z.string(),
+  pid: z.number(),
+  /** Start time of that process, since process ids are reused. */
+  started: z.number(),
+  /** Folders that the command could not write. */
+  closed: z.array(z.string()),
+  open: z.record(z.string(), z.string()),
+  /** Empty files and folders that are there for the time of commands, so that none can make them. */
+  made: z.array(z.string()).default([]),
+});
+export type CommandNote = z.infer<typeof CommandNote>;
+
+/** The notes of commands that are not finished, in their folder, by file name. */
+export interface CommandNotes {
+  /** Each is read once. Costs one `stat` of a folder while there are none. */
+  current(): ReadonlyMap<string, CommandNote>;
+  /** As it is on the disk now; null: it was removed. */
+  read(file: string): CommandNote | null;
+}
+
+/** Opens the notes in the folder `home`, which need not exist. */
+export function openCommandNotes(home: string): CommandNotes {
+  const none: ReadonlyMap<string, CommandNote> = new Map();
+  let known = none;
+  const read = (file: string) => readNote(join(home, file));
+  return {
+    read,
+    current() {
+      if (statSync(home, { throwIfNoEntry: false })?.isDirectory() !== true) return none;
+      const files = readdirSync(home).filter((file) => /^[^.].*\.json$/.test(file));
+      known = new Map(
+        files.flatMap((file) => {
+          const note = known.get(file) ?? read(file);
+          return note === null ? [] : [[file, note] as const];
+        }),
+      );
+      return known;
+    },
+  };
+}
+
+/** Null where it was removed a moment ago; notes are written whole, so none is broken. */
+function readNote(path: string): CommandNote | null {
+  try {
+    return CommandNote.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a path holds something else than when the command started. */
+export function isNewSince({ closed, open }: CommandNote, folder: string, path: FileName): boolean {
+  if (closed.some((parent) => path.name.startsWith(`${parent}/`))) return false;
+  const found = walkPath(folder, path);
+  return found.kind === 'file' && open[path.name] !== found.file.fingerprint;
+}
+
+export function thisProcess(): Pick<CommandNote, 'host' | 'pid' | 'started'> {
+  const { timeOrigin: started } = performance;
+  return { host: hostname(), pid: process.pid, started };
+}
+
+/** Whether the process that ran the command is gone, or the command must have ended long ago. */
+export function isDead({ until, host, pid, started }: CommandNote, now: number): boolean {
+  const own = thisProcess();
+  if (now > until) return true;
+  if (host !== own.host) return false;
+  if (pid === own.pid) return started !== own.started;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+/** Removes a folder, if nothing is left in it. */
+export function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Another command runs, or it was removed already.
+  }
+}

@@ -1,0 +1,49 @@
+import type { Audience } from '@parley/core';
+import { isInSkills, SKILL_FILE } from './audience.ts';
+import type { FileCache } from './file-cache.ts';
+import type { ParsedFile } from './front-matter.ts';
+import type { FileName } from './paths.ts';
+
+/**
+ * Who may read a file: by its name, its front matter, and the skill in whose folder it lies. Views decide
+ * by this what they show, and shell commands what they must not change or leave behind.
+ */
+export async function fileAudience(
+  files: FileCache,
+  path: FileName,
+  file: ParsedFile,
+): Promise<Audience> {
+  return (await isClosedBySkill(files, path)) ? { kind: 'owner' } : file.audience;
+}
+
+/**
+ * Whether a file below `skills/` is the owner's whatever it says: without an open SKILL.md above it.
+ * Scripts and references have no front matter of their own to say so (W03).
+ */
+export async function isClosedBySkill(files: FileCache, path: FileName): Promise<boolean> {
+  const above = await skillAbove(files, path);
+  return above === 'owners' || (above === 'none' && path.segments.at(-1) !== SKILL_FILE);
+}
+
+/**
+ * What the SKILL.md files above a file below `skills/` say: `owners` if one of them is the owner's, or
+ * cannot be read. Null: it is not below `skills/`.
+ */
+export async function skillAbove(
+  files: FileCache,
+  { segments }: FileName,
+): Promise<'open' | 'owners' | 'none' | null> {
+  if (!isInSkills(segments)) return null;
+  let found: 'open' | 'none' = 'none';
+  // Of a SKILL.md itself the audience is known anyway.
+  const own = segments.at(-1) === SKILL_FILE ? 2 : 1;
+  for (let depth = segments.length - own; depth > 1; depth -= 1) {
+    const path = [...segments.slice(0, depth), SKILL_FILE];
+    const skill = await files.get({ name: path.join('/'), segments: path });
+    if ('reason' in skill) {
+      if (skill.reason !== 'missing') return 'owners';
+    } else if (skill.audience.kind === 'owner') return 'owners';
+    else found = 'open';
+  }
+  return found;
+}

@@ -1,0 +1,32 @@
+/**
+ * The segments of a path as the most forgiving file system compares names: without case, compatibility
+ * forms (full-width letters, ligatures), invisible characters, and dots and spaces at an end. Two paths
+ * that could ever mean one file have the same segments.
+ */
+export function foldedSegments(path: string): readonly string[] {
+  return folded(path)
+    .split(/[\\/:]+/)
+    .map((segment) => (segment.trim() === '..' ? '..' : segment.replace(/^\s+|(?<![\s.])[\s.]+$/g, '')))
+    .filter((segment) => segment !== '');
+}
+
+/** The same as one text. */
+export function foldName(name: string): string {
+  return foldedSegments(name).join('/');
+}
+
+/** Whether a name ends with `.md`, in whichever spelling. */
+export function isMarkdown(name: string): boolean {
+  return foldName(name).endsWith('.md');
+}
+
+function folded(path: string): string {
+  // Nearly every name; listings fold thousands of them.
+  if (/^[ -~]*$/.test(path)) return path.toLowerCase();
+  return path
+    .normalize('NFKC')
+    .replace(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKC');
+}
