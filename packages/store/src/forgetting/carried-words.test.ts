@@ -6,6 +6,7 @@ import { answer, claim, hold, message, part, routeTo } from '../testing/messages
 
 const GROUP = 'web:g';
 const OWNERS = { channel: 'web', account: 'default', chatId: 'own' };
+const EVERY_HOUR = { kind: 'every', ms: 3_600_000, from: 0 } as const;
 const SECRET = 'the amaranth of bob';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
@@ -134,6 +135,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ['To that', '[forgotten]'],
         ['Or tea', 'cake of eve'],
       ]);
+    });
+
+    it('[G15] ends their jobs in a group, and no job of others', async () => {
+      await said('g1', 'bob', SECRET, 'g');
+      const job = (who: string) => ({
+        ...{ id: `job of ${who}`, askedBy: `call of ${who}`, conversationId: GROUP },
+        ...{ route: routeTo('g'), origin: by(who, message('g1', 'g').message), fromOwner: false },
+        ...{ title: 'tea', task: `Tea for ${who}`, nextAt: 9, timetable: EVERY_HOUR },
+      });
+      const bounds = { perConversation: 9, total: 9 };
+      for (const who of ['bob', 'ann']) await store.cronJobs.add(job(who), bounds, 1);
+      expect(await forget(GROUP)).toMatchObject({ cronJobs: 1 });
+      expect((await store.cronJobs.list()).map(({ id }) => id)).toEqual(['job of ann']);
     });
 
     it('[G15] of phrases goes from a question in another chat, too', async () => {

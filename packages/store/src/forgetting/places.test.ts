@@ -300,8 +300,9 @@ describe('the places of text in the database', () => {
     });
     look.exec("delete from inbox where message not like '%sender%'");
     look.prepare('update inbox set message = ?').run(said);
-    look.exec("update turn_step set turn_id = 't9'");
-    look.exec("update sub_agent set parent_turn = 't1'");
+    look.exec("delete from turn where id = 't9'");
+    look.prepare("update turn set reason = ? where id = 't1'").run(SECRET);
+    look.exec("update sub_agent set parent_turn = 't1', conversation_id = 'web:sub'");
     look.exec("update group_context set sender_id = 'u1'");
     look.prepare('update cron_job set origin = ?').run(said);
     const left = () => JSON.stringify(everything()).split(SECRET).length - 1;
