@@ -127,7 +127,7 @@ function workWith(
     documents: { attachments: store.attachments, media },
     sendFile: { store, deliver, agentFiles: store.agentFiles },
     ...(media.speech !== undefined && { speak: { store, deliver, media } }),
-    ownMessages: { store, deliver },
+    ownMessages: { store, deliver, owners },
     todos: store.todos,
   };
 }

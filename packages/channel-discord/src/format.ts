@@ -45,6 +45,9 @@ export function partBody(part: OutboundPart, linkPreviews: boolean): MessageBody
   };
 }
 
+/** Takes the buttons of a message away; its text stays. */
+export const WITHOUT_BUTTONS: MessageBody = { components: [] };
+
 function rowsOf(buttons: readonly Button[]): object[] {
   const rows: object[] = [];
   for (let start = 0; start < buttons.length; start += BUTTONS_IN_A_ROW) {

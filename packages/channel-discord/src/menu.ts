@@ -8,7 +8,7 @@ import {
 import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MenuCommand, MessageBody } from './api.ts';
 import { personOf } from './content.ts';
-import { readButtonId } from './format.ts';
+import { readButtonId, WITHOUT_BUTTONS } from './format.ts';
 import type { FindPlace, GuildAuthor } from './places.ts';
 import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
 import { WireInteraction } from './wire.ts';
@@ -69,8 +69,6 @@ const PRESS = 3;
 const PATIENCE_MS = 1_500;
 /** First answers: a message or "thinking"; for a button nothing, or a change of its message. */
 const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7 } as const;
-/** A decided question loses its buttons; its text stays. */
-const WITHOUT_BUTTONS: MessageBody = { components: [] };
 const FAILED = 'That did not arrive: my memory does not work right now. Please try again.';
 
 type Interaction = WireInteraction & { readonly channel_id: string };
@@ -161,6 +159,7 @@ async function inboundOf(
     sender: personOf(user, member, user.bot === true),
     text,
     ...(message == null ? {} : { replyTo: { messageId: message.id } }),
+    ...(interaction.type === PRESS && message != null && { pressed: message.id }),
     ...(interaction.type === COMMAND && { response: writePlace({ application, token, ...only }) }),
     mentions: [],
     addressed: true,

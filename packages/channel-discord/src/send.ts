@@ -12,7 +12,7 @@ import {
 import type { RawFile } from 'discord.js';
 import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
 import { callFailureOf, translated } from './failures.ts';
-import { contentBody, originBody, partBody } from './format.ts';
+import { contentBody, originBody, partBody, WITHOUT_BUTTONS } from './format.ts';
 import type { Responses } from './responses.ts';
 import type { Streamed, Streams } from './stream.ts';
 import type { Threads } from './threads.ts';
@@ -183,7 +183,9 @@ export function createMessageFacet(
   return {
     edit: ({ chatId, threadId = chatId }, messageId, { text }) =>
       translated(threadId, async () => {
-        await api.change(threadId, messageId, contentBody(text, {}, linkPreviews));
+        const content = contentBody(text, {}, linkPreviews);
+        // Discord keeps the buttons of the old text below the new one unless they are named.
+        await api.change(threadId, messageId, { ...content, ...WITHOUT_BUTTONS });
       }),
     delete: ({ chatId, threadId = chatId }, messageId) =>
       translated(threadId, () => api.remove(threadId, messageId)),

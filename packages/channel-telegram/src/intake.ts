@@ -213,6 +213,7 @@ function pressToInbound(
     chat: chatOf(message),
     sender: personOf(from),
     text: data,
+    pressed: String(message.message_id),
     mentions: [],
     addressed: true,
     sentAt: now,

@@ -77,8 +77,12 @@ export class MovedChats {
   }
 
   /** A message, or a reaction to one, as the core knows it: under the first id of its chat. */
-  named<T extends Pick<InboundMessage, 'chat' | 'messageId' | 'replyTo'>>(message: T): T {
-    const { chat, messageId, replyTo } = message;
+  named<
+    T extends Pick<InboundMessage, 'chat' | 'messageId' | 'replyTo'> & {
+      readonly pressed?: string | undefined;
+    },
+  >(message: T): T {
+    const { chat, messageId, replyTo, pressed } = message;
     const first = this.#first.get(chat.id);
     if (first === undefined) return message;
     const idOf = (id: string): string => this.idOf(first, id);
@@ -87,6 +91,7 @@ export class MovedChats {
       messageId: idOf(messageId),
       chat: { ...chat, id: first, movedTo: chat.id },
       ...(replyTo && { replyTo: { ...replyTo, messageId: idOf(replyTo.messageId) } }),
+      ...(pressed !== undefined && { pressed: idOf(pressed) }),
     };
   }
 }

@@ -195,6 +195,7 @@ export interface FilesFacet {
 
 /** Changes messages of the bot itself and reacts to others'. Each throws only `ChannelError`. */
 export interface MessageFacet {
+  /** Replaces the text and takes all buttons away: nobody may agree to a text they did not read (G05). */
   edit?(address: ChatAddress, messageId: string, body: RenderedPart): Promise<void>;
   delete?(address: ChatAddress, messageId: string): Promise<void>;
   /** Undefined takes the reaction back. */

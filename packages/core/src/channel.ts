@@ -86,7 +86,7 @@ export type ReplyRoute = z.infer<typeof ReplyRoute>;
 export const RenderedPart = z.strictObject({ text: z.string(), plain: z.string() });
 export type RenderedPart = z.infer<typeof RenderedPart>;
 
-/** A button below a part. Pressing it is as if that person had written `data`. */
+/** A button below a part. Pressing it is as if that person had written `data`, as long as the part was not edited. */
 export const Button = z.strictObject({
   label: z.string().min(1).max(64),
   /** At most 64 bytes: Telegram's limit, the shortest. */
@@ -115,7 +115,7 @@ export function pathOf({ name, path }: OutboundFile): string {
 
 /**
  * What a part does to a message of its chat instead of being sent: a reaction to any, a new text for an own one, or
- * its end. Each may be repeated.
+ * its end. Each may be repeated. A new text takes the buttons away: they were about the old one.
  */
 export const PartAct = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('react'), messageId: z.string(), emoji: z.string() }),

@@ -66,6 +66,11 @@ export const InboundMessage = z.strictObject({
    * that runs a plan. Set by Parley alone, as `trigger` is.
    */
   typed: z.string().optional(),
+  /**
+   * The message whose button was pressed; absent where the text was typed. A press counts only if Parley sent that
+   * message with this button, and it was never edited (G05).
+   */
+  pressed: Id.optional(),
   attachments: z.array(Attachment).min(1).max(32).optional(),
   /** Messages with the same one were sent together as an album and form one turn (F08). */
   albumId: Id.optional(),

@@ -18,6 +18,14 @@ export interface PairingRequest extends PairingApplicant {
   readonly expiresAt: number;
 }
 
+/** A stranger as Parley names people: `telegram:42`. */
+export function personOf({
+  channel,
+  senderId,
+}: Pick<PairingApplicant, 'channel' | 'senderId'>): string {
+  return `${channel}:${senderId}`;
+}
+
 /** How long a code is valid, and how many strangers may wait at an account. */
 export interface PairingBounds {
   readonly validMs: number;
@@ -55,7 +63,8 @@ export function pairingRepository(database: Database, newId: NewId) {
         if (pending.length >= bounds.pending) return 'full';
         const route = toJson(applicant.route);
         sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + bounds.validMs });
-        insertParts(sql, notice, { turnId: null, now, newId });
+        const about = [personOf(applicant)];
+        insertParts(sql, notice, { turnId: null, about, now, newId });
         return 'new';
       }),
 
@@ -74,7 +83,8 @@ export function pairingRepository(database: Database, newId: NewId) {
       database.write(async (sql) => {
         const request = await approveRequest(sql, code, now);
         if (request !== null) {
-          insertParts(sql, welcome(request), { turnId: null, now, newId });
+          const about = [personOf(request)];
+          insertParts(sql, welcome(request), { turnId: null, about, now, newId });
         }
         return request;
       }),

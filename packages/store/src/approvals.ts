@@ -118,7 +118,8 @@ export function approvalRepository(database: Database, newId: NewId) {
         const asked = await (isHere ? sql.get(ASKED_HERE, row) : sql.get(ASKED_OWNER, row));
         if (asked !== undefined) {
           const route = fromCheckedJson(ReplyRoute, asked.route, 'reply route of a question');
-          insertParts(sql, noticeOf(verdict, route), { turnId: null, now, newId });
+          const about = [row.turnId];
+          insertParts(sql, noticeOf(verdict, route), { turnId: null, about, now, newId });
         }
         return verdict;
       }),
@@ -156,8 +157,8 @@ async function ask(
     return known === null ? 'code-taken' : 'asked';
   }
   sql.send(SUSPEND, { id: approval.turnId, code: approval.code });
-  // No parts of the answer, so of no turn.
-  insertParts(sql, parts, { turnId: null, now, newId });
+  // No parts of the answer, so of no turn, although they carry what its people said.
+  insertParts(sql, parts, { turnId: null, about: [approval.turnId], now, newId });
   return 'asked';
 }
 

@@ -1,4 +1,4 @@
-import { approveRequest, type PairingRequest, pendingRequests } from './access.ts';
+import { approveRequest, type PairingRequest, pendingRequests, personOf } from './access.ts';
 import { type ApprovalVerdict, decideApproval, withdrawApprovals } from './approvals.ts';
 import {
   COMPLETION,
@@ -14,6 +14,7 @@ import { type Sql, statement, toJson } from './database.ts';
 import { type Resend, resendUncertain } from './dead-letters.ts';
 import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
+import { pressCounts } from './own-answers.ts';
 import { type AnswerVerdict, answerQuestion } from './questions.ts';
 import { type AdmittedMessage, INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 import { BY_STOP } from './turns.ts';
@@ -87,11 +88,24 @@ export interface CommandResult {
   readonly resend?: Resend;
   /** Of `/link`. */
   readonly link?: LinkResult;
+  /** It was pressed below a message that Parley has not sent so, or that was edited since: nothing was done. */
+  readonly isVoidPress?: true;
 }
 
 type Found = Omit<CommandResult, 'duplicate'>;
 
 const NOTHING: Found = { stoppedTurn: null, setAside: 0 };
+
+/** The turns and people, besides the sender of the command, whose words or names its answer may show. */
+export function namedIn({ approval, answer, pairing }: CommandResult): readonly string[] {
+  const listed = approval?.kind === 'pending' ? approval.approvals : [];
+  const decided = approval !== undefined && 'approval' in approval ? [approval.approval] : [];
+  const answered = answer !== undefined && 'question' in answer ? [answer.question] : [];
+  const turns = [...listed, ...decided, ...answered].map(({ turnId }) => turnId);
+  const approved = pairing?.approved ?? null;
+  const strangers = [...(pairing?.pending ?? []), ...(approved === null ? [] : [approved])];
+  return [...new Set([...turns, ...strangers.map(personOf)])];
+}
 
 const NEW_SESSION = statement(
   'update conversation set session = session + 1, plan = null where id = :conversationId',
@@ -106,6 +120,8 @@ export async function applyCommand(
   { conversationId, message, route, receivedAt: now }: AdmittedMessage,
   effect: CommandEffect,
 ): Promise<Found> {
+  // In the transaction of its effect, so that no edit comes between.
+  if (!(await pressCounts(sql, message))) return { ...NOTHING, isVoidPress: true };
   switch (effect.kind) {
     case 'none':
       return NOTHING;
@@ -132,7 +148,10 @@ export async function applyCommand(
     case 'answer':
       return { ...NOTHING, answer: await answerQuestion(sql, conversationId, effect, now) };
     case 'resend':
-      return { ...NOTHING, resend: await resendUncertain(sql, route, effect, now) };
+      return {
+        ...NOTHING,
+        resend: await resendUncertain(sql, { conversationId, route }, effect, now),
+      };
     case 'link': {
       const { asker, action } = effect;
       const link = await applyLink(sql, asker, action, route, now);

@@ -1,6 +1,15 @@
+import { agentOfConversation } from '@parley/core';
 import { HEARTBEAT_LANE, isLane, lockConversation, SUB_AGENT_LANE } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
-import { type ChatKey, OF_CHAT, type PartState } from './outbox-parts.ts';
+import {
+  type ChatKey,
+  OF_CHAT,
+  OUTBOX_COLUMNS,
+  type PartRow,
+  type PartState,
+  readPart,
+} from './outbox-parts.ts';
+import type { AnsweredChat } from './own-answers.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /**
@@ -196,27 +205,41 @@ async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<Dea
 }
 
 /**
- * Sends a part of this chat again that may have arrived, at most once for each time its fate is unknown. The
- * caller has locked the conversation.
+ * Sends a part again that may have arrived, at most once for each time its fate is unknown: one of this agent in this
+ * chat and topic, not one of another agent or topic there. The caller has locked the conversation.
  */
 export async function resendUncertain(
   sql: Sql,
-  chat: ChatKey,
+  { conversationId, route: { channel, account, chatId, threadId } }: AnsweredChat,
   { key, senderId }: { readonly key: string | null; readonly senderId?: string },
   now: number,
 ): Promise<Resend> {
-  const letter = await sql.get(UNCERTAIN, { ...chat, key });
+  const agent = agentOfConversation(conversationId);
+  const chat = { channel, account, chatId };
+  const letters = await sql.all(UNCERTAIN, { ...chat, key });
+  const letter = letters.find(
+    (one) =>
+      readPart(one).route.threadId === threadId &&
+      (one.conversationId === null || agentOfConversation(one.conversationId) === agent),
+  );
   if (letter === undefined) return 'none';
   if (letter.settled !== null) return 'settled';
   if (senderId !== undefined && !(await isAnswerTo(sql, letter, senderId))) return 'others';
   return (await sendAgain(sql, letter, now)) === null ? 'settled' : 'resent';
 }
 
+/** Uncertain parts of a chat that are looked at for one of the right agent and topic. */
+const LOOKED_AT = 100;
+
 const UNCERTAIN = statement(`
-  select dead_letter.*, outbox.turn_id as "turnId", outbox.answers
+  select dead_letter.*, ${OUTBOX_COLUMNS}, outbox.turn_id as "turnId", outbox.answers,
+    coalesce((select conversation_id from turn where turn.id = outbox.turn_id),
+      (select conversation_id from inbox where inbox.seq = outbox.answers)) as "conversationId"
   from dead_letter join outbox on outbox.id = dead_letter.subject
   where kind = 'uncertain' and ${OF_CHAT} and (idempotency_key = :key or :key is null)
-  order by dead_letter.seq desc limit 1`).rows<DeadLetterRow & Answering>();
+  order by dead_letter.seq desc limit ${LOOKED_AT}`).rows<
+  DeadLetterRow & Answering & PartRow & { readonly conversationId: string | null }
+>();
 
 /** What a part answers: the messages of a turn, or one by its `seq`. */
 interface Answering {

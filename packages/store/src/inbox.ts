@@ -1,6 +1,6 @@
 import { agentOfConversation, InboundMessage, type NewId, ReplyRoute } from '@parley/core';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
-import { applyCommand, type CommandEffect, type CommandResult } from './commands.ts';
+import { applyCommand, type CommandEffect, type CommandResult, namedIn } from './commands.ts';
 import { ensureConversation } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
@@ -82,7 +82,7 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
         const result = { duplicate: false, ...found };
         const { trace } = admitted;
         const origin = { turnId: null, now: receivedAt, newId, answers: seq, trace };
-        insertParts(sql, answer(result), origin);
+        insertParts(sql, answer(result), { ...origin, about: namedIn(result) });
         return result;
       }),
 

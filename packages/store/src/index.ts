@@ -74,6 +74,7 @@ export type {
   Post,
   PostResult,
 } from './outbox-parts.ts';
+export type { AnsweredChat, OwnAnswer } from './own-answers.ts';
 export type {
   LeaseRepository,
   LeaseRow,

@@ -204,6 +204,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'alter table turn add column put_off_until bigint',
     ],
   },
+  { number: 36, name: 'words', statements: (dialect) => WORDS_OF_PARTS[dialect] },
 ];
 
 /**
@@ -231,6 +232,31 @@ function filesOutsideRows(dialect: Database['dialect']): readonly string[] {
     )`,
   ];
 }
+
+/**
+ * Of a part: whose words it carries besides those of its turn and of the message that it answers (`about`: ids of
+ * turns and people, one a line; null: stored before this step), whether people can press something below it, and
+ * whether it was edited or deleted since.
+ */
+const wordsOfParts = (target: string) => [
+  'alter table outbox add column about text',
+  'alter table outbox add column has_buttons bigint not null default 0',
+  'alter table outbox add column changed text',
+  `create index outbox_buttons on outbox (channel, account, chat_id, platform_message_id)
+    where has_buttons = 1`,
+  `update outbox set has_buttons = 1 where body like '%"buttons":[{%'`,
+  ...(['edit', 'delete'] as const).map(
+    (act) => `update outbox set changed = '${act === 'edit' ? 'edited' : 'deleted'}'
+      where (channel, account, chat_id, platform_message_id) in (
+        select channel, account, chat_id, ${target} from outbox
+        where body like '%"act":{"kind":"${act}",%')`,
+  ),
+];
+
+const WORDS_OF_PARTS = {
+  postgres: wordsOfParts("cast(body as json) #>> '{act,messageId}'"),
+  sqlite: wordsOfParts("json_extract(body, '$.act.messageId')"),
+};
 
 /** What was spent, by agent as well (F14); empty: the default one. SQLite cannot change the key of a table. */
 const SPEND_OF_AGENTS = {

@@ -66,11 +66,17 @@ export interface Post {
   readonly parts: readonly [PartWithBytes, ...PartWithBytes[]];
   /** The turn that posts, and how often it may; it must be running still. Absent where no turn does. */
   readonly turn?: { readonly id: string; readonly most: number };
+  /** The sent answer that the parts edit or delete. */
+  readonly changes?: { readonly partId: string; readonly how: PartChange };
 }
+
+/** What was done to a message after it was sent. */
+export type PartChange = 'edited' | 'deleted';
 
 /**
  * The outcome of a post. `known`: an earlier call with its key has done it, and `chat` is where. `over`:
- * its turn was stopped, or its conversation started again. `too-many`: its turn has posted enough.
+ * its turn was stopped, its conversation started again, or what it changes is gone. `too-many`: its turn has posted
+ * enough.
  */
 export type PostResult =
   | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
@@ -83,22 +89,33 @@ export interface AccountWork {
   readonly account: string;
 }
 
-/** Who wrote the parts (null: no turn did), about which other part if any, and when. */
-interface Origin {
-  readonly turnId: string | null;
-  readonly noticeOf?: string;
+/**
+ * Where parts come from, which says whose words they carry, so that `/forget` finds them (G15): the people of the turn
+ * whose answer they are, the sender of the message that they answer (its `seq`), nobody (a notice about another part,
+ * which says only why that was not sent), or what `about` names.
+ */
+type Origin = Stored &
+  (
+    | { readonly turnId: string }
+    | { readonly turnId: null; readonly answers: number; readonly about?: About }
+    | { readonly turnId: null; readonly noticeOf: string }
+    | { readonly turnId: null; readonly about: About }
+  );
+
+/** Ids of turns and of people (`telegram:42`) whose words or names a part carries; empty: nobody's. */
+export type About = readonly string[];
+
+interface Stored {
   readonly now: number;
   readonly newId: NewId;
-  /** The message that they answer, where no turn does. */
-  readonly answers?: number;
   readonly trace?: string | undefined;
 }
 
 const INSERT = `
   insert into outbox (id, idempotency_key, turn_id, part_index, notice_of, channel, account, chat_id,
-    route, body, state, not_before, created_at, updated_at, answers, trace)
+    route, body, state, not_before, created_at, updated_at, answers, trace, about, has_buttons)
   values (:id, :key, :turnId, :index, :noticeOf, :channel, :account, :chatId,
-    :route, :body, 'pending', :now, :now, :now, :answers, :trace)`;
+    :route, :body, 'pending', :now, :now, :now, :answers, :trace, :about, :hasButtons)`;
 
 const INSERT_PART = statement(INSERT);
 
@@ -113,16 +130,21 @@ export function insertParts(
   parts: readonly NewPart[],
   origin: Origin,
 ): readonly OutboundPart[] {
-  const { turnId, noticeOf } = origin;
+  const { turnId } = origin;
+  const noticeOf = 'noticeOf' in origin ? origin.noticeOf : undefined;
+  const { now, trace } = origin;
+  const about = 'about' in origin ? origin.about : undefined;
+  const answers = 'answers' in origin ? origin.answers : undefined;
+  const by = { turnId, noticeOf, answers, about, now, trace };
   return parts.map(({ stored, notice, ...part }, index) => {
-    const row = newRow(part, origin.newId('part'), index, origin);
+    const row = newRow(part, origin.newId('part'), index, by);
     sql.send(INSERT_PART, row);
     if (notice !== undefined) {
       const { channel, account, chatId } = part.route;
       const place = { channel, account, chatId, conversationId: notice.conversationId };
-      keepNotice(sql, place, { key: row.id, text: notice.text }, origin.now);
+      keepNotice(sql, place, { key: row.id, text: notice.text }, now);
     }
-    insertFile(sql, { ...part, ...(stored && { stored }) }, row.id, origin.now);
+    insertFile(sql, { ...part, ...(stored && { stored }) }, row.id, now);
     return {
       ...part,
       id: row.id,
@@ -140,7 +162,7 @@ async function insertPartOnce(
   sql: Sql,
   id: string,
   part: NewPart,
-  by: Pick<Origin, 'turnId' | 'now'>,
+  by: RowOrigin,
 ): Promise<boolean> {
   const isNew = (await sql.run(INSERT_ONCE, { ...newRow(part, id, 0, by), index: null })) > 0;
   if (isNew) insertFile(sql, part, id, by.now);
@@ -152,12 +174,19 @@ function insertFile(sql: Sql, { file, stored }: NewPart, partId: string, now: nu
   sql.send(INSERT_AGENT_FILE, agentFileRow({ id: partId, partId, file, stored, now }));
 }
 
+interface RowOrigin extends Omit<Stored, 'newId'> {
+  readonly turnId: string | null;
+  readonly noticeOf?: string | undefined;
+  readonly answers?: number | undefined;
+  readonly about?: About | undefined;
+}
+
 /** A part as a row that waits to be sent. */
 function newRow(
   { route, body, buttons, file, act }: NewPart,
   id: string,
   index: number,
-  { turnId, noticeOf, now, answers, trace }: Omit<Origin, 'newId'>,
+  { turnId, noticeOf, now, answers, about = [], trace }: RowOrigin,
 ) {
   return {
     id,
@@ -173,6 +202,8 @@ function newRow(
     now,
     answers: answers ?? null,
     trace: trace ?? null,
+    about: about.join('\n'),
+    hasButtons: buttons === undefined ? 0 : 1,
   };
 }
 
@@ -187,7 +218,7 @@ function idempotencyKeyOf(partId: string): string {
 /** Puts the parts of a post at the end of the outbox, unless its key has done so before. */
 export async function postParts(
   sql: Sql,
-  { key, turn }: Pick<Post, 'key' | 'turn'>,
+  { key, turn, changes }: Pick<Post, 'key' | 'turn' | 'changes'>,
   parts: readonly NewPart[],
   now: number,
 ): Promise<PostResult> {
@@ -203,6 +234,8 @@ export async function postParts(
     const posted = await sql.get(COUNT_POSTS, { turnId: turn.id, posts: `${PREFIX}%.0` });
     if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
   }
+  // In the same transaction, so that nothing can be pressed below a text that is about to be another one.
+  if (changes !== undefined && !(await markChanged(sql, changes))) return { kind: 'over' };
   const [first, ...others] = parts;
   if (first === undefined) throw new TypeError('A post has no part');
   const by = { turnId: turn?.id ?? null, now };
@@ -227,6 +260,16 @@ function partIdOf(key: string, nth: number): string {
 async function postedUnder(sql: Sql, key: string): Promise<ChatKey | null> {
   return (await sql.get(CHAT_OF, { id: partIdOf(key, 0) })) ?? null;
 }
+
+/** False: it is no sent answer any more. */
+async function markChanged(sql: Sql, changes: NonNullable<Post['changes']>): Promise<boolean> {
+  return (await sql.run(MARK_CHANGED, changes)) > 0;
+}
+
+const MARK_CHANGED = statement(`
+  update outbox set changed = :how
+  where id = :partId and state = 'sent' and part_index is not null
+    and (changed is null or changed <> 'deleted')`);
 
 const LANE_OF = statement('select conversation_id from turn where id = :turnId').rows<{
   readonly conversation_id: string;

@@ -1,9 +1,10 @@
-import type { NewId, ReplyRoute } from '@parley/core';
+import type { NewId } from '@parley/core';
 import { type Database, type Sql, StoreError, statement } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
 import { isDue } from './due.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import {
+  type About,
   type AccountWork,
   beforePart,
   type ChatKey,
@@ -19,6 +20,7 @@ import {
   postParts,
   readPart,
 } from './outbox-parts.ts';
+import { type AnsweredChat, type OwnAnswer, ownAnswers } from './own-answers.ts';
 import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 
@@ -139,9 +141,11 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
 /** Operations on whole chats and accounts, by any process. */
 function chatsOf(database: Database, newId: NewId, files: StoredFiles) {
   return {
-    /** Adds parts that no turn wrote (notices). */
-    enqueue: (parts: readonly NewPart[], now: number): Promise<void> =>
-      database.write(async (sql) => void insertParts(sql, parts, { turnId: null, now, newId })),
+    /** Adds parts that no turn wrote (notices); `about`: the people whose words or names they carry. */
+    enqueue: (parts: readonly NewPart[], now: number, about: About = []): Promise<void> =>
+      database.write(
+        async (sql) => void insertParts(sql, parts, { turnId: null, about, now, newId }),
+      ),
     /** Adds parts for a chat in which no turn answers, once for each key (D04, G16). */
     post: ({ parts, ...post }: Post, now: number): Promise<PostResult> =>
       files.withParts(parts, (stored) =>
@@ -165,22 +169,10 @@ function chatsOf(database: Database, newId: NewId, files: StoredFiles) {
       for (const { state, count } of rows) counts[state] = count;
       return counts;
     },
+    /** The agent's own messages in a chat of a conversation, the newest `limit`, newest first. */
+    ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
+      database.read((sql) => ownAnswers(sql, chat, limit)),
     /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */
-    /** The platform's ids of what was sent to a place, the newest first, without what only changed a message. */
-    ownMessages: async (
-      { channel, account, chatId, threadId }: ReplyRoute,
-      limit: number,
-    ): Promise<readonly string[]> => {
-      const chat = { channel, account, chatId };
-      const rows = await database.read((sql) => sql.all(OWN, { ...chat, limit: 4 * limit }));
-      const gone = new Set<string>();
-      const found = rows.flatMap(({ messageId, ...row }) => {
-        const { act, route } = readPart(row);
-        if (act?.kind === 'delete') gone.add(act.messageId);
-        return act === undefined && route.threadId === threadId ? messageId : [];
-      });
-      return found.filter((id) => !gone.has(id)).slice(0, limit);
-    },
     recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
       return rows.reverse().map((row) => ({
@@ -304,12 +296,6 @@ const RECENT = statement(`
       and inbox.outcome = 'replaced') as replaced
   from outbox where ${OF_CHAT} order by seq desc limit :limit`).rows<
   PartRow & Omit<OutboxEntry, 'part' | 'isReplaced'> & { readonly replaced: number | boolean }
->();
-
-const OWN = statement(`
-  select ${OUTBOX_COLUMNS}, platform_message_id as "messageId"
-  from outbox where ${OF_CHAT} and state = 'sent' order by seq desc limit :limit`).rows<
-  PartRow & { readonly messageId: string }
 >();
 
 /**

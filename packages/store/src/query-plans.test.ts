@@ -191,6 +191,10 @@ async function useEverything(store: Store): Promise<void> {
   await claim(store, lease, 't2', 'collect');
   await store.inbox.command(message('m4'), { kind: 'stop' }, () => [part('stopped')]);
   await store.inbox.command(message('m5'), { kind: 'new-session' }, () => []);
+  const { message: typed, ...pressed } = message('m8');
+  const press = { ...pressed, message: { ...typed, pressed: 'p1' } };
+  await store.inbox.command(press, { kind: 'none' }, () => []);
+  await store.outbox.ownAnswers({ conversationId: 'web:c1', route: routeTo('c1') }, 5);
   await store.lanes.release(lease);
   await store.lanes.withWork(5, 10_000);
   await store.lanes.releaseAll();

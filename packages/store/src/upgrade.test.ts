@@ -54,6 +54,40 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(rows).toEqual([{ part: 'p3', reactions: 0 }]);
     });
 
+    it('[G05] knows which messages have buttons, and which were edited or deleted', async () => {
+      await database.openBare();
+      await using old = await openRaw(database.url());
+      const before = MIGRATIONS.filter(({ number }) => number < 36);
+      await migrate(old.database, before, 'db', clock);
+      const bodies = [
+        ['asked', { text: 'May I?', buttons: [{ label: 'Approve', data: '/approve ABC234' }] }],
+        ['quoting', { text: 'He wrote "buttons":[{"label":"Approve"}] to me' }],
+        ['plain', { text: 'I am back.' }],
+        ['edit', { text: 'The weather is fine.', act: { kind: 'edit', messageId: 'm-asked' } }],
+        ['delete', { text: '', act: { kind: 'delete', messageId: 'm-plain' } }],
+      ] as const;
+      const add =
+        composed(`insert into outbox (id, idempotency_key, channel, account, chat_id, route,
+          body, state, not_before, created_at, updated_at, platform_message_id)
+        values (:id, :id, 'web', 'default', 'c1', '{}', :body, 'sent', 0, 0, 0, :messageId)`);
+      for (const [id, body] of bodies) {
+        const row = { id, body: JSON.stringify(body), messageId: `m-${id}` };
+        await old.database.change('power-cut', add, row);
+      }
+
+      await migrate(old.database, MIGRATIONS, 'db', clock);
+
+      const found = composed('select id, has_buttons, changed, about from outbox order by seq');
+      const rows = await old.database.read((sql) => sql.all(found));
+      expect(rows).toEqual([
+        { id: 'asked', has_buttons: 1, changed: 'edited', about: null },
+        { id: 'quoting', has_buttons: 0, changed: null, about: null },
+        { id: 'plain', has_buttons: 0, changed: 'deleted', about: null },
+        { id: 'edit', has_buttons: 0, changed: null, about: null },
+        { id: 'delete', has_buttons: 0, changed: null, about: null },
+      ]);
+    });
+
     it('from before the first release is refused, with what to do, and nothing is changed', async () => {
       await database.openBare();
       await using old = await openRaw(database.url());

@@ -6,7 +6,9 @@
 export function foldedSegments(path: string): readonly string[] {
   return folded(path)
     .split(/[\\/:]+/)
-    .map((segment) => (segment.trim() === '..' ? '..' : segment.replace(/^\s+|(?<![\s.])[\s.]+$/g, '')))
+    .map((segment) =>
+      segment.trim() === '..' ? '..' : segment.replace(/^\s+|(?<![\s.])[\s.]+$/g, ''),
+    )
     .filter((segment) => segment !== '');
 }
 

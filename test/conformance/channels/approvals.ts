@@ -52,6 +52,24 @@ async function chooses(scene: Scene, place: Place): Promise<void> {
   expect(told).toContain('They chose: green');
 }
 
+/** The plan of an answer can be run with its button; an edit of the answer takes it away. */
+async function rewords(scene: Scene): Promise<void> {
+  const place = scene.peer.ownerPlace;
+  await scene.peer.say(place, { text: '/mode plan' });
+  await scene.until(place, 'write a plan');
+  await scene.exchange(place, 'what to do about the weather');
+  const plan = await scene.peer.waitFor(() =>
+    scene.answers(place).findLast(({ buttons }) => buttons?.includes('Run the plan')),
+  );
+  await scene.peer.say(place, { text: '/mode agent' });
+  await scene.until(place, 'I use all my tools');
+  await scene.ask(place, 'wish:reword');
+  const now = await scene.peer.waitFor(() =>
+    scene.answers(place).find(({ text }) => text === 'The weather is fine.'),
+  );
+  expect(now).toEqual({ ...plan, text: 'The weather is fine.', buttons: undefined });
+}
+
 /** Questions for a yes: by buttons where there are any, by a code everywhere. */
 export const APPROVALS: readonly Behaviour[] = [
   {
@@ -91,5 +109,10 @@ export const APPROVALS: readonly Behaviour[] = [
     title: '[F04] [G05] pressing the other refuses it',
     needs: ['buttons'],
     run: pressing('Deny', 'The tool said: current_time was not run'),
+  },
+  {
+    title: '[F04] [G05] an edit takes the buttons of a message away',
+    needs: ['buttons'],
+    run: rewords,
   },
 ];

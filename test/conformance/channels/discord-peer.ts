@@ -112,10 +112,14 @@ function press(
 }
 
 function seen(double: DiscordDouble, place: Place): Seen[] {
-  return double.conversation(place.id).map(({ id, from, visible, replyTo }) => ({
-    id,
-    from,
-    text: visible,
-    ...(replyTo === undefined ? {} : { replyTo }),
-  }));
+  return double.conversation(place.id).map(({ id, from, visible, replyTo, message }) => {
+    const buttons = buttonsOf(message.components ?? []).map(({ label }) => String(label));
+    return {
+      id,
+      from,
+      text: visible,
+      ...(replyTo === undefined ? {} : { replyTo }),
+      ...(buttons.length === 0 ? {} : { buttons }),
+    };
+  });
 }

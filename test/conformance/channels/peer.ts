@@ -29,6 +29,8 @@ export interface Seen {
   /** Without markup. */
   readonly text: string;
   readonly replyTo?: string;
+  /** Labels of the buttons below it; absent: none. */
+  readonly buttons?: readonly string[];
 }
 
 /** What goes wrong with the next thing the bot sends to a place. */

@@ -22,6 +22,12 @@ export function scripted(question: string): string | { toolCalls: ToolCall[] } {
       return `${said}\n\n| name | size |\n|---|---|\n| ant | 1 |\n| bee | 22 |`;
     case 'clock':
       return { toolCalls: [{ name: 'current_time', arguments: {} }] };
+    case 'reword':
+      return {
+        toolCalls: [
+          { name: 'edit_message', arguments: { message: 1, text: 'The weather is fine.' } },
+        ],
+      };
     case 'choice':
       return {
         toolCalls: [

@@ -114,10 +114,11 @@ function seen(double: TelegramDouble, place: Place): Seen[] {
   return double
     .conversation(chat)
     .filter(({ threadId }) => threadId === thread)
-    .map(({ messageId, from, text, replyTo }) => ({
+    .map(({ messageId, from, text, replyTo, buttons }) => ({
       id: String(messageId),
       from: from === 'bot' ? 'bot' : String(from),
       text,
       ...(replyTo === undefined ? {} : { replyTo: String(replyTo) }),
+      ...(buttons === undefined ? {} : { buttons }),
     }));
 }

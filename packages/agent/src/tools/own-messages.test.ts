@@ -15,7 +15,7 @@ async function open(): Promise<void> {
       return scene.store.outbox;
     },
   };
-  const tools = ownMessageTools({ store: stored, deliver: async () => {} });
+  const tools = ownMessageTools({ store: stored, deliver: async () => {}, owners: ['test:1'] });
   scene = await openTurnScene({}, { tools });
 }
 
@@ -72,5 +72,70 @@ describe('what the agent does with messages', () => {
     expect(scene.model.asked[0]?.tools?.map(({ name }) => name)).toEqual(['edit_message']);
     expect(actsLacking({})).toHaveLength(3);
     expect(actsLacking({ acts: ['react', 'edit', 'delete'] })).toEqual([]);
+  });
+
+  describe('in a group', () => {
+    const GROUP = { id: 'c', type: 'group' } as const;
+    const ADA = { id: '1', name: 'Ada', isBot: false };
+    const ANN = { id: '2', name: 'Ann', isBot: false };
+    const BO = { id: '3', name: 'Bo', isBot: false };
+    const says = async (sender: typeof ANN, text: string) => {
+      await scene.write(text, { chat: GROUP, sender });
+      scene.model.next({ say: `To ${sender.name}` });
+      await scene.answerNext();
+      await deliver();
+    };
+    const changes = async (sender: typeof ANN, name: string, input: object) => {
+      await scene.write('change it', { chat: GROUP, sender, acts: [...ACTS] });
+      scene.model.next({ calls: [{ name, with: input }] }, { say: 'Well.' });
+      await scene.answerNext();
+      const acts = (await scene.store.outbox.unfinished(CHAT, 99)).flatMap(
+        ({ part }) => part.act ?? [],
+      );
+      await deliver();
+      return acts;
+    };
+
+    it('[P18] guests have the answers to themselves changed, and the owner any', async () => {
+      await open();
+      sent = 0;
+      await says(BO, 'When is the game?');
+      await says(ANN, 'Hello');
+      const text = 'The game is off.';
+      expect(await changes(ANN, 'edit_message', { message: 2, text })).toEqual([]);
+      expect(await changes(ANN, 'delete_message', { message: 3 })).toEqual([]);
+      const own = await changes(ANN, 'edit_message', { message: 3, text });
+      expect(own).toEqual([{ kind: 'edit', messageId: 'p2' }]);
+      const any = await changes(ADA, 'edit_message', { message: 5, text });
+      expect(any).toEqual([{ kind: 'edit', messageId: 'p1' }]);
+    });
+  });
+
+  it('[G05] never edits a question for an approval that stands in the same chat', async () => {
+    await open();
+    sent = 0;
+    await scene.write('one');
+    scene.model.next({ say: 'one' });
+    await scene.answerNext();
+    const route = { ...CHAT, target: { dialect: 'plain', maxLength: 200, unit: 'utf16' } } as const;
+    const buttons = [{ label: 'Approve', data: '/approve ABC234' }];
+    const question = { route, body: { text: 'May I?', plain: 'May I?' }, buttons };
+    await scene.store.outbox.enqueue([question], 1);
+    await deliver();
+    const newest = await calls('edit_message', { message: 1, text: 'The weather is fine.' });
+    expect(newest.acts).toEqual([{ kind: 'edit', messageId: 'p1' }]);
+    const older = await calls('delete_message', { message: 3 });
+    expect(older.acts).toEqual([]);
+  });
+
+  it('[F04] reacts to no message of another chat than the one it answers in', async () => {
+    await open();
+    await scene.write('do it', { acts: [...ACTS], answersIn: 'elsewhere' });
+    scene.model.next({ calls: [{ name: 'react', with: { emoji: '👍' } }] }, { say: 'Done.' });
+    await scene.answerNext();
+    const acts = (await scene.store.outbox.unfinished({ ...CHAT, chatId: 'elsewhere' }, 9)).flatMap(
+      ({ part }) => part.act ?? [],
+    );
+    expect(acts).toEqual([]);
   });
 });

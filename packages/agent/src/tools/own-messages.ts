@@ -1,11 +1,14 @@
-import type { PartAct, ReplyRoute } from '@parley/core';
-import type { NewPart, Store } from '@parley/store';
+import type { InboundMessage, PartAct, ReplyRoute } from '@parley/core';
+import type { NewPart, OwnAnswer, Post, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, renderParts } from '../post-message.ts';
+import { mayChangeAnswer } from './may-change-answer.ts';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 export interface OwnMessagesDeps extends Omit<PostDeps, 'clock'> {
   readonly store: Pick<Store, 'outbox'>;
+  /** Parley's ids of the people to whom the agent belongs. */
+  readonly owners: readonly string[];
 }
 
 /** Which act of a channel each of these tools needs. */
@@ -21,8 +24,8 @@ export function actsLacking({ acts = [] }: Pick<ReplyRoute, 'acts'>): readonly s
 }
 
 const MAX_PER_TURN = 10;
-/** Own messages that can be named, the newest first. */
-const MOST_BACK = 20;
+/** Own answers that can be named, the newest first. */
+const MAX_BACK = 20;
 
 const SHARED = {
   tier: 'middleware',
@@ -35,11 +38,13 @@ const SHARED = {
 const Back = z
   .int()
   .min(1)
-  .max(MOST_BACK)
-  .describe('1: your newest message in this chat, 2: the one before it …');
+  .max(MAX_BACK)
+  .describe(
+    '1: your newest message in this chat, 2: the one before it … Only answers count, not your questions for approvals and not notices.',
+  );
 
 /**
- * Reacts to the message that is answered, and edits or deletes own messages of this chat (F04), where its channel
+ * Reacts to the message that is answered, and edits or deletes own answers in this chat (F04), where its channel
  * can. Through the outbox in order with all else that is sent, so that a crash loses none of it.
  */
 export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
@@ -51,7 +56,8 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
       hint: 'A reaction alone is an answer, too: then say nothing else.',
       input: z.object({ emoji: z.string().min(1).max(16) }),
       async run({ emoji }, call) {
-        const messageId = call.messages?.at(-1)?.messageId;
+        const answered = call.messages?.at(-1);
+        const messageId = isWrittenIn(answered, call.route) ? answered?.messageId : undefined;
         if (messageId === undefined) return failure('Not done: no message is answered here.');
         const text = `[reacted with ${emoji}]`;
         return act(deps, call, { kind: 'react', messageId, emoji }, { text: '', plain: text });
@@ -69,7 +75,9 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         if (body === undefined || more.length > 0) {
           return failure('Not edited: the text must be visible and fit into one message.');
         }
-        return act(deps, call, { kind: 'edit', messageId: own.messageId }, body.body);
+        const { partId, messageId } = own;
+        const changes = { partId, how: 'edited' } as const;
+        return act(deps, call, { kind: 'edit', messageId }, body.body, changes);
       },
     }),
     defineTool({
@@ -82,37 +90,71 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         const own = await ownMessage(deps, call, message);
         if ('text' in own) return own;
         const body = { text: '', plain: '[deleted a message]' };
-        return act(deps, call, { kind: 'delete', messageId: own.messageId }, body);
+        const { partId, messageId } = own;
+        const changes = { partId, how: 'deleted' } as const;
+        return act(deps, call, { kind: 'delete', messageId }, body, changes);
       },
     }),
   ];
 }
 
-async function ownMessage(
-  { store }: OwnMessagesDeps,
-  { route }: ToolCall,
-  back: number,
-): Promise<{ readonly messageId: string } | ToolOutcome> {
-  const sent = route === undefined ? [] : await store.outbox.ownMessages(route, MOST_BACK);
-  const messageId = sent[back - 1];
-  if (messageId !== undefined) return { messageId };
-  return failure(`Not done: there are ${sent.length} messages of yours here that can be changed.`);
+/** Whether a person wrote a message in the chat that the answer goes to: ids of other chats name other messages. */
+function isWrittenIn(message: InboundMessage | undefined, route: ReplyRoute | undefined): boolean {
+  return (
+    message !== undefined &&
+    message.trigger === undefined &&
+    message.channel === route?.channel &&
+    message.account === route.account &&
+    message.chat.id === route.chatId
+  );
 }
+
+/** The answer that is `back` answers ago, if the people whom the turn answers may have it changed. */
+async function ownMessage(
+  { store, owners }: OwnMessagesDeps,
+  { route, reader: { conversationId }, messages = [] }: ToolCall,
+  back: number,
+): Promise<OwnAnswer | ToolOutcome> {
+  if (route === undefined) return failure('Not done: nothing is answered here.');
+  const own = await store.outbox.ownAnswers({ conversationId, route }, MAX_BACK);
+  const answer = own[back - 1];
+  if (answer === undefined) {
+    return failure(`Not done: there are ${own.length} messages of yours here that can be changed.`);
+  }
+  const isAlone = messages.every(
+    (message) => message.chat.type === 'direct' && isWrittenIn(message, route),
+  );
+  const people = messages.map(({ channel, sender }) => `${channel}:${sender.id}`);
+  if (mayChangeAnswer({ isAlone, people, owners }, answer.people)) return answer;
+  return failure(OF_OTHERS);
+}
+
+const OF_OTHERS =
+  'Not done: that message answers another person. In a group, people can have the answers to themselves changed, and only your owner can have others changed. Say so.';
 
 async function act(
   { store, deliver }: OwnMessagesDeps,
   { route, callId, turnId, clock }: ToolCall,
   kind: PartAct,
   body: NewPart['body'],
+  changes?: Post['changes'],
 ): Promise<ToolOutcome> {
   if (route === undefined || route.acts?.includes(kind.kind) !== true) {
     return failure('Not done: this chat cannot do that.');
   }
   const part = { route, body, act: kind };
   const turn = { id: turnId, most: MAX_PER_TURN };
-  const posted = await store.outbox.post({ key: callId, turn, parts: [part] }, clock());
+  const post: Post = {
+    key: callId,
+    turn,
+    parts: [part],
+    ...(changes !== undefined && { changes }),
+  };
+  const posted = await store.outbox.post(post, clock());
   if (!('chat' in posted)) {
-    return failure('Not done: this turn was stopped, or has done as many things as it may.');
+    return failure(
+      'Not done: this turn was stopped, the message is gone, or it has done as many things as it may.',
+    );
   }
   await deliver(route.channel, route.account, route.chatId);
   return { text: 'It is on its way.' };

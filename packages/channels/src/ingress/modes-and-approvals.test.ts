@@ -1,10 +1,19 @@
+import type { ReplyRoute } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
+import type { NewPart } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chatHistory } from '../known-chats.ts';
 import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 const LANE = 'telegram:default:42';
+
+const aRoute = (chatId: string): ReplyRoute => ({
+  channel: 'telegram',
+  account: 'default',
+  chatId,
+  target: CAPABILITIES.target,
+});
 
 let scene: IngressScene;
 let nth: number;
@@ -25,8 +34,27 @@ async function write(text: string, sender = '42', inGroup = false): Promise<stri
   return (await scene.told(chat.id)).at(-1);
 }
 
+/** The owner presses a button below a message of their chat. */
+async function press(pressed: string, text: string) {
+  nth += 1;
+  const receive = scene.ingressWith({ access: POLICY.access });
+  const message = { messageId: `m${nth}`, text, pressed, chat: { id: '42' }, sender: { id: '42' } };
+  return receive(aMessage({ ...message, addressed: true }), CAPABILITIES);
+}
+
+/** Sends all that waits in the chat of the owner; the last of it as `q`. */
+async function deliver(): Promise<void> {
+  const { outbox } = scene.store;
+  const chat = { channel: 'telegram', account: 'default', chatId: '42' };
+  const waiting = await outbox.unfinished(chat, 99);
+  for (const [index, { part }] of waiting.entries()) {
+    await outbox.markSending(part.id, scene.now);
+    await outbox.markSent(part.id, index === waiting.length - 1 ? 'q' : `o${index}`, scene.now);
+  }
+}
+
 /** A turn of the owner’s chat with a pending approval. */
-async function ask(): Promise<void> {
+async function ask(parts: readonly NewPart[] = []): Promise<void> {
   await write('note it');
   const taken = await scene.store.lanes.acquire(LANE, 'w', scene.now, 1_000);
   if (taken.kind === 'busy') throw new Error('busy');
@@ -43,7 +71,7 @@ async function ask(): Promise<void> {
     approvers: [],
     expiresAt: scene.now + 1_000,
   };
-  await scene.store.approvals.ask(taken.lease, approval, [], scene.now);
+  await scene.store.approvals.ask(taken.lease, approval, parts, scene.now);
   scene.happened.length = 0;
 }
 
@@ -56,6 +84,20 @@ describe('/approve and /deny', () => {
     expect(await write('/deny ABC234')).toBe('That was decided already: write was allowed.');
     expect(scene.happened).not.toContain(`kick ${LANE}`);
     expect((await scene.told()).join()).not.toContain('heron');
+  });
+
+  it('[G05] pressed below another message than the question decide nothing, and say so', async () => {
+    const buttons = [{ label: 'Approve', data: '/approve ABC234' }];
+    const route = aRoute('42');
+    await ask([{ route, body: { text: 'May I?', plain: 'May I?' }, buttons }]);
+    await deliver();
+    const declined = expect.stringContaining('That button does nothing');
+    const refused = await press('o0', '/approve ABC234');
+    expect(refused).toEqual({ kind: 'command', name: 'approve', declined });
+    expect((await scene.told('42')).at(-1)).toEqual(declined);
+    expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'pending' }]);
+    expect(await press('q', '/approve ABC234')).toMatchObject({ settled: true });
+    expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'approved' }]);
   });
 
   it('[G05] without a code show all that waits, as its question does', async () => {

@@ -97,6 +97,10 @@ export function commandAnswer(
   }
 }
 
+/** The answer to a press below a message that is not, or no longer, the one that offered it. */
+export const VOID_PRESS =
+  'That button does nothing: its message is not as I sent it. If I asked for an approval, `/approve` shows what waits, in full.';
+
 const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
 
 /** What `/resend` answers; the message itself is above it. */

@@ -17,7 +17,7 @@ afterEach(() => scene.store.close());
 
 interface Press {
   readonly from?: string;
-  readonly chat?: { readonly id: string; readonly type?: 'group' };
+  readonly chat?: { readonly id: string; readonly type?: 'group'; readonly threadId?: string };
   readonly messageId?: string;
 }
 
@@ -60,6 +60,15 @@ describe('/resend', () => {
     expect(await write(button)).toEqual({ kind: 'command', name: 'resend', settled: true });
     expect(await due()).toEqual([ANSWER, DONE]);
     expect(scene.happened).toContain(`deliver ${GROUP.id}`);
+  });
+
+  it('[D04] leaves alone what was lost in another topic of the chat', async () => {
+    await lose();
+    const topic = { from: '42', chat: { ...GROUP, threadId: '7' } };
+    await write('/resend', topic);
+    expect(await due()).toEqual([expect.stringContaining('nothing here to be sent again')]);
+    await write('/resend', { from: '42' });
+    expect(await due()).toContain(DONE);
   });
 
   it('[D04] works once: not for a second press, nor for one that the platform repeats', async () => {

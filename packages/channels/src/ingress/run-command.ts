@@ -13,7 +13,7 @@ import {
 import { personId, type SenderRights } from './decide.ts';
 import { askService, type IngressDeps } from './ingress-deps.ts';
 import { answerEffect, approvalEffect, modeEffect, modelEffect } from './modes-and-approvals.ts';
-import { type CommandFacts, commandAnswer, declined, resendText } from './notices.ts';
+import { type CommandFacts, commandAnswer, declined, resendText, VOID_PRESS } from './notices.ts';
 import { linkEffect, linkNews, typedPairingCode, welcomeParts } from './pairing.ts';
 import { partsOf } from './route.ts';
 import { answerWhy } from './why.ts';
@@ -87,8 +87,9 @@ function outcomeOf(
   { name }: TypedCommand,
   decision: CommandDecision,
   { groupCommands }: CommandFacts,
-  { answer, approval, plan, resend }: CommandResult,
+  { answer, approval, plan, resend, isVoidPress }: CommandResult,
 ): IngressOutcome {
+  if (isVoidPress === true) return { kind: 'command', name, declined: VOID_PRESS };
   if (decision.kind === 'decline') {
     return { kind: 'command', name, declined: declined(name, decision, groupCommands) };
   }
@@ -155,6 +156,7 @@ function answerOf(
   facts: CommandFacts,
   found: CommandResult,
 ): string {
+  if (found.isVoidPress === true) return VOID_PRESS;
   return decision.kind === 'run'
     ? commandAnswer(decision.name, facts, found)
     : declined(command.name, decision, facts.groupCommands);

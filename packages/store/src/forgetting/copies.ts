@@ -66,13 +66,13 @@ async function dropCopies(sql: Sql, { where, values }: Rows): Promise<void> {
   const parts = composed(`select channel, account, platform_message_id as id from outbox
     where ${where} and platform_message_id is not null`);
   const rows = await sql.all(parts.rows<Account & { readonly id: string }>(), values);
-  const [one] = rows;
-  if (one === undefined) return;
   const ids = new Set(rows.map(({ id }) => id));
-  await dropWhere(sql, one, (value) => {
-    const copy = Copy.safeParse(parsed(value));
-    return copy.success && ids.has(copy.data.id ?? '');
-  });
+  // The parts of one person may have gone through several accounts.
+  for (const account of new Map(rows.map((row) => [`${row.channel} ${row.account}`, row])).values())
+    await dropWhere(sql, account, (value) => {
+      const copy = Copy.safeParse(parsed(value));
+      return copy.success && ids.has(copy.data.id ?? '');
+    });
 }
 
 function holdsPhrase(value: string, without: Redact): boolean {

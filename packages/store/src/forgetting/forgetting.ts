@@ -4,9 +4,10 @@ import { agentOfConversation } from '@parley/core';
 import { type Database, statement, toJson } from '../database.ts';
 import type { StoredFiles } from '../files/stored-files.ts';
 import type { InboxRow } from '../rows.ts';
+import { partsWithWords, turnsOf } from './carried-words.ts';
 import { forgetInCopies, forgetInPrompts } from './copies.ts';
 import { forgetPerson } from './person.ts';
-import { FORGET_PLACES, phraseRedactor, type Redact, rewriteRows } from './places.ts';
+import { FORGET_PLACES, phraseRedactor, placeOf, type Redact, rewriteRows } from './places.ts';
 
 /** What is to be forgotten, and where. */
 export interface Forgetting {
@@ -99,6 +100,7 @@ export function forgettingRepository(
       for (const conversation of conversations) {
         await addUp(found, database, conversation, without);
       }
+      found.answers += await forgetInParts(database, conversations, without);
       const prompts = await database.write((sql) => forgetInPrompts(sql, conversations, without));
       promptsChanged();
       const copies = await database.write((sql) => forgetInCopies(sql, conversations, without));
@@ -186,6 +188,21 @@ async function addUp(
     return counts;
   });
   for (const [what, rows] of counted) found[what] += rows;
+}
+
+/** Questions about calls of a conversation stand in other chats, too. */
+async function forgetInParts(
+  database: Database,
+  conversations: readonly string[],
+  without: Redact,
+): Promise<number> {
+  const turns = await turnsOf(database, conversations);
+  const parts = await partsWithWords(database, { turns, seqs: [], people: [] });
+  const rows = {
+    where: 'id in (select value from json_each(:parts))',
+    values: { parts: toJson(parts) },
+  };
+  return database.write((sql) => rewriteRows(sql, placeOf('outbox'), rows, without));
 }
 
 /** The words of deleted entries would stay in it for a while. */

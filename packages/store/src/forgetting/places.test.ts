@@ -73,6 +73,8 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'state',
     'platform_message_id',
     'trace',
+    'about',
+    'changed',
   ],
   group_context: [
     'conversation_id',
@@ -88,7 +90,6 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   seen_group: ['channel', 'account', 'chat_id', 'title'],
   pairing_request: ['code', 'channel', 'account', 'sender_id', 'sender_name', 'route'],
   parley_migration: ['name', 'parley_version'],
-  store_state: ['name'],
   person_link: ['person_id', 'link_id'],
   process: ['id', 'role', 'host', 'address', 'version', 'facts'],
   prompt_text: ['hash'],
@@ -106,6 +107,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'route',
     'state',
   ],
+  store_state: ['name'],
   summary: ['conversation_id', 'reader', 'kind', 'mark', 'claimed_by'],
   todo_list: ['conversation_id'],
   transcript: ['conversation_id', 'turn_id', 'role'],
@@ -186,8 +188,8 @@ describe('the places of text in the database', () => {
     tables().flatMap((table) => look.prepare(`select * from ${table}`).all());
 
   /** A row in each place, with words in each of its columns of text. */
-  const fill = async () => {
-    await store.inbox.accept({ ...message('m1'), fromOwner: true });
+  const fill = async (type?: 'group') => {
+    await store.inbox.accept({ ...message('m1', 'c1', type && { type }), fromOwner: true });
     await claim(store, await hold(store), 't1');
     for (const { table, texts } of FORGET_PLACES) {
       const columns = columnsOf(table);
@@ -288,5 +290,39 @@ describe('the places of text in the database', () => {
     expect(JSON.stringify(everything())).not.toMatch(/amaranth/i);
     expect(look.prepare('select id from adapter_value').all()).toEqual([]);
     await closedFilesHold(false);
+  });
+
+  it('[G15] are all emptied of what one person of a group said, whoever keeps the rows', async () => {
+    await fill('group');
+    // What mixes voices repeats what they wrote; everything else is theirs by its turn, message or sender.
+    const said = JSON.stringify({
+      ...message('m1', 'c1', { type: 'group' }).message,
+      text: SECRET,
+    });
+    look.exec("delete from inbox where message not like '%sender%'");
+    look.prepare('update inbox set message = ?').run(said);
+    look.exec("delete from turn where id = 't9'");
+    look.prepare("update turn set reason = ? where id = 't1'").run(SECRET);
+    look.exec("update sub_agent set parent_turn = 't1', conversation_id = 'web:sub'");
+    look.exec("update group_context set sender_id = 'u1'");
+    look.prepare('update cron_job set origin = ?').run(said);
+    const left = () => JSON.stringify(everything()).split(SECRET).length - 1;
+    expect(left()).toBeGreaterThan(FORGET_PLACES.length);
+
+    await store.forgetting.forgetPerson({
+      persons: ['web:u1'],
+      ownersToo: false,
+      only: CHAT,
+      mark: '[forgotten]',
+      now: 5,
+      onStopped() {},
+      retell: () => '',
+    });
+
+    const where = tables().filter((table) =>
+      JSON.stringify(look.prepare(`select * from ${table}`).all()).includes(SECRET),
+    );
+    expect(where).toEqual([]);
+    expect(left()).toBe(0);
   });
 });

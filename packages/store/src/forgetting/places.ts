@@ -1,4 +1,5 @@
 import { composed, fromJson, type Sql, type SqlValue, toJson, type Values } from '../database.ts';
+import { REACTION_PREFIX } from '../reactions.ts';
 import type { Forgotten } from './forgetting.ts';
 
 /** A table with text of a conversation. */
@@ -10,27 +11,66 @@ export interface ForgetPlace {
   readonly texts: Readonly<Record<string, 'json' | 'plain'>>;
   /** What becomes of it where all of a conversation is forgotten: its rows go, or stay without their texts. */
   readonly whole: 'rows' | 'texts';
+  /** How a person's words in it are found in a group, where others keep theirs. */
+  readonly persons: PersonsRows;
   /** As what its rows are counted. */
   readonly counts: Exclude<keyof Forgotten, 'prompts' | 'copies'>;
   /** Condition: the rows that belong to `:conversation`. */
   readonly of: string;
 }
 
+/**
+ * How the words of one person are found in a table:
+ * - `rows`: a condition that may name `:conversation` and the lists `:turns`, `:seqs` and `:persons`. Rows that mix voices and can be made again are all named. With `alsoPhrases` the other rows lose
+ *   what the person wrote, as with `phrases`;
+ * - `phrases`: the rows mix voices and stay, without what the person wrote;
+ * - `history`: it is told again without them;
+ * - `parts`: each row says whose words it carries, in whatever chat it is (`partsWithWords`).
+ *
+ * A table that says whose words its rows are in none of these ways cannot be a place.
+ */
+export type PersonsRows =
+  | { readonly by: 'rows'; readonly where: string; readonly alsoPhrases?: true }
+  | { readonly by: 'phrases' | 'history' | 'parts' };
+
+const OF_CONVERSATION = 'conversation_id = :conversation';
+
+/** Rows that mix voices: none of the group stays. */
+const ALL_OF_GROUP: PersonsRows = { by: 'rows', where: OF_CONVERSATION };
+
+const BY_TURN = 'turn_id in (select value from json_each(:turns))';
+
+const BY_PERSONS = 'in (select value from json_each(:persons))';
+
+const BY_SEQS = 'in (select cast(value as bigint) from json_each(:seqs))';
+
+/** Who set a job up: the sender of the message in its column `origin`. */
+const ORIGIN =
+  "/*sqlite (origin ->> '$.channel') || ':' || (origin ->> '$.sender.id')*//*pg (cast(origin as json) ->> 'channel') || ':' || (cast(origin as json) #>> '{sender,id}')*/";
+
 /** What holds where a place says nothing else. */
 const USUAL = {
   counts: 'pins',
   whole: 'rows',
-  of: 'conversation_id = :conversation',
+  of: OF_CONVERSATION,
 } as const satisfies Partial<ForgetPlace>;
 
-type UnusualPlace = Pick<ForgetPlace, 'table' | 'keys' | 'texts'> & Partial<ForgetPlace>;
+type UnusualPlace = Pick<ForgetPlace, 'table' | 'keys' | 'texts' | 'persons'> &
+  Partial<ForgetPlace>;
 
 const PLACES: readonly UnusualPlace[] = [
-  { table: 'transcript', keys: ['seq'], texts: { content: 'json' }, counts: 'history' },
+  {
+    table: 'transcript',
+    keys: ['seq'],
+    texts: { content: 'json' },
+    persons: { by: 'history' },
+    counts: 'history',
+  },
   {
     table: 'inbox',
     keys: ['seq'],
     texts: { message: 'json', reason: 'plain' },
+    persons: { by: 'rows', where: `seq ${BY_SEQS}` },
     counts: 'messages',
     whole: 'texts',
   },
@@ -38,6 +78,12 @@ const PLACES: readonly UnusualPlace[] = [
     table: 'group_context',
     keys: ['seq'],
     texts: { text: 'plain', sender_name: 'plain' },
+    // A reaction of anyone may quote them.
+    persons: {
+      by: 'rows',
+      where: `${OF_CONVERSATION} and (channel || ':' || sender_id ${BY_PERSONS}
+        or message_id like '${REACTION_PREFIX}%')`,
+    },
     counts: 'messages',
   },
   {
@@ -45,6 +91,7 @@ const PLACES: readonly UnusualPlace[] = [
     table: 'attachment',
     keys: ['inbox_seq', 'attachment_index'],
     texts: { text: 'plain', name: 'plain', reason: 'plain' },
+    persons: { by: 'rows', where: `inbox_seq ${BY_SEQS}` },
     counts: 'messages',
     of: 'inbox_seq in (select seq from inbox where conversation_id = :conversation)',
   },
@@ -53,6 +100,7 @@ const PLACES: readonly UnusualPlace[] = [
     table: 'agent_file',
     keys: ['id'],
     texts: { name: 'plain' },
+    persons: { by: 'rows', where: BY_TURN },
     counts: 'answers',
     of: `(turn_id in (select id from turn where conversation_id = :conversation)
       or part_id in (select outbox.id from outbox join inbox on outbox.channel = inbox.channel
@@ -64,6 +112,7 @@ const PLACES: readonly UnusualPlace[] = [
     table: 'outbox',
     keys: ['id'],
     texts: { body: 'json', error: 'plain', retries: 'plain' },
+    persons: { by: 'parts' },
     counts: 'answers',
     whole: 'texts',
     of: `(channel, account, chat_id) in
@@ -73,39 +122,67 @@ const PLACES: readonly UnusualPlace[] = [
     table: 'turn_step',
     keys: ['turn_id', 'step_index'],
     texts: { content: 'json' },
+    persons: {
+      by: 'rows',
+      where: `turn_id in (select id from turn where ${OF_CONVERSATION} and state <> 'running')`,
+    },
     counts: 'steps',
     of: 'turn_id in (select id from turn where conversation_id = :conversation)',
   },
-  { table: 'turn', keys: ['id'], texts: { reason: 'plain' }, counts: 'steps', whole: 'texts' },
+  {
+    table: 'turn',
+    keys: ['id'],
+    texts: { reason: 'plain' },
+    persons: { by: 'rows', where: 'id in (select value from json_each(:turns))' },
+    counts: 'steps',
+    whole: 'texts',
+  },
   {
     table: 'session_pin',
     keys: ['conversation_id', 'session', 'pin_key'],
     texts: { content: 'json' },
+    persons: ALL_OF_GROUP,
   },
   // A summary is made of what was said and may say it again.
-  { table: 'summary', keys: ['seq'], texts: { content: 'json' } },
-  { table: 'todo_list', keys: ['conversation_id', 'session'], texts: { content: 'json' } },
+  { table: 'summary', keys: ['seq'], texts: { content: 'json' }, persons: ALL_OF_GROUP },
+  {
+    table: 'todo_list',
+    keys: ['conversation_id', 'session'],
+    texts: { content: 'json' },
+    persons: { by: 'phrases' },
+  },
   {
     table: 'approval',
     keys: ['seq'],
     texts: { shown: 'plain', place: 'plain', rule: 'plain', choices: 'json', answer: 'plain' },
+    persons: {
+      by: 'rows',
+      where: `(${BY_TURN} or (${OF_CONVERSATION} and asked_by ${BY_PERSONS}))`,
+    },
   },
   {
     table: 'sub_agent',
     keys: ['id'],
     texts: { title: 'plain', task: 'plain', result: 'plain', origin: 'json' },
+    persons: { by: 'rows', where: 'parent_turn in (select value from json_each(:turns))' },
     of: 'root_conversation = :conversation',
   },
   {
     table: 'cron_job',
     keys: ['id'],
     texts: { title: 'plain', task: 'plain', last_outcome: 'plain', origin: 'json' },
+    persons: {
+      by: 'rows',
+      where: `${OF_CONVERSATION} and ${ORIGIN} ${BY_PERSONS}`,
+      alsoPhrases: true,
+    },
   },
   {
     // The findings of a heartbeat, sent or not.
     table: 'heartbeat_run',
     keys: ['id'],
     texts: { reason: 'plain', alert: 'plain', fingerprint: 'plain', entry: 'json', parts: 'json' },
+    persons: { by: 'phrases' },
     of: 'target = :conversation',
   },
 ];
@@ -168,7 +245,7 @@ function changedText(stored: unknown, form: 'json' | 'plain', without: Redact): 
 const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
-    'mentions messageId mimeType mode outcome placement ref replyToMessageId response role roles ' +
+    'mentions messageId mimeType mode outcome placement pressed ref replyToMessageId response role roles ' +
     'senderId signature state threadId timeZone toolCallId trigger turnId type unit'
   ).split(' '),
 );

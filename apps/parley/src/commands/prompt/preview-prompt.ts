@@ -84,7 +84,7 @@ function workOf(settings: LoadedSettings['settings']): Work {
       agentFiles: { ofConversation: unused },
     },
     speak: { store: UNUSED_STORE, deliver: unused, media: {} },
-    ownMessages: { store: UNUSED_STORE, deliver: unused },
+    ownMessages: { store: UNUSED_STORE, deliver: unused, owners: [] },
     soul: {
       service: { current: unused, propose: unused },
       localTime: () => ({ date: '', time: '' }),

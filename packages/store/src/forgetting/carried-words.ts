@@ -1,0 +1,125 @@
+import { composed, type Database, statement, toJson } from '../database.ts';
+import { deleteRows, dropDeadLetters, emptyRows, forgetInPrompts } from './copies.ts';
+import { phraseRedactor, placeOf } from './places.ts';
+
+/** Whose words are looked for: those of turns, of messages (by their `seq`), and of people (`telegram:42`). */
+export interface Words {
+  readonly turns: readonly string[];
+  readonly seqs: readonly number[];
+  readonly people: readonly string[];
+}
+
+/** Condition of a list of numbers. */
+export const NUMBERS = 'select cast(value as bigint) from json_each(:seqs)';
+
+/** The turns of some lanes. */
+export async function turnsOf(
+  database: Database,
+  lanes: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await database.read((sql) => sql.all(TURNS, { lanes: toJson(lanes) }));
+  return rows.map(({ id }) => id);
+}
+
+const TURNS = statement(`
+  select id from turn where conversation_id in (select value from json_each(:lanes))`).rows<{
+  readonly id: string;
+}>();
+
+/**
+ * Ids of the parts that carry these words, wherever they were sent: a question for an approval goes to the owner's
+ * chat, which the person who caused it never wrote in.
+ */
+export async function partsWithWords(
+  database: Database,
+  { turns, seqs, people }: Words,
+): Promise<readonly string[]> {
+  const lists = { turns: toJson(turns), seqs: toJson(seqs) };
+  const sources = new Set([...turns, ...people]);
+  return database.read(async (sql) => {
+    const named = (await sql.all(NAMED)).filter(({ about }) =>
+      about.split('\n').some((source) => sources.has(source)),
+    );
+    const others = await sql.all(OF_SOURCES, lists);
+    return [...new Set([...named, ...others].map(({ id }) => id))];
+  });
+}
+
+const NAMED = statement("select id, about from outbox where about <> ''").rows<{
+  readonly id: string;
+  readonly about: string;
+}>();
+
+// A part of an earlier version names nothing: every such one of a chat in which a turn asked may be its question.
+const OF_SOURCES = composed(`
+  select id from outbox
+  where turn_id in (select value from json_each(:turns)) or answers in (${NUMBERS})
+    or (about is null and turn_id is null and answers is null and notice_of is null
+      and (channel, account, chat_id) in (
+        select inbox.channel, inbox.account, inbox.chat_id from inbox join approval
+          on inbox.conversation_id = coalesce(approval.asked_in, approval.conversation_id)
+        where approval.turn_id in (select value from json_each(:turns))))`).rows<{
+  readonly id: string;
+}>();
+
+/** Empties parts, with all that was made of them: their files, dead letters, and what the next turn there reads. */
+export async function forgetParts(
+  database: Database,
+  ids: readonly string[],
+  mark: string,
+): Promise<number> {
+  if (ids.length === 0) return 0;
+  const values = { parts: toJson(ids) };
+  await dropDeadLetters(database, 'id is null', IS_PART, values);
+  const notes = { where: NOTES, values };
+  let rows = await deleteRows(database, 'group_context', notes);
+  rows += await deleteRows(database, 'agent_file', { where: `part_id ${IN_PARTS}`, values });
+  return rows + (await emptyRows(database, placeOf('outbox'), { where: IS_PART, values }, mark));
+}
+
+const IN_PARTS = 'in (select value from json_each(:parts))';
+
+const IS_PART = `id ${IN_PARTS}`;
+
+/** What the next turn learns of a message of Parley is kept under the part's id, or under the key of its post. */
+const NOTES = `message_id in (select 'own ' || value from json_each(:parts)
+  union all select 'own ' || substr(value, 6, length(value) - 7) from json_each(:parts)
+    where value like 'post:%.0')`;
+
+/** Where turns asked people outside of their own conversations, and what they showed there. */
+export interface AskedElsewhere {
+  readonly conversations: readonly string[];
+  readonly shown: readonly string[];
+}
+
+export async function askedElsewhere(
+  database: Database,
+  turns: readonly string[],
+  own: readonly string[],
+): Promise<AskedElsewhere> {
+  const rows = await database.read((sql) => sql.all(ASKED, { turns: toJson(turns) }));
+  const elsewhere = rows.filter(({ askedIn }) => !own.includes(askedIn));
+  return {
+    conversations: [...new Set(elsewhere.map(({ askedIn }) => askedIn))],
+    shown: elsewhere.map(({ shown }) => shown),
+  };
+}
+
+const ASKED = statement(`
+  select coalesce(asked_in, conversation_id) as "askedIn", shown from approval
+  where turn_id in (select value from json_each(:turns))`).rows<{
+  readonly askedIn: string;
+  readonly shown: string;
+}>();
+
+/** Takes what was shown elsewhere, and a person's texts, out of the prompts that were recorded there. */
+export async function forgetElsewhere(
+  database: Database,
+  { conversations, shown }: AskedElsewhere,
+  texts: readonly string[],
+  mark: string,
+): Promise<number> {
+  if (conversations.length === 0) return 0;
+  const without = phraseRedactor([...shown, ...texts], mark);
+  return database.write((sql) => forgetInPrompts(sql, conversations, without));
+}

@@ -1,0 +1,233 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { type Database, fromJson, type Sql, statement, toJson, type Values } from '../database.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from '../rows.ts';
+import {
+  askedElsewhere,
+  forgetElsewhere,
+  forgetParts,
+  partsWithWords,
+  turnsOf,
+} from './carried-words.ts';
+import { deleteRows, dropDeadLetters, emptyRows } from './copies.ts';
+import { emptyLane, OF_LANE, sumOf } from './empty-lane.ts';
+import type { PersonForgetting } from './forgetting.ts';
+import {
+  FORGET_PLACES,
+  type ForgetPlace,
+  phraseRedactor,
+  type Redact,
+  rewriteRows,
+} from './places.ts';
+
+/** Longest texts that are also taken out of what mixes voices and stays: how many, and how long one must be. */
+const MAX_PHRASES = 500;
+const MIN_PHRASE_LENGTH = 6;
+
+/** What a person wrote in one conversation. */
+export interface Said {
+  readonly isDirect: boolean;
+  readonly seqs: number[];
+  /** The platform's ids of these messages. */
+  readonly messageIds: string[];
+  readonly turns: Set<string>;
+  readonly texts: string[];
+}
+
+export type Removed = { readonly rows: number; readonly cronJobs: number };
+
+/**
+ * In a group others keep what they said; what mixes voices is built again from that, or removed. Each place says how a
+ * person's rows are found in it (`ForgetPlace.persons`).
+ */
+export async function leaveGroup(
+  database: Database,
+  conversation: string,
+  said: Said,
+  { persons, mark, retell }: PersonForgetting,
+): Promise<Removed> {
+  const { seqs, texts } = said;
+  const lanes = await subAgentsOfTurns(database, [...said.turns]);
+  const turns = [...said.turns, ...(await turnsOf(database, lanes))];
+  const elsewhere = await askedElsewhere(database, turns, [conversation]);
+  const parts = await partsWithWords(database, { turns, seqs, people: [] });
+  const lists = { turns: toJson(turns), seqs: toJson(seqs), persons: toJson(persons) };
+  const values: Values = { conversation, ...lists };
+  await dropDeadLetters(database, IS_TURN, 'id is null', values);
+  await retellTurns(database, said, retell);
+  let rows = await forgetQuotes(database, conversation, { said, persons, parts }, mark);
+  rows += await forgetParts(database, parts, mark);
+  const phrases = texts.filter((text) => text.length >= MIN_PHRASE_LENGTH).slice(-MAX_PHRASES);
+  const without = phraseRedactor(phrases, mark);
+  let cronJobs = 0;
+  for (const lane of lanes) {
+    // What it sent went to the chat of the group: its parts are known, and the files with them.
+    const counts = await emptyLane(database, lane, mark, ['outbox', 'agent_file']);
+    rows += sumOf(counts, (table) => table !== 'inbox');
+  }
+  for (const place of FORGET_PLACES) {
+    const count = await forgetIn(database, place, values, { without, mark });
+    if (place.table === 'cron_job') cronJobs += count;
+    else if (place.table !== 'inbox') rows += count;
+  }
+  rows += await deleteRows(database, 'turn_prompt', { where: OF_LANE, values }, ['turn_id']);
+  rows += await forgetElsewhere(database, elsewhere, phrases, mark);
+  return { rows, cronJobs };
+}
+
+const IS_TURN = 'id in (select value from json_each(:turns))';
+
+/** Takes a person's words out of one table; how many rows that were. */
+async function forgetIn(
+  database: Database,
+  place: ForgetPlace,
+  values: Values,
+  { without, mark }: { readonly without: Redact; readonly mark: string },
+): Promise<number> {
+  const { table, persons } = place;
+  switch (persons.by) {
+    case 'rows': {
+      const rows = { where: persons.where, values };
+      const removed =
+        place.whole === 'rows'
+          ? await deleteRows(database, table, rows)
+          : await emptyRows(database, place, rows, mark);
+      const { alsoPhrases } = persons;
+      return alsoPhrases === true
+        ? removed + (await takePhrases(database, place, values, without))
+        : removed;
+    }
+    case 'phrases':
+      return takePhrases(database, place, values, without);
+    // Done before: the history is told again, and parts are found in all chats.
+    case 'history':
+    case 'parts':
+      return 0;
+  }
+}
+
+function takePhrases(
+  database: Database,
+  place: ForgetPlace,
+  values: Values,
+  without: Redact,
+): Promise<number> {
+  return database.write((sql) => rewriteRows(sql, place, { where: place.of, values }, without));
+}
+
+/** The lanes of the sub-agents that turns started, and of those that these started. */
+async function subAgentsOfTurns(
+  database: Database,
+  turns: readonly string[],
+): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (let parents = turns; parents.length > 0; ) {
+    const rows = await database.read((sql) => sql.all(STARTED, { turns: toJson(parents) }));
+    const lanes = rows.map(({ lane }) => lane).filter((lane) => !found.has(lane));
+    for (const lane of lanes) found.add(lane);
+    parents = lanes.length === 0 ? [] : await turnsOf(database, lanes);
+  }
+  return [...found];
+}
+
+const STARTED = statement(`
+  select conversation_id as lane from sub_agent
+  where parent_turn in (select value from json_each(:turns))`).rows<{ readonly lane: string }>();
+
+interface Quotable {
+  readonly said: Said;
+  readonly persons: readonly string[];
+  readonly parts: readonly string[];
+}
+
+const Quoting = z.object({
+  channel: z.string(),
+  replyTo: z.looseObject({
+    messageId: z.string(),
+    senderId: z.string().optional(),
+    text: z.string().optional(),
+  }),
+});
+
+/**
+ * Platforms send along what a message quotes. Others keep what they wrote, without the quote of the person or of an
+ * answer to them.
+ */
+async function forgetQuotes(
+  database: Database,
+  conversation: string,
+  { said, persons, parts }: Quotable,
+  mark: string,
+): Promise<number> {
+  const sent = await database.read((sql) => sql.all(SENT, { parts: toJson(parts) }));
+  const quoted = new Set([...said.messageIds, ...sent.map(({ messageId }) => messageId)]);
+  const isTheirs = ({ channel, replyTo: { messageId, senderId } }: z.infer<typeof Quoting>) =>
+    quoted.has(messageId) || persons.includes(`${channel}:${senderId ?? ''}`);
+  return database.write(async (sql) => {
+    let count = 0;
+    for (const { seq, message } of await sql.all(QUOTING, { conversation })) {
+      const stored = fromJson(message);
+      const found = Quoting.safeParse(stored).data;
+      if (found?.replyTo.text === undefined || !isTheirs(found)) continue;
+      const replyTo = { ...found.replyTo, text: mark };
+      sql.send(REWRITE, { seq, message: toJson({ ...Object(stored), replyTo }) });
+      count += 1;
+    }
+    return count;
+  });
+}
+
+const SENT = statement(`
+  select platform_message_id as "messageId" from outbox
+  where id in (select value from json_each(:parts)) and platform_message_id is not null`).rows<{
+  readonly messageId: string;
+}>();
+
+const QUOTING = statement(`
+  select seq, message from inbox
+  where conversation_id = :conversation and message like '%"replyTo"%'`).rows<{
+  readonly seq: number;
+  readonly message: string;
+}>();
+
+const REWRITE = statement('update inbox set message = :message where seq = :seq');
+
+/** The history of turns they wrote to: the words of others stay, the answer goes with the question. */
+async function retellTurns(
+  database: Database,
+  { seqs, turns }: Said,
+  retell: PersonForgetting['retell'],
+): Promise<void> {
+  const theirs = new Set(seqs);
+  for (const turn of turns) {
+    await database.write((sql) => retellTurn(sql, turn, theirs, retell));
+    await pause();
+  }
+}
+
+async function retellTurn(
+  sql: Sql,
+  turn: string,
+  theirs: ReadonlySet<number>,
+  retell: PersonForgetting['retell'],
+): Promise<void> {
+  const rows = await sql.all(MESSAGES, { turn });
+  const others = rows.filter(({ seq }) => !theirs.has(seq)).map(readInboxRow);
+  const question = (await sql.get(QUESTION, { turn }))?.seq;
+  const kept = others.length === 0 ? 0 : (question ?? 0);
+  sql.send(FORGET_OTHERS, { turn, kept });
+  if (kept !== 0) sql.send(RETELL, { kept, content: toJson(retell(others)) });
+}
+
+const MESSAGES = statement(
+  `select ${INBOX_COLUMNS} from inbox where turn_id = :turn order by seq`,
+).rows<MessageRow>();
+
+const QUESTION = statement(`
+  select seq from transcript where turn_id = :turn and role = 'user' order by seq limit 1`).rows<
+  Pick<MessageRow, 'seq'>
+>();
+
+const FORGET_OTHERS = statement('delete from transcript where turn_id = :turn and seq <> :kept');
+
+const RETELL = statement('update transcript set content = :content where seq = :kept');

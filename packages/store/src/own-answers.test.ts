@@ -1,0 +1,181 @@
+import type { ReplyRoute } from '@parley/core';
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './open-store.ts';
+import { isPressOf, type PressableMessage } from './own-answers.ts';
+import type { NewPart } from './rows.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
+const OWN = 'web:c1';
+const BUTTONS = [{ label: 'Approve', data: '/approve ABC234' }];
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`own messages on ${database.name}`, () => {
+    let store: Store;
+    let sent: number;
+    beforeEach(async () => {
+      sent = 0;
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    /** Everything that waits for the chat is sent, as p1, p2 … */
+    const deliver = async () => {
+      for (const { part: waiting } of await store.outbox.unfinished(CHAT, 99)) {
+        sent += 1;
+        await store.outbox.markSending(waiting.id, 1);
+        await store.outbox.markSent(waiting.id, `p${sent}`, 2);
+      }
+    };
+    const own = async (conversationId = OWN, route: ReplyRoute = routeTo('c1')) =>
+      (await store.outbox.ownAnswers({ conversationId, route }, 20)).map(
+        ({ messageId }) => messageId,
+      );
+    const answered = async (
+      turnId: string,
+      { conversationId = OWN, threadId = undefined as string | undefined, failed = false } = {},
+    ) => {
+      const said = message(`of ${turnId}`, 'c1', threadId === undefined ? {} : { threadId });
+      await store.inbox.accept({ ...said, conversationId });
+      const lease = await hold(store, conversationId, `w-${turnId}`);
+      await claim(store, lease, turnId);
+      const parts = [{ ...part(turnId), route: said.route }];
+      const outcome = failed ? ('failed' as const) : ('answered' as const);
+      await store.lanes.commit(lease, { ...answer(turnId, []), outcome, parts }, 4);
+      await store.lanes.release(lease);
+      await deliver();
+    };
+    /** An approval is asked for in the chat, with a button. */
+    const asked = async (turnId = 't-asks') => {
+      await store.inbox.accept(message(`of ${turnId}`));
+      const lease = await hold(store, OWN, 'w-asks');
+      await claim(store, lease, turnId);
+      const question = {
+        ...{ code: 'ABC234', turnId, callKey: `${turnId}.0`, tool: 'write', shown: '{}' },
+        ...{ askedBy: 'web:u1', place: 'web c1', askedIn: OWN, approvers: [], expiresAt: 9_999 },
+      };
+      await store.approvals.ask(lease, question, [{ ...part('May I?'), buttons: BUTTONS }], 3);
+      await deliver();
+    };
+    const press = (pressed: string, text = '/approve ABC234') => {
+      const { message: typed, ...row } = message(`press of ${pressed} ${text}`);
+      const pressing = { ...row, message: { ...typed, text, pressed } };
+      const effect = { kind: 'decide', code: 'ABC234', verdict: 'approved', by: 'web:u1' } as const;
+      return store.inbox.command(pressing, effect, () => []);
+    };
+    const edit = async (turnId: string, partId: string, messageId: string) => {
+      const act = { kind: 'edit', messageId } as const;
+      const parts: [NewPart] = [{ ...part('other'), act }];
+      const changes = { partId, how: 'edited' } as const;
+      const turn = { id: turnId, most: 10 };
+      return store.outbox.post({ key: `${turnId}.e`, turn, parts, changes }, 5);
+    };
+    const partId = async (text: string) => {
+      const rows = await store.outbox.recent(CHAT, 99);
+      return rows.find(({ part: { body } }) => body.text === text)?.part.id ?? '';
+    };
+
+    it('[G05] are parts of answers, newest first, and the people whom they answer', async () => {
+      await answered('t1');
+      await answered('t2');
+      expect(await own()).toEqual(['p2', 'p1']);
+      const [newest] = await store.outbox.ownAnswers(
+        { conversationId: OWN, route: routeTo('c1') },
+        1,
+      );
+      expect(newest).toMatchObject({ messageId: 'p2', people: ['web:u1'] });
+    });
+
+    it.each<[what: string, send: () => Promise<unknown>]>([
+      ['a question for an approval', () => asked()],
+      ['a notice', () => store.outbox.enqueue([part('I am back.')], 1)],
+      [
+        'the answer of a command, such as a code or a link',
+        () => store.inbox.command(message('k1'), { kind: 'none' }, () => [part('Your code: X')]),
+      ],
+      [
+        'a message to the owner',
+        () => store.outbox.post({ key: 'closed', parts: [part('A chat is closed.')] }, 1),
+      ],
+      ['the notice of a turn that failed', () => answered('t1', { failed: true })],
+      ['an answer of another agent', () => answered('t1', { conversationId: '@bo/web:c1' })],
+      ['an answer in another topic', () => answered('t1', { threadId: '7' })],
+      ['an answer of another conversation', () => answered('t1', { conversationId: 'web:linked' })],
+    ])('[G05] are never %s', async (_what, send) => {
+      await send();
+      await deliver();
+      expect(sent).toBe(1);
+      expect(await own()).toEqual([]);
+    });
+
+    it('[G05] of each agent and topic are its own', async () => {
+      await answered('t1');
+      await answered('t2', { conversationId: '@bo/web:c1' });
+      await answered('t3', { threadId: '7' });
+      expect(await own()).toEqual(['p1']);
+      expect(await own('@bo/web:c1')).toEqual(['p2']);
+      expect(await own(OWN, routeTo('c1', '7'))).toEqual(['p3']);
+    });
+
+    it('[G05] nothing but a sent answer can be changed, whatever id is given', async () => {
+      await answered('t1');
+      await asked();
+      expect(await edit('t-asks', await partId('May I?'), 'p2')).toEqual({ kind: 'over' });
+      expect(await edit('t-asks', await partId('t1'), 'p1')).toMatchObject({ kind: 'posted' });
+      expect((await press('p2')).approval).toMatchObject({ kind: 'decided' });
+    });
+
+    it('[G05] a press decides below the question, and below no other message', async () => {
+      await answered('t1');
+      await asked();
+      for (const other of ['p1', 'p9']) {
+        const result = await press(other);
+        expect(result).toMatchObject({ isVoidPress: true });
+        expect(result.approval).toBeUndefined();
+      }
+      expect(await press('p2', '/approve XYZ789')).toMatchObject({ isVoidPress: true });
+      expect((await press('p2')).approval).toMatchObject({ kind: 'decided' });
+    });
+
+    it('[G05] a press below a message that was edited does nothing', async () => {
+      await store.inbox.accept(message('m1'));
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      const plan = { ...part('plan'), buttons: BUTTONS };
+      await store.lanes.commit(lease, { ...answer('t1', []), parts: [plan] }, 4);
+      await store.lanes.release(lease);
+      await deliver();
+      await asked('t2');
+      await edit('t2', await partId('plan'), 'p1');
+      expect(await press('p1')).toMatchObject({ isVoidPress: true });
+      expect(await own()).toEqual(['p1']);
+    });
+  });
+}
+
+describe('a press', () => {
+  const data = '/approve ABC234';
+  const stored = (more: Partial<PressableMessage>): PressableMessage => ({
+    messageId: 'p1',
+    changed: null,
+    data: [data, '/deny ABC234'],
+    ...more,
+  });
+  it.each<[string, readonly PressableMessage[], boolean]>([
+    ['below the question as it was sent', [stored({})], true],
+    ['below an edited question', [stored({ changed: 'edited' })], false],
+    ['below a deleted question', [stored({ changed: 'deleted' })], false],
+    ['below a message that is not stored', [], false],
+    ['below another message', [stored({ messageId: 'p2' })], false],
+    ['of a button that the message does not have', [stored({ data: ['/deny ABC234'] })], false],
+    ['below a question whose id is not stored yet', [stored({ messageId: null })], true],
+    [
+      'below an edited message with the button of one that is being sent',
+      [stored({ changed: 'edited' }), stored({ messageId: null })],
+      false,
+    ],
+  ])('[G05] %s', (_where, messages, counts) => {
+    expect(isPressOf(messages, { pressed: 'p1', data })).toBe(counts);
+  });
+});

@@ -1,0 +1,110 @@
+import type { InboundMessage, ReplyRoute } from '@parley/core';
+import { type Sql, statement, toJson } from './database.ts';
+import {
+  OF_CHAT,
+  OUTBOX_COLUMNS,
+  type PartChange,
+  type PartRow,
+  readPart,
+} from './outbox-parts.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
+
+/** A sent part of an answer that the agent may name as its own message. */
+export interface OwnAnswer {
+  readonly partId: string;
+  readonly messageId: string;
+  /** The people whose messages it answers: `telegram:42`. */
+  readonly people: readonly string[];
+}
+
+/** A conversation of an agent, and one of the chats in which it answers. */
+export interface AnsweredChat {
+  readonly conversationId: string;
+  readonly route: ReplyRoute;
+}
+
+/**
+ * The agent's own messages in one chat of a conversation, newest first: parts of its answers there. Questions, notices,
+ * alerts, codes and links are Parley's, and answers of other agents, topics and conversations are theirs, although the
+ * same account sent them: none of these may be edited, deleted or counted.
+ */
+export async function ownAnswers(
+  sql: Sql,
+  { conversationId, route: { channel, account, chatId, threadId } }: AnsweredChat,
+  limit: number,
+): Promise<readonly OwnAnswer[]> {
+  const chat = { channel, account, chatId, conversationId };
+  const rows = (await sql.all(OWN, { ...chat, limit: 4 * limit })).filter(
+    (row) => readPart(row).route.threadId === threadId,
+  );
+  const own = rows.slice(0, limit);
+  const turns = toJson([...new Set(own.map(({ turn_id }) => turn_id))]);
+  const answered = own.length === 0 ? [] : await sql.all(ANSWERED, { turns });
+  const peopleOf = (turn: string | null) =>
+    answered.flatMap((row) => (row.turnId === turn ? personOf(readInboxRow(row).message) : []));
+  return own.map(({ id: partId, messageId, turn_id }) => ({
+    partId,
+    messageId,
+    people: [...new Set(peopleOf(turn_id))],
+  }));
+}
+
+const personOf = ({ channel, sender }: InboundMessage) => `${channel}:${sender.id}`;
+
+// A failed turn has no answer, only a notice that it failed.
+const OWN = statement(`
+  select ${OUTBOX_COLUMNS}, platform_message_id as "messageId"
+  from outbox join turn on turn.id = outbox.turn_id
+  where ${OF_CHAT} and outbox.state = 'sent' and part_index is not null and notice_of is null
+    and (changed is null or changed <> 'deleted')
+    and turn.conversation_id = :conversationId and turn.state <> 'failed'
+  order by outbox.seq desc limit :limit`).rows<PartRow & { readonly messageId: string }>();
+
+const ANSWERED = statement(`
+  select ${INBOX_COLUMNS}, turn_id as "turnId" from inbox
+  where turn_id in (select value from json_each(:turns))`).rows<
+  MessageRow & { readonly turnId: string }
+>();
+
+/** A stored part with buttons; `messageId` null: whether and where it arrived is not known yet. */
+export interface PressableMessage {
+  readonly messageId: string | null;
+  readonly changed: PartChange | null;
+  /** What its buttons write. */
+  readonly data: readonly string[];
+}
+
+/**
+ * Whether a press counts: the button stands below a message as Parley stored and sent it, and that message was never
+ * edited. People can press before its id is stored, or although its sending seemed to fail; nothing can have edited
+ * it then.
+ */
+export function isPressOf(
+  messages: readonly PressableMessage[],
+  { pressed, data }: { readonly pressed: string; readonly data: string },
+): boolean {
+  const offering = messages.filter((message) => message.data.includes(data));
+  const itself = offering.find(({ messageId }) => messageId === pressed);
+  if (itself !== undefined) return itself.changed === null;
+  return offering.some(({ messageId, changed }) => messageId === null && changed === null);
+}
+
+/** Whether a message counts: it was typed, or is a press of a stored button below an unedited message. */
+export async function pressCounts(sql: Sql, message: InboundMessage): Promise<boolean> {
+  const { channel, account, chat, pressed, text: data } = message;
+  if (pressed === undefined) return true;
+  const rows = await sql.all(PRESSABLE, { channel, account, chatId: chat.id, pressed });
+  const messages = rows.map(({ messageId, changed, ...row }) => ({
+    messageId,
+    changed,
+    data: (readPart(row).buttons ?? []).map((button) => button.data),
+  }));
+  return isPressOf(messages, { pressed, data });
+}
+
+const PRESSABLE = statement(`
+  select ${OUTBOX_COLUMNS}, platform_message_id as "messageId", changed from outbox
+  where ${OF_CHAT} and has_buttons = 1
+    and (platform_message_id = :pressed or platform_message_id is null)`).rows<
+  PartRow & Omit<PressableMessage, 'data'>
+>();
