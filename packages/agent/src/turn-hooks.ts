@@ -56,7 +56,7 @@ interface HookServices {
 }
 
 /** Plugins are not always written in TypeScript, and a part without an audience must not get far. */
-const Additions = z.object({
+export const TurnAdditionsShape = z.object({
   system: z.array(PromptPart).optional(),
   userContext: z.array(PromptPart).optional(),
 });
@@ -74,7 +74,7 @@ export async function runBefore(
     const view = restrictView(turn.view, hook, log);
     try {
       const added = await withTimeLimit({ ms: hookMs, stop }, async (signal) =>
-        Additions.parse(await hook.before?.({ ...turn, view }, signal)),
+        TurnAdditionsShape.parse(await hook.before?.({ ...turn, view }, signal)),
       );
       system.push(...(added.system ?? []));
       userContext.push(...(added.userContext ?? []));

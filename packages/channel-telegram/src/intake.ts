@@ -213,6 +213,8 @@ function pressToInbound(
     chat: chatOf(message),
     sender: personOf(from),
     text: data,
+    // What the buttons of this bot say is Parley's, and the press is the person's.
+    authored: { text: true },
     mentions: [],
     addressed: true,
     sentAt: now,

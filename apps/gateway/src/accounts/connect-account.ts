@@ -11,6 +11,9 @@ import {
   COMMANDS,
   type CommandServices,
   chatHistory,
+  checkedAdapter,
+  checkedFacts,
+  checkedState,
   createIngress,
   createReacted,
   type DecisionRules,
@@ -22,12 +25,11 @@ import {
   type MediaLimits,
   type OnFault,
   oneTimeCode,
-  parseCommand,
-  type Revision,
   type SendNotes,
   type Situation,
   type SkillCommands,
   scrubPart,
+  shapeProblems,
   startAttachmentFetcher,
   startDeliveryWorker,
   undeclared,
@@ -37,13 +39,15 @@ import {
   type AdapterValues,
   ChannelError,
   type Clock,
-  fromOutside,
+  type DefectSummary,
+  type Defects,
   inlineCode,
   type LiveBus,
   type Logger,
   literal,
   type Meter,
   type Monotonic,
+  ParleyError,
   type PassPoint,
   reasonOf,
   type WorkRecord,
@@ -53,6 +57,7 @@ import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { GatewayError } from '../gateway-error.ts';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
+import { reviseMessage } from './revise-message.ts';
 import type { AccountSweeps } from './sweep-accounts.ts';
 import { defaultFirst, tellOwner } from './tell-owner.ts';
 
@@ -61,6 +66,8 @@ export interface AccountStatus {
   readonly channel: string;
   readonly account: string;
   readonly state: AccountState;
+  /** What its adapter did against its contract since the start; absent where it did nothing. */
+  readonly defects?: DefectSummary;
 }
 
 /** `paused`: a person wants it not to be connected; `by` is who, `since` in ms. */
@@ -125,6 +132,8 @@ export interface AdapterDeps extends AccountDeps {
   readonly values: AdapterValues;
   readonly holdsAccount: () => boolean;
   readonly report: (state: ChannelState) => void;
+  /** Counts what the adapter returns against its contract. */
+  readonly defects: Defects;
   /** Hears of what the adapter throws where no caller waits. */
   readonly onFault: OnFault;
 }
@@ -161,12 +170,15 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     values: deps.values,
     holdsAccount: deps.holdsAccount,
     receive: async (message, sender, files) => {
-      const outcome = await receive(message, adapter.capabilities, sender, files);
+      const facts = checkedFacts(sender, deps.defects);
+      const outcome = await counted(deps, 'receive', () =>
+        receive(message, adapter.capabilities, facts, files),
+      );
       if (message.attachments) wakeFiles();
       return outcome;
     },
     revise: async (change) => {
-      await revise(store, { channel, account }, change);
+      await counted(deps, 'revise', () => reviseMessage(store, { channel, account }, change));
       wakeFiles();
     },
     reacted: createReacted(ingress),
@@ -174,7 +186,9 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       store.reactions.message({ channel, account, chatId, messageId }),
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
-    report: (state) => {
+    report: (reported) => {
+      const state = checkedState(reported, deps.defects);
+      if (state === undefined) return;
       deps.report(state);
       if (state.kind === 'failed') void tellOfFailure(deps, `${channel}/${account}`, state);
     },
@@ -183,14 +197,31 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     chats: definition.servedByAll ? chatsOf(deps, { channel, account }) : undefined,
   };
   const connect = await definition.load();
-  const adapter = guardAdapter(connect, context, deps.onFault);
+  const guarded = guardAdapter(connect, context, deps.onFault);
+  assertShape(channel, guarded);
+  const adapter = checkedAdapter(guarded, deps.defects);
   assertCapabilities(channel, adapter);
   return adapter;
 }
 
+/** Counts a message or a change that breaks the contract; the adapter hears of it, too. */
+async function counted<Result>(
+  { defects }: Pick<AdapterDeps, 'defects'>,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const isBroken = error instanceof ParleyError && error.code === 'inbound-invalid';
+    if (isBroken) defects.note(what, 'it is not in the form of the contract; the log says more');
+    throw error;
+  }
+}
+
 /** Once a day for each reason; elsewhere than on the account that has failed. */
-async function tellOfFailure(
-  deps: AdapterDeps,
+export async function tellOfFailure(
+  deps: Pick<AccountDeps, 'store' | 'bus' | 'clock' | 'log'>,
   name: string,
   { reason, fix }: Extract<ChannelState, { kind: 'failed' }>,
 ): Promise<void> {
@@ -235,20 +266,14 @@ function chatsOf({ store, media, clock }: AdapterDeps, account: AccountName): Ch
   };
 }
 
-async function revise(
-  { inbox }: Pick<Store, 'inbox'>,
-  place: { readonly channel: string; readonly account: string },
-  revision: Revision,
-): Promise<void> {
-  if (revision.kind === 'deleted') {
-    const { chatId, messageId } = revision;
-    await inbox.revise({ ...place, chatId, messageId }, null);
-    return;
-  }
-  const message = fromOutside(revision.message);
-  // Who may use a command is decided when it arrives; an edit cannot bring one in behind that.
-  if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
-  await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
+/** Throws GatewayError when what was made is no adapter. */
+function assertShape(channel: string, adapter: unknown): void {
+  const problems = shapeProblems(adapter);
+  if (problems.length === 0) return;
+  throw new GatewayError(
+    'adapter-shape',
+    `What ${channel} makes is no adapter: ${problems.join('; ')}. This is a defect of the adapter.`,
+  );
 }
 
 /** Throws GatewayError when facets and capabilities differ: a defect of the adapter. */

@@ -161,7 +161,7 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
 async function tellOfClosed(
   { tellOwner, chatName, log }: FailureDeps,
   { id, route: { channel, chatId, threadId } }: OutboundPart,
-  { message: reason }: ChannelError,
+  { message: reason, failure }: ChannelError,
 ): Promise<void> {
   const place = [channel, chatId, ...(threadId === undefined ? [] : [threadId])].join(' ');
   try {
@@ -169,7 +169,7 @@ async function tellOfClosed(
     const where =
       name === undefined ? inlineCode(place) : `${literal(name)} (${inlineCode(place)})`;
     const text = `An answer could not be delivered to ${where}: ${literal(reason)}`;
-    await tellOwner?.(`closed ${place} ${reason}`, text);
+    await tellOwner?.(`closed ${place} ${failure.kind}`, text);
   } catch (error) {
     log.warn({ part: id, reason: reasonOf(error) }, 'the owner could not be notified');
   }
@@ -237,8 +237,8 @@ async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string |
 }
 
 /**
- * Whether a part that may have arrived is sent again. A notice always is: twice it does no harm, and
- * without it the chat may never learn that an answer is uncertain.
+ * Whether a part that may have arrived is sent again. A notice is not either: one cause gives one notice, and a channel
+ * whose every outcome is unknown would flood its chats. `parley dead` still lists the part that it was about.
  */
 export function mayRepeat(
   { capabilities, whenUncertain, clock }: FailureDeps,
@@ -248,8 +248,8 @@ export function mayRepeat(
   const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
   // Sent in what is now the future, because the clock was set back: how long ago is not known.
   const isKeyKnown = idempotentSend && Math.abs(clock() - sentAt) <= idempotentForMs;
-  const isHarmless = isKeyKnown || part.noticeOf !== undefined || part.act !== undefined;
-  return isHarmless || whenUncertain === 'resend';
+  const isHarmless = isKeyKnown || part.act !== undefined;
+  return isHarmless || (whenUncertain === 'resend' && part.noticeOf === undefined);
 }
 
 function uncertain({ capabilities }: FailureDeps, { idempotencyKey }: OutboundPart): Notice {
