@@ -190,7 +190,8 @@ class OpenAccount implements ChannelAccount {
       this.#bind(right);
       const { whenUncertain } = this.#plan;
       const othersSend = this.#isServedByOthers;
-      const deps = { ...this.#deps, name: this.#name, right, whenUncertain, othersSend };
+      const place = { name: this.#name, right, fault, whenUncertain, othersSend };
+      const deps = { ...this.#deps, ...place };
       const session = await connectAccount(deps, adapter);
       this.#session = session;
       this.#settled.resolve();

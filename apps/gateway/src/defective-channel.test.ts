@@ -96,6 +96,9 @@ async function owe(count: number): Promise<void> {
   await wakeDeliveryOn(bus)(PLACE.channel, PLACE.account, PLACE.chatId);
 }
 
+/** However slow the machine is. */
+const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 30_000 });
+
 const states = async () => (await store.outbox.recent(PLACE, 100)).map(({ state }) => state);
 
 async function open(): Promise<void> {
@@ -123,7 +126,7 @@ describe('a channel of a plugin that returns wrong receipts', () => {
         .asyncProperty(fc.array(wrongReceipt, { minLength: 3, maxLength: 3 }), async (receipts) => {
           await connect((nth) => receipts[(nth - 1) % receipts.length]);
           await owe(6);
-          await vi.waitFor(() => expect(account.status().state.kind).toBe('failed'));
+          await until(() => expect(account.status().state.kind).toBe('failed'));
           expect(sends).toEqual(['part 0', 'part 1', 'part 2']);
           // No part is uncertain, and no notice was added.
           expect((await states()).toSorted()).toEqual([
@@ -148,7 +151,7 @@ describe('a channel of a plugin that returns wrong receipts', () => {
   it('[F01] shows one wrong receipt although the channel goes on', async () => {
     await connect((nth) => (nth === 1 ? { messageId: '1' } : { platformMessageId: `m${nth}` }));
     await owe(4);
-    await vi.waitFor(async () => expect(await states()).toEqual(['sent', 'sent', 'sent', 'sent']));
+    await until(async () => expect(await states()).toEqual(['sent', 'sent', 'sent', 'sent']));
     expect(sends).toHaveLength(4);
     const status = account.status();
     expect(status).toMatchObject({ state: { kind: 'connected' }, defects: { count: 1 } });
@@ -161,7 +164,7 @@ describe('a channel of a plugin that returns wrong receipts', () => {
   it('[D04] a channel whose every outcome is unknown gives one notice for one part', async () => {
     await connect(() => Promise.reject(new TypeError('x is undefined')));
     await owe(1);
-    await vi.waitFor(async () => expect(await states()).toEqual(['unknown', 'unknown']));
+    await until(async () => expect(await states()).toEqual(['unknown', 'unknown']));
     expect(sends).toHaveLength(2);
     expect(sends[1]).toContain('cannot tell whether it arrived');
     expect(account.status()).toMatchObject({ state: { kind: 'connected' }, defects: { count: 2 } });

@@ -303,6 +303,8 @@ export interface ConnectDeps extends AccountDeps {
   /** Of this account. */
   readonly log: Logger;
   readonly right: AccountRight;
+  /** Fires when the adapter has failed: it gets nothing more to send. */
+  readonly fault: AbortSignal;
   readonly whenUncertain: DeliveryDeps['whenUncertain'];
   readonly othersSend: boolean;
 }
@@ -339,7 +341,7 @@ function startFetching(deps: ConnectDeps, { files }: ChannelAdapter): Attachment
 }
 
 function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWorker {
-  const { right, name, bus } = deps;
+  const { right, fault, name, bus } = deps;
   const { lost, outbox } = right;
   const delivery = {
     ...deps,
@@ -352,12 +354,9 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     tellOwner: (key: string, markdown: string) =>
       tellOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
-      // The new holder of the right sends this part.
-      if (!right.isHeld())
-        throw new ChannelError(
-          { kind: 'transient', untried: true },
-          'the account is served elsewhere',
-        );
+      // The new holder of the right, or the next adapter, sends this part.
+      if (!right.isHeld()) throw untried('the account is served elsewhere');
+      if (fault.aborted) throw untried('the adapter failed and is being stopped');
       const { agentFiles } = deps.store;
       return withPartFile(
         { agentFiles, capabilities: adapter.capabilities },
@@ -373,4 +372,8 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     concurrency: DELIVERY_CONCURRENCY,
     sweep: deps.sweeps.of(name, 'parts'),
   });
+}
+
+function untried(reason: string): ChannelError {
+  return new ChannelError({ kind: 'transient', untried: true }, reason);
 }

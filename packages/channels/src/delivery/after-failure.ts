@@ -208,7 +208,10 @@ function asChannelError(thrown: unknown): ChannelError {
 }
 
 /** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
-export async function recover(deps: FailureDeps, { part, sendingAt }: DuePart): Promise<void> {
+export async function recover(
+  deps: FailureDeps,
+  { part, sendingAt, attempts }: DuePart,
+): Promise<void> {
   if (!(await deps.outbox.takeOver(part.id))) return;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
   const reason = 'interrupted while sending';
@@ -219,6 +222,10 @@ export async function recover(deps: FailureDeps, { part, sendingAt }: DuePart): 
     await deps.outbox.markSent(part.id, messageId, deps.clock());
     return;
   }
+  // Without it the chat may never learn that an answer is uncertain, so the death of a process over a notice is made good
+  // for, once.
+  if (part.noticeOf !== undefined && attempts === 0)
+    return deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, 'counts');
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
 }
 
@@ -237,8 +244,8 @@ async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string |
 }
 
 /**
- * Whether a part that may have arrived is sent again. A notice is not either: one cause gives one notice, and a channel
- * whose every outcome is unknown would flood its chats. `parley dead` still lists the part that it was about.
+ * Whether a part that may have arrived is sent again. A notice is not: one cause gives one notice, and a channel whose
+ * every outcome is unknown would flood its chats.
  */
 export function mayRepeat(
   { capabilities, whenUncertain, clock }: FailureDeps,
