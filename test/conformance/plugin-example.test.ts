@@ -58,7 +58,7 @@ describe('the example plugin', () => {
     const rolls = said?.text.split(' = ')[0]?.split(' + ').map(Number) ?? [];
     expect(rolls).toHaveLength(20);
     expect(rolls.every((roll) => Number.isInteger(roll) && roll >= 1 && roll <= 4)).toBe(true);
-    expect(() => brought.tools[0]?.run({ dice: 21 }, call)).toThrow();
+    await expect(brought.tools[0]?.run({ dice: 21 }, call)).rejects.toThrow();
   });
 
   it('[P16] gives the lucky number before each turn and logs it after', async () => {

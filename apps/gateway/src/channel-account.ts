@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChannelAdapter, ChannelState, DecisionRules, HttpFacet } from '@parley/channels';
-import { type AdapterValues, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
+import {
+  type ChannelAdapter,
+  type ChannelState,
+  type DecisionRules,
+  type HttpFacet,
+  RECONNECT,
+  stoppingDefect,
+} from '@parley/channels';
+import { type AdapterValues, Defects, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
 import {
   type AccountDeps,
@@ -9,6 +16,7 @@ import {
   type AccountStatus,
   connectAccount,
   makeAdapter,
+  tellOfFailure,
 } from './accounts/connect-account.ts';
 
 /** An account of this gateway: connected, or on standby while another gateway is. */
@@ -63,6 +71,8 @@ class OpenAccount implements ChannelAccount {
   #life: Promise<void> | undefined;
   /** Aborted, with the error, when the adapter fails where no caller waits. */
   #fault = new AbortController();
+  /** What all adapters of this account returned against their contract. */
+  readonly #defects: Defects;
   /** Gives the newest adapter the right under which it writes. */
   #bind: (right: AccountRight) => void = () => {};
 
@@ -72,6 +82,10 @@ class OpenAccount implements ChannelAccount {
     this.#deps = { ...deps, log: deps.log.child(this.#name) };
     this.#plan = plan;
     this.#rules = plan.rules;
+    this.#defects = new Defects({
+      clock: deps.clock,
+      onDefect: ({ what, reason }) => this.#onDefect(what, reason),
+    });
     const alone = everyRight(deps.store.outbox);
     this.#rights = definition.servedByAll ? alone : (deps.rights ?? alone);
   }
@@ -119,7 +133,8 @@ class OpenAccount implements ChannelAccount {
   }
 
   status(): AccountStatus {
-    return { ...this.#name, state: this.#state };
+    const defects = this.#defects.summary();
+    return { ...this.#name, state: this.#state, ...(defects && { defects }) };
   }
 
   useRules(rules: DecisionRules): void {
@@ -179,7 +194,8 @@ class OpenAccount implements ChannelAccount {
       this.#bind(right);
       const { whenUncertain } = this.#plan;
       const othersSend = this.#isServedByOthers;
-      const deps = { ...this.#deps, name: this.#name, right, whenUncertain, othersSend };
+      const place = { name: this.#name, right, fault, whenUncertain, othersSend };
+      const deps = { ...this.#deps, ...place };
       const session = await connectAccount(deps, adapter);
       this.#session = session;
       this.#settled.resolve();
@@ -194,7 +210,9 @@ class OpenAccount implements ChannelAccount {
       // What is broken may never end by itself.
       await Promise.race([ended, ...(fault.aborted ? [sleep(STOP_WITHIN_MS)] : [])]);
       const isGone = AbortSignal.any([right.lost, right.recalled]);
-      if (!isGone.aborted) {
+      if (!isGone.aborted && fault.reason instanceof DefectiveError) {
+        await this.#stayStopped(fault.reason, isGone);
+      } else if (!isGone.aborted) {
         if (this.#deps.monotonic() - began >= PEACE_MS) faults = 0;
         await this.#backOff(faults, fault.reason, isGone);
       }
@@ -202,6 +220,27 @@ class OpenAccount implements ChannelAccount {
       this.#adapter = await this.#makeAdapter();
       if (isGone.aborted || this.#stopping.signal.aborted) return;
     }
+  }
+
+  /** What went wrong is in the code of the adapter, so trying again by itself would do the same to the chats. */
+  async #stayStopped({ message: reason }: DefectiveError, isGone: AbortSignal): Promise<void> {
+    const { channel, account } = this.#name;
+    const fix = `Repair, update or remove this channel, then ${RECONNECT}. Answers wait until then.`;
+    const state = { kind: 'failed', reason, fix } as const;
+    this.#report(state);
+    void tellOfFailure(this.#deps, `${channel}/${account}`, state);
+    await eitherOf(isGone, this.#stopping.signal);
+  }
+
+  #onDefect(what: string, reason: string): void {
+    const { log, meter } = this.#deps;
+    const { channel } = this.#name;
+    meter.count('parley_adapter_defects_total', { channel, what });
+    log.error({ what, reason }, 'the adapter broke its contract');
+    const stopping = stoppingDefect(this.#defects);
+    if (stopping === undefined) return;
+    const message = `the adapter is stopped: what it returns from "${stopping}" was wrong several times in a row`;
+    this.#fault.abort(new DefectiveError(message));
   }
 
   async #backOff(faults: number, error: unknown, isGone: AbortSignal): Promise<void> {
@@ -241,6 +280,7 @@ class OpenAccount implements ChannelAccount {
         values,
         rules: () => this.#rules,
         holdsAccount: () => holdsAccount(),
+        defects: this.#defects,
         isShared: this.#isServedByOthers,
         wakeFiles: () => this.#session?.wakeFiles(),
         // One that failed and was replaced has nothing more to say.
@@ -279,6 +319,9 @@ class OpenAccount implements ChannelAccount {
     this.#deps.onState?.(this.status());
   }
 }
+
+/** An adapter whose results were wrong too often in a row. */
+class DefectiveError extends Error {}
 
 function eitherOf(...signals: AbortSignal[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DecisionRules, ownersChat, partsOf } from '@parley/channels';
-import type { Clock, Monotonic, ParleyError } from '@parley/core';
+import { type Clock, defectsText, type Monotonic, type ParleyError } from '@parley/core';
 import type { Store } from '@parley/store';
 import type { AccountName } from './accounts/account-rights.ts';
 import type { AccountState, AccountStatus } from './accounts/connect-account.ts';
@@ -119,7 +119,7 @@ function statusOf(accounts: Pick<Accounts, 'status'>, name: AccountName): Accoun
 
 function shownAccount(
   { accounts, settings }: Pick<ChannelServiceDeps, 'accounts' | 'settings'>,
-  { channel, account, state }: AccountStatus,
+  { channel, account, state, defects }: AccountStatus,
 ): ShownAccount {
   // Who may write on the page and in the terminal is not a matter of these rules.
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
@@ -130,6 +130,7 @@ function shownAccount(
   };
   return {
     ...{ channel, account, state },
+    ...(defects && { defects, reason: `Its adapter has ${defectsText(defects)}.` }),
     ...reasonAndFix(state),
     ...(access && { access }),
     canPause: !LOCAL.has(channel),

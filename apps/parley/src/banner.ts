@@ -1,3 +1,4 @@
+import { defectsText } from '@parley/core';
 import type { AccountStatus } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
 import { commandLine, type DataFolder } from './data-folder.ts';
@@ -88,7 +89,12 @@ function channelName({ channel, account }: AccountStatus): string {
   return account === 'default' ? channel : `${channel}/${account}`;
 }
 
-export function channelLine({ state }: AccountStatus): string {
+export function channelLine({ state, defects }: AccountStatus): string {
+  const line = stateLine(state);
+  return defects === undefined ? line : `${line} (its adapter has ${defectsText(defects)})`;
+}
+
+function stateLine(state: AccountStatus['state']): string {
   switch (state.kind) {
     case 'starting':
       return 'connecting';

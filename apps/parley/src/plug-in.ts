@@ -72,9 +72,15 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<P
     layers: parts.layers.map((layer) => guardedLayer(layer)),
     place: (layout, layerOf) => placeLayers(layout, parts.layers, layerOf),
   };
+  // Read again for each status: what a plugin does wrong shows while it works.
   const report = outcomes.map((outcome) => ({
-    works: outcome.kind === 'loaded' && outcome.left.length === 0,
-    line: describeOutcome(outcome),
+    get works() {
+      if (outcome.kind === 'failed' || outcome.left.length > 0) return false;
+      return outcome.defects.summary() === undefined;
+    },
+    get line() {
+      return describeOutcome(outcome);
+    },
   }));
   return { loaded, definitions, report, agent };
 }

@@ -64,6 +64,8 @@ function toInbound(
     chat: { id: room, type: direct ? 'direct' : 'group' },
     sender: { id: from, name: from, isBot: from.startsWith('bot-') },
     text,
+    // Everything here is typed; there are no forwards, files or cards.
+    authored: { text: true },
     ...(replyTo === undefined
       ? {}
       : { replyTo: { messageId: replyTo.id, senderId: replyTo.from } }),

@@ -26,7 +26,13 @@ export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
 export { sandboxSource } from './tools/exec.ts';
 export { skillsSource } from './tools/skills.ts';
 export { todosSource } from './tools/todos.ts';
-export { defineTool, type Tool, type ToolCall, type ToolOutcome } from './tools/tool.ts';
+export {
+  defineTool,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+  ToolOutcomeShape,
+} from './tools/tool.ts';
 export {
   type AddedTools,
   createToolRegistry,
@@ -34,7 +40,12 @@ export {
   type ToolRegistry,
 } from './tools/tool-registry.ts';
 export { type PreviewChange, type PreviewServices, previewTurn } from './turn-answer.ts';
-export type { TurnAdditions, TurnClosing, TurnHook } from './turn-hooks.ts';
+export {
+  type TurnAdditions,
+  TurnAdditionsShape,
+  type TurnClosing,
+  type TurnHook,
+} from './turn-hooks.ts';
 export type { AgentPlace } from './turn-opening.ts';
 export { bootSource, createBootstrapSource, turnPrompt } from './turn-prompt.ts';
 export { createTurnRunner, withTraces } from './turn-runner.ts';

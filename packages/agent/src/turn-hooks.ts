@@ -56,7 +56,7 @@ interface HookServices {
 }
 
 /** Plugins are not always written in TypeScript, and a part without an audience must not get far. */
-const Additions = z.object({
+export const TurnAdditionsShape = z.object({
   system: z.array(PromptPart).optional(),
   userContext: z.array(PromptPart).optional(),
 });
@@ -65,7 +65,10 @@ const Additions = z.object({
 const MAX_ADDED_CHARACTERS = 65_536;
 
 /** Throws where a hook adds more than fits: half of what it says could mean something else. */
-function assertBounded({ system = [], userContext = [] }: z.infer<typeof Additions>): void {
+function assertBounded({
+  system = [],
+  userContext = [],
+}: z.infer<typeof TurnAdditionsShape>): void {
   const characters = [...system, ...userContext].reduce((sum, { text }) => sum + text.length, 0);
   if (characters <= MAX_ADDED_CHARACTERS) return;
   throw new Error(
@@ -86,7 +89,7 @@ export async function runBefore(
     const view = restrictView(turn.view, hook, log);
     try {
       const added = await withTimeLimit({ ms: hookMs, stop }, async (signal) =>
-        Additions.parse(await hook.before?.({ ...turn, view }, signal)),
+        TurnAdditionsShape.parse(await hook.before?.({ ...turn, view }, signal)),
       );
       assertBounded(added);
       system.push(...(added.system ?? []));

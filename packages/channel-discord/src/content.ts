@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/core';
+import type { Authored, InboundMessage } from '@parley/core';
 import { writeRef } from './files.ts';
 import type { Place } from './places.ts';
 import type { DiscordSettings } from './settings.ts';
@@ -46,6 +46,7 @@ export function toInbound(
     chat: opens ? threadOf(message, place, me) : place.chat,
     sender,
     text,
+    authored: authoredIn(message, { me, isDirect }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...replyOf(message, place),
     mentions,
@@ -135,6 +136,25 @@ function writtenIn({ content, message_snapshots, poll }: WireMessage): string {
 function pollText({ question, answers }: WirePoll): string {
   const lines = answers.map(({ poll_media }) => `- ${poll_media.text}`);
   return [`Poll: ${question.text}`, ...lines].join('\n');
+}
+
+/**
+ * What the sender typed or spoke: `content` is always theirs. A message without it shows what it forwards, or a poll,
+ * whose text is no request of theirs; the files of a forwarded message may hold another person's voice.
+ */
+function authoredIn(
+  message: WireMessage,
+  { me, isDirect }: { readonly me: string; readonly isDirect: boolean },
+): Authored {
+  const { content, attachments, message_snapshots: forwarded, webhook_id, author } = message;
+  if (webhook_id != null) return {};
+  const answered = message.referenced_message?.author.id;
+  const isTheirs = answered === author.id || (isDirect && answered === me);
+  return {
+    ...(content !== '' && { text: true }),
+    ...(attachments.length > 0 && (forwarded ?? []).length === 0 && { voice: true }),
+    ...(answered !== undefined && isTheirs && { quote: true }),
+  };
 }
 
 function namesIn(mentions: readonly WireMention[]): ReadonlyMap<string, string> {

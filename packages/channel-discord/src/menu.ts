@@ -158,6 +158,8 @@ async function inboundOf(
     chat,
     sender: personOf(user, member, user.bot === true),
     text,
+    // Typed behind a command, or a press of a button of this bot.
+    authored: { text: true },
     ...(message == null ? {} : { replyTo: { messageId: message.id } }),
     ...(interaction.type === PRESS && message != null && { pressed: message.id }),
     ...(interaction.type === COMMAND && { response: writePlace({ application, token, ...only }) }),

@@ -1,5 +1,5 @@
 import { type CommandInfo, parseCommand } from '@parley/channels';
-import type { Attachment, InboundMessage } from '@parley/core';
+import type { Attachment, Authored, InboundMessage } from '@parley/core';
 import { z } from 'zod';
 import { topicId } from './format.ts';
 import { menuName } from './menu.ts';
@@ -31,6 +31,7 @@ export function toInbound(
     chat: chatOf(message),
     sender: senderOf(message, me),
     text: withOrigin(text || spokenContent(message) || unreadContent(message), message),
+    authored: authoredIn(message, me),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
     ...replyOf(message),
@@ -87,6 +88,44 @@ function replyOf(message: WireMessage): Pick<InboundMessage, 'replyTo'> {
       ...(text === undefined ? {} : { text }),
     },
   };
+}
+
+/**
+ * What the sender typed or spoke. A message that is passed on, or that a bot wrote in their name, holds nothing of theirs;
+ * contacts, places, polls and the like are texts that nobody typed in this chat.
+ */
+function authoredIn(message: WireMessage, me: BotIdentity): Authored {
+  const answered = answeredMessage(message);
+  const isQuoteKnown = answered !== undefined && isQuoteOfTheirs(message, answered, me);
+  const quote = isQuoteKnown ? { quote: true as const } : {};
+  if (BY_OTHERS.some((field) => field in message)) return quote;
+  return {
+    ...(textOf(message).text !== '' && { text: true }),
+    ...(message.voice !== undefined && { voice: true }),
+    ...quote,
+  };
+}
+
+/** A message with one of these was written by another person, or by a bot in the name of its sender. */
+const BY_OTHERS: readonly string[] = [
+  'forward_origin',
+  'via_bot',
+  'sender_business_bot',
+  'is_automatic_forward',
+  // Set before 2023 instead of `forward_origin`, and still by servers of that time.
+  'forward_date',
+];
+
+/** Their own words, or in a direct chat those of this bot. */
+function isQuoteOfTheirs(
+  { from, sender_chat, chat }: WireMessage,
+  answered: NonNullable<WireMessage['reply_to_message']>,
+  me: BotIdentity,
+): boolean {
+  if (BY_OTHERS.some((field) => field in answered)) return false;
+  const writer = answered.sender_chat?.id ?? answered.from?.id;
+  if (writer === undefined) return false;
+  return writer === (sender_chat?.id ?? from?.id) || (chat.type === 'private' && writer === me.id);
 }
 
 type Sender = InboundMessage['sender'];

@@ -214,6 +214,8 @@ function pressToInbound(
     sender: personOf(from),
     text: data,
     pressed: String(message.message_id),
+    // What the buttons of this bot say is Parley's, and the press is the person's.
+    authored: { text: true },
     mentions: [],
     addressed: true,
     sentAt: now,

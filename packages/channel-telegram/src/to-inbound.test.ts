@@ -31,6 +31,7 @@ describe('what the core learns of a Telegram message', () => {
       chat: { id: '5', type: 'direct' },
       sender: { id: '4503599627370495', name: 'Ann Lee', username: 'ann', isBot: false },
       text: 'hello',
+      authored: { text: true },
       mentions: [],
       addressed: true,
       sentAt: 1_700_000_000_000,

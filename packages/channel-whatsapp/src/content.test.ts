@@ -118,6 +118,7 @@ describe('a WhatsApp message as the core knows it', () => {
       chat: { id: ANN.pn, type: 'direct' },
       sender: { id: '491500000001', name: 'Ann', username: '11@lid', isBot: false },
       text: 'hi',
+      authored: { text: true },
       mentions: [],
       addressed: true,
       sentAt: 5000,

@@ -1,5 +1,5 @@
 import { type CommandInfo, isCommand, parseCommand } from '@parley/channels';
-import { type Attachment, InboundMessage, InboundReaction } from '@parley/core';
+import { type Attachment, type Authored, InboundMessage, InboundReaction } from '@parley/core';
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { attachmentIn, type MediaPlace } from './files.ts';
@@ -65,6 +65,7 @@ export function toInbound(message: RawMessage, known: MessageFacts): InboundMess
     ...placeAndSender(message, known),
     messageId: message.id,
     text,
+    authored: authoredIn(shown, message, known),
     ...(attachment === undefined ? {} : { attachments: [attachment] }),
     ...(albumId === undefined ? {} : { albumId }),
     ...replyOf(shown, known),
@@ -118,8 +119,37 @@ export function withEdit(
   const text = shown?.text ?? '';
   if (text === '' && old.attachments === undefined) return undefined;
   const addressed = old.addressed || (shown !== undefined && isAddressed(shown, known));
-  return { ...old, text, addressed, mentions: shown ? mentionsOf(shown, known) : old.mentions };
+  const mentions = shown ? mentionsOf(shown, known) : old.mentions;
+  return { ...old, text, authored: authoredAfterEdit(old, shown), addressed, mentions };
 }
+
+/** An edit makes nothing of others the sender's own: what was passed on stays so. */
+function authoredAfterEdit(
+  { authored: { text: wasTyped, ...rest } = {}, text: oldText }: InboundMessage,
+  shown: Shown | undefined,
+): Authored {
+  const mayBeTyped = wasTyped === true || oldText === '';
+  return { ...rest, ...(mayBeTyped && shown?.isTyped === true && { text: true }) };
+}
+
+/** What the sender typed or spoke. A quotation counts where it is of their own text, or of ours in a direct chat. */
+function authoredIn(
+  { isTyped, context, attachment }: Shown,
+  { chat, from }: Pick<RawMessage, 'chat' | 'from'>,
+  { me }: Pick<MessageFacts, 'me'>,
+): Authored {
+  const quoted = context?.quotedMessage && visibleContent(context.quotedMessage, NOWHERE);
+  const isTheirs =
+    isPerson(context?.participant, from) || (!isGroup(chat) && isPerson(context?.participant, me));
+  return {
+    ...(isTyped && { text: true }),
+    ...(attachment?.kind === 'voice' && !isPassedOn(context) && { voice: true }),
+    ...(quoted?.isTyped === true && isTheirs && { quote: true }),
+  };
+}
+
+/** The files of a quotation are not fetched. */
+const NOWHERE: MediaPlace = { chat: '', id: '' };
 
 function placeOf({ chat, id, from }: RawMessage) {
   const sender = from.lid ?? from.pn;
@@ -149,9 +179,7 @@ function mentionsOf({ context }: Shown, { people }: Pick<MessageFacts, 'people'>
 function replyOf({ context }: Shown, { people }: MessageFacts): Pick<InboundMessage, 'replyTo'> {
   if (!context?.stanzaId) return {};
   const sender = personJid(context.participant);
-  const text = context.quotedMessage
-    ? visibleContent(context.quotedMessage, { chat: '', id: '' })?.text
-    : '';
+  const text = context.quotedMessage ? visibleContent(context.quotedMessage, NOWHERE)?.text : '';
   return {
     replyTo: {
       messageId: context.stanzaId,
@@ -164,6 +192,8 @@ function replyOf({ context }: Shown, { people }: MessageFacts): Pick<InboundMess
 /** The visible content of a message. */
 interface Shown {
   readonly text: string;
+  /** Its sender typed the text, which is not what they passed on, chose from a list, or picked in the app. */
+  readonly isTyped: boolean;
   readonly context: proto.IContextInfo | undefined;
   readonly attachment: Attachment | undefined;
   /** Messages with the same id were sent together. */
@@ -192,12 +222,14 @@ function visibleContent(wrapped: proto.IMessage, place: MediaPlace): Shown | und
   const album = associationOf(wrapped, content);
   if (SECOND_COPIES.has(album?.associationType ?? 0)) return undefined;
   const attachment = attachmentIn(content, place);
-  const text = textOf(content);
+  const typed = typedIn(content) ?? '';
+  const text = typed || choiceIn(content) || descriptionOf(content);
   if (text === '' && attachment === undefined) return undefined;
   const isAlbum = album?.associationType === AssociationType.MEDIA_ALBUM;
   const albumId = (isAlbum && album.parentMessageKey?.id) || undefined;
   const context = contextOf(content);
-  return { text: withOrigin(text, context), context, attachment, albumId };
+  const isTyped = typed !== '' && !isPassedOn(context);
+  return { text: withOrigin(text, context), isTyped, context, attachment, albumId };
 }
 
 /** An edit or a deletion; undefined for everything else. */
@@ -217,16 +249,23 @@ function withOrigin(text: string, context: proto.IContextInfo | undefined): stri
   return text !== '' && context?.isForwarded === true ? `[Forwarded]\n${text}` : text;
 }
 
-/** The text of a message; empty where there is none. */
-function textOf(content: proto.IMessage): string {
+/** Forwarded by the sender, or taken over from a channel or an assistant of the platform. */
+function isPassedOn(context: proto.IContextInfo | undefined): boolean {
+  if (context === undefined) return false;
+  const { isForwarded, forwardingScore } = context;
+  const { forwardedNewsletterMessageInfo, forwardedAiBotMessageInfo } = context;
+  const from = forwardedNewsletterMessageInfo ?? forwardedAiBotMessageInfo;
+  return isForwarded === true || (forwardingScore ?? 0) > 0 || from != null;
+}
+
+/** What was written in the text field: a message of its own, or below a file. */
+function typedIn(content: proto.IMessage): string | null | undefined {
   return (
     content.conversation ||
     content.extendedTextMessage?.text ||
     content.imageMessage?.caption ||
     content.videoMessage?.caption ||
-    content.documentMessage?.caption ||
-    choiceIn(content) ||
-    descriptionOf(content)
+    content.documentMessage?.caption
   );
 }
 

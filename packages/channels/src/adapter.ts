@@ -210,7 +210,8 @@ export interface ChannelAdapter {
   /** Stops receiving, waits for handlers that are storing a message, closes. Never throws. */
   stop(): Promise<void>;
   /**
-   * Sends one part. Throws only `ChannelError`. `onStart` is called before its first byte may leave
+   * Sends one part. Throws only `ChannelError`; a resolved send has sent, also where its receipt cannot be read, and
+   * an account whose receipts are wrong several times in a row is stopped. `onStart` is called before its first byte may leave
    * (`reportsStart`). The signal fires after 15 s for a text and after 10 min for a file; an adapter ends an
    * upload itself once no byte has moved in either direction for 15 s (D13).
    */

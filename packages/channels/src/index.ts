@@ -34,6 +34,13 @@ export {
   startAttachmentFetcher,
 } from './attachments/attachment-fetcher.ts';
 export { fileResponse } from './attachments/file-response.ts';
+export {
+  checkedAdapter,
+  checkedFacts,
+  checkedState,
+  shapeProblems,
+  stoppingDefect,
+} from './checked-adapter.ts';
 export { type DeliveryDeps, deliverChat } from './delivery/deliver-chat.ts';
 export {
   type DeliveryWorker,
@@ -60,7 +67,7 @@ export {
   type DecisionRules,
   personId,
 } from './ingress/decide.ts';
-export { createIngress, type Receive } from './ingress/ingress.ts';
+export { brokenContract, createIngress, type Receive } from './ingress/ingress.ts';
 export type { CommandServices, IngressDeps } from './ingress/ingress-deps.ts';
 export { APPROVAL_CODE_LENGTH, approvalText } from './ingress/modes-and-approvals.ts';
 export { GIVEN_UP, type Situation } from './ingress/notices.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Authored } from './authored.ts';
 import { StoredResponseFormat } from './json-schema/answer-check.ts';
 
 /** The kind of place a message was written in; decides privacy, activation and the lane. */
@@ -71,6 +72,11 @@ export const InboundMessage = z.strictObject({
    * message with this button, and it was never edited (G05).
    */
   pressed: Id.optional(),
+  /**
+   * What of this message its sender typed or spoke; everything else in it is text of outsiders. Absent: the adapter
+   * does not say, so only the text of a message without files, quotes and brackets counts as typed.
+   */
+  authored: Authored.optional(),
   attachments: z.array(Attachment).min(1).max(32).optional(),
   /** Messages with the same one were sent together as an album and form one turn (F08). */
   albumId: Id.optional(),

@@ -1,8 +1,10 @@
 export * from './agents.ts';
 export * from './aging.ts';
+export * from './authored.ts';
 export * from './cache.ts';
 export * from './channel.ts';
 export * from './context-block.ts';
+export * from './defects.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
 export {

@@ -8,8 +8,8 @@ export {
 export type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
 export { absent, type ContextSource, type Layer } from '@parley/prompt';
 export type { WorkspaceView } from '@parley/workspace';
+export { guardedLayer } from './guard-parts.ts';
 export { type LoadPluginsOptions, loadPlugins } from './load-plugins.ts';
-export { guardedLayer } from './open-plugin.ts';
 export { placeLayers } from './place-layers.ts';
 export {
   allParts,

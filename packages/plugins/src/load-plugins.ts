@@ -54,12 +54,12 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
   const outcomes = opened.map((at): PluginOutcome => {
     const { use } = at.choice;
     if ('failed' in at) return { kind: 'failed', use, name: at.name, reason: reasonOf(at.failed) };
-    const { plugin, parts, left } = at.good;
+    const { plugin, parts, left, defects } = at.good;
     const settled = settleClashes(parts, taken);
     taken = settled.taken;
     const { name, version } = plugin;
     const omitted = [...left, ...settled.left];
-    return { kind: 'loaded', use, name, version, parts: settled.parts, left: omitted };
+    return { kind: 'loaded', use, name, version, parts: settled.parts, left: omitted, defects };
   });
   for (const outcome of outcomes) logOutcome(log, outcome);
   return outcomes;

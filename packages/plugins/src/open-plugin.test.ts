@@ -10,7 +10,7 @@ import {
 } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { guardedChannel, guardedLayer, guardedSource } from './open-plugin.ts';
+import { guardedChannel, guardedLayer, guardedSource } from './guard-parts.ts';
 import type { PluginLayer } from './plugin.ts';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;

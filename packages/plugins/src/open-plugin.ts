@@ -4,11 +4,10 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { TimeUpError, withTimeLimit } from '@parley/agent';
-import type { ChannelDefinition } from '@parley/channels';
-import { Audience, type Clock, type Logger, reasonOf } from '@parley/core';
+import { type Clock, Defects, type Logger, reasonOf } from '@parley/core';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
-import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
+import { guardedChannel, guardedSource, watchedParts } from './guard-parts.ts';
 import {
   checkOptions,
   checkParts,
@@ -17,7 +16,6 @@ import {
   type PluginChoice,
   PluginError,
   type PluginErrorCode,
-  type PluginLayer,
   pluginIn,
 } from './plugin.ts';
 
@@ -62,7 +60,11 @@ export async function setUpPlugin(
   { plugin, folder }: ImportedPlugin,
   { options }: PluginChoice,
   { log, clock, patienceMs }: OpenPluginDeps,
-): Promise<{ readonly parts: LoadedParts; readonly left: readonly string[] }> {
+): Promise<{
+  readonly parts: LoadedParts;
+  readonly left: readonly string[];
+  readonly defects: Defects;
+}> {
   const checked = checkOptions(plugin, options);
   const named = log.child({ plugin: plugin.name });
   const given = await attempt('plugin-setup', 'its setup failed', patienceMs, (signal) =>
@@ -71,18 +73,23 @@ export async function setUpPlugin(
   const { tools = [], skills = [], layers = [], hooks = [], ...rest } = checkParts(given);
   const { channels = [], sources = [] } = rest;
   const folders = await Promise.all(skills.map((skill) => skillFolder(skill, folder)));
+  const defects = new Defects({
+    clock,
+    onDefect: (defect) => named.error({ ...defect }, 'a plugin broke its contract'),
+  });
+  const checkedParts = watchedParts({ tools, layers, hooks, sources }, defects);
   const parts = {
-    tools,
+    tools: checkedParts.tools,
     skills: folders.flatMap(({ path, isThere }) => (isThere ? [path] : [])),
-    layers,
-    hooks,
+    layers: checkedParts.layers,
+    hooks: checkedParts.hooks,
     channels: channels.map((channel) => guardedChannel(channel)),
-    sources: sources.map((source) => guardedSource(source)),
+    sources: checkedParts.sources.map((source) => guardedSource(source)),
   };
   const left = folders.flatMap(({ path, isThere }) =>
     isThere ? [] : [`the skills in ${path}: there is no such folder`],
   );
-  return { parts, left };
+  return { parts, left, defects };
 }
 
 async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {
@@ -249,69 +256,4 @@ export function sharePackages(): void {
 function isOurs(url: string): boolean {
   const { href } = INSTALLATION;
   return ['packages/', 'node_modules/zod/'].some((folder) => url.startsWith(`${href}${folder}`));
-}
-
-/** As long as a hook has (P16). In ms. */
-const PATIENCE_MS = 2_000;
-/** As long as a setup has. In ms. */
-const LOAD_MS = 10_000;
-
-const Cut = z.object({ shown: z.number(), total: z.number() });
-const Rendered = z.union([
-  z.object({ absent: z.string() }),
-  z.object({
-    text: z.string(),
-    source: z.string(),
-    audience: Audience,
-    cut: Cut.nullable().exactOptional(),
-  }),
-]);
-const Features = z.looseObject({});
-
-/**
- * A plugin's layer that cannot hold up or break the assembling of a prompt: it throws when it takes
- * too long or returns anything but text with an audience, and the assembler leaves it out.
- */
-export function guardedLayer(layer: PluginLayer, patienceMs = PATIENCE_MS): Layer {
-  const { id, volatility, placement, modes, reads = [] } = layer;
-  return {
-    id,
-    volatility,
-    placement,
-    reads,
-    ...(modes === undefined ? {} : { modes }),
-    async render(context, options) {
-      const output = await withTimeLimit({ ms: patienceMs }, async () =>
-        layer.render(context, options),
-      );
-      const { data, error } = Rendered.safeParse(output);
-      if (error) throw new Error(`the layer ${id} returned neither text nor a reason for none`);
-      return data;
-    },
-  };
-}
-
-/** The same for a source; what its fields hold is for the layers to judge. */
-export function guardedSource(source: ContextSource, patienceMs = PATIENCE_MS): ContextSource {
-  const { id, reads = [] } = source;
-  return {
-    id,
-    reads,
-    gather: (turn) =>
-      withTimeLimit({ ms: patienceMs }, async () => Features.parse(await source.gather(turn))),
-  };
-}
-
-/** A plugin's channel whose code cannot hold up the start of the others. */
-export function guardedChannel(
-  channel: ChannelDefinition,
-  patienceMs = LOAD_MS,
-): ChannelDefinition {
-  const { id, settings, answersStrangers } = channel;
-  return {
-    id,
-    settings,
-    ...(answersStrangers === undefined ? {} : { answersStrangers }),
-    load: () => withTimeLimit({ ms: patienceMs }, async () => channel.load()),
-  };
 }

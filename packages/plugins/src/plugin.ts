@@ -1,6 +1,6 @@
 import type { Tool, TurnHook } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
-import { type Clock, type Logger, ParleyError } from '@parley/core';
+import { type Clock, type Defects, defectsText, type Logger, ParleyError } from '@parley/core';
 import type { ContextSource, Layer, LayerId } from '@parley/prompt';
 import { z } from 'zod';
 
@@ -78,6 +78,8 @@ export type PluginOutcome =
       readonly parts: LoadedParts;
       /** Parts that were left out, and why; for people. */
       readonly left: readonly string[];
+      /** What its parts have returned against their contract since they were loaded. */
+      readonly defects: Pick<Defects, 'summary'>;
     }
   | {
       readonly kind: 'failed';
@@ -237,10 +239,12 @@ export function describeOutcome(outcome: PluginOutcome): string {
   if (outcome.kind === 'failed') {
     return `${outcome.name ?? outcome.use} does not work: ${outcome.reason}`;
   }
-  const { name, version, parts, left } = outcome;
+  const { name, version, parts, left, defects } = outcome;
   const title = version === undefined ? name : `${name} ${version}`;
   const without = left.length === 0 ? '' : `; left out: ${left.join('; ')}`;
-  return `${title} brings ${listOf(parts) || 'nothing'}${without}`;
+  const found = defects.summary();
+  const wrong = found === undefined ? '' : `; it has ${defectsText(found)}`;
+  return `${title} brings ${listOf(parts) || 'nothing'}${without}${wrong}`;
 }
 
 function listOf({ tools, skills, layers, hooks, channels, sources }: LoadedParts): string {

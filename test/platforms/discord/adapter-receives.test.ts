@@ -18,6 +18,7 @@ describe('the Discord adapter receives', () => {
       chat: { id: double.channelId, type: 'group', title: 'Test guild #general' },
       sender: { id: ANN, name: 'user0501', username: 'user0501', isBot: false, roles: [] },
       text: 'hello @user7',
+      authored: { text: true },
       mentions: ['7'],
       addressed: false,
       sentAt: Date.parse(said.timestamp),

@@ -11,6 +11,9 @@ import {
   COMMANDS,
   type CommandServices,
   chatHistory,
+  checkedAdapter,
+  checkedFacts,
+  checkedState,
   createIngress,
   createReacted,
   createSkipped,
@@ -23,12 +26,11 @@ import {
   type MediaLimits,
   type OnFault,
   oneTimeCode,
-  parseCommand,
-  type Revision,
   type SendNotes,
   type Situation,
   type SkillCommands,
   scrubPart,
+  shapeProblems,
   startAttachmentFetcher,
   startDeliveryWorker,
   undeclared,
@@ -38,13 +40,15 @@ import {
   type AdapterValues,
   ChannelError,
   type Clock,
-  fromOutside,
+  type DefectSummary,
+  type Defects,
   inlineCode,
   type LiveBus,
   type Logger,
   literal,
   type Meter,
   type Monotonic,
+  ParleyError,
   type PassPoint,
   reasonOf,
   type WorkRecord,
@@ -54,6 +58,7 @@ import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { GatewayError } from '../gateway-error.ts';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
+import { reviseMessage } from './revise-message.ts';
 import type { AccountSweeps } from './sweep-accounts.ts';
 import { defaultFirst, tellOwner } from './tell-owner.ts';
 
@@ -62,6 +67,8 @@ export interface AccountStatus {
   readonly channel: string;
   readonly account: string;
   readonly state: AccountState;
+  /** What its adapter did against its contract since the start; absent where it did nothing. */
+  readonly defects?: DefectSummary;
 }
 
 /** `paused`: a person wants it not to be connected; `by` is who, `since` in ms. */
@@ -126,6 +133,8 @@ export interface AdapterDeps extends AccountDeps {
   readonly values: AdapterValues;
   readonly holdsAccount: () => boolean;
   readonly report: (state: ChannelState) => void;
+  /** Counts what the adapter returns against its contract. */
+  readonly defects: Defects;
   /** Hears of what the adapter throws where no caller waits. */
   readonly onFault: OnFault;
 }
@@ -162,13 +171,16 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     values: deps.values,
     holdsAccount: deps.holdsAccount,
     receive: async (message, sender, files) => {
-      const outcome = await receive(message, adapter.capabilities, sender, files);
+      const facts = checkedFacts(sender, deps.defects);
+      const outcome = await counted(deps, 'receive', () =>
+        receive(message, adapter.capabilities, facts, files),
+      );
       if (message.attachments) wakeFiles();
       return outcome;
     },
     skipped: createSkipped(ingress),
     revise: async (change) => {
-      await revise(store, { channel, account }, change);
+      await counted(deps, 'revise', () => reviseMessage(store, { channel, account }, change));
       wakeFiles();
     },
     reacted: createReacted(ingress),
@@ -176,7 +188,9 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       store.reactions.message({ channel, account, chatId, messageId }),
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
-    report: (state) => {
+    report: (reported) => {
+      const state = checkedState(reported, deps.defects);
+      if (state === undefined) return;
       deps.report(state);
       if (state.kind === 'failed') void tellOfFailure(deps, `${channel}/${account}`, state);
     },
@@ -185,14 +199,31 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     chats: definition.servedByAll ? chatsOf(deps, { channel, account }) : undefined,
   };
   const connect = await definition.load();
-  const adapter = guardAdapter(connect, context, deps.onFault);
+  const guarded = guardAdapter(connect, context, deps.onFault);
+  assertShape(channel, guarded);
+  const adapter = checkedAdapter(guarded, deps.defects);
   assertCapabilities(channel, adapter);
   return adapter;
 }
 
+/** Counts a message or a change that breaks the contract; the adapter hears of it, too. */
+async function counted<Result>(
+  { defects }: Pick<AdapterDeps, 'defects'>,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const isBroken = error instanceof ParleyError && error.code === 'inbound-invalid';
+    if (isBroken) defects.note(what, 'it is not in the form of the contract; the log says more');
+    throw error;
+  }
+}
+
 /** Once a day for each reason; elsewhere than on the account that has failed. */
-async function tellOfFailure(
-  deps: AdapterDeps,
+export async function tellOfFailure(
+  deps: Pick<AccountDeps, 'store' | 'bus' | 'clock' | 'log'>,
   name: string,
   { reason, fix }: Extract<ChannelState, { kind: 'failed' }>,
 ): Promise<void> {
@@ -242,20 +273,14 @@ function chatsOf({ store, media, clock }: AdapterDeps, account: AccountName): Ch
   };
 }
 
-async function revise(
-  { inbox }: Pick<Store, 'inbox'>,
-  place: { readonly channel: string; readonly account: string },
-  revision: Revision,
-): Promise<void> {
-  if (revision.kind === 'deleted') {
-    const { chatId, messageId } = revision;
-    await inbox.revise({ ...place, chatId, messageId }, null);
-    return;
-  }
-  const message = fromOutside(revision.message);
-  // Who may use a command is decided when it arrives; an edit cannot bring one in behind that.
-  if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
-  await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
+/** Throws GatewayError when what was made is no adapter. */
+function assertShape(channel: string, adapter: unknown): void {
+  const problems = shapeProblems(adapter);
+  if (problems.length === 0) return;
+  throw new GatewayError(
+    'adapter-shape',
+    `What ${channel} makes is no adapter: ${problems.join('; ')}. This is a defect of the adapter.`,
+  );
 }
 
 /** Throws GatewayError when facets and capabilities differ: a defect of the adapter. */
@@ -285,6 +310,8 @@ export interface ConnectDeps extends AccountDeps {
   /** Of this account. */
   readonly log: Logger;
   readonly right: AccountRight;
+  /** Fires when the adapter has failed: it gets nothing more to send. */
+  readonly fault: AbortSignal;
   readonly whenUncertain: DeliveryDeps['whenUncertain'];
   readonly othersSend: boolean;
 }
@@ -321,7 +348,7 @@ function startFetching(deps: ConnectDeps, { files }: ChannelAdapter): Attachment
 }
 
 function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWorker {
-  const { right, name, bus } = deps;
+  const { right, fault, name, bus } = deps;
   const { lost, outbox } = right;
   const delivery = {
     ...deps,
@@ -334,12 +361,9 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     tellOwner: (key: string, markdown: string) =>
       tellOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
-      // The new holder of the right sends this part.
-      if (!right.isHeld())
-        throw new ChannelError(
-          { kind: 'transient', untried: true },
-          'the account is served elsewhere',
-        );
+      // The new holder of the right, or the next adapter, sends this part.
+      if (!right.isHeld()) throw untried('the account is served elsewhere');
+      if (fault.aborted) throw untried('the adapter failed and is being stopped');
       const { agentFiles } = deps.store;
       return withPartFile(
         { agentFiles, capabilities: adapter.capabilities },
@@ -355,4 +379,8 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     concurrency: DELIVERY_CONCURRENCY,
     sweep: deps.sweeps.of(name, 'parts'),
   });
+}
+
+function untried(reason: string): ChannelError {
+  return new ChannelError({ kind: 'transient', untried: true }, reason);
 }

@@ -1,3 +1,4 @@
+import type { DefectSummary } from '@parley/core';
 import type {
   Backlog,
   ConversationDetails,
@@ -283,6 +284,8 @@ export interface ShownAccount {
   readonly channel: string;
   readonly account: string;
   readonly state: AccountState;
+  /** What its adapter did against its contract. */
+  readonly defects?: DefectSummary;
   /** Why it does not work. */
   readonly reason?: string;
   /** What a person can do about that. */

@@ -92,7 +92,7 @@ export function healthOf(
   if (failures.length > 0) return { status: 'down', reasons: failures };
   if (states.includes('starting')) return { status: 'down', reasons: ['channels are connecting'] };
   if (states.includes('stopped')) return { status: 'down', reasons: ['shutting down'] };
-  const reasons = [...messagesText(stalled), ...away];
+  const reasons = [...messagesText(stalled), ...away, ...platforms.flatMap(defectOf)];
   if (reasons.length === 0) return { status: 'ready', reasons };
   const noneServed = away.length > 0 && away.length === platforms.length;
   const isDown = noneServed || stalled.messages?.noTurns === true;
@@ -105,6 +105,12 @@ function troubleOf({ channel, account, state }: AccountStatus, stalled: StalledW
   if (!SERVED.has(state.kind)) return `${name}: ${state.kind}`;
   const age = state.kind === 'connected' ? stalled.accounts.get(name) : undefined;
   return age === undefined ? null : `${name}: an answer has been unsent for ${secondsText(age)}`;
+}
+
+/** An account that serves although its adapter broke its contract; one that was stopped for it is named already. */
+function defectOf({ channel, account, state, defects }: AccountStatus): readonly string[] {
+  if (defects === undefined || !SERVED.has(state.kind)) return [];
+  return [`${channel}/${account}: defects of its adapter: ${defects.count}`];
 }
 
 function messagesText({ messages }: StalledWork): readonly string[] {

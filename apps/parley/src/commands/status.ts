@@ -26,7 +26,9 @@ export async function status(cli: Cli): Promise<number> {
   );
   print([...statusLines(report, gateway.address, folder), ...agentLines(agents)].join('\n'));
   await printLinks(cli, report.channels);
-  const isWhole = report.channels.every(({ state }) => WORKS.has(state.kind));
+  const isWhole = report.channels.every(
+    ({ state, defects }) => WORKS.has(state.kind) && defects === undefined,
+  );
   const fits = report.processes.every(({ notes }) => notes.length === 0);
   return isWhole && fits && report.health.status !== 'down' ? 0 : 1;
 }

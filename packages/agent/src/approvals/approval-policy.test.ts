@@ -42,6 +42,8 @@ const reply = (senderId: string | undefined, text: string | undefined) => ({
   replyTo: { messageId: '1', ...(senderId && { senderId }), ...(text && { text }) },
 });
 
+const OWN = { text: true, quote: true } as const;
+
 function told(change: object): InboundMessage {
   return InboundMessage.parse({
     ...{ channel: 'test', account: 'default', messageId: '7', text: 'hello' },
@@ -57,16 +59,28 @@ describe('text of outsiders', () => {
     ['a document', file('document'), true],
     ['a picture', file('image'), true],
     ['a recording', file('audio'), true],
-    ['what was spoken here', file('voice'), false],
-    ['a sticker', file('sticker'), false],
+    ['what was spoken here', { ...file('voice'), text: '', authored: { voice: true } }, false],
+    ['a recording of another', { ...file('voice'), text: '', authored: {} }, true],
+    // Neither typed nor spoken: its picture and its name are of whoever made the set.
+    ['a sticker', { ...file('sticker'), text: '', authored: {} }, true],
+    ['a contact card', { text: '[Contact: Bob]', authored: {} }, true],
+    ['a text of an inline bot', { text: 'hello', authored: {} }, true],
     ['a forwarded message', { text: '[Forwarded from Bob]\nhello' }, true],
     ['a forwarded voice message', { text: '[Forwarded]\n…', ...file('voice') }, true],
-    ['an answer to the agent', reply('bot', 'I said so.'), false],
-    ['an answer to oneself in a group', { chat: GROUP, ...reply('1', 'I said so.') }, false],
+    ['an answer to the agent', { ...reply('bot', 'I said so.'), authored: OWN }, false],
+    [
+      'an answer to oneself in a group',
+      { chat: GROUP, ...reply('1', 'I said so.'), authored: OWN },
+      false,
+    ],
     ['an answer to another in a group', { chat: GROUP, ...reply('2', 'I said so.') }, true],
     ['an answer to nobody known in a group', { chat: GROUP, ...reply(undefined, 'x') }, true],
     ['an answer without their words', { chat: GROUP, ...reply('2', undefined) }, false],
-    ['an answer to a forwarded message', reply('1', '[Forwarded]\nhello'), true],
+    [
+      'an answer to a forwarded message',
+      { ...reply('1', 'hello'), authored: { text: true } },
+      true,
+    ],
     ['a prompt of a server', { text: '/mcp__desk__brief' }, true],
     ['another command', { text: '/help' }, false],
     ['the task of a sub-agent', { trigger: 'sub-agent', text: FIRST_MESSAGE }, false],

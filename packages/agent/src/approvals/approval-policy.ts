@@ -1,7 +1,6 @@
-import type { InboundMessage } from '@parley/core';
+import { hasOutsideText, type InboundMessage } from '@parley/core';
 import type { PromptFeatures } from '@parley/prompt';
 import { parsePromptCommand } from '../mcp/mcp-prompts.ts';
-import { isForwarded } from '../memory/own-words.ts';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
@@ -129,9 +128,6 @@ export interface ReadInTurn {
   readonly inherited?: boolean;
 }
 
-/** Made by the sender in the chat; any other attachment may come from anywhere. */
-const MADE_BY_SENDER: ReadonlySet<string> = new Set(['voice', 'sticker']);
-
 /**
  * Whether a turn has read text of outsiders: pages, servers, files, forwarded or quoted messages, and
  * sub-agents, which may have read any of these. Decided from messages and journal alone, so that a turn
@@ -142,16 +138,8 @@ export function hasUntrustedText({ messages, results, inherited = false }: ReadI
 }
 
 function isUntrusted(message: InboundMessage): boolean {
-  const { trigger, text, attachments = [], replyTo, chat, sender } = message;
+  const { trigger, text } = message;
   // The result of a sub-agent; the message that starts one has a fixed text.
   if (trigger !== undefined) return trigger === 'sub-agent' && text !== FIRST_MESSAGE;
-  const isQuoting = replyTo?.text !== undefined && replyTo.senderId !== sender.id;
-  return (
-    isForwarded(text) ||
-    isForwarded(replyTo?.text ?? '') ||
-    // In a direct chat only its two participants can be quoted.
-    (isQuoting && chat.type !== 'direct') ||
-    attachments.some(({ kind }) => !MADE_BY_SENDER.has(kind)) ||
-    parsePromptCommand(text) !== null
-  );
+  return hasOutsideText(message) || parsePromptCommand(text) !== null;
 }

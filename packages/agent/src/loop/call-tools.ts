@@ -13,6 +13,7 @@ import {
   type StepFacts,
   silentTracer,
   type Tracer,
+  typedText,
 } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
 import type { AgentFile } from '@parley/store';
@@ -282,9 +283,9 @@ function momentOf(
       ),
     );
   // What Parley itself put there (the end of a sub-agent, say) the model may have written; a job not.
-  const said = messages.flatMap(({ text, trigger }) =>
-    trigger === undefined || trigger === 'cron' ? text : [],
-  );
+  const said = messages
+    .map((message) => (message.trigger === 'cron' ? message.text : typedText(message)))
+    .filter((text) => text !== '');
   return {
     reader,
     said: [...(origin?.said ?? []), ...said],

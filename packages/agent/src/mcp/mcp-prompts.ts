@@ -1,4 +1,4 @@
-import { type Logger, type PromptPart, type Reader, reasonOf } from '@parley/core';
+import { type Logger, mayCommand, type PromptPart, type Reader, reasonOf } from '@parley/core';
 import {
   type ConnectorNote,
   type ContextSource,
@@ -39,7 +39,9 @@ export function mcpSource(deps: McpSourceDeps): ContextSource {
       const views = visibleTo(reader, deps);
       const connectors = views.flatMap((view) => connectorOf(view, deps.rules));
       const mcpPrompts = views.flatMap(promptNotes).slice(0, MAX_LISTED);
-      const typed = messages.flatMap(({ text }) => parsePromptCommand(text) ?? []);
+      const typed = messages
+        .filter(mayCommand)
+        .flatMap(({ text }) => parsePromptCommand(text) ?? []);
       const called = await Promise.all(
         typed.slice(0, MOST_CALLED).map((command) => pickedPrompt(deps, views, reader, command)),
       );

@@ -35,10 +35,15 @@ const PASSED_ON: readonly (readonly [how: string, change: Partial<InboundMessage
 ];
 
 /** Ways that look like these and are somebody's own words. */
+const TYPED = { text: true } as const;
+
 const OWN: readonly (readonly [how: string, change: Partial<InboundMessage>])[] = [
   ['what stands before a mail', { text: `${FOREIGN}\nFrom: bob@example.org\nNever mind` }],
-  ['the words beside a picture', { text: FOREIGN, attachments: [image()] }],
-  ['an answer to somebody', { text: FOREIGN, replyTo: { messageId: '3', text: 'and now?' } }],
+  ['the words beside a picture', { text: FOREIGN, attachments: [image()], authored: TYPED }],
+  [
+    'an answer to somebody',
+    { text: FOREIGN, replyTo: { messageId: '3', text: 'and now?' }, authored: TYPED },
+  ],
   ['a line behind a quotation', { text: `> and now?\n${FOREIGN}` }],
   ['a time of the day', { text: `At 12:30 we talked. ${FOREIGN}` }],
   ['a list', { text: `From now on:\n- ${FOREIGN}\n`.replace('- ', '') }],

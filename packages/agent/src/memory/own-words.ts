@@ -1,4 +1,4 @@
-import type { InboundMessage, Reader } from '@parley/core';
+import { type InboundMessage, type Reader, typedText } from '@parley/core';
 import {
   type MemoryEntry,
   type MemoryScope,
@@ -14,21 +14,15 @@ interface OwnSentence {
 
 const LOOKED_AT = 8_000;
 
-/** Channels mark a forwarded message so; all of it is text of another person. */
-export function isForwarded(text: string): boolean {
-  return text.startsWith('[Forwarded');
-}
-
 /**
- * The sentences that a person wrote: without code, quoted lines, addresses, forwarded text and text
- * pasted from mails, chats or pages. Text in quotation marks stays; the caller decides whose it is.
+ * The sentences that a person typed: without code, quoted lines, addresses and text pasted from mails,
+ * chats or pages. Text in quotation marks stays; the caller decides whose it is.
  * Transcribed speech does not count: it is not verbatim, and a recording may be of any person.
  */
 export function ownSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
-  return messages.flatMap((message) => {
-    if (message.trigger !== undefined || message.sender.isBot) return [];
-    return sentencesOf(ownText(message.text)).map((text) => ({ text, message }));
-  });
+  return messages.flatMap((message) =>
+    sentencesOf(ownText(typedText(message))).map((text) => ({ text, message })),
+  );
 }
 
 /** The sentences that ask to be remembered (G13). */
@@ -41,6 +35,7 @@ export function askedSentences(messages: readonly InboundMessage[]) {
 
 /** Lines that start pasted text; everything after them is ignored. */
 const PASTED: readonly RegExp[] = [
+  /^[^\S\n]*\[Forwarded\b/mu,
   /^[^\S\n]*(?:from|von|to|an|subject|betreff|发件人|收件人|主题)\s*[:：][^\S\n]*\S/imu,
   /^[^\S\n]*-{2,}[^\S\n]*(?:original|forwarded|ursprüngliche|weitergeleitete|原始|转发)/imu,
   /^[^\S\n]*(?:on|am|le)\b.{4,90}\b(?:wrote|schrieb)\b.{0,60}:[^\S\n]*$/imu,
@@ -51,7 +46,6 @@ const PASTED: readonly RegExp[] = [
 
 /** The first `most` characters of a text, without what is probably text of another person. */
 export function ownText(text: string, most = LOOKED_AT): string {
-  if (isForwarded(text)) return '';
   const start = text.slice(0, most).toWellFormed();
   const pasted = PASTED.map((form) => start.search(form)).filter((at) => at !== -1);
   return start

@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/core';
+import { type InboundMessage, typedText } from '@parley/core';
 import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 
 /** Files of one turn, and the text of each and of all, in characters. */
@@ -14,7 +14,7 @@ const MENTION =
  */
 export async function mentionedFiles(
   view: Pick<WorkspaceView, 'read'>,
-  messages: readonly Pick<InboundMessage, 'text' | 'trigger'>[],
+  messages: readonly Naming[],
 ): Promise<readonly WorkspaceFile[]> {
   const files: WorkspaceFile[] = [];
   let room = MOST_IN_ALL;
@@ -27,9 +27,14 @@ export async function mentionedFiles(
   return files;
 }
 
-function namesIn(messages: readonly Pick<InboundMessage, 'text' | 'trigger'>[]): readonly string[] {
-  const said = messages.filter(({ trigger }) => trigger === undefined || trigger === 'cron');
-  const names = said.flatMap(({ text }) =>
+type Naming = Pick<InboundMessage, 'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'>;
+
+/** Text that was passed on names no files: its writer is not the person. */
+function namesIn(messages: readonly Naming[]): readonly string[] {
+  const said = messages.map((message) =>
+    message.trigger === 'cron' ? message.text : typedText(message),
+  );
+  const names = said.flatMap((text) =>
     text.includes('@') ? [...text.matchAll(MENTION)].map(([, name = '']) => name) : [],
   );
   return [...new Set(names)].slice(0, MOST_FILES);

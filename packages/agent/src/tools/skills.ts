@@ -1,4 +1,4 @@
-import { BoundedMap, type PromptPart } from '@parley/core';
+import { BoundedMap, mayCommand, type PromptPart } from '@parley/core';
 import type { ContextSource, PromptContext, PromptFeatures, SourceTurn } from '@parley/prompt';
 import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
 import { z } from 'zod';
@@ -57,7 +57,9 @@ async function calledIn(
   { messages, reader }: SkillTurn,
   skills: Pick<Skills, 'called'>,
 ): Promise<readonly PromptPart[]> {
-  const typed = messages.flatMap(({ text }) => parseSkillCommand(text)?.command ?? []);
+  const typed = messages
+    .filter(mayCommand)
+    .flatMap(({ text }) => parseSkillCommand(text)?.command ?? []);
   const parts: PromptPart[] = [];
   for (const command of new Set(typed)) {
     if (parts.length === MOST_CALLED) break;

@@ -176,7 +176,7 @@ export interface CallLimits extends ToolLimits {
 }
 
 /** Tools of plugins are not always written in TypeScript. */
-const Outcome = z.object({
+export const ToolOutcomeShape = z.object({
   text: z.string(),
   note: z.string().default(''),
   failed: z.boolean().default(false),
@@ -207,7 +207,7 @@ export async function runTool(
     const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
       tool.run(input, { ...at, signal }),
     );
-    const { text, note, failed, files } = Outcome.parse(result);
+    const { text, note, failed, files } = ToolOutcomeShape.parse(result);
     const characters = tool.limits?.characters ?? outputCharacters;
     const cut = cutText(text, characters, `what ${tool.name} said`).text;
     const shown = framed(foreign, note, cut) || '(It said nothing.)';

@@ -237,6 +237,7 @@ function inbound(
     chat: { id: chatId, type: 'direct', ...(separate && { separate: true }) },
     sender: { id: senderId, name: user ?? client.name, isBot: false },
     text,
+    authored: { text: true },
     ...(attachments.length > 0 && { attachments }),
     ...(Object.keys(sentAlong).length > 0 && { client: sentAlong }),
     ...(responseFormat !== undefined && { responseFormat }),

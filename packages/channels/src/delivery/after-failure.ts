@@ -161,7 +161,7 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
 async function tellOfClosed(
   { tellOwner, chatName, log }: FailureDeps,
   { id, route: { channel, chatId, threadId } }: OutboundPart,
-  { message: reason }: ChannelError,
+  { message: reason, failure }: ChannelError,
 ): Promise<void> {
   const place = [channel, chatId, ...(threadId === undefined ? [] : [threadId])].join(' ');
   try {
@@ -169,7 +169,7 @@ async function tellOfClosed(
     const where =
       name === undefined ? inlineCode(place) : `${literal(name)} (${inlineCode(place)})`;
     const text = `An answer could not be delivered to ${where}: ${literal(reason)}`;
-    await tellOwner?.(`closed ${place} ${reason}`, text);
+    await tellOwner?.(`closed ${place} ${failure.kind}`, text);
   } catch (error) {
     log.warn({ part: id, reason: reasonOf(error) }, 'the owner could not be notified');
   }
@@ -208,7 +208,10 @@ function asChannelError(thrown: unknown): ChannelError {
 }
 
 /** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
-export async function recover(deps: FailureDeps, { part, sendingAt }: DuePart): Promise<void> {
+export async function recover(
+  deps: FailureDeps,
+  { part, sendingAt, attempts }: DuePart,
+): Promise<void> {
   if (!(await deps.outbox.takeOver(part.id))) return;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
   const reason = 'interrupted while sending';
@@ -219,6 +222,10 @@ export async function recover(deps: FailureDeps, { part, sendingAt }: DuePart): 
     await deps.outbox.markSent(part.id, messageId, deps.clock());
     return;
   }
+  // Without it the chat may never learn that an answer is uncertain, so the death of a process over a notice is made good
+  // for, once.
+  if (part.noticeOf !== undefined && attempts === 0)
+    return deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, 'counts');
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
 }
 
@@ -237,8 +244,8 @@ async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string |
 }
 
 /**
- * Whether a part that may have arrived is sent again. A notice always is: twice it does no harm, and
- * without it the chat may never learn that an answer is uncertain.
+ * Whether a part that may have arrived is sent again. A notice is not: one cause gives one notice, and a channel whose
+ * every outcome is unknown would flood its chats.
  */
 export function mayRepeat(
   { capabilities, whenUncertain, clock }: FailureDeps,
@@ -248,8 +255,8 @@ export function mayRepeat(
   const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
   // Sent in what is now the future, because the clock was set back: how long ago is not known.
   const isKeyKnown = idempotentSend && Math.abs(clock() - sentAt) <= idempotentForMs;
-  const isHarmless = isKeyKnown || part.noticeOf !== undefined || part.act !== undefined;
-  return isHarmless || whenUncertain === 'resend';
+  const isHarmless = isKeyKnown || part.act !== undefined;
+  return isHarmless || (whenUncertain === 'resend' && part.noticeOf === undefined);
 }
 
 function uncertain({ capabilities }: FailureDeps, { idempotencyKey }: OutboundPart): Notice {

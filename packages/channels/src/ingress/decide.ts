@@ -1,4 +1,4 @@
-import type { BusyPolicy, InboundMessage } from '@parley/core';
+import { type BusyPolicy, type InboundMessage, mayCommand } from '@parley/core';
 import type { LinkRepository, PairingRepository } from '@parley/store';
 import type { AgentRules } from './agent-route.ts';
 import { type GroupCommands, isInTurn, parseCommand, type TypedCommand } from './command.ts';
@@ -47,13 +47,18 @@ export function decideIngress(
   }
   if (isEmpty) return ignore('no text');
   const reason = `${access.reason}; ${activation.reason}`;
-  const command = parseCommand(message.text);
+  const command = commandIn(message);
   if (command && !isInTurn(command.name)) return { kind: 'command', command, reason };
   if (message.text.length > limits.messageCharacters) {
     const tooLong = `longer than ${limits.messageCharacters} characters`;
     return { kind: 'refuse', reason: tooLong, notice: 'too-long' };
   }
   return { kind: 'turn', reason, ...(command && { command }) };
+}
+
+/** A text that its sender did not type, as one of an inline bot, gives no commands. */
+function commandIn(message: Pick<InboundMessage, 'text' | 'authored'>) {
+  return mayCommand(message) ? parseCommand(message.text) : null;
 }
 
 function ignore(reason: string, keepAsContext = false): IngressDecision {
@@ -146,14 +151,14 @@ export interface SenderRightsDeps {
  */
 export async function senderRights(
   deps: SenderRightsDeps,
-  message: Authored & Pick<InboundMessage, 'text'>,
+  message: Authored & Pick<InboundMessage, 'text' | 'authored'>,
 ): Promise<SenderRights> {
   const { store, rules } = deps;
   const { chat, sender } = message;
   const person = personId(message);
   const isDirect = chat.type === 'direct';
   const isNamed = rules.owners.includes(person);
-  if (sender.isBot || (!isDirect && parseCommand(message.text) === null)) {
+  if (sender.isBot || (!isDirect && commandIn(message) === null)) {
     return { isOwner: isNamed, isAllowed: false, mainConversation: null };
   }
   const { isOwner, mainConversation } = await ownershipOf(store.links, rules.owners, person);

@@ -174,6 +174,7 @@ function inbound(
     },
     sender: { id: OWNER_ID, name: 'Owner', isBot: false },
     text,
+    authored: { text: true },
     ...(attachments.length > 0 && { attachments }),
     // A terminal has written its lines for good.
     ...(channel === 'web' && replaces !== undefined && { replaces }),

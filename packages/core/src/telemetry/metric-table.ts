@@ -124,6 +124,11 @@ export const PARLEY_METRICS: MetricTable = {
     'channel',
     'reason',
   ),
+  parley_adapter_defects_total: counter(
+    'Results of an adapter that break its contract, by the function that returned them.',
+    'channel',
+    'what',
+  ),
   parley_outbox_parts_total: counter(
     'Parts of answers that reached a state of delivery.',
     'channel',

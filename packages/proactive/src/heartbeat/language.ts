@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/core';
+import { type InboundMessage, typedText } from '@parley/core';
 
 /** Scripts in which one language is by far the most usual; the first that is found wins, as kana beside Han do. */
 const SCRIPTS: readonly (readonly [RegExp, string])[] = [
@@ -78,5 +78,5 @@ export function languageInProfile(text: string): string | undefined {
 
 /** What people wrote themselves. */
 export function wordsOf(messages: readonly InboundMessage[]): readonly string[] {
-  return messages.flatMap(({ trigger, text }) => (trigger === undefined ? [text] : []));
+  return messages.map(typedText).filter((text) => text !== '');
 }

@@ -1,6 +1,6 @@
 import type { ChannelDefinition } from '@parley/channels';
 import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
-import { countOf } from '@parley/core';
+import { countOf, defectsText } from '@parley/core';
 import type { AccountStatus } from '@parley/gateway';
 import { configuredModels, type ModelProbe, probeProvider } from '@parley/models/probe';
 import { probeRedis } from '@parley/queue/probe';
@@ -101,7 +101,8 @@ function channelChecks(situation: Situation, { channels }: LoadedSettings): read
     const definition = situation.definitions.find(({ id }) => id === account.channel);
     const run = async (signal: AbortSignal): Promise<readonly Finding[]> => {
       const probe = await probeOf(situation, account, definition, signal);
-      return channelFindings(probe, stateOf(situation, account), subject);
+      const findings = channelFindings(probe, stateOf(situation, account), subject);
+      return [...findings, ...defectFindings(situation, account, subject)];
     };
     return [{ name: 'channel', run }];
   });
@@ -140,12 +141,29 @@ async function probeOf(
 type AccountState = AccountStatus['state'] | 'not-served' | null;
 
 /** What the running gateway says of an account; null where none runs. */
-function stateOf({ gateway }: Situation, { channel, account }: AccountName): AccountState {
-  if (gateway.kind !== 'runs') return null;
-  const served = gateway.status.channels.find(
-    (one) => one.channel === channel && one.account === account,
-  );
-  return served?.state ?? 'not-served';
+function stateOf(situation: Situation, name: AccountName): AccountState {
+  if (situation.gateway.kind !== 'runs') return null;
+  return servedAs(situation, name)?.state ?? 'not-served';
+}
+
+function servedAs(
+  { gateway }: Situation,
+  { channel, account }: AccountName,
+): AccountStatus | undefined {
+  if (gateway.kind !== 'runs') return undefined;
+  return gateway.status.channels.find((one) => one.channel === channel && one.account === account);
+}
+
+/** What the adapter of an account did against its contract, also where messages still come and go. */
+function defectFindings(
+  situation: Situation,
+  name: AccountName,
+  subject: string,
+): readonly Finding[] {
+  const defects = servedAs(situation, name)?.defects;
+  if (defects === undefined) return [];
+  const fix = 'Report it to who wrote this channel, or update or remove it.';
+  return [warning(`its adapter has ${defectsText(defects)}`, fix, subject)];
 }
 
 /** The worse of what the platform and the running gateway say. */

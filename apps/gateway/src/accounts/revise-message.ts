@@ -1,0 +1,28 @@
+import { brokenContract, parseCommand, type Revision } from '@parley/channels';
+import { fromOutside, InboundMessage } from '@parley/core';
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+
+const RevisionShape = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('edited'), message: InboundMessage }),
+  z.object({ kind: z.literal('deleted'), chatId: z.string(), messageId: z.string() }),
+]);
+
+/** Carries out what a person did to a message they had sent before. Throws ParleyError `inbound-invalid`. */
+export async function reviseMessage(
+  { inbox }: Pick<Store, 'inbox'>,
+  place: { readonly channel: string; readonly account: string },
+  revision: Revision,
+): Promise<void> {
+  const { data: known, error } = RevisionShape.safeParse(revision);
+  if (error) throw brokenContract(`The ${place.channel} adapter made a change`, error);
+  if (known.kind === 'deleted') {
+    const { chatId, messageId } = known;
+    await inbox.revise({ ...place, chatId, messageId }, null);
+    return;
+  }
+  const message = fromOutside(known.message);
+  // Who may use a command is decided when it arrives; an edit cannot bring one in behind that.
+  if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
+  await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
+}

@@ -1,0 +1,173 @@
+import type { ChannelAdapter, ChannelDefinition } from '@parley/channels';
+import { type LiveBus, silentLogger, silentMeter, systemTime } from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
+import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
+import { openStore, type Store } from '@parley/store';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import type { AccountDeps } from './accounts/connect-account.ts';
+import { type AccountSweeps, sweepAccounts } from './accounts/sweep-accounts.ts';
+import { type ChannelAccount, openAccount } from './channel-account.ts';
+import { healthOf } from './http/health.ts';
+
+const PLACE = { channel: 'board', account: 'default', chatId: '1' } as const;
+const rules = {
+  policy: {
+    access: {
+      direct: 'open',
+      groups: 'disabled',
+      allow: [],
+      allowGroups: [],
+      groupCommands: 'owners',
+    },
+    activation: 'mention',
+    answers: { mentions: 'dead', numbered: false },
+  },
+  owners: [],
+  limits: { messageCharacters: 100, waitingPerConversation: 5, waitingInAll: 100 },
+} as const;
+
+/** Receipts of code that nobody has checked: the wrong field, the wrong type, nothing. */
+const wrongReceipt = fc.oneof(
+  fc.constantFrom(undefined, null, '', 'ok', 7, true, [], {}),
+  fc.record({ messageId: fc.string() }),
+  fc.record({
+    platformMessageId: fc.oneof(
+      fc.constantFrom(null, undefined, '', {}, [], 1.5, Number.NaN, true, 'x'.repeat(300)),
+      fc.record({ id: fc.string() }),
+    ),
+  }),
+);
+
+let store: Store;
+let turns: WakeUpQueue;
+let bus: LiveBus;
+let sweeps: AccountSweeps;
+let account: ChannelAccount;
+/** Text of each send, in order. */
+let sends: string[];
+
+/** A channel as a plugin brings one. */
+async function connect(send: (nth: number) => unknown): Promise<void> {
+  sends = [];
+  const definition: ChannelDefinition = {
+    id: 'board',
+    settings: z.unknown(),
+    load: async () => (context) => {
+      const adapter: object = {
+        capabilities: CAPABILITIES,
+        start: async () => context.report({ kind: 'connected', as: 'board' }),
+        stop: async () => {},
+        send: async ({ body }: { body: { text: string } }) => {
+          sends.push(body.text);
+          return send(sends.length);
+        },
+      };
+      return adapter as ChannelAdapter;
+    },
+  };
+  account = await openAccount(deps(), { definition, account: 'default', settings: {}, rules });
+}
+
+const deps = (): AccountDeps => ({
+  store,
+  turns,
+  bus,
+  sweeps,
+  log: silentLogger,
+  meter: silentMeter,
+  clock: systemTime.clock,
+  monotonic: systemTime.monotonic,
+  random: () => 0.5,
+  scrub: (text) => text,
+  pass: () => {},
+  situation: () => ({ agentName: 'Polly', model: 'none', models: [] }),
+  media: { fileBytes: 1, messageBytes: 1, keptBytes: 1, personFiles: 1, personBytes: 1 },
+});
+
+async function owe(count: number): Promise<void> {
+  const route = { ...PLACE, target: CAPABILITIES.target };
+  const partOf = (nth: number) => ({
+    route,
+    body: { text: `part ${nth}`, plain: `part ${nth}` },
+  });
+  const others = Array.from({ length: count - 1 }, (_, nth) => partOf(nth + 1));
+  await store.outbox.post({ key: 'k', parts: [partOf(0), ...others] }, systemTime.clock());
+  await wakeDeliveryOn(bus)(PLACE.channel, PLACE.account, PLACE.chatId);
+}
+
+/** However slow the machine is. */
+const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 30_000 });
+
+const states = async () => (await store.outbox.recent(PLACE, 100)).map(({ state }) => state);
+
+async function open(): Promise<void> {
+  store = await openStore({ url: 'sqlite::memory:', clock: systemTime.clock });
+  turns = await openTurnQueue({ url: 'memory:', log: silentLogger });
+  bus = createLocalBus(silentLogger);
+  sweeps = sweepAccounts({ store, clock: systemTime.clock, log: silentLogger });
+}
+
+async function close(): Promise<void> {
+  await account.stopReceiving();
+  await account.close(0);
+  await sweeps.stop();
+  await turns.close();
+  await store.close();
+}
+
+describe('a channel of a plugin that returns wrong receipts', () => {
+  beforeEach(open);
+  afterEach(close);
+
+  it('[F01] [D04] sends each part once, tells no chat of it, and is stopped after three', async () => {
+    await fc.assert(
+      fc
+        .asyncProperty(fc.array(wrongReceipt, { minLength: 3, maxLength: 3 }), async (receipts) => {
+          await connect((nth) => receipts[(nth - 1) % receipts.length]);
+          await owe(6);
+          await until(() => expect(account.status().state.kind).toBe('failed'));
+          expect(sends).toEqual(['part 0', 'part 1', 'part 2']);
+          // No part is uncertain, and no notice was added.
+          expect((await states()).toSorted()).toEqual([
+            ...['pending', 'pending', 'pending'],
+            ...['sent', 'sent', 'sent'],
+          ]);
+          expect(account.status()).toMatchObject({
+            state: { reason: expect.stringContaining('"send" was wrong') },
+            defects: { count: 3, last: { what: 'send' } },
+          });
+          expect(healthOf([], [account.status()]).status).toBe('down');
+        })
+        .afterEach(async () => {
+          await close();
+          await open();
+        }),
+      { numRuns: 12 },
+    );
+    await connect(() => ({ platformMessageId: '1' }));
+  });
+
+  it('[F01] shows one wrong receipt although the channel goes on', async () => {
+    await connect((nth) => (nth === 1 ? { messageId: '1' } : { platformMessageId: `m${nth}` }));
+    await owe(4);
+    await until(async () => expect(await states()).toEqual(['sent', 'sent', 'sent', 'sent']));
+    expect(sends).toHaveLength(4);
+    const status = account.status();
+    expect(status).toMatchObject({ state: { kind: 'connected' }, defects: { count: 1 } });
+    expect(healthOf([], [status])).toEqual({
+      status: 'degraded',
+      reasons: ['board/default: defects of its adapter: 1'],
+    });
+  });
+
+  it('[D04] a channel whose every outcome is unknown gives one notice for one part', async () => {
+    await connect(() => Promise.reject(new TypeError('x is undefined')));
+    await owe(1);
+    await until(async () => expect(await states()).toEqual(['unknown', 'unknown']));
+    expect(sends).toHaveLength(2);
+    expect(sends[1]).toContain('cannot tell whether it arrived');
+    expect(account.status()).toMatchObject({ state: { kind: 'connected' }, defects: { count: 2 } });
+  });
+});

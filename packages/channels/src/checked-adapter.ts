@@ -1,0 +1,253 @@
+import {
+  Capabilities,
+  ChannelError,
+  type ChannelFailure,
+  type Defects,
+  InboundMessage,
+  type OutboundPart,
+  type Receipt,
+  reasonOf,
+} from '@parley/core';
+import { z } from 'zod';
+import type {
+  ChannelAdapter,
+  ChannelState,
+  FilesFacet,
+  HttpFacet,
+  SenderFacts,
+  StreamingFacet,
+} from './adapter.ts';
+
+const Work = z.custom((value) => typeof value === 'function', 'must be a function');
+const Ms = z.number().nonnegative();
+const Shape = z.looseObject({
+  capabilities: z.looseObject(Capabilities.shape),
+  start: Work,
+  stop: Work,
+  send: Work,
+  findSent: Work.optional(),
+  chatName: Work.optional(),
+  typing: z.looseObject({ repeatMs: Ms, show: Work }).optional(),
+  streaming: z
+    .looseObject({ minIntervalMs: Ms, update: Work, end: Work, pace: Work.optional() })
+    .optional(),
+  files: z.looseObject({ maxBytes: z.number().positive(), fetch: Work }).optional(),
+  messages: z
+    .looseObject({ edit: Work.optional(), delete: Work.optional(), react: Work.optional() })
+    .optional(),
+  http: z.looseObject({ fetch: Work }).optional(),
+});
+
+/** What is wrong with the form of an adapter that was just made, for people; empty where nothing is. */
+export function shapeProblems(adapter: unknown): readonly string[] {
+  const { error } = Shape.safeParse(adapter);
+  return (error?.issues ?? []).map(({ path, message }) =>
+    [z.core.toDotPath(path), message].filter(Boolean).join(': '),
+  );
+}
+
+/**
+ * An adapter whose results are checked where they enter (F01): a wrong one is counted and replaced by what does no harm,
+ * so that neither the database nor another part meets it. What an adapter returns by contract passes unchanged.
+ */
+export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): ChannelAdapter {
+  const { findSent, chatName, reportsStart, typing, streaming, files, messages, http } = adapter;
+  return {
+    get capabilities() {
+      return adapter.capabilities;
+    },
+    start: () => adapter.start(),
+    stop: () => adapter.stop(),
+    send: (part, signal, onStart) =>
+      checkedSend(defects, part, signal, () => adapter.send(part, signal, onStart)),
+    ...(findSent && {
+      findSent: async (...asked) =>
+        accepted(defects, 'findSent', Id.optional(), await findSent(...asked), undefined),
+    }),
+    ...(chatName && {
+      chatName: async (address) =>
+        accepted(defects, 'chatName', Name.optional(), await chatName(address), undefined),
+    }),
+    ...(reportsStart && { reportsStart }),
+    ...(typing && { typing }),
+    ...(streaming && { streaming: checkedStreaming(streaming, defects) }),
+    ...(files && { files: checkedFiles(files, defects) }),
+    ...(messages && { messages }),
+    ...(http && { http: checkedHttp(http, defects) }),
+  };
+}
+
+/** Some libraries have numbers as ids. */
+const Id = z.union([z.string(), z.int().transform(String)]).pipe(z.string().min(1).max(256));
+const Name = z.string().max(1_000);
+const ReceiptShape = z.object({ platformMessageId: Id });
+
+/** The id of a message that has arrived without a readable receipt: no platform has such ids. */
+function unknownId({ id }: OutboundPart): string {
+  return `unknown:${id}`;
+}
+
+/**
+ * A send that resolves has sent. Without a readable receipt the part counts as sent under an id of our own: sending it
+ * again would double it, and calling it uncertain would ask a person about a message that is there.
+ */
+async function checkedSend(
+  defects: Defects,
+  part: OutboundPart,
+  signal: AbortSignal,
+  send: () => Promise<Receipt>,
+): Promise<Receipt> {
+  let returned: unknown;
+  try {
+    returned = await send();
+  } catch (thrown) {
+    // What a timeout or the end of the process interrupts may fail in any way.
+    if (signal.aborted) throw thrown;
+    throw readThrown(defects, thrown);
+  }
+  const unread = { platformMessageId: unknownId(part) };
+  return accepted(defects, 'send', ReceiptShape, returned, unread);
+}
+
+const Kind = <Name extends ChannelFailure['kind']>(kind: Name) =>
+  z.object({ kind: z.literal(kind) });
+const Failure: z.ZodType<ChannelFailure> = z.discriminatedUnion('kind', [
+  Kind('rate-limited').extend({ retryAfterMs: Ms, scope: z.enum(['chat', 'account']) }),
+  Kind('refused-format'),
+  Kind('gone'),
+  Kind('forbidden'),
+  Kind('refused'),
+  Kind('transient').extend({ untried: z.literal(true).exactOptional() }),
+  Kind('unknown-outcome'),
+]);
+/** Also of a plugin with a copy of this package, whose errors are of another class. */
+const Thrown = z.object({ failure: Failure, message: z.string() });
+
+/**
+ * Anything but a ChannelError leaves the outcome unknown. It is counted, and never stops the account: which message
+ * makes an adapter throw, people in chats may choose.
+ */
+function readThrown(defects: Defects, thrown: unknown): ChannelError {
+  const { data } = Thrown.safeParse(thrown);
+  if (data !== undefined)
+    return thrown instanceof ChannelError
+      ? thrown
+      : new ChannelError(data.failure, data.message, thrown);
+  const reason = reasonOf(thrown);
+  defects.note('send (thrown)', `it threw something else than a ChannelError: ${reason}`);
+  return new ChannelError({ kind: 'unknown-outcome' }, reason, thrown);
+}
+
+function accepted<Result, Otherwise>(
+  defects: Defects,
+  what: string,
+  shape: z.ZodType<Result>,
+  returned: unknown,
+  otherwise: Otherwise,
+): Result | Otherwise {
+  const { success, data, error } = shape.safeParse(returned);
+  if (success) {
+    defects.pass(what);
+    return data;
+  }
+  // The issues name fields, never what is in them.
+  const [issue] = error.issues;
+  const where =
+    issue === undefined || issue.path.length === 0 ? 'result' : z.core.toDotPath(issue.path);
+  defects.note(what, `its ${where} is wrong: ${issue?.code ?? 'unreadable'}`);
+  return otherwise;
+}
+
+const Pace = z.object({ minIntervalMs: Ms, firstAfterMs: Ms.optional() }).nullable();
+
+function checkedStreaming(streaming: StreamingFacet, defects: Defects): StreamingFacet {
+  const { minIntervalMs, maxLength, pace, call } = streaming;
+  return {
+    minIntervalMs,
+    firstAfterMs: streaming.firstAfterMs,
+    maxLength,
+    ...(pace && {
+      pace: (...asked) => accepted(defects, 'pace', Pace, pace.apply(streaming, asked), null),
+    }),
+    update: (...of) => streaming.update(...of),
+    ...(call && { call: (...of) => call.apply(streaming, of) }),
+    end: (...of) => streaming.end(...of),
+  };
+}
+
+const Bytes = z.instanceof(Uint8Array);
+
+function checkedFiles(files: FilesFacet, defects: Defects): FilesFacet {
+  return {
+    maxBytes: files.maxBytes,
+    async fetch(ref, limit, signal) {
+      const fetched = await files.fetch(ref, limit, signal);
+      const bytes = accepted(defects, 'files.fetch', Bytes, fetched, null);
+      if (bytes !== null && bytes.length <= limit) return bytes;
+      if (bytes !== null)
+        defects.note('files.fetch', 'it returned more bytes than it was asked for');
+      const message = 'The channel returned no usable file. This is a defect of the adapter.';
+      throw new ChannelError({ kind: 'refused' }, message);
+    },
+  };
+}
+
+/** Also one of another copy of `undici`. */
+const Answer = z.custom<Response>(
+  (value) => Object.prototype.toString.call(value) === '[object Response]',
+);
+
+function checkedHttp(http: HttpFacet, defects: Defects): HttpFacet {
+  const { open } = http;
+  return {
+    ...(open && { open }),
+    async fetch(request) {
+      const answer = accepted(defects, 'http.fetch', Answer, await http.fetch(request), null);
+      return answer ?? new Response('The channel gave no answer.\n', { status: 502 });
+    },
+  };
+}
+
+const Text = z.string().max(10_000);
+const State: z.ZodType<ChannelState> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('starting') }),
+  z.object({ kind: z.literal('pairing'), code: Text, how: z.enum(['scan', 'type']) }),
+  z.object({ kind: z.literal('connected'), as: Text }),
+  z.object({ kind: z.literal('standby'), holder: Text }),
+  z.object({ kind: z.literal('retrying'), reason: Text, nextAttemptAt: z.number() }),
+  z.object({ kind: z.literal('failed'), reason: Text, fix: Text }),
+  z.object({ kind: z.literal('stopped') }),
+]);
+
+/** A state that an adapter reports; undefined: it is none, and is ignored. */
+export function checkedState(state: unknown, defects: Defects): ChannelState | undefined {
+  return accepted(defects, 'report', State, state, undefined);
+}
+
+/** Facts about a sender that give rights: only what is exactly true grants anything. */
+export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): SenderFacts {
+  const { isAdministrator, roles, earlier } = facts ?? {};
+  return {
+    ...(isAdministrator && {
+      isAdministrator: async (signal) =>
+        accepted(defects, 'isAdministrator', z.boolean(), await isAdministrator(signal), false),
+    }),
+    ...(roles && {
+      roles: async (signal) => accepted(defects, 'roles', z.array(Id), await roles(signal), []),
+    }),
+    ...(earlier && {
+      earlier: async (signal) =>
+        accepted(defects, 'earlier', z.array(InboundMessage), await earlier(signal), []),
+    }),
+  };
+}
+
+const STOPPING: readonly string[] = ['send', 'findSent', 'chatName', 'pace', 'report'];
+
+/**
+ * The function whose results were wrong so often in a row that the account must stop; undefined: none. Results that depend on
+ * what people send, as of a file or a request, are replaced one by one and stop nothing.
+ */
+export function stoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
+  return STOPPING.find((what) => defects.isOff(what));
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { InboundMessage } from './inbound-message.ts';
+
+/**
+ * What of a message its sender typed or spoke in this chat, as the adapter knows it. What is not named here is text of
+ * outsiders, whoever passed it on: forwarded messages and their captions, contact cards, places, polls, games, texts of
+ * inline bots, what a platform or the adapter itself writes about a message, files, stickers.
+ */
+export const Authored = z.strictObject({
+  /** All of `text`: typed, dictated into the app, or the button of this bot that they pressed. */
+  text: z.literal(true).optional(),
+  /** The voice recordings among the attachments: recorded by the sender for this message. */
+  voice: z.literal(true).optional(),
+  /** The text in `replyTo`: typed by the same sender, or in a direct chat written by this bot. */
+  quote: z.literal(true).optional(),
+});
+export type Authored = z.infer<typeof Authored>;
+
+type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'authored'>;
+
+/**
+ * The one decision about whose words a message holds: for approvals, memory, addresses, mentioned files and commands
+ * alike. An adapter that does not say (0.1.0, and channels of plugins) is believed for plain text alone.
+ */
+function authoredIn(message: Told): Authored {
+  const { authored, text, attachments, replyTo } = message;
+  if (authored !== undefined) return authored;
+  const isPlain = attachments === undefined && replyTo?.text === undefined && !isMade(text);
+  return isPlain ? { text: true } : {};
+}
+
+/** How 0.1.0 began what nobody typed: `[Contact: …]`, `[Forwarded from …]`; polls of Discord had no brackets. */
+const MADE = /^(?:\[|Poll: )/;
+
+function isMade(text: string): boolean {
+  return MADE.test(text.trimStart());
+}
+
+/** The text that the sender typed; empty where outsiders, a program or Parley itself wrote it. */
+export function typedText(
+  message: Told & Pick<InboundMessage, 'trigger'> & { readonly sender?: { isBot: boolean } },
+): string {
+  if (message.trigger !== undefined || message.sender?.isBot === true) return '';
+  return authoredIn(message).text === true ? message.text : '';
+}
+
+/** Whether a message of a person brings anything that its sender neither typed nor spoke. */
+export function hasOutsideText(message: Told): boolean {
+  const { text, attachments = [], replyTo } = message;
+  const authored = authoredIn(message);
+  if (text !== '' && authored.text !== true) return true;
+  if ((replyTo?.text ?? '') !== '' && authored.quote !== true) return true;
+  return attachments.some(({ kind }) => kind !== 'voice' || authored.voice !== true);
+}
+
+/** What the adapter says that nobody typed can be no command, whatever it starts with. */
+export function mayCommand({ authored }: Pick<InboundMessage, 'authored'>): boolean {
+  return authored === undefined || authored.text === true;
+}

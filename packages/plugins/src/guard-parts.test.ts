@@ -1,0 +1,76 @@
+import type { Tool, TurnHook } from '@parley/agent';
+import { Defects } from '@parley/core';
+import type { ContextSource } from '@parley/prompt';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { watchedParts } from './guard-parts.ts';
+import type { PluginLayer } from './plugin.ts';
+
+/** A plugin's parts, all of whose functions return the same. */
+function parts(result: () => unknown) {
+  const give = async () => result();
+  const tool: object = {
+    ...{ name: 'weather', summary: 'x', tier: 'middleware', effect: 'read', audience: 'everyone' },
+    ...{ approval: 'never', input: z.object({}), run: give, proposes: give },
+  };
+  const layer: object = { id: 'sky', volatility: 'turn', placement: 'user', render: give };
+  const defects = new Defects({ clock: () => 1, onDefect: () => {} });
+  const watched = watchedParts(
+    {
+      tools: [tool as Tool],
+      layers: [layer as PluginLayer],
+      hooks: [{ id: 'hour', before: give } as TurnHook],
+      sources: [{ id: 'sun', gather: give } as ContextSource],
+    },
+    defects,
+  );
+  const [one, sky, hour, sun] = [
+    watched.tools[0],
+    watched.layers[0],
+    watched.hooks[0],
+    watched.sources[0],
+  ];
+  const none = {} as never;
+  const calls: readonly (() => unknown)[] = [
+    () => one?.run(none, none),
+    () => one?.proposes?.(none, none),
+    () => sky?.render(none, none),
+    () => hour?.before?.(none, none),
+    () => sun?.gather(none),
+  ];
+  return { calls, defects };
+}
+
+describe('what the parts of a plugin return', () => {
+  it('[P16] is left out and counted where it is wrong, and not asked for after three in a row', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(7, 'text', [7], true, undefined, { text: 7 }),
+        async (wrong) => {
+          let asked = 0;
+          const { calls, defects } = parts(() => {
+            asked += 1;
+            return wrong;
+          });
+          const [run] = calls;
+          for (let nth = 0; nth < 5; nth += 1)
+            await expect(run?.()).rejects.toThrow('tool weather');
+          expect(asked).toBe(3);
+          expect(defects.summary()).toMatchObject({ count: 3, last: { what: 'tool weather' } });
+        },
+      ),
+    );
+  });
+
+  it('[P16] each part is counted for itself, and passes what is right', async () => {
+    const { calls, defects } = parts(() => 7);
+    for (const call of calls) await expect(call()).rejects.toThrow('broke its contract');
+    expect(defects.summary()?.count).toBe(calls.length);
+    const right = { text: 'hi', source: 'x', audience: { kind: 'everyone' } };
+    const fine = parts(() => right);
+    const [run, , render, before, gather] = fine.calls;
+    for (const call of [run, render, before, gather]) expect(await call?.()).toEqual(right);
+    expect(fine.defects.summary()).toBeUndefined();
+  });
+});

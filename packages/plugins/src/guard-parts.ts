@@ -1,0 +1,144 @@
+import {
+  type Tool,
+  ToolOutcomeShape,
+  TurnAdditionsShape,
+  type TurnHook,
+  withTimeLimit,
+} from '@parley/agent';
+import type { ChannelDefinition } from '@parley/channels';
+import { Audience, type Defects } from '@parley/core';
+import type { ContextSource, Layer } from '@parley/prompt';
+import { z } from 'zod';
+import type { LoadedParts, PluginLayer } from './plugin.ts';
+
+/** As long as a hook has (P16). In ms. */
+const PATIENCE_MS = 2_000;
+/** As long as a setup has. In ms. */
+const LOAD_MS = 10_000;
+
+const Cut = z.object({ shown: z.number(), total: z.number() });
+/** What a layer returns. */
+const Rendered = z.union([
+  z.object({ absent: z.string() }),
+  z.object({
+    text: z.string(),
+    source: z.string(),
+    audience: Audience,
+    cut: Cut.nullable().exactOptional(),
+  }),
+]);
+const Features = z.looseObject({});
+
+/**
+ * A plugin's layer that cannot hold up or break the assembling of a prompt: it throws when it takes
+ * too long or returns anything but text with an audience, and the assembler leaves it out.
+ */
+export function guardedLayer(layer: PluginLayer, patienceMs = PATIENCE_MS): Layer {
+  const { id, volatility, placement, modes, reads = [] } = layer;
+  return {
+    id,
+    volatility,
+    placement,
+    reads,
+    ...(modes === undefined ? {} : { modes }),
+    async render(context, options) {
+      const output = await withTimeLimit({ ms: patienceMs }, async () =>
+        layer.render(context, options),
+      );
+      const { data, error } = Rendered.safeParse(output);
+      if (error) throw new Error(`the layer ${id} returned neither text nor a reason for none`);
+      return data;
+    },
+  };
+}
+
+/** The same for a source; what its fields hold is for the layers to judge. */
+export function guardedSource(source: ContextSource, patienceMs = PATIENCE_MS): ContextSource {
+  const { id, reads = [] } = source;
+  return {
+    id,
+    reads,
+    gather: (turn) =>
+      withTimeLimit({ ms: patienceMs }, async () => Features.parse(await source.gather(turn))),
+  };
+}
+
+/** A plugin's channel whose code cannot hold up the start of the others. */
+export function guardedChannel(
+  channel: ChannelDefinition,
+  patienceMs = LOAD_MS,
+): ChannelDefinition {
+  const { id, settings, answersStrangers } = channel;
+  return {
+    id,
+    settings,
+    ...(answersStrangers === undefined ? {} : { answersStrangers }),
+    load: () => withTimeLimit({ ms: patienceMs }, async () => channel.load()),
+  };
+}
+
+const Proposed = z
+  .object({ shown: z.record(z.string(), z.unknown()), content: z.string(), always: z.boolean() })
+  .nullable();
+
+type Watched = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
+
+/**
+ * The same parts, whose results are checked where they enter. A wrong one is counted and thrown as an error, which leaves
+ * that one result out; a part whose results are wrong several times in a row is not called any more.
+ */
+export function watchedParts(
+  { tools, layers, hooks, sources }: Watched,
+  defects: Defects,
+): Watched {
+  return {
+    tools: tools.map((tool): Tool => {
+      const checked = watched(defects, tool, 'run', `tool ${tool.name}`, ToolOutcomeShape);
+      if (tool.proposes === undefined) return checked;
+      return watched(defects, checked, 'proposes', `proposal of ${tool.name}`, Proposed);
+    }),
+    layers: layers.map((layer) =>
+      watched<PluginLayer>(defects, layer, 'render', `layer ${layer.id}`, Rendered),
+    ),
+    hooks: hooks.map((hook): TurnHook => {
+      if (hook.before === undefined) return hook;
+      return watched(defects, hook, 'before', `hook ${hook.id}`, TurnAdditionsShape);
+    }),
+    sources: sources.map((source) =>
+      watched<ContextSource>(defects, source, 'gather', `source ${source.id}`, Features),
+    ),
+  };
+}
+
+/** One function of a part is checked; all others stay those of the part itself, with its `this`. */
+function watched<Part extends object>(
+  defects: Defects,
+  part: Part,
+  method: keyof Part,
+  what: string,
+  shape: z.ZodType,
+): Part {
+  const call = async (...args: readonly unknown[]): Promise<unknown> => {
+    if (defects.isOff(what))
+      throw new Error(`the ${what} is not called any more: its results were wrong too often`);
+    const work: unknown = Reflect.get(part, method);
+    if (typeof work !== 'function') throw new Error(`the ${what} is no function any more`);
+    const result: unknown = await Reflect.apply(work, part, args);
+    const { error } = shape.safeParse(result);
+    if (error === undefined) {
+      defects.pass(what);
+      return result;
+    }
+    const fields = error.issues.map(({ path }) => z.core.toDotPath(path) || 'the result');
+    const reason = `it returned what the contract does not allow: ${[...new Set(fields)].join(', ')}`;
+    defects.note(what, reason);
+    throw new Error(`the ${what} broke its contract: ${reason}`);
+  };
+  return new Proxy(part, {
+    get(_, name) {
+      if (name === method) return call;
+      const value: unknown = Reflect.get(part, name);
+      return typeof value === 'function' ? value.bind(part) : value;
+    },
+  });
+}
