@@ -1,4 +1,7 @@
+import { silentRuntime } from '@parley/core';
 import type { ModelFailure } from '@parley/models';
+import { openTurnQueue, startLaneWorker } from '@parley/queue';
+import type { ClaimedTurn, Lease } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pauseBefore } from './keep-question.ts';
 import { countingTool, say } from './testing/tool-scene.ts';
@@ -98,6 +101,30 @@ describe('[D13] a question whose model is away', () => {
     await work();
     const [notice] = await scene.owed();
     expect(notice).toMatch(/^⚙️ My model does not answer just now\. I keep your question/);
+  });
+
+  it('holds neither its lane nor the only place of its worker while it waits', async () => {
+    const turns = await openTurnQueue({ url: 'memory:', log: silentRuntime.log });
+    const deps = {
+      ...{ lanes: scene.store.lanes, clock: scene.now, log: silentRuntime.log },
+      ...{ newId: silentRuntime.newId, owner: 'worker', collectPauseMs: 0 },
+      busy: 'collect',
+      runTurn: (turn: ClaimedTurn, lease: Lease) => scene.run({ turn, lease }),
+    } as const;
+    await scene.write('How are you?');
+    await scene.write('Are you there?', { chat: { id: 'other', type: 'direct' } });
+    scene.model.next(AWAY);
+    const { bus } = scene;
+    const worker = await startLaneWorker(deps, { queue: turns, bus, concurrency: 1, sweepMs: 20 });
+    await turns.kick(OWNER_CHAT);
+    await expect.poll(() => scene.owed()).toEqual([KEPT]);
+    await expect.poll(() => scene.owed('other')).toEqual(['fine']);
+    expect(scene.model.asked).toHaveLength(2);
+    // The sweep finds the question again once it is due.
+    scene.later(5_001);
+    await expect.poll(() => scene.owed()).toEqual([KEPT, 'fine']);
+    await worker.close(1_000);
+    await turns.close();
   });
 
   it('is dropped by /stop', async () => {
