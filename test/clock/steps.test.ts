@@ -15,11 +15,9 @@ const PEOPLE = [501, 502, 503];
 const HOUR_MS = 60 * 60_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 /** In each direction, also where the clock comes back to what it was before. */
-const STEPS = [
-  [-HOUR_MS, HOUR_MS, HOUR_MS, -HOUR_MS],
-  [-YEAR_MS, YEAR_MS],
-  [YEAR_MS, -YEAR_MS],
-] as const;
+const STEPS = [-HOUR_MS, HOUR_MS, HOUR_MS, -HOUR_MS, -YEAR_MS, YEAR_MS, YEAR_MS, -YEAR_MS];
+/** For one installation after the other: a start takes a second, and a loss of its leases some more. */
+const STEPS_OF_EACH = [[-HOUR_MS, HOUR_MS], [HOUR_MS], [-YEAR_MS, YEAR_MS], [YEAR_MS]];
 /** A part that waits for a clock would need an hour; everything else takes some seconds at most. In ms. */
 const ANSWERED_WITHIN_MS = 25_000;
 
@@ -27,12 +25,12 @@ describe('a clock that is set while messages are under way', () => {
   it('[D13] [D05] keeps no answer from anyone, embedded', async () => {
     await using opened = new AsyncDisposableStack();
     const clock = opened.use(takeMachineClock());
-    await answersAll(clock, await startScene(opened, {}), STEPS.flat());
+    await answersAll(clock, await startScene(opened, {}), STEPS);
   }, 300_000);
 
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   describe.skipIf(redisUrl === null || postgresUrl === null)('on PostgreSQL and Redis', () => {
-    it.each(STEPS.map((steps) => ({ steps })))(
+    it.each(STEPS_OF_EACH.map((steps) => ({ steps })))(
       '[D13] [D05] keeps no answer from anyone: $steps ms',
       async ({ steps }) => {
         await using opened = new AsyncDisposableStack();
