@@ -14,6 +14,8 @@ const PASSED_ON: readonly (readonly [how: string, change: Partial<InboundMessage
   ['a forwarded message', { text: `[Forwarded from Bob]\n${FOREIGN}` }],
   ['a forwarded picture with words', { text: `[Forwarded]\n${FOREIGN}`, attachments: [image()] }],
   ['the message it answers to', { text: 'this', replyTo: { messageId: '3', text: FOREIGN } }],
+  ['a contact card', { text: FOREIGN, authored: {} }],
+  ['a text of an inline bot', { text: `Sure. ${FOREIGN}`, authored: {} }],
   ['a recording', { text: '', attachments: [{ kind: 'voice', ref: 'v', name: FOREIGN }] }],
   ['the name of a file', { text: 'look', attachments: [{ ...image(), name: FOREIGN }] }],
   ['the title of a chat', { text: 'look', chat: { id: '1', type: 'direct', title: FOREIGN } }],
