@@ -1,4 +1,4 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=8
+#!/usr/bin/env node
 // Plain JavaScript on purpose: it must run on any old Node, find the bundled Node 24, and go on there.
 import { spawn } from 'node:child_process';
 import module from 'node:module';
@@ -45,8 +45,8 @@ async function run() {
 }
 
 /**
- * Whether this process was started with both limits, as by the first line above, the image and the units of a
- * service. Values that an operator has chosen count as well.
+ * Whether this process was started with both limits, as by the image and the units of a service. Values that an
+ * operator has chosen count as well.
  */
 function isWithinLimits() {
   const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''];

@@ -107,6 +107,7 @@ describe('[D13] a question whose model is away', () => {
     const turns = await openTurnQueue({ url: 'memory:', log: silentRuntime.log });
     const deps = {
       ...{ lanes: scene.store.lanes, clock: scene.now, log: silentRuntime.log },
+      monotonic: silentRuntime.monotonic,
       ...{ newId: silentRuntime.newId, owner: 'worker', collectPauseMs: 0 },
       busy: 'collect',
       runTurn: (turn: ClaimedTurn, lease: Lease) => scene.run({ turn, lease }),

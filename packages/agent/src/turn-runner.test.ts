@@ -226,6 +226,7 @@ describe('a turn that is cut off', () => {
     scene.model.next({ throws: new TypeError('a defect') });
     await expect(scene.answerNext()).rejects.toThrow('a defect');
     expect(scene.outcome()).toBe('handed-back');
+    scene.later(10_000);
     expect(await scene.store.lanes.withWork(9, 10_000)).toEqual(['c']);
   });
 

@@ -138,8 +138,9 @@ ephemeral: Answer in one sentence.
   it('[D13] [D12] keeps Parley from starting where a check by its response format could take for ever', () => {
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const found = problems(load(JSON.stringify({ responseFormat: schema })));
-      const paths = found.map((one) => one.path);
-      expect([what, paths]).toEqual([what, expect.arrayContaining(['responseFormat'])]);
+      // Some are nested so deeply that the file cannot be read at all.
+      const isRefused = found.some(({ path }) => path === 'responseFormat' || path === '');
+      expect([what, isRefused]).toEqual([what, true]);
     }
   });
 

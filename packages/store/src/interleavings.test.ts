@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BusyMode } from '@parley/core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -212,6 +213,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         for (let round = 0; (await answered(store, 'busy')).length < total; round += 1) {
           const got = await store.lanes.acquire('web:busy', owner, round, 0);
           if (got.kind === 'busy') continue;
+          // Without pauses of different lengths both could take the lane from each other forever.
+          await sleep((round * (owner === 'w1' ? 3 : 5)) % 7);
           const claimed = await store.lanes.claim(got.lease, 'collect', `${owner}-${round}`, round);
           if (claimed.kind !== 'turn') continue;
           const ids = claimed.turn.messages.map((row) => row.message.messageId);

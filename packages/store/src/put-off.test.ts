@@ -16,8 +16,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    const begin = (turnId: string, now: number, busy: 'collect' | 'followup' = 'collect') =>
-      store.lanes.begin({ conversationId: LANE, owner: 'w', leaseMs: 1_000 }, busy, turnId, now);
+    function begin(turnId: string, now: number, busy: 'collect' | 'followup' = 'collect') {
+      database.setTime(now);
+      const lane = { conversationId: LANE, owner: 'w', leaseMs: 1_000 };
+      return store.lanes.begin(lane, busy, turnId, now);
+    }
+
+    function workAt(now: number): Promise<readonly string[]> {
+      database.setTime(now);
+      return store.lanes.withWork(9, 1_000);
+    }
 
     async function started(turnId: string, now: number) {
       const begun = await begin(turnId, now);
@@ -36,9 +44,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('is neither claimed nor found by the sweep before its time, and the same turn then', async () => {
       await putOff('t1', 100);
-      expect(await store.lanes.withWork(UNTIL - 1, 9)).toEqual([]);
+      expect(await workAt(UNTIL - 1)).toEqual([]);
       expect((await begin('t2', UNTIL - 1)).kind).toBe('none');
-      expect(await store.lanes.withWork(UNTIL, 9)).toEqual([LANE]);
+      expect(await workAt(UNTIL)).toEqual([LANE]);
       const { turn } = await started('t3', UNTIL);
       expect(turn).toMatchObject({ turnId: 't1', resumed: true, putOffSince: 100 });
       expect(idsOf(turn)).toEqual(['m1']);
@@ -78,9 +86,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('is not put off by a worker that has lost the lane, nor once it is over', async () => {
       const { lease } = await started('t1', 100);
       const off = { turnId: 't1', until: UNTIL, reason: 'away' };
+      database.setTime(5_000);
       await store.lanes.acquire(LANE, 'other', 5_000, 1_000);
       expect(await store.lanes.putOff(lease, off, 100)).toBe('fenced');
       await store.inbox.command(message('s', 'c1', { at: 6_000 }), { kind: 'stop' }, () => []);
+      database.setTime(7_000);
       const again = await store.lanes.acquire(LANE, 'w', 7_000, 1_000);
       if (again.kind !== 'held') throw new Error('the lane is busy');
       expect(await store.lanes.putOff(again.lease, off, 7_000)).toBe('fenced');
@@ -88,7 +98,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('does not wait for a moment that was computed before the clock was set back', async () => {
       await putOff('t1', UNTIL + MAX_PUT_OFF_MS, UNTIL + MAX_PUT_OFF_MS + 5_000);
-      expect(await store.lanes.withWork(1_000, 9)).toEqual([LANE]);
+      expect(await workAt(1_000)).toEqual([LANE]);
       expect((await started('t2', 1_000)).turn.turnId).toBe('t1');
     });
   });

@@ -75,7 +75,8 @@ describe('a worker that dies while it writes a summary', () => {
       const isClaimed = !written && !(death.at === 'claim' && death.when === 'before');
       const atOnce = await otherWorker().now(order, never);
       expect(atOnce.kind).toBe(written ? 'nothing' : isClaimed ? 'busy' : 'done');
-      const later = await otherWorker({ clock: () => LATER }).now(order, never);
+      scene.later(LATER);
+      const later = await otherWorker().now(order, never);
       expect(later.kind).toBe(isClaimed ? 'done' : 'nothing');
       expect((await latest())?.reaches).toBe(before.at(-5)?.seq);
       expect(summaries.length).toBe(isClaimed && death.at === 'finish' ? 2 : 1);
@@ -97,7 +98,8 @@ describe('a worker that dies while it writes a summary', () => {
     });
     const slow = sleeper.now(order, never);
     await asleep.promise;
-    const other = await otherWorker({ clock: () => LATER }).now(order, never);
+    scene.later(LATER);
+    const other = await otherWorker().now(order, never);
     const kept = await scene.store.summaries.latest({ ...place, reader: 'owner' });
     woken.resolve();
     expect([other.kind, (await slow).kind]).toEqual(['done', 'busy']);

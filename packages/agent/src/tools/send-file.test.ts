@@ -97,7 +97,7 @@ describe('the tool that sends files', () => {
       file: { kind: 'image', name: 'chart.png', mimeType: 'image/png', size: PNG.length },
       body: { plain: 'See' },
     });
-    expect(await scene.store.agentFiles.ofPart(part?.id ?? '')).toEqual(PNG);
+    expect([...((await scene.store.agentFiles.ofPart(part?.id ?? '')) ?? [])]).toEqual([...PNG]);
     expect(await scene.owed()).toEqual(['See', 'There.']);
   });
 

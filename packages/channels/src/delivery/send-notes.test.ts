@@ -74,7 +74,12 @@ describe('notes about sends', () => {
     }
     expect(statSync(path).size).toBeLessThan(1_100_000);
     expect(open().read(PART)).toEqual({ kind: 'started' });
-    expect(open('boot', path, NOW + 40 * 86_400_000).read(PART)).toBeUndefined();
+    const later = NOW + 40 * 86_400_000;
+    // A clock that is far ahead alone proves nothing: only a newer note shows that time has passed.
+    const newest = open('boot', path, later);
+    expect(newest.read(PART)).toEqual({ kind: 'started' });
+    newest.write({ partId: 'part_of_today', at: later }, { kind: 'started' });
+    expect(open('boot', path, later).read(PART)).toBeUndefined();
   });
 
   it('are for the owner of the folder alone, and without the text of anyone', () => {

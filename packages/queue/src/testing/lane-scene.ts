@@ -30,7 +30,6 @@ export interface LaneScene {
 }
 
 const TARGET = { dialect: 'plain', maxLength: 1_000, unit: 'utf16' } as const;
-const LONG_AFTER = 1_000_000;
 
 /** Opens a scene of its own. */
 export async function openLaneScene(): Promise<LaneScene> {
@@ -56,9 +55,11 @@ export async function openLaneScene(): Promise<LaneScene> {
       bus.publish({ type: 'stop-turn', conversationId: chatId });
     },
     async loseLease(chatId) {
-      const lapsed = Date.now() + LONG_AFTER;
-      const taken = await store.lanes.acquire(chatId, 'thief', lapsed, 1 - LONG_AFTER);
-      if (taken.kind === 'held') await store.lanes.release(taken.lease);
+      // The first request shortens the lease of the holder to nothing, and the second one takes it.
+      for (const leaseMs of [0, 1]) {
+        const taken = await store.lanes.acquire(chatId, 'thief', Date.now(), leaseMs);
+        if (taken.kind === 'held') await store.lanes.release(taken.lease);
+      }
     },
     async outcomes(chatId) {
       const rows = await store.inbox.recent({ channel: 'web', account: 'default', chatId }, 1_000);
