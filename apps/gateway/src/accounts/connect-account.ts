@@ -342,7 +342,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
         );
       const { agentFiles } = deps.store;
       return withPartFile(
-        { agentFiles, capabilities: adapter.capabilities },
+        { agentFiles, capabilities: adapter.capabilities, scrub: deps.scrub },
         scrubPart(part, deps.scrub),
         (whole) =>
           whole.act === undefined ? adapter.send(whole, signal, onStart) : actOn(adapter, whole),
