@@ -1,3 +1,5 @@
+import { visibleLine } from './visible-text.ts';
+
 /** The signs that could make markup of a text in Markdown. */
 const SIGNS = /[\\`*_{}[\]()#+!|<>~]/g;
 
@@ -8,12 +10,12 @@ export function literal(text: string): string {
 
 /** The same in one line, for names and reasons that others wrote. */
 export function literalLine(text: string): string {
-  return literal(text.replace(/\s+/g, ' ').trim());
+  return literal(visibleLine(text).replace(/\s+/g, ' ').trim());
 }
 
 /** A text as inline code in Markdown. */
 export function inlineCode(text: string): string {
-  return `\`${text.replaceAll('`', '')}\``;
+  return `\`${visibleLine(text).replaceAll('`', '')}\``;
 }
 
 /** `1 tool`, `3 tools`. */

@@ -6,9 +6,10 @@ describe('text of others on the terminal', () => {
     ['clears the screen', 'a\u001b[2Jb', 'ab'],
     ['renames the window', 'a\u001b]0;owned\u0007b', 'ab'],
     ['answers as if typed', 'a\u001b[6nb', 'ab'],
-    ['goes back over what was said', 'good\rbad\b!', 'goodbad!'],
+    ['goes back over what was said', 'good\rbad\b!', 'good\nbad!'],
     ['rings', 'a\u0007b', 'ab'],
     ['uses eight-bit orders', 'a\u009b2Jb', 'ab'],
+    ['turns the writing direction', 'Pay \u202e001\u202c now', 'Pay 001 now'],
     ['has line ends of Windows and tabs', 'a\r\n\tb', 'a\n    b'],
   ])('[U03] cannot command it: %s', (_what, text, shown) => {
     expect(visible(text)).toBe(shown);
