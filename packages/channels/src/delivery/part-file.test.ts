@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { deflateRawSync, gzipSync } from 'node:zlib';
 import type { OutboundPart } from '@parley/core';
 import { openSecrets } from '@parley/core/telemetry/scrubber';
 import { CAPABILITIES } from '@parley/core/testing';
@@ -29,6 +30,18 @@ async function sent(bytes: Uint8Array) {
   }));
 }
 
+/** An archive of compressed members, with as much of its form as is looked at. */
+function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
+  const pieces = Object.entries(members).map(([name, bytes]) => {
+    const header = Buffer.alloc(30);
+    header.write('PK\u0003\u0004', 'latin1');
+    header.writeUInt16LE(8, 8);
+    header.writeUInt16LE(Buffer.byteLength(name), 26);
+    return Buffer.concat([header, Buffer.from(name), deflateRawSync(bytes)]);
+  });
+  return Buffer.concat([...pieces, Buffer.from('PK\u0001\u0002', 'latin1')]);
+}
+
 describe('the file of a part', () => {
   it('[G18] holds no secret, in whatever bytes it stands, and has the size of what is sent', async () => {
     for (const around of [Buffer.from('key: '), Buffer.of(0, 255, 128, 10)]) {
@@ -38,6 +51,25 @@ describe('the file of a part', () => {
     }
     const encoded = Buffer.from(`a ${SECRET} b`).toString('base64');
     expect((await sent(Buffer.from(encoded))).bytes.toString()).toContain('[secret]');
+  });
+
+  it('[G18] is not sent where a compressed part of it holds a secret', async () => {
+    const other = Buffer.from('nothing here '.repeat(50));
+    for (const text of [`a ${SECRET} b`, Buffer.from(SECRET).toString('base64')]) {
+      const secret = Buffer.from(text);
+      const zip = zipSync({ 'word/media/x.bin': other, 'word/document.xml': secret });
+      await expect(sent(zip)).rejects.toMatchObject({
+        failure: { kind: 'refused' },
+        message: expect.stringContaining('notes.txt has a secret'),
+      });
+      await expect(sent(gzipSync(secret))).rejects.toThrow('has a secret');
+    }
+    const clean = zipSync({ 'word/document.xml': other });
+    expect((await sent(clean)).bytes).toEqual(Buffer.from(clean));
+    // Whatever its members claim to be, it is only looked at.
+    for (const cut of [clean.subarray(0, 20), clean.subarray(0, 60)]) {
+      expect((await sent(cut)).bytes).toEqual(Buffer.from(cut));
+    }
   });
 
   it('[F10] is the same bytes where it holds none', async () => {

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Capabilities, ChannelError, type OutboundPart, reasonOf } from '@parley/core';
-import { type Scrub, scrubBytes } from '@parley/core/telemetry/scrubber';
+import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { AgentFileRepository } from '@parley/store';
+import { scrubFile } from './scrub-file.ts';
 
 interface PartFileDeps {
   readonly agentFiles: Pick<AgentFileRepository, 'ofPart'>;
@@ -25,7 +26,7 @@ export async function withPartFile<Sent>(
   const stored = await agentFiles.ofPart(part.id).catch(notRead);
   const kind = capabilities.media.includes(file.kind) ? file.kind : 'document';
   if (stored === null) return send({ ...part, file: { ...file, kind } });
-  const bytes = scrubBytes(stored, scrub);
+  const bytes = await scrubFile(file.name, stored, scrub);
   const folder = await mkdtemp(join(tmpdir(), 'parley-file-')).catch(notRead);
   try {
     const path = join(folder, 'file');
