@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rowsOf, visible, wrapWords } from './text.ts';
+import { rowsOf, tableText, visible, wrapWords } from './text.ts';
 
 describe('text of others on the terminal', () => {
   it.each([
@@ -13,6 +13,15 @@ describe('text of others on the terminal', () => {
     ['has line ends of Windows and tabs', 'a\r\n\tb', 'a\n    b'],
   ])('[U03] cannot command it: %s', (_what, text, shown) => {
     expect(visible(text)).toBe(shown);
+  });
+
+  it('[U03] stays in its cell of a table, whatever it is named', () => {
+    const rows = [
+      ['Bo\u202e\n', 'owner'],
+      ['\u2067Ann', 'guest'],
+      ['עדה', 'guest'],
+    ];
+    expect(tableText(rows)).toBe('Bo   owner\nAnn  guest\nעדה  guest');
   });
 
   it.each([
