@@ -1,5 +1,4 @@
 import { promisify } from 'node:util';
-import { gunzip, inflateRaw } from 'node:zlib';
 import { ChannelError } from '@parley/core';
 import { type Scrub, scrubBytes } from '@parley/core/telemetry/scrubber';
 
@@ -39,7 +38,10 @@ const DEFLATE = 8;
 function* compressedParts(bytes: Uint8Array): Generator<Unpack> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.subarray(0, GZIP.length).equals(GZIP)) {
-    yield (maxOutputLength) => promisify(gunzip)(file, { maxOutputLength });
+    yield async (maxOutputLength) => {
+      const { gunzip } = await import('node:zlib');
+      return promisify(gunzip)(file, { maxOutputLength });
+    };
   }
   if (!file.subarray(0, ZIP_MEMBER.length).equals(ZIP_MEMBER)) return;
   let at = 0;
@@ -49,7 +51,10 @@ function* compressedParts(bytes: Uint8Array): Generator<Unpack> {
     const named = file.readUInt16LE(at + HEADER.nameLength);
     const begin = data + named + file.readUInt16LE(at + HEADER.extraLength);
     if (file.readUInt16LE(at + HEADER.method) === DEFLATE) {
-      yield (maxOutputLength) => promisify(inflateRaw)(file.subarray(begin), { maxOutputLength });
+      yield async (maxOutputLength) => {
+        const { inflateRaw } = await import('node:zlib');
+        return promisify(inflateRaw)(file.subarray(begin), { maxOutputLength });
+      };
     }
     at = file.indexOf(ZIP_MEMBER, data);
   }
