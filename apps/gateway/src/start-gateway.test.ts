@@ -132,6 +132,7 @@ async function open(
   port = 0,
   more: Pick<GatewayOptions, 'sharedAs' | 'followPausesMs'> = {},
 ): Promise<Gateway> {
+  const secrets = openSecrets(['chat-key-1', '12345678']);
   gateway = await startGateway({
     accounts,
     store,
@@ -142,7 +143,8 @@ async function open(
     clock: Date.now,
     monotonic: systemTime.monotonic,
     random: Math.random,
-    scrub: openSecrets(['chat-key-1', '12345678']).scrub,
+    secrets,
+    scrub: secrets.scrub,
     pass: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none', models: [] }),
     media: {

@@ -8,7 +8,7 @@ import type { ApiServices } from './http/api-routes.ts';
 import type { HttpAppOptions, PageFiles } from './http/app.ts';
 import type { Health, HealthOptions } from './http/health.ts';
 import type { PageSessionLimits } from './http/page-sessions.ts';
-import { startHttp } from './http/server.ts';
+import { type HttpOptions, startHttp } from './http/server.ts';
 
 /** A running gateway: channel connections, ingress, delivery and the web server. */
 export interface Gateway {
@@ -32,6 +32,8 @@ export interface GatewayOptions
     Pick<HealthOptions, 'workers'>,
     ApiServices {
   readonly accounts: readonly PlannedAccount[];
+  /** Kept out of everything that leaves over HTTP. */
+  readonly secrets: HttpOptions['secrets'];
   readonly http: {
     readonly host: string;
     readonly port: number;
@@ -77,7 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
   });
   let services: GatewayServices = options;
-  const http = await startHttp({ ...options.http, log, scrub: options.scrub }, async () => {
+  const http = await startHttp({ ...options.http, log, secrets: options.secrets }, async () => {
     const [{ createHttpApp }, page] = await Promise.all([import('./http/app.ts'), options.page()]);
     return createHttpApp({ ...httpOptions({ ...options, ...services }, accounts), page });
   });

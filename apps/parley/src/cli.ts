@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { systemTime } from '@parley/core';
+import { escapedHidden, systemTime } from '@parley/core';
 import { nearest } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -136,5 +136,5 @@ export function notRunning({ folder, print }: Cli): number {
 }
 
 export function jsonText(value: object): string {
-  return JSON.stringify(value, null, 2);
+  return JSON.stringify(value, null, 2).split('\n').map(escapedHidden).join('\n');
 }

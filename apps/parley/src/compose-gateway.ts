@@ -73,6 +73,7 @@ function gatewayOptions(
   return {
     ...shared,
     page: async () => (await import('@parley/console')).createConsole(),
+    secrets,
     scrub: secrets.scrub,
     ...(onState === undefined ? {} : { onState }),
     media: {
@@ -289,7 +290,7 @@ export async function composeHealth(
     clock,
     monotonic,
     log,
-    scrub: secrets.scrub,
+    secrets,
     metrics: async (health) => scrape([], await health()),
     ping: () => store.ping(),
     pingQueue: () => turns.check(),

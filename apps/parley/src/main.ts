@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ParleyError } from '@parley/core';
+import { ParleyError, visibleText } from '@parley/core';
 import { CommanderError } from 'commander';
 import type { Run } from './cli.ts';
 import { CliError, type DataFolder, findInstance, locateDataFolder } from './data-folder.ts';
@@ -27,7 +27,7 @@ export async function main(
   let code = 0;
   let agent: string | undefined;
   let scrub = (text: string): string => text;
-  const print = (text: string) => void stdout.write(`${scrub(text)}\n`);
+  const print = (text: string) => void stdout.write(`${visibleText(scrub(text))}\n`);
   const starting: Run = async (command) => {
     code = await command({ folder: folderOf(program.opts<GlobalFlags>()), env, print, agent });
   };
@@ -52,7 +52,7 @@ export async function main(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof ParleyError) {
-      stderr.write(`\n${scrub(error.message)}\n`);
+      stderr.write(`\n${visibleText(scrub(error.message))}\n`);
       return 1;
     }
     throw error;

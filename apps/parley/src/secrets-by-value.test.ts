@@ -207,14 +207,21 @@ describe('[G18] no secret of any field of the settings', () => {
         controller.close();
       },
     });
-    const said: readonly (readonly [string, string | ReadableStream])[] = [
+    const inBytes = Buffer.concat([Buffer.of(0, 255, 128), Buffer.from(everything())]);
+    const said: readonly (readonly [string, string | Buffer | ReadableStream])[] = [
       ['application/json', JSON.stringify({ mcp: everything() })],
+      ['application/problem+json', JSON.stringify({ mcp: everything() })],
+      ['text/html; charset=utf-8', `<p>${everything()}</p>`],
+      ['text/javascript', everything()],
+      ['application/octet-stream', inBytes],
+      ['image/png', inBytes],
+      ['', inBytes],
       ['text/plain; version=0.0.4', `parley_x{reason=${JSON.stringify(everything())}} 1`],
       ['text/event-stream', pieces],
     ];
     for (const [type, body] of said) {
       const response = new Response(body, { headers: { 'content-type': type } });
-      const text = await (await scrubResponse(response, secrets.scrub)).text();
+      const text = await (await scrubResponse(response, secrets)).text();
       expectNone(text);
       expect(text).toContain('[secret]');
     }

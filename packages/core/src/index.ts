@@ -21,4 +21,5 @@ export * from './runtime.ts';
 export * from './text.ts';
 export * from './time.ts';
 export type * from './timeline.ts';
+export * from './visible-text.ts';
 export * from './work-record.ts';

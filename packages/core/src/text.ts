@@ -1,3 +1,5 @@
+import { visibleLine } from './visible-text.ts';
+
 /** The signs that could make markup of a text in Markdown. */
 const SIGNS = /[\\`*_{}[\]()#+!|<>~]/g;
 
@@ -8,12 +10,12 @@ export function literal(text: string): string {
 
 /** The same in one line, for names and reasons that others wrote. */
 export function literalLine(text: string): string {
-  return literal(text.replace(/\s+/g, ' ').trim());
+  return literal(visibleLine(text).replace(/\s+/g, ' ').trim());
 }
 
 /** A text as inline code in Markdown. */
 export function inlineCode(text: string): string {
-  return `\`${text.replaceAll('`', '')}\``;
+  return `\`${visibleLine(text).replaceAll('`', '')}\``;
 }
 
 /** `1 tool`, `3 tools`. */
@@ -123,7 +125,7 @@ export function todoLines(
 ): string {
   const done = items.filter(({ state }) => state === 'done').length;
   const lines = items.map(
-    ({ text, state }) => `- ${TODO_SIGNS[state]} ${text.replace(/\s+/g, ' ')}`,
+    ({ text, state }) => `- ${TODO_SIGNS[state]} ${visibleLine(text).replace(/\s+/g, ' ')}`,
   );
   return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
 }
@@ -133,7 +135,9 @@ const ARGUMENT_CHARACTERS = 120;
 
 /** The arguments of a tool call (JSON) in one line: its texts and numbers, without their names. */
 export function argumentLine(json: string): string {
-  const line = leavesOf(parsed(json)).join(' · ').replaceAll(/\s+/g, ' ').trim();
+  const line = visibleLine(leavesOf(parsed(json)).join(' · '))
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   if (line.length <= ARGUMENT_CHARACTERS) return line;
   return `${line.slice(0, ARGUMENT_CHARACTERS - 1).toWellFormed()}…`;
 }

@@ -11,7 +11,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { guardedChannel, guardedLayer, guardedSource } from './guard-parts.ts';
-import type { PluginLayer } from './plugin.ts';
+import { checkParts, type PluginLayer } from './plugin.ts';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;
 const view: SourceTurn['view'] = {
@@ -126,6 +126,12 @@ describe('a channel of a plugin', () => {
     const guarded = guardedChannel(definition(async () => open));
     expect(guarded).toMatchObject({ id: 'own', answersStrangers: false });
     expect(await guarded.load()).toBe(open);
+  });
+
+  it.each(['beat', 'sub'])('[F14] has no id that the lanes of other work begin with: %s', (id) => {
+    const channel = { ...definition(async () => fail), id };
+    expect(() => checkParts({ channels: [channel] })).toThrow(/channels\[0\]\.id: is taken/);
+    expect(checkParts({ channels: [{ ...channel, id: `${id}s` }] }).channels).toHaveLength(1);
   });
 
   it.each<[string, unknown]>([

@@ -175,8 +175,11 @@ const HookShape = z.looseObject({
   before: Work.optional(),
   after: Work.optional(),
 });
+/** What the lanes of heartbeats and of sub-agents begin with, where the lane of a chat has its channel. */
+const LANES: ReadonlySet<string> = new Set(['beat', 'sub']);
+
 const ChannelShape = z.looseObject({
-  id: Kebab,
+  id: Kebab.refine((id) => !LANES.has(id), 'is taken by Parley itself; choose another id'),
   settings: Schema,
   answersStrangers: z.boolean().optional(),
   load: Work,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { visibleLine } from '@parley/core';
 import {
   type Document,
   isAlias,
@@ -169,7 +170,7 @@ function nodeOf(
 ): Node {
   const node = document.createNode(value);
   if (comment === undefined) return node;
-  const line = comment.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
+  const line = visibleLine(comment).replaceAll(/\s+/g, ' ').trim();
   if (line !== '') node.comment = ` ${[...line].slice(0, LONGEST_COMMENT).join('')}`;
   return node;
 }

@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/core';
+import { blankedLine, reasonOf } from '@parley/core';
 import {
   type Document,
   isAlias,
@@ -312,15 +312,10 @@ function excerpt(text: string, line: number, column: number): string {
   const shown = [line - 1, line].filter((number) => number >= 1);
   const width = String(line).length;
   const rows = shown.map((number) => {
-    const content = printable(maskLine(all[number - 1] ?? '')).slice(from, from + 100);
+    const content = blankedLine(maskLine(all[number - 1] ?? '')).slice(from, from + 100);
     return `${String(number).padStart(width)} | ${content}`;
   });
   return [...rows, `${' '.repeat(width)} | ${' '.repeat(column - 1 - from)}^`].join('\n');
-}
-
-/** Control characters would move the caret, or the terminal. */
-function printable(line: string): string {
-  return line.replaceAll(/\p{Cc}/gu, ' ');
 }
 
 /** The parser's own message, unless it names a function of the parser. */

@@ -68,11 +68,12 @@ describe('the files of the page', () => {
     },
   );
 
-  it('compresses a file, and lets a browser keep it for good: another content has another name', async () => {
+  it('lets a browser keep a file for good: another content has another name', async () => {
     const script = named.find((path) => path.includes('main-')) ?? '';
-    const packed = await page.request(script, { headers: { 'accept-encoding': 'gzip, br' } });
-    expect(packed.headers.get('content-encoding')).toBe('gzip');
-    expect(packed.headers.get('cache-control')).toContain('immutable');
+    const served = await page.request(script, { headers: { 'accept-encoding': 'gzip, br' } });
+    // The gateway compresses it once it has looked for secrets in it.
+    expect(served.headers.get('content-encoding')).toBeNull();
+    expect(served.headers.get('cache-control')).toContain('immutable');
   });
 
   it('answers "unchanged" to a browser that has the page', async () => {

@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
-import { compress } from 'hono/compress';
 import { etag } from 'hono/etag';
 import type { BuiltPage } from './build-page.ts';
 
@@ -31,7 +30,6 @@ const KEEPS_ITS_NAME = new Set(['/', '/simulate.html', '/page/icon.svg']);
 export function createConsole(first: '/' | '/simulate.html' = '/'): Hono {
   const app = new Hono();
   let files: Promise<BuiltPage> | undefined;
-  app.use(compress({ encoding: 'gzip' }));
   app.use(etag());
   app.get('*', async (c) => {
     const path = c.req.path === '/' ? first : c.req.path;

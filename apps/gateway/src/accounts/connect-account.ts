@@ -366,7 +366,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
       if (fault.aborted) throw untried('the adapter failed and is being stopped');
       const { agentFiles } = deps.store;
       return withPartFile(
-        { agentFiles, capabilities: adapter.capabilities },
+        { agentFiles, capabilities: adapter.capabilities, scrub: deps.scrub },
         scrubPart(part, deps.scrub),
         (whole) =>
           whole.act === undefined ? adapter.send(whole, signal, onStart) : actOn(adapter, whole),

@@ -1,4 +1,4 @@
-import { type Clock, type CronAnswer, ParleyError } from '@parley/core';
+import { type Clock, type CronAnswer, ParleyError, visibleLine } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
 import type { Store } from '@parley/store';
 import { type Context, type Env, Hono } from 'hono';
@@ -104,7 +104,7 @@ const FIRST_WORDS = 120;
 
 /** The begin of a text on one line, without secrets: half a secret would not be recognized. */
 export function firstWords(text: string, scrub: Scrub): string {
-  const line = scrub(text).replaceAll(/\s+/g, ' ').trim();
+  const line = visibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();
   if (line.length <= FIRST_WORDS) return line;
   return `${line.slice(0, FIRST_WORDS).toWellFormed()}…`;
 }

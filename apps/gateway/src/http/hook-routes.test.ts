@@ -106,6 +106,25 @@ describe('POST /hooks/NAME', () => {
     expect(taken.map(([, event]) => event.body)).toEqual([body, body]);
   });
 
+  it('[H09] knows a signed body again whatever the headers of its copies say', async () => {
+    const send = (body: string, headers: Record<string, string> = {}) => {
+      now += 30_000;
+      return post('signed', { 'x-hub-signature-256': signatureOf(body), ...headers }, body);
+    };
+    await send('{"run":1}', { 'x-github-delivery': 'd1' });
+    await send('{"run":1}');
+    await send('{"run":1}', { 'x-github-delivery': 'd2', 'content-type': 'text/plain' });
+    await send('{"run":1}', { 'idempotency-key': 'k'.repeat(300) });
+    await send('{"run":2}', { 'x-github-delivery': 'd1' });
+    const keys = taken.map(([, { key }]) => key);
+    expect(keys).toHaveLength(5);
+    expect(new Set(keys.slice(0, 4)).size).toBe(1);
+    expect(keys[4]).not.toBe(keys[0]);
+    // A key that a sender gives is never like that of a signature.
+    expect(keys[0]).toContain('\n');
+    expect(() => new Headers({ 'idempotency-key': keys[0] ?? '' })).toThrow();
+  });
+
   it('[H09] [D07] refuses what is too large, without reading it to its end', async () => {
     let pulled = 0;
     const long = new ReadableStream({

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Monotonic } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -72,7 +72,7 @@ export function hookRoutes(
       return refused(c, 413, `The hook takes ${rule.maxBytes} bytes.`);
     }
     const contentType = c.req.header('content-type') ?? '';
-    const key = keyOf(c);
+    const key = sent.isSigned ? signedKey(body) : givenKey(c);
     if (key !== undefined && key.length > LONGEST_KEY)
       return refused(c, 400, `An Idempotency-Key has at most ${LONGEST_KEY} characters.`);
     return answer(c, hooks, name, await hooks.take(name, { contentType, body, key }));
@@ -84,9 +84,17 @@ const UNAUTHORIZED =
   'No hook of that name takes that token or signature. What is too large counts as not signed.';
 const LONGEST_KEY = 255;
 
-/** Who sends the same event again says so with the same key; GitHub has a header of its own. */
-function keyOf(c: Context): string | undefined {
+/** A sender with the token marks a repeated event with the same key; GitHub has a header of its own. */
+function givenKey(c: Context): string | undefined {
   return c.req.header('idempotency-key') ?? c.req.header('x-github-delivery');
+}
+
+/**
+ * A signature covers the body alone. A copy of a signed request may therefore have any headers, and is the same event
+ * whatever they say. No header has a line end, so no given key is like one of these.
+ */
+function signedKey(body: string): string {
+  return `signed\n${createHash('sha256').update(body).digest('hex')}`;
 }
 
 /** Of one that cannot be taken now; senders that try again do so then. In ms. */
@@ -117,20 +125,27 @@ function isProofGiven(c: Context): boolean {
   return bearerOf(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }
 
-/** Null: the sender does not know the token. `body` is there where it had to be read for that. */
+/** How a sender has proved to know the token; the body is there where it had to be read for that. */
+type Proven =
+  | { readonly isSigned: false; readonly body?: undefined }
+  | { readonly isSigned: true; readonly body: string };
+
+/** Null: the sender does not know the token. */
 async function provenBody(
   c: Context,
   { token, signature, maxBytes }: HookBounds,
-): Promise<{ readonly body?: string | null } | null> {
+): Promise<Proven | null> {
   const given = bearerOf(c);
-  if (given !== undefined) return sameSecret(given, token) && token !== '' ? {} : null;
+  if (given !== undefined) {
+    return sameSecret(given, token) && token !== '' ? { isSigned: false } : null;
+  }
   const signed = c.req.header('x-hub-signature-256');
   if (signed === undefined || !signature) return null;
   const body = await readBody(c, maxBytes);
   // What is too large is not read, so nobody knows who signed it.
   if (body === null) return null;
   const expected = `sha256=${createHmac('sha256', token).update(body).digest('hex')}`;
-  return sameSecret(signed, expected) && token !== '' ? { body } : null;
+  return sameSecret(signed, expected) && token !== '' ? { isSigned: true, body } : null;
 }
 
 /** The body as text; null where it has more bytes, of which the rest is not read. */

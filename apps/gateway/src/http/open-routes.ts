@@ -5,11 +5,11 @@ import type { AppEnv } from './access.ts';
 import { allowOrigins } from './cors.ts';
 import type { Door } from './door.ts';
 import { type HookPage, hookRoutes } from './hook-routes.ts';
+import { PAGE_PATH } from './scrubbed-app.ts';
 
 /** Routes that take everything below their path. */
 export const FACET_PATH = '/channels/:channel/:account/*';
 const API_PATH = '/v1/*';
-export const PAGE_PATH = '/page/*';
 const WHOLE_PATHS: ReadonlySet<string> = new Set([FACET_PATH, API_PATH, PAGE_PATH]);
 
 interface OpenRoutes {

@@ -1,4 +1,5 @@
 import { recordingLogger } from '@parley/core';
+import { openSecrets } from '@parley/core/telemetry';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
@@ -66,7 +67,7 @@ async function gateway() {
     channel: () => ({ fetch: async () => new Response(stream(), { headers }) }),
   });
   const server = await startHttp(
-    { host: '127.0.0.1', port: 0, log, scrub: (text) => text },
+    { host: '127.0.0.1', port: 0, log, secrets: openSecrets() },
     async () => app,
   );
   onTestFinished(() => server.close());

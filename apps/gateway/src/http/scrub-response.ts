@@ -1,27 +1,88 @@
-import { type Scrub, scrubJson } from '@parley/core/telemetry';
+import { Duplex } from 'node:stream';
+import { type Secrets, scrubJson } from '@parley/core/telemetry';
 
-/** What may hold a secret; pages, scripts and pictures of the console are files of Parley itself. */
-const TEXT =
-  /^(?:application\/(?:json|problem\+json|openmetrics-text)|text\/(?:plain|event-stream))/i;
+type Scrubber = Pick<Secrets, 'scrub' | 'stream'>;
+type Bytes = ReadableStream<Uint8Array>;
 
 /**
- * The answer of a route without secrets (G18): JSON stays JSON, and the events of a stream are passed on
- * whole. Everything that leaves over HTTP comes through here.
+ * The answer of a route without secrets (G18): everything that leaves over HTTP comes through here, whatever its type.
+ * JSON stays JSON, the events of a stream are passed on whole, and all other bytes flow through as they come; without
+ * a secret in them they are the same bytes. A compressed body is decoded first: nothing can be found in it as it is.
  */
-export async function scrubResponse(response: Response, scrub: Scrub): Promise<Response> {
-  const type = response.headers.get('content-type') ?? '';
-  if (response.body === null || !TEXT.test(type)) return response;
-  if (type.startsWith('text/event-stream')) {
-    return new Response(response.body.pipeThrough(scrubbedEvents(scrub)), response);
-  }
-  const text = await response.text();
-  const clean = type.startsWith('application/json') ? scrubJson(text, scrub) : scrub(text);
-  const headers = new Headers(response.headers);
+export async function scrubResponse(response: Response, secrets: Scrubber): Promise<Response> {
+  const headers = scrubbedHeaders(response.headers, secrets);
+  const { status, statusText } = response;
+  if (response.body === null) return new Response(null, { status, statusText, headers });
+  const body = await decoded(response.body, headers.get('content-encoding') ?? '');
+  if (body === null) return unknownEncoding();
+  headers.delete('content-encoding');
   headers.delete('content-length');
-  return new Response(clean, { status: response.status, headers });
+  const scrubbed = await scrubBody(body, headers.get('content-type') ?? '', secrets);
+  return new Response(scrubbed, { status, statusText, headers });
 }
 
-function scrubbedEvents(scrub: Scrub): TransformStream<Uint8Array, Uint8Array> {
+async function scrubBody(body: Bytes, type: string, secrets: Scrubber): Promise<Bytes | string> {
+  if (/^text\/event-stream\b/i.test(type)) return body.pipeThrough(scrubbedEvents(secrets));
+  if (/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) {
+    return scrubJson(await new Response(body).text(), secrets.scrub);
+  }
+  return body.pipeThrough(scrubbedBytes(secrets));
+}
+
+/** A cookie is a secret of its browser, which it has to reach. */
+function scrubbedHeaders(given: Headers, { scrub }: Scrubber): Headers {
+  const headers = new Headers(given);
+  for (const [name, value] of given) {
+    if (name !== 'set-cookie' && scrub(value) !== value) headers.set(name, scrub(value));
+  }
+  return headers;
+}
+
+/** The body without its encodings, the last of which was applied last; null where one is unknown. */
+async function decoded(body: Bytes, encodings: string): Promise<Bytes | null> {
+  const names = encodings
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim().replace(/^x-/, ''))
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length === 0) return body;
+  const zlib = await import('node:zlib');
+  const decoders: Readonly<Record<string, () => Duplex>> = {
+    gzip: zlib.createGunzip,
+    deflate: zlib.createInflate,
+    br: zlib.createBrotliDecompress,
+    zstd: zlib.createZstdDecompress,
+  };
+  const chain = names.toReversed().map((name) => decoders[name]);
+  if (chain.some((one) => one === undefined)) return null;
+  return chain.reduce((rest, one) => (one === undefined ? rest : piped(rest, one())), body);
+}
+
+function piped(body: Bytes, decoder: Duplex): Bytes {
+  const { readable, writable } = Duplex.toWeb(decoder);
+  return body.pipeThrough({ readable, writable });
+}
+
+function unknownEncoding(): Response {
+  const text =
+    'The answer is compressed in a way that Parley cannot look into, so it was not sent.\n';
+  return new Response(text, { status: 502, headers: { 'content-type': 'text/plain' } });
+}
+
+/** Bytes as text of one byte a character: what is no secret comes out as it came in. */
+function scrubbedBytes(secrets: Scrubber): TransformStream<Uint8Array, Uint8Array> {
+  const scrubbed = secrets.stream();
+  const write = (text: string, to: TransformStreamDefaultController<Uint8Array>): void => {
+    if (text !== '') to.enqueue(Buffer.from(text, 'latin1'));
+  };
+  return new TransformStream({
+    transform: (chunk, controller) =>
+      write(scrubbed.push(Buffer.from(chunk).toString('latin1')), controller),
+    flush: (controller) => write(scrubbed.end(), controller),
+  });
+}
+
+function scrubbedEvents({ scrub }: Scrubber): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let open = '';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Logger, reasonOf } from '@parley/core';
-import type { Scrub } from '@parley/core/telemetry';
+import type { Secrets } from '@parley/core/telemetry';
 import { GatewayError } from '../gateway-error.ts';
 import type { AppEnv } from './access.ts';
 import type { HealthAppOptions } from './health.ts';
@@ -23,8 +23,8 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly log: Logger;
-  /** Keeps secrets out of all answers. */
-  readonly scrub: Scrub;
+  /** Kept out of all answers. */
+  readonly secrets: Pick<Secrets, 'scrub' | 'stream'>;
 }
 
 /** Answers all requests. */
@@ -44,7 +44,7 @@ export async function startHttp(
 ): Promise<HttpServer> {
   let listener: Promise<Listener> | undefined;
   const server = createServer((request, response) => {
-    listener ??= loadListener(routes, options.scrub);
+    listener ??= loadListener(routes, options);
     listener
       .then((listen) => listen(request, response))
       .catch((error: unknown) => {
@@ -68,7 +68,7 @@ export async function startHttp(
 /** Where to listen, and what is shown there. */
 export interface HealthServerOptions extends HealthAppOptions {
   readonly port: number;
-  readonly scrub: Scrub;
+  readonly secrets: HttpOptions['secrets'];
 }
 
 /** The web server of a process without channels: health and metrics alone. Rejects with GatewayError. */
@@ -76,15 +76,17 @@ export function startHealthServer(options: HealthServerOptions): Promise<HttpSer
   return startHttp(options, async () => (await import('./health.ts')).createHealthApp(options));
 }
 
-async function loadListener(routes: () => Promise<HttpRoutes>, scrub: Scrub): Promise<Listener> {
-  const [app, { getRequestListener }, { scrubResponse }] = await Promise.all([
+async function loadListener(
+  routes: () => Promise<HttpRoutes>,
+  { secrets, log }: HttpOptions,
+): Promise<Listener> {
+  const [app, { getRequestListener }, { scrubbedApp }] = await Promise.all([
     routes(),
     import('@hono/node-server'),
-    import('./scrub-response.ts'),
+    import('./scrubbed-app.ts'),
   ]);
-  return getRequestListener(async (request, { incoming }) =>
-    scrubResponse(await app.fetch(request, { incoming }), scrub),
-  );
+  const scrubbed = scrubbedApp(app, secrets, log);
+  return getRequestListener((request, { incoming }) => scrubbed.fetch(request, { incoming }));
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

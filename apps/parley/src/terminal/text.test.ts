@@ -1,17 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { rowsOf, visible, wrapWords } from './text.ts';
+import { rowsOf, tableText, visible, wrapWords } from './text.ts';
 
 describe('text of others on the terminal', () => {
   it.each([
     ['clears the screen', 'a\u001b[2Jb', 'ab'],
     ['renames the window', 'a\u001b]0;owned\u0007b', 'ab'],
     ['answers as if typed', 'a\u001b[6nb', 'ab'],
-    ['goes back over what was said', 'good\rbad\b!', 'goodbad!'],
+    ['goes back over what was said', 'good\rbad\b!', 'good\nbad!'],
     ['rings', 'a\u0007b', 'ab'],
     ['uses eight-bit orders', 'a\u009b2Jb', 'ab'],
+    ['turns the writing direction', 'Pay \u202e001\u202c now', 'Pay 001 now'],
     ['has line ends of Windows and tabs', 'a\r\n\tb', 'a\n    b'],
   ])('[U03] cannot command it: %s', (_what, text, shown) => {
     expect(visible(text)).toBe(shown);
+  });
+
+  it('[U03] stays in its cell of a table, whatever it is named', () => {
+    const rows = [
+      ['Bo\u202e\n', 'owner'],
+      ['\u2067Ann', 'guest'],
+      ['עדה', 'guest'],
+    ];
+    expect(tableText(rows)).toBe('Bo   owner\nAnn  guest\nעדה  guest');
   });
 
   it.each([

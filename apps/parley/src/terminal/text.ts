@@ -1,12 +1,11 @@
-import { stripVTControlCharacters } from 'node:util';
+import { visibleLine, visibleText } from '@parley/core';
 
 /**
  * A text that a stranger or a model wrote, without what would command the terminal: move, erase,
- * rename the window, send an answer as if it was typed.
+ * rename the window, send an answer as if it was typed. Tabs are spaces, since columns are counted here.
  */
 export function visible(text: string): string {
-  const lines = text.replaceAll('\r\n', '\n').replaceAll('\t', '    ');
-  return stripVTControlCharacters(lines).replace(/(?!\n)\p{Cc}/gu, '');
+  return visibleText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
 }
 
 const NO_WIDTH = /^(?:\p{M}|\p{Cf})/u;
@@ -77,7 +76,7 @@ export function tableText(
   rows: readonly (readonly string[])[],
   right: readonly number[] = [],
 ): string {
-  const shown = rows.map((row) => row.map((cell) => visible(cell).replaceAll('\n', ' ')));
+  const shown = rows.map((row) => row.map((cell) => visibleLine(cell.replaceAll('\t', '    '))));
   const aligned = shown.filter((row) => row.length > 1);
   const widths = aligned[0]?.map((_, at) =>
     Math.max(...aligned.map((row) => columnsOf(row[at] ?? ''))),

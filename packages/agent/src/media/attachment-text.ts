@@ -1,4 +1,4 @@
-import type { Attachment } from '@parley/core';
+import { type Attachment, visibleLine } from '@parley/core';
 import { capUntrusted, frameUntrusted, quoteUntrusted } from '@parley/prompt';
 import type { AttachmentKey, StoredAttachment, TranscriptEntry } from '@parley/store';
 import { entryText } from '../context/history.ts';
@@ -127,7 +127,9 @@ export function labelFor({ kind, name }: Named): string {
 
 /** ``the document `report.pdf` ``, for people, in Markdown: in a name nothing is markup. */
 export function nameForPeople({ kind, name }: Named): string {
-  const plain = (name ?? '').replaceAll(/[`\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  const plain = visibleLine(name ?? '')
+    .replaceAll(/[`\s]+/g, ' ')
+    .trim();
   if (plain === '') return `the ${NOUNS[kind]}`;
   const cut =
     plain.length > LONGEST_NAME ? `${plain.slice(0, LONGEST_NAME).toWellFormed()}…` : plain;

@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type InboundMessage, memoryValues, silentLogger } from '@parley/core';
 import type { MessageAnswer } from '@parley/store';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChannelContext, IngressOutcome } from '../adapter.ts';
 import { createApiAdapter } from './adapter.ts';
+import { idPart } from './id-part.ts';
 import type { ApiAccount } from './index.ts';
 
 const TOKEN = 't'.repeat(32);
@@ -116,6 +119,52 @@ describe('a request of an API client', () => {
     for (const user of ['a/b', 'a#b', 'a~b', 'ä'.repeat(300)]) await ask({ user });
     expect(new Set(received.map(({ chat }) => chat.id)).size).toBe(4);
     expect(received.every(({ chat }) => /^shop\/[0-9a-f]{40}$/.test(chat.id))).toBe(true);
+  });
+
+  it('[F14] [F01] keeps a user apart from one who is named like the hash of their name', async () => {
+    const { ask, received } = scene();
+    await ask({ user: 'ann/b' });
+    const [, hash = ''] = received[0]?.chat.id.split('/') ?? [];
+    await ask({ user: hash });
+    await ask({}, { 'x-parley-conversation': 'ann/b' });
+    await ask({}, { 'x-parley-conversation': hash });
+    const perRequest = scene({ conversations: 'per-request' });
+    await perRequest.ask({}, { 'idempotency-key': 'ann/b' });
+    await perRequest.ask({}, { 'idempotency-key': hash });
+    const chats = [...received, ...perRequest.received].map(({ chat }) => chat.id);
+    expect(new Set(chats).size).toBe(6);
+    expect(received[0]?.sender.id).not.toBe(received[1]?.sender.id);
+  });
+
+  it('[F14] has a conversation of its own for each agent, user and name of a conversation', async () => {
+    const name = fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(...'a1/#~@ ') });
+    const place = fc.record(
+      {
+        agent: fc.constantFrom('help', 'main'),
+        user: fc.option(fc.oneof(name, name.map(idPart)), { nil: undefined }),
+        named: fc.option(
+          name.map((text) => text.trim()).filter((text) => text !== ''),
+          { nil: undefined },
+        ),
+      },
+      { noNullPrototype: true },
+    );
+    const imitation = place.map((one) => {
+      const other = { ...one, user: one.user && idPart(one.user) };
+      return [one, { ...other, named: one.named && idPart(one.named) }] as const;
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.tuple(place, place), imitation), async ([one, other]) => {
+        const chats: (string | undefined)[] = [];
+        for (const { agent, user, named } of [one, other]) {
+          const { ask, received } = scene({ agent });
+          await ask({ user }, named === undefined ? {} : { 'x-parley-conversation': named });
+          chats.push(received[0]?.chat.id);
+        }
+        expect(chats[0]).toBeDefined();
+        expect(chats[0] === chats[1]).toBe(isDeepStrictEqual(one, other));
+      }),
+    );
   });
 
   it('[P04] asks for JSON, of any shape or by a schema that can be checked', async () => {

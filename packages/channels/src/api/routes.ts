@@ -8,6 +8,7 @@ import { parseJson, readBody } from '../request-body.ts';
 import type { EventHub } from '../web/events.ts';
 import { type WrongAddress, wrongAddress } from '../wrong-address.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
+import { idPart } from './id-part.ts';
 import type { ApiAccount } from './index.ts';
 import { createPlaces, type NoPlace } from './places.ts';
 import { type AnswerOrder, CLOSING, createResponder } from './respond.ts';
@@ -200,10 +201,14 @@ function placeOf(client: Client, { user }: ChatRequest, c: Context): Place | Api
     );
   }
   const messageId = key ?? randomUUID();
-  const named = c.req.header('x-parley-conversation');
+  const named = c.req.header('x-parley-conversation') || undefined;
   const person = user === undefined ? client.name : `${client.name}/${idPart(user)}`;
   const own =
-    client.conversations === 'per-request' ? `~${idPart(messageId)}` : named && `#${idPart(named)}`;
+    client.conversations === 'per-request'
+      ? `~${idPart(messageId)}`
+      : named === undefined
+        ? undefined
+        : `#${idPart(named)}`;
   return {
     // As the chats of the page, it names an agent that is not the default one.
     chatId: `${client.agent === undefined ? '' : `@${client.agent}/`}${person}${own ?? ''}`,
@@ -211,11 +216,6 @@ function placeOf(client: Client, { user }: ChatRequest, c: Context): Place | Api
     senderId: client.owner ? client.name : person,
     separate: own !== undefined || user !== undefined,
   };
-}
-
-/** A name of a client's as a part of an id. */
-function idPart(name: string): string {
-  return /^[\w.@+-]{1,64}$/.test(name) ? name : hash('sha256', name, 'hex').slice(0, 40);
 }
 
 function inbound(

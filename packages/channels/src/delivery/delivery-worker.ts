@@ -5,6 +5,7 @@ import {
   literal,
   type OutboundPart,
   type RenderedPart,
+  visibleLine,
 } from '@parley/core';
 import { render } from '@parley/markup';
 import { type StartSweep, startKeyedWork } from '@parley/queue';
@@ -97,17 +98,18 @@ type Scrub = (text: string) => string;
 
 /**
  * A part as it may reach a chat: without secrets (G18), no matter who wrote it: the model, a command, a notice,
- * the arguments of a call that waits for an approval. Files are sent as they are.
+ * the arguments of a call that waits for an approval. The bytes of a file are scrubbed where they are read.
  */
 export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
-  const { buttons } = part;
+  const { buttons, file } = part;
   const body = scrubBody(part, scrub);
-  if (body === part.body && buttons === undefined) return part;
+  if (body === part.body && buttons === undefined && file === undefined) return part;
   return {
     ...part,
     body,
+    ...(file !== undefined && { file: { ...file, name: visibleLine(scrub(file.name)) || 'file' } }),
     ...(buttons !== undefined && {
-      buttons: buttons.map((button) => ({ ...button, label: scrub(button.label) })),
+      buttons: buttons.map((button) => ({ ...button, label: visibleLine(scrub(button.label)) })),
     }),
   };
 }

@@ -2,32 +2,36 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Capabilities, ChannelError, type OutboundPart, reasonOf } from '@parley/core';
+import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { AgentFileRepository } from '@parley/store';
+import { scrubFile } from './scrub-file.ts';
 
 interface PartFileDeps {
   readonly agentFiles: Pick<AgentFileRepository, 'ofPart'>;
   readonly capabilities: Pick<Capabilities, 'media'>;
+  readonly scrub: Scrub;
 }
 
 /**
  * Sends a part with its file on this machine's disk, readable by this user alone, while it is sent: adapters
- * stream files from there. A kind that the channel does not have goes as a document.
+ * stream files from there. A kind that the channel does not have goes as a document, and no secret goes with any (G18).
  */
 export async function withPartFile<Sent>(
-  { agentFiles, capabilities }: PartFileDeps,
+  { agentFiles, capabilities, scrub }: PartFileDeps,
   part: OutboundPart,
   send: (part: OutboundPart) => Promise<Sent>,
 ): Promise<Sent> {
   const { file } = part;
   if (file === undefined || file.path !== undefined) return send(part);
-  const bytes = await agentFiles.ofPart(part.id).catch(notRead);
+  const stored = await agentFiles.ofPart(part.id).catch(notRead);
   const kind = capabilities.media.includes(file.kind) ? file.kind : 'document';
-  if (bytes === null) return send({ ...part, file: { ...file, kind } });
+  if (stored === null) return send({ ...part, file: { ...file, kind } });
+  const bytes = await scrubFile(file.name, stored, scrub);
   const folder = await mkdtemp(join(tmpdir(), 'parley-file-')).catch(notRead);
   try {
     const path = join(folder, 'file');
     await writeFile(path, bytes, { mode: 0o600 }).catch(notRead);
-    return await send({ ...part, file: { ...file, kind, path } });
+    return await send({ ...part, file: { ...file, kind, path, size: bytes.byteLength } });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,10 @@
-import { type Clock, conversationOfAgent, countOf, type InboundMessage } from '@parley/core';
+import {
+  type Clock,
+  conversationOfAgent,
+  countOf,
+  type InboundMessage,
+  visibleLine,
+} from '@parley/core';
 import { render } from '@parley/markup';
 import type {
   CommandEffect,
@@ -64,7 +70,7 @@ function who({ channel, senderId, senderName }: PairingRequest): string {
 
 /** A name that a person chose, as code: it cannot look like a part of our own text. */
 function named(name: string): string {
-  const plain = name.replace(/[\p{C}`]/gu, '').trim();
+  const plain = visibleLine(name).replaceAll('`', '').trim();
   return plain === '' ? 'A person' : `\`${plain.slice(0, 80).toWellFormed()}\``;
 }
 

@@ -1,4 +1,10 @@
-import { shortDuration, type Timeline, type TimelineEntry, type WhyAnswer } from '@parley/core';
+import {
+  shortDuration,
+  type Timeline,
+  type TimelineEntry,
+  visibleLine,
+  type WhyAnswer,
+} from '@parley/core';
 import { nameOfMessage } from '@parley/core/timeline';
 
 /**
@@ -72,7 +78,9 @@ function withDetail(text: string, detail: string | undefined): string {
 
 /** As code: text of a platform or a provider cannot look like a part of our own text. */
 function quoted(detail: string | undefined): string | undefined {
-  return detail === undefined ? undefined : `\`${detail.replace(/[\p{C}`]/gu, ' ').trim()}\``;
+  return detail === undefined
+    ? undefined
+    : `\`${visibleLine(detail).replaceAll('`', ' ').trim()}\``;
 }
 
 /** `+0.4 s`; before the message was received `−1.0 s`. */

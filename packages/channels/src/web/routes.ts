@@ -1,4 +1,4 @@
-import { type InboundMessage, withoutAgent } from '@parley/core';
+import { type InboundMessage, visibleLine, withoutAgent } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type ChannelContext, readUpTo } from '../adapter.ts';
@@ -114,7 +114,7 @@ export function createRoutes(deps: RouteDeps): Hono {
 const TITLE_LENGTH = 60;
 
 function firstWords(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const line = visibleLine(text).replaceAll(/\s+/g, ' ').trim();
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).toWellFormed()}…`;
 }
 

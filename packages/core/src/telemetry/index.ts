@@ -17,5 +17,6 @@ export {
   openSecrets,
   type Scrub,
   type Secrets,
+  scrubBytes,
   scrubJson,
 } from './scrubber.ts';

@@ -92,6 +92,15 @@ describe('createLogger writing JSON', () => {
     ]);
   });
 
+  it('[U03] writes hidden characters as their codes, which is the same JSON', () => {
+    const { log, lines, parsed } = collect();
+    const name = 'Bo\u202e\u2067\u{e0041}👩‍🚀\n';
+    log.info({ name }, name);
+    expect(lines.join('').trimEnd()).not.toMatch(/[\p{Cc}\u202e\u2067\u{e0041}]/u);
+    expect(lines.join('')).toContain('👩‍🚀');
+    expect(parsed()).toEqual([expect.objectContaining({ name, msg: name })]);
+  });
+
   it('survives facts that contain themselves, big integers and broken getters', () => {
     const { log, lines } = collect();
     const circle: Record<string, unknown> = { big: 10n };

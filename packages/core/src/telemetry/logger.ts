@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import pino from 'pino';
-import type { Logger } from '../index.ts';
+import { escapedHidden, type Logger } from '../index.ts';
 import { OutageGate } from './outage-gate.ts';
 import { type Scrub, scrubJsonLine } from './scrubber.ts';
 
@@ -51,7 +51,7 @@ export function createLogger(options: LoggerOptions): Logger {
         streamWrite: (line) => {
           const clean = scrubJsonLine(line, options.scrub);
           options.kept?.write(clean);
-          return pretty ? logLineText(clean, colour) : clean;
+          return pretty ? logLineText(clean, colour) : `${escapedHidden(clean.trimEnd())}\n`;
         },
       },
     },
@@ -179,12 +179,12 @@ export function logLineText(jsonLine: string, colour = false): string {
   const paint = (code: number, text: string) => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
   const { word, colour: shade } = LOOKS[String(level)] ?? { word: String(level), colour: 0 };
   const pairs = Object.entries(facts).map(
-    ([key, value]) => `${paint(90, `${escaped(key)}=`)}${shown(value)}`,
+    ([key, value]) => `${paint(90, `${escapedHidden(key)}=`)}${shown(value)}`,
   );
   const line = [
     paint(90, clockTime(time)),
     paint(shade, word),
-    escaped(String(msg ?? '')),
+    escapedHidden(String(msg ?? '')),
     ...pairs,
   ];
   const stacks = Object.values(facts).flatMap((value) => (isError(value) ? stackOf(value) : []));
@@ -202,7 +202,7 @@ function clockTime(time: unknown): string {
 
 function shown(value: unknown): string {
   if (isError(value)) return quoted(`${value.type}: ${messages(value)}`);
-  return typeof value === 'string' ? quoted(value) : escaped(JSON.stringify(value));
+  return typeof value === 'string' ? quoted(value) : escapedHidden(JSON.stringify(value));
 }
 
 function messages({ message, cause }: PlainError): string {
@@ -212,21 +212,13 @@ function messages({ message, cause }: PlainError): string {
 
 /** Plain words stay as they are; a value that could be mistaken for something else is quoted. */
 function quoted(text: string): string {
-  return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escaped(JSON.stringify(text));
-}
-
-/** Control characters, line separators and marks that turn the writing direction, made visible. */
-function escaped(text: string): string {
-  return text.replaceAll(
-    /[\p{Cc}\u2028\u2029\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escapedHidden(JSON.stringify(text));
 }
 
 function stackOf(error: PlainError): string[] {
   if (error.code !== undefined || error.stack === undefined) return [];
   const frames = error.stack.split('\n').filter((line) => /^\s+at /.test(line));
-  return frames.map((frame) => `    ${escaped(frame.trim())}`);
+  return frames.map((frame) => `    ${escapedHidden(frame.trim())}`);
 }
 
 function isError(value: unknown): value is PlainError {

@@ -219,9 +219,14 @@ function secretForms(secrets: Iterable<string>): string[] {
     const inUrl = encodeURIComponent(secret.toWellFormed());
     const escaped = [inJson, jsonEscaped(inJson), htmlEscaped(secret)];
     const encoded = [inUrl, lowerCaseEscapes(inUrl), ...hexForms(secret), ...base64Forms(secret)];
-    for (const form of [secret, ...escaped, ...encoded]) forms.add(form);
+    for (const form of [secret, ...escaped, ...encoded]) forms.add(form).add(asBytes(form));
   }
   return [...forms];
+}
+
+/** A text in UTF-8 as one character a byte, as bytes of any kind are looked through. */
+function asBytes(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 function jsonEscaped(text: string): string {
@@ -256,6 +261,13 @@ function base64Forms(secret: string): string[] {
   });
   const long = forms.filter((form) => form.length >= SHORTEST_BASE64);
   return [...long, ...long.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+/** A file without secrets; the very same bytes where it has none. */
+export function scrubBytes(bytes: Uint8Array, scrub: Scrub): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const clean = scrub(text);
+  return clean === text ? bytes : Buffer.from(clean, 'latin1');
 }
 
 /**

@@ -1,11 +1,11 @@
-import type { RenderTarget } from '@parley/core';
+import { type RenderTarget, visibleText } from '@parley/core';
 import type { Nodes, Root, RootContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { Container, Leaf, Marker, Run } from '../document.ts';
 import type { Parsed } from '../parse/parse.ts';
 import { type Steps, stepEvery } from '../steps.ts';
 import { type InlineContext, isBreak, markAll, toRuns } from './inlines.ts';
-import { deadenMentions, printable } from './runs.ts';
+import { deadenMentions } from './runs.ts';
 import {
   headerText,
   isEmpty,
@@ -325,7 +325,7 @@ function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
     case 'text':
       return { ...leaf, runs: finishRuns(leaf.runs, pings) };
     case 'code':
-      return { ...leaf, text: printable(leaf.text) };
+      return { ...leaf, text: visibleText(leaf.text) };
     case 'table': {
       const finish = (row: readonly (readonly Run[])[]) =>
         row.map((cell) => finishRuns(cell, pings));
@@ -339,7 +339,7 @@ function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
 
 function finishRuns(runs: readonly Run[], pings: Pings): readonly Run[] {
   const clean = runs.map((run) => {
-    const text = printable(run.text);
+    const text = visibleText(run.text);
     return text === run.text ? run : { ...run, text };
   });
   return deadenMentions(clean, pings);

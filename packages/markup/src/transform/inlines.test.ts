@@ -69,6 +69,9 @@ const characters: [what: string, markdown: string, shown: string][] = [
   ['carriage returns and other line ends', 'a\r\nb\rc&#13;d\u2028e\u0085f', 'a\nb\nc\nd\ne\nf'],
   ['form feeds', 'a\fb', 'a b'],
   ['half a surrogate pair', 'a\ud83d', 'a\ufffd'],
+  ['overrides of the writing direction', 'a\u202eb\u202c&#8238;c `\u202dd`', 'abc d'],
+  ['directions that do not end in their line', 'a \u2067b\nc\u2069', 'a b\nc'],
+  ['text in invisible tags', 'a\u{e0041}\u{e0042}', 'a'],
   ['control characters in code', '`a\u0007` \n```\nb\u0008\n```', 'a\nb'],
 ];
 

@@ -1,3 +1,4 @@
+import { visibleText } from '@parley/core';
 import type { PhrasingContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import { hasVisible, type Mark, type Run } from '../document.ts';
@@ -100,7 +101,7 @@ function link(
   marks: readonly Mark[],
   context: InlineContext,
 ): InlineRun[] {
-  const mark: Mark = { type: 'link', url: url.replaceAll(/\p{Cc}/gu, '') };
+  const mark: Mark = { type: 'link', url: visibleText(url.replaceAll(/\p{Cc}/gu, '')) };
   const runs = inlines(children, add(marks, mark), context);
   const shown = runs.some(({ text }) => hasVisible(text))
     ? runs

@@ -1,7 +1,7 @@
+import { visibleText } from '@parley/core';
 import type { Table } from 'mdast';
 import { type Alignment, type Cell, type Container, hasVisible, type Run } from '../document.ts';
 import { type InlineContext, toRuns } from './inlines.ts';
-import { printable } from './runs.ts';
 
 /** A table as data: every row has as many cells as the header. */
 interface TableContent {
@@ -24,7 +24,7 @@ export function readTable(table: Table, context: InlineContext): TableContent {
 }
 
 function cellText(cell: Cell): string {
-  return printable(cell.map(({ text }) => text).join(''));
+  return visibleText(cell.map(({ text }) => text).join(''));
 }
 
 export function isEmpty(cell: Cell): boolean {

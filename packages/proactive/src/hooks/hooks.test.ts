@@ -1,9 +1,10 @@
-import { silentLogger, silentMeter } from '@parley/core';
+import { silentLogger, silentMeter, silentRuntime } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FindTarget } from '../alerts.ts';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
-import { createHooks, type HookRules } from './hooks.ts';
+import { createHooks, eventId, type HookRules } from './hooks.ts';
 
 const RULES: HookRules = {
   token: 'secret '.repeat(5),
@@ -122,6 +123,18 @@ describe('a hook', () => {
       ({ message }) => /">\n(.*)\n/.exec(message.text)?.[1],
     );
     expect(texts).toEqual(['a', 'c', 'd', 'd']);
+  });
+
+  it('[H09] has an id of its own for each hook and key, also beside the ids of events without one', () => {
+    const name = fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,39}$/);
+    const key = fc.option(fc.string({ maxLength: 20 }), { nil: undefined });
+    const { newId } = silentRuntime;
+    fc.assert(
+      fc.property(name, key, name, key, (one, its, other, others) => {
+        const isSame = one === other && its === others && its !== undefined;
+        expect(eventId(one, its, newId) === eventId(other, others, newId)).toBe(isSame);
+      }),
+    );
   });
 
   it.each([

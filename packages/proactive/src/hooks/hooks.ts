@@ -131,8 +131,8 @@ const agentOf = (name: string) => `${HOOK_AGENT}${name}`;
 const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
   conversationOfAgent(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
-/** The id of an event is made of its key, so that no table of keys is needed. */
-function eventId(name: string, key: string | undefined, newId: NewId): string {
+/** The id of an event is made of its key, so that no table of keys is needed. Different hooks and keys have different ids. */
+export function eventId(name: string, key: string | undefined, newId: NewId): string {
   if (key === undefined) return newId(`hook_${name}`);
   return `hook_${name}_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
 }

@@ -1,4 +1,4 @@
-import { countOf } from '@parley/core';
+import { countOf, visibleLine } from '@parley/core';
 import type { foreseeTasks } from '@parley/proactive';
 import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
 
@@ -238,7 +238,7 @@ function line(name: string, text: string): string {
 
 /** Names and descriptions are not ours: no control character of theirs reaches the terminal. */
 function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, 300);
+  return visibleLine(text).slice(0, 300);
 }
 
 function folderOf(name: string): string {

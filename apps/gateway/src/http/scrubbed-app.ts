@@ -1,0 +1,29 @@
+import { type Logger, reasonOf } from '@parley/core';
+import type { Secrets } from '@parley/core/telemetry';
+import { Hono } from 'hono';
+import { compress } from 'hono/compress';
+import type { AppEnv } from './access.ts';
+import { scrubResponse } from './scrub-response.ts';
+import type { HttpRoutes } from './server.ts';
+
+/** The files of the page, besides `/`. */
+export const PAGE_PATH = '/page/*';
+
+/**
+ * All routes, without secrets in what they answer (G18). Compression comes last, and for the page alone: the size of a
+ * compressed answer that holds both private text and text of others would tell something about the private one.
+ */
+export function scrubbedApp(
+  app: HttpRoutes,
+  secrets: Pick<Secrets, 'scrub' | 'stream'>,
+  log: Logger,
+): Hono<AppEnv> {
+  const outer = new Hono<AppEnv>();
+  for (const path of ['/', PAGE_PATH]) outer.use(path, compress({ encoding: 'gzip' }));
+  outer.all('*', async (c) => scrubResponse(await app.fetch(c.req.raw, c.env), secrets));
+  outer.onError((error, c) => {
+    log.error({ reason: reasonOf(error), path: c.req.path }, 'web request failed');
+    return c.text('Something went wrong here; the log of the gateway says what.\n', 500);
+  });
+  return outer;
+}

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { deflateRawSync, gzipSync } from 'node:zlib';
+import type { OutboundPart } from '@parley/core';
+import { openSecrets } from '@parley/core/telemetry/scrubber';
+import { CAPABILITIES } from '@parley/core/testing';
+import { describe, expect, it } from 'vitest';
+import { scrubPart } from './delivery-worker.ts';
+import { withPartFile } from './part-file.ts';
+
+const SECRET = 'correct-hörse-battery';
+const { scrub } = openSecrets([SECRET]);
+
+const partWith = (name: string): OutboundPart => ({
+  id: 'p1',
+  idempotencyKey: 'k1',
+  turnId: null,
+  index: null,
+  route: { channel: 'c', account: 'a', chatId: '1', target: CAPABILITIES.target },
+  body: { text: '', plain: '' },
+  file: { kind: 'document', name, mimeType: 'text/plain', size: 3 },
+});
+
+/** The file as the adapter finds it. */
+async function sent(bytes: Uint8Array) {
+  const agentFiles = { ofPart: async () => Buffer.from(bytes) };
+  const deps = { agentFiles, capabilities: { media: [] }, scrub };
+  return withPartFile(deps, partWith('notes.txt'), async ({ file }) => ({
+    size: file?.size,
+    bytes: await readFile(file?.path ?? ''),
+  }));
+}
+
+/** An archive of compressed members, with as much of its form as is looked at. */
+function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
+  const pieces = Object.entries(members).map(([name, bytes]) => {
+    const header = Buffer.alloc(30);
+    header.write('PK\u0003\u0004', 'latin1');
+    header.writeUInt16LE(8, 8);
+    header.writeUInt16LE(Buffer.byteLength(name), 26);
+    return Buffer.concat([header, Buffer.from(name), deflateRawSync(bytes)]);
+  });
+  return Buffer.concat([...pieces, Buffer.from('PK\u0001\u0002', 'latin1')]);
+}
+
+describe('the file of a part', () => {
+  it('[G18] holds no secret, in whatever bytes it stands, and has the size of what is sent', async () => {
+    for (const around of [Buffer.from('key: '), Buffer.of(0, 255, 128, 10)]) {
+      const file = await sent(Buffer.concat([around, Buffer.from(SECRET), around]));
+      expect(file.bytes).toEqual(Buffer.concat([around, Buffer.from('[secret]'), around]));
+      expect(file.size).toBe(file.bytes.byteLength);
+    }
+    const encoded = Buffer.from(`a ${SECRET} b`).toString('base64');
+    expect((await sent(Buffer.from(encoded))).bytes.toString()).toContain('[secret]');
+  });
+
+  it('[G18] is not sent where a compressed part of it holds a secret', async () => {
+    const other = Buffer.from('nothing here '.repeat(50));
+    for (const text of [`a ${SECRET} b`, Buffer.from(SECRET).toString('base64')]) {
+      const secret = Buffer.from(text);
+      const zip = zipSync({ 'word/media/x.bin': other, 'word/document.xml': secret });
+      await expect(sent(zip)).rejects.toMatchObject({
+        failure: { kind: 'refused' },
+        message: expect.stringContaining('notes.txt has a secret'),
+      });
+      await expect(sent(gzipSync(secret))).rejects.toThrow('has a secret');
+    }
+    const clean = zipSync({ 'word/document.xml': other });
+    expect((await sent(clean)).bytes).toEqual(Buffer.from(clean));
+    // Whatever its members claim to be, it is only looked at.
+    for (const cut of [clean.subarray(0, 20), clean.subarray(0, 60)]) {
+      expect((await sent(cut)).bytes).toEqual(Buffer.from(cut));
+    }
+  });
+
+  it('[F10] is the same bytes where it holds none', async () => {
+    const bytes = Uint8Array.from({ length: 512 }, (_, at) => at % 256);
+    expect((await sent(bytes)).bytes).toEqual(Buffer.from(bytes));
+  });
+
+  it('[U03] [G18] has a name that shows its end, and a name in any case', () => {
+    const nameOf = (name: string) => scrubPart(partWith(name), scrub).file?.name;
+    expect(nameOf('invoice\u202efdp.exe')).toBe('invoicefdp.exe');
+    expect(nameOf(`${SECRET}.txt`)).toBe('[secret].txt');
+    expect(nameOf('\u202e')).toBe('file');
+    expect(nameOf('דוח שנתי.pdf')).toBe('דוח שנתי.pdf');
+  });
+});

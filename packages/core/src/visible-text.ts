@@ -1,0 +1,96 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * What nobody sees and what moves other text: control characters, line separators, everything that turns the
+ * writing direction, and characters that are ignored where they are shown. Joiners stay behind the letters and
+ * pictures that they join (`👩‍🚀`, Persian, Hindi), and so do the tags of a flag (`🏴󠁧󠁢󠁥󠁮󠁧󠁿`).
+ */
+const HIDDEN = new RegExp(
+  [
+    String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\ufff9-\ufffb]`,
+    String.raw`[[\p{Cf}&&\p{Default_Ignorable_Code_Point}]--[\u200c\u200d\u{e0020}-\u{e007f}]]`,
+    String.raw`(?<![[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]--[\p{Script=Latin}\p{ASCII}]])[\u200c\u200d]`,
+    String.raw`(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0020}-\u{e007f}]`,
+  ].join('|'),
+  'gv',
+);
+
+/**
+ * A name, a title or a cell that somebody else wrote, for people: one line, without anything hidden. Nothing of it
+ * commands a terminal, begins a line, turns the text around it, or makes two names look the same.
+ */
+export function visibleLine(text: string): string {
+  return withoutCommands(text)
+    .replace(/\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g, ' ')
+    .replace(HIDDEN, '');
+}
+
+/** As many UTF-16 units as before, for a place that is counted: spaces instead of what is hidden. */
+export function blankedLine(text: string): string {
+  return text.replace(HIDDEN, (found) => ' '.repeat(found.length));
+}
+
+/** Hidden characters as their codes, `\u202e`: nothing is lost, nothing happens, and JSON stays the same JSON. */
+export function escapedHidden(text: string): string {
+  return text.replace(HIDDEN, (found) => found.split('').map(codeOf).join(''));
+}
+
+function codeOf(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Control characters besides tab and `\n`, line ends that not every platform knows, old and broken format characters. */
+const UNPRINTABLE =
+  /(?![\t\n])\p{Cc}|[\u2028\u2029\u206a-\u206f\ufff9-\ufffb\u{e0001}]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0020}-\u{e007f}]/gu;
+
+/**
+ * A text that a model, a page or another person wrote, for people: its lines stay, and so does the direction that a
+ * writer of Arabic or Hebrew gave to a part of a line. Orders to a terminal go (`ESC[31m` whole), and so do overrides
+ * of the writing direction, which show other words than were written, and changes of it that do not end in their line.
+ */
+export function visibleText(text: string): string {
+  const printable = withoutCommands(text).replace(UNPRINTABLE, (character) => {
+    if (character === '\0') return '\ufffd';
+    if (character === '\v' || character === '\f') return ' ';
+    return '\r\u0085\u2028\u2029'.includes(character) ? '\n' : '';
+  });
+  return DIRECTIONS.test(printable) ? printable.replace(/[^\n]+/g, settledDirections) : printable;
+}
+
+const withoutCommands = (text: string) =>
+  text.includes('\u001b') || text.includes('\u009b') ? stripVTControlCharacters(text) : text;
+
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/;
+const EMBEDDINGS = '\u202a\u202b';
+const POP_EMBEDDING = '\u202c';
+const OVERRIDES = '\u202d\u202e';
+const POP_ISOLATE = '\u2069';
+
+/** A line whose changes of direction all end in it, without overrides. */
+function settledDirections(line: string): string {
+  const units = line.split('');
+  const open: number[] = [];
+  let isolates = 0;
+  const kept = new Set<number>();
+  const isOpen = (signs: string, at: number | undefined) =>
+    at !== undefined && signs.includes(units[at] ?? '');
+  const close = (begin: number | undefined, end: number): void => {
+    if (begin === undefined || isOpen(OVERRIDES, begin)) return;
+    kept.add(begin).add(end);
+  };
+  for (const [at, sign] of units.entries()) {
+    if (sign === POP_EMBEDDING) {
+      if (isOpen(EMBEDDINGS + OVERRIDES, open.at(-1))) close(open.pop(), at);
+    } else if (sign === POP_ISOLATE) {
+      if (isolates === 0) continue;
+      // The end of an isolate ends what was opened inside it.
+      while (isOpen(EMBEDDINGS + OVERRIDES, open.at(-1))) open.pop();
+      isolates -= 1;
+      close(open.pop(), at);
+    } else if (DIRECTIONS.test(sign)) {
+      if (!isOpen(EMBEDDINGS + OVERRIDES, at)) isolates += 1;
+      open.push(at);
+    }
+  }
+  return units.filter((sign, at) => kept.has(at) || !DIRECTIONS.test(sign)).join('');
+}
