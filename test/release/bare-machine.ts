@@ -24,7 +24,7 @@ export interface BareMachine {
 }
 
 /** Where the clone is inside. */
-const CLONE = '/work/parley';
+const CLONE = '/opt/parley';
 const SYSTEM_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 
 /**

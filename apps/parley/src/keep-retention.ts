@@ -11,7 +11,7 @@ import type { Parts } from './open-parts.ts';
 import { retentionAges } from './settings.ts';
 
 const MINUTE_MS = 60_000;
-/** Of the time between two steps at least so much is for everything else. */
+/** The pause after a step is this many times as long as the step took, so that other work comes first. */
 const SHARE_OF_OTHERS = 4;
 const SHORTEST_PAUSE_MS = 5;
 

@@ -245,7 +245,7 @@ export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): 
 const STOPPING: readonly string[] = ['send', 'findSent', 'chatName', 'pace', 'report'];
 
 /**
- * The function whose results were wrong so often in a row that the account must stop; undefined: none. Results that depend on
+ * The function that returned too many wrong results in a row, so that the account must stop; undefined: none. Results that depend on
  * what people send, as of a file or a request, are replaced one by one and stop nothing.
  */
 export function stoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {

@@ -3,7 +3,7 @@ import type { InboundMessage } from './inbound-message.ts';
 
 /**
  * What of a message its sender typed or spoke in this chat, as the adapter knows it. What is not named here is text of
- * outsiders, whoever passed it on: forwarded messages and their captions, contact cards, places, polls, games, texts of
+ * outsiders, no matter who passed it on: forwarded messages and their captions, contact cards, places, polls, games, texts of
  * inline bots, what a platform or the adapter itself writes about a message, files, stickers.
  */
 export const Authored = z.strictObject({

@@ -26,7 +26,7 @@ export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
 /** What is shown to the model of arguments that were cut off, in characters. */
 const HEAD_CHARACTERS = 100;
 
-/** A call whose arguments have begun to arrive; most providers say only at the end which are whole. */
+/** A call whose arguments are arriving; most providers say only at the end which calls are complete. */
 interface OpenCall {
   readonly id: string;
   readonly name: string;

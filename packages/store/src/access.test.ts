@@ -133,7 +133,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.pageSessions.list(0)).map(({ id }) => id)).toEqual(['d', 'b']);
     });
 
-    it('[D15] are there again after a clock was ahead for a while, whoever signed in meanwhile', async () => {
+    it('[D15] survive a clock that was ahead for a while, even if someone signed in meanwhile', async () => {
       await agesCountedTo(20);
       await store.pageSessions.open({ ...session('d', 9_000), createdAt: 9_000 });
       expect(await store.pageSessions.find('a', 9_000)).toBeNull();

@@ -68,7 +68,7 @@ describe('the files of the page', () => {
     },
   );
 
-  it('lets a browser keep a file for good: another content has another name', async () => {
+  it('lets a browser cache a file forever, because other content has another name', async () => {
     const script = named.find((path) => path.includes('main-')) ?? '';
     const served = await page.request(script, { headers: { 'accept-encoding': 'gzip, br' } });
     // The gateway compresses it once it has looked for secrets in it.

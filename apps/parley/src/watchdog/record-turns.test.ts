@@ -7,7 +7,7 @@ type Turn = Parameters<RunTurn>[0];
 
 const LEASE = { conversationId: 'web:default:main', epoch: 1 };
 
-/** A turn that made its process stand still so often. */
+/** A turn that hung its process this many times. */
 function turn(turnId: string, hangs?: number): Turn {
   const nothing = { messages: [], groupContext: [], steps: [] };
   const base = { conversationId: `web:default:${turnId}`, session: 0, resumed: true, attempts: 1 };

@@ -63,7 +63,7 @@ describe('[D07] an answer that is longer than a chat', () => {
     expect(parts[1]?.body.plain).toMatch(/^\[Cut here/);
   });
 
-  it('that the model did not end says so to people, to the model and to whoever watches it grow', async () => {
+  it('that was cut says so to people, to the model and in the live preview', async () => {
     await scene.write('Tell me everything');
     scene.model.next({ say: 'One two', cut: { what: 'characters', most: 7 } });
     await scene.answerNext();

@@ -61,7 +61,7 @@ describe('text of outsiders', () => {
     ['a recording', file('audio'), true],
     ['what was spoken here', { ...file('voice'), text: '', authored: { voice: true } }, false],
     ['a recording of another', { ...file('voice'), text: '', authored: {} }, true],
-    // Neither typed nor spoken: its picture and its name are of whoever made the set.
+    // Neither typed nor spoken: its picture and its name come from the author of the sticker set.
     ['a sticker', { ...file('sticker'), text: '', authored: {} }, true],
     ['a contact card', { text: '[Contact: Bob]', authored: {} }, true],
     ['a text of an inline bot', { text: 'hello', authored: {} }, true],

@@ -84,7 +84,7 @@ describe('a rule of approvals.auto', () => {
   });
 });
 
-describe('[G05] the rule that allows a call for good', () => {
+describe('[G05] a rule that always allows a call', () => {
   it.each([
     ['write', 'notes/a.md', 'write:notes/a.md'],
     ['exec', 'git status; rm x', 'exec:git status; rm x'],

@@ -172,7 +172,7 @@ async function askStep(
     stream.end();
     return { ...answer, text: answer.text + note };
   } catch (error) {
-    // A provider charges for what it has begun, and a question that is kept is asked again.
+    // A provider charges for an answer that it started, and a question that is kept is asked again.
     if (stop.aborted || said !== '') await deps.cutOff?.(cutOffUsage(deps.model.id, request, said));
     throw error;
   }

@@ -187,7 +187,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => states(4)).toEqual([expect.stringContaining('no room')]);
   });
 
-  it('[G19] people take turns, whoever has sent more, and owners wait for none of them', async () => {
+  it('[G19] people take turns however much each has sent, and owners wait for none of them', async () => {
     const held = new Map<string, () => void>();
     start((ref) => {
       const { promise, resolve } = Promise.withResolvers<Uint8Array>();

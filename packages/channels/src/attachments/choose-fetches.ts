@@ -35,7 +35,7 @@ export function createTurns(): Turns {
 }
 
 /**
- * Which files are fetched next (G19): those of owners first, then one of each person in turn, whoever sent more. `due`
+ * Which files are fetched next (G19): those of owners first, then one of each person in turn, however much each sent. `due`
  * has the oldest of each person first. Changes `turns` alone.
  */
 export function chooseFetches<One extends Fetch>(

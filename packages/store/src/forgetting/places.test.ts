@@ -292,7 +292,7 @@ describe('the places of text in the database', () => {
     await closedFilesHold(false);
   });
 
-  it('[G15] are all emptied of what one person of a group said, whoever keeps the rows', async () => {
+  it('[G15] are all emptied of what one person of a group said, whichever table keeps it', async () => {
     await fill('group');
     // What mixes voices repeats what they wrote; everything else is theirs by its turn, message or sender.
     const said = JSON.stringify({
