@@ -33,7 +33,9 @@ export class FileHistory {
 
   /** Removes what is too old, of removed files too. */
   async tidy(): Promise<void> {
-    for (const file of await this.files()) await this.of(file).tidy();
+    const files = (await this.files()).map((file) => this.of(file));
+    const newest = await Promise.all(files.map(async (file) => (await file.list())[0]?.at ?? 0));
+    for (const file of files) await file.tidy(Math.max(0, ...newest));
   }
 
   /** Rewrites the versions of the files that `isMeant` names (G15). */

@@ -134,12 +134,16 @@ export class FileVersions {
     await this.#keep(hold, after, [why]);
   }
 
-  /** Removes what is too old or too much; of a file that exists never its text and the one before. */
-  async tidy(): Promise<void> {
+  /**
+   * Removes what is too old or too much; of a file that exists never its text and the one before. `lastWritten`: when
+   * another file got a version, which shows as well that time has passed.
+   */
+  async tidy(lastWritten = 0): Promise<void> {
     const { folder, clock } = this.options;
     const spared = walkPath(folder, this.#file).kind === 'missing' ? 0 : 2;
     const versions = await this.list();
-    const oldest = countFromNewest(clock(), versions[0]?.at ?? null) - KEPT_MS;
+    const newest = Math.max(versions[0]?.at ?? 0, lastWritten);
+    const oldest = countFromNewest(clock(), newest) - KEPT_MS;
     for (const [index, { name, at }] of versions.entries()) {
       if (index < spared || (index < MOST_VERSIONS && at >= oldest)) continue;
       for (const { segments } of [this.#place(name, 'md'), this.#place(name, 'why')]) {

@@ -35,6 +35,7 @@ export class GatewayAccounts {
   #planned: readonly PlannedAccount[] = [];
   #paused: readonly AccountPause[] = [];
   #rights: AccountRights | undefined;
+  #openingRights: Promise<AccountRights> | undefined;
   #changes: Promise<void> = Promise.resolve();
   #isStopping = false;
 
@@ -235,7 +236,9 @@ export class GatewayAccounts {
   /** Loaded only where there are other gateways, and accounts that one gateway at a time may serve. */
   async #rightsFor({ definition }: AccountPlan): Promise<{ readonly rights?: AccountRights }> {
     if (this.#deps.sharedAs === undefined || definition.servedByAll === true) return {};
-    this.#rights ??= await this.#rightsOf();
+    // Accounts are opened side by side, and all must have their rights from the same place among the gateways.
+    this.#openingRights ??= this.#rightsOf();
+    this.#rights = await this.#openingRights;
     return { rights: this.#rights };
   }
 }

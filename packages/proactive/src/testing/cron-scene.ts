@@ -30,6 +30,12 @@ export function writer(id: string, chat = 'c', kind: 'owner' | 'guest' = 'owner'
   return { kind: 'chat', message, reader: { kind, conversationId: `test:default:${chat}` } };
 }
 
+const FOREVER = Number.POSITIVE_INFINITY;
+const KEPT_FOREVER = {
+  ...{ messages: FOREVER, history: FOREVER, decisions: FOREVER },
+  ...{ prompts: FOREVER, spend: FOREVER },
+};
+
 export async function openCronScene(who: CronServices['settings']['who'] = 'owners') {
   let now = Date.UTC(2026, 10, 21, 9, 0);
   const clock = () => now;
@@ -69,6 +75,12 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     ask,
     views: () => schedule.views(),
     now: clock,
+    /** A round of retention that removes nothing and notes that time has passed until now. */
+    countAges: () =>
+      store.retention.run(
+        { ages: KEPT_FOREVER, bytes: Number.POSITIVE_INFINITY },
+        { clock, countFrom: now, countedTo: now, pause: async () => true },
+      ),
     later: (minutes: number) => {
       now += minutes * 60_000;
     },
