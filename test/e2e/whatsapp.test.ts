@@ -137,8 +137,10 @@ describe('a whole Parley in WhatsApp', () => {
     expect([double.state(), logins().length]).toEqual(['open', before]);
     const kept = readdirSync(parley.data).filter((name) => name.startsWith('parley.db'));
     expect(kept).toContain('parley.db');
-    for (const name of kept)
-      expect([name, statSync(join(parley.data, name)).mode & 0o777]).toEqual([name, 0o600]);
+    for (const name of kept) {
+      const stat = statSync(join(parley.data, name));
+      expect([name, stat.mode & 0o777]).toEqual([name, stat.isDirectory() ? 0o700 : 0o600]);
+    }
     const answered = count(ann.id);
     await double.say({ chat: ann.id, text: 'still there?' });
     expect(await next(ann.id, answered)).toEqual(['You said: still there?']);

@@ -9,7 +9,8 @@ const loaded = [];
 registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
 const { createChatModel, ModelSettings } = await import('@parley/models');
 const { silentLogger } = await import('@parley/core');
-const deps = { settingsFile: 's', clock: Date.now, logger: silentLogger, localServers: [] };
+const time = { clock: Date.now, monotonic: () => performance.now() };
+const deps = { settingsFile: 's', ...time, logger: silentLogger, localServers: [] };
 const { model } = createChatModel(ModelSettings.parse('auto'), deps);
 const request = { system: [], messages: [{ role: 'user', content: 'hi' }] };
 for await (const event of model.stream(request, new AbortController().signal)) {

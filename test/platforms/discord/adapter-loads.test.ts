@@ -30,7 +30,7 @@ const { memoryValues, silentLogger } = await import('@parley/core');
 const connect = await discord.load();
 const { promise: connected, resolve } = Promise.withResolvers();
 const adapter = connect({
-  account: 'default', settings: { token, apiRoot }, log: silentLogger, clock: Date.now,
+  account: 'default', settings: { token, apiRoot }, log: silentLogger, clock: Date.now, monotonic: () => performance.now(),
   values: memoryValues(), holdsAccount: () => true, commands: [], history: async () => [], revise: async () => {},
   receive: async () => ({ kind: 'accepted', conversationId: 'c' }),
   report: (state) => { if (state.kind === 'connected') resolve(); },

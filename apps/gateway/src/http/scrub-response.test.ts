@@ -90,11 +90,8 @@ describe('an answer over HTTP', () => {
   it('[G18] has no secret in its headers, but the cookie of its own browser', async () => {
     const headers = { location: '/x?key=correct-h%C3%B6rse-battery', 'set-cookie': 'session=1' };
     const response = await scrubbed('', headers);
-    expect([...response.headers]).toEqual([
-      ['content-type', 'text/plain;charset=UTF-8'],
-      ['location', '/x?key=[secret]'],
-      ['set-cookie', 'session=1'],
-    ]);
+    expect(response.headers.get('location')).toBe('/x?key=[secret]');
+    expect(response.headers.get('set-cookie')).toBe('session=1');
   });
 
   it('[G18] [U03] is compressed after that, for the page alone', async () => {
