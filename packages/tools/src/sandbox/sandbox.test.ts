@@ -157,7 +157,7 @@ describe('SOUL.md', () => {
   });
 });
 
-describe('a closed path', () => {
+describe.runIf(bubblewrap)('a closed path', () => {
   it('[W09] keeps its place, with the folders on the way to it, which can be written', async () => {
     mkdirSync(join(scene.workspace, 'a/b/closed'), { recursive: true });
     writeFileSync(join(scene.workspace, 'a/b/closed/x.md'), 'as it was');
