@@ -189,8 +189,11 @@ describe('what the user of the service cannot read', () => {
     const [open, closed] = [join(scratch, 'open'), join(scratch, 'closed')];
     for (const folder of [open, closed]) mkdirSync(folder);
     for (const folder of [scratch, open]) chmodSync(folder, 0o755);
-    for (const file of [join(open, 'node'), join(closed, 'node')])
-      writeFileSync(file, '', { mode: 0o755 });
+    for (const file of [join(open, 'node'), join(closed, 'node')]) {
+      writeFileSync(file, '');
+      // Not by its mode when it is made, which the umask of the process takes rights from.
+      chmodSync(file, 0o755);
+    }
     chmodSync(closed, 0o700);
     symlinkSync(join(closed, 'node'), join(open, 'link'));
     expect(barrierOf(join(open, 'node'), [])).toBe(null);
