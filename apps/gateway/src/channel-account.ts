@@ -71,7 +71,7 @@ class OpenAccount implements ChannelAccount {
   #life: Promise<void> | undefined;
   /** Aborted, with the error, when the adapter fails where no caller waits. */
   #fault = new AbortController();
-  /** What all adapters of this account returned against their contract. */
+  /** Violations of the contract by all adapters of this account. */
   readonly #defects: Defects;
   /** Gives the newest adapter the right under which it writes. */
   #bind: (right: AccountRight) => void = () => {};
@@ -222,7 +222,7 @@ class OpenAccount implements ChannelAccount {
     }
   }
 
-  /** What went wrong is in the code of the adapter, so trying again by itself would do the same to the chats. */
+  /** The fault is in the adapter's code, so an automatic retry would repeat it in the chats. */
   async #stayStopped({ message: reason }: DefectiveError, isGone: AbortSignal): Promise<void> {
     const { channel, account } = this.#name;
     const fix = `Repair, update or remove this channel, then ${RECONNECT}. Answers wait until then.`;

@@ -67,7 +67,7 @@ export interface AccountStatus {
   readonly channel: string;
   readonly account: string;
   readonly state: AccountState;
-  /** What its adapter did against its contract since the start; absent where it did nothing. */
+  /** Violations of the contract by its adapter since the start; absent when there are none. */
   readonly defects?: DefectSummary;
 }
 

@@ -17,7 +17,7 @@ export function isOfAccount(name: string): boolean {
   return name.startsWith(ACCOUNT);
 }
 
-/** What gateways share among themselves: accounts, and their own places. */
+/** Whether a lease belongs to gateways: that of an account, or of a gateway's own place. */
 export function isShared(name: string): boolean {
   return isSeat(name) || isOfAccount(name);
 }

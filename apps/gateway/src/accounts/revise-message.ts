@@ -22,7 +22,7 @@ export async function reviseMessage(
     return;
   }
   const message = fromOutside(known.message);
-  // Who may use a command is decided when it arrives; an edit cannot bring one in behind that.
+  // Permission for a command is checked when it arrives, so an edit cannot add one afterwards.
   if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
   await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
 }

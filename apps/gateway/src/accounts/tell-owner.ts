@@ -29,7 +29,7 @@ export async function tellOwner(
   await wakeDeliveryOn(bus)(channel, account, chatId);
 }
 
-/** Who owns the default agent runs the installation. */
+/** Owners of the default agent run the installation. */
 export function defaultFirst(chats: readonly InboxRow[]): readonly InboxRow[] {
   const ofDefault = (row: InboxRow) => agentOfConversation(row.conversationId) === undefined;
   return [...chats.filter(ofDefault), ...chats.filter((row) => !ofDefault(row))];

@@ -48,7 +48,7 @@ export interface StatusReport {
   readonly processes: readonly (RunningProcess & { readonly notes: readonly string[] })[];
   /** What is wrong with the database, and what to do about it. */
   readonly trouble?: string;
-  /** What happened to the database lately and what is held back in it, with what to do; absent: nothing. */
+  /** Recent trouble with the database and what is held back in it, with what to do; absent when there is none. */
   readonly notes?: readonly string[];
   /** The last 24 hours. This and the figures below are absent where the database cannot be read. */
   readonly turns?: Awaited<ReturnType<Store['turns']['totals']>>;
@@ -284,7 +284,7 @@ export interface ShownAccount {
   readonly channel: string;
   readonly account: string;
   readonly state: AccountState;
-  /** What its adapter did against its contract. */
+  /** Violations of the contract by its adapter. */
   readonly defects?: DefectSummary;
   /** Why it does not work. */
   readonly reason?: string;

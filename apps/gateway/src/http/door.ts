@@ -46,7 +46,7 @@ interface Tries {
   readonly at: number;
 }
 
-/** So many wrong tokens cost nothing; each further one doubles the wait, from a second up to the longest. */
+/** The first `free` wrong tokens cost nothing; each further one doubles the wait, from a second up to `longestMs`. */
 interface Patience {
   readonly free: number;
   readonly longestMs: number;
