@@ -1,7 +1,12 @@
 import type { Clock } from '@parley/core';
 import { aiSdkClient } from './ai-sdk-client.ts';
 import { type AnswerBounds, type AnswerMeter, measureAnswer, takePart } from './answer-bounds.ts';
-import { type AnswerPart, type ProviderFinish, StreamFailure } from './answer-parts.ts';
+import {
+  type AnswerPart,
+  type ProviderClient,
+  type ProviderFinish,
+  StreamFailure,
+} from './answer-parts.ts';
 import { type CallDeadlines, startDeadlines } from './call-deadlines.ts';
 import {
   type ChatModel,
@@ -15,7 +20,10 @@ import {
   type ModelToolCall,
 } from './chat-model.ts';
 import { classifyFailure, explainFailure, failureFacts } from './failures.ts';
+import { exchangeOver, httpExchange } from './http-exchange.ts';
+import { httpFetch } from './http-fetch.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
+import { compatibleClient, type ReportOddities } from './openai-compatible/client.ts';
 
 /** One provider model; `id` and `server` are its names for people. */
 export interface ProviderModelInit {
@@ -25,7 +33,10 @@ export interface ProviderModelInit {
   readonly timeouts: ModelTimeouts;
   readonly bounds: AnswerBounds;
   readonly clock: Clock;
-  readonly fetch: typeof globalThis.fetch;
+  /** `httpFetch` when absent. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** What was odd about an answer that was understood all the same. */
+  readonly report?: ReportOddities;
 }
 
 /** What has arrived of an answer so far. */
@@ -40,8 +51,8 @@ interface Answer {
  * events of the port. How the wire looks is known to the client alone.
  */
 export function providerModel(init: ProviderModelInit): ChatModel {
-  const { id, choice, timeouts, bounds, fetch } = init;
-  const client = aiSdkClient(choice, fetch);
+  const { id, timeouts, bounds } = init;
+  const client = openClient(init);
   async function* stream(request: ModelRequest, caller: AbortSignal): AsyncGenerator<ModelEvent> {
     const deadlines = startDeadlines(timeouts, caller);
     const meter = measureAnswer(bounds);
@@ -51,10 +62,8 @@ export function providerModel(init: ProviderModelInit): ChatModel {
       try {
         for await (const part of client.stream(request, deadlines.signal)) {
           const event = addPart(answer, meter, part, deadlines);
-          if (event !== null) {
-            yield event;
-            throwIfEnded(deadlines);
-          }
+          if (event !== null) yield event;
+          if (caller.aborted) throwIfEnded(deadlines);
           if (meter.cut() !== null) break;
         }
       } catch (thrown) {
@@ -73,6 +82,13 @@ export function providerModel(init: ProviderModelInit): ChatModel {
     }
   }
   return { id, stream };
+}
+
+function openClient({ choice, fetch, report = () => {} }: ProviderModelInit): ProviderClient {
+  const isOwn = choice.provider === 'openai-compatible' && choice.client !== 'ai-sdk';
+  if (!isOwn) return aiSdkClient(choice, fetch ?? httpFetch);
+  const exchange = fetch === undefined ? httpExchange : exchangeOver(fetch);
+  return compatibleClient(choice, exchange, report);
 }
 
 function finished(
