@@ -1,10 +1,8 @@
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { decoderOf, isPlainHttp, post } from './http-exchange.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** How long a connection may take, its TLS handshake included, in ms; the same as in Node's `fetch`. */
-const CONNECT_MS = 10_000;
 /**
  * The largest event of a stream, or answer that is no stream, in bytes: a hundred times what providers send
  * at once. A parser keeps an event until it is whole.
@@ -14,7 +12,7 @@ const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
 const READ_AHEAD = 65_536;
 
 /**
- * `fetch` for model calls over node:http, which costs a fourth of the processor time of Node's `fetch`
+ * `fetch` for the AI SDK over node:http, which costs a fourth of the processor time of Node's `fetch`
  * for a request of 60 KB. Connections are those of Node's global agents: kept alive, and through a proxy
  * where `NODE_USE_ENV_PROXY` asks for one. Anything but a text sent by POST goes to Node's `fetch`, and
  * so does a request that the server redirects.
@@ -22,12 +20,11 @@ const READ_AHEAD = 65_536;
 export const httpFetch: Fetch = async (input, init = {}) => {
   const { method, body, signal } = init;
   const url = typeof input === 'string' ? URL.parse(input) : null;
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '';
-  if (!isPlain || method !== 'POST' || typeof body !== 'string') {
+  if (url === null || !isPlainHttp(url) || method !== 'POST' || typeof body !== 'string') {
     return globalThis.fetch(input, init);
   }
   signal?.throwIfAborted();
-  const answer = await post(url, headersIn(init.headers), body, signal ?? null);
+  const answer = await post(url, headersIn(init.headers), utf8(body), signal ?? null);
   const { statusCode: status = 0, statusMessage: statusText = '', headers } = answer;
   if (status >= 300 && status < 400 && headers.location !== undefined) {
     answer.destroy();
@@ -45,39 +42,6 @@ function headersIn(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
   return isPlain ? headers : Object.fromEntries(new Headers(headers));
 }
 
-function post(
-  url: URL,
-  headers: OutgoingHttpHeaders,
-  body: string,
-  signal: AbortSignal | null,
-): Promise<IncomingMessage> {
-  // Imported as modules, these load Node's `fetch`, which a process without a model never needs.
-  const { request } =
-    url.protocol === 'https:'
-      ? process.getBuiltinModule('node:https')
-      : process.getBuiltinModule('node:http');
-  const call = request(url, {
-    method: 'POST',
-    headers: { accept: '*/*', 'accept-encoding': 'identity', ...headers },
-  });
-  return new Promise((resolve, reject) => {
-    let answer: IncomingMessage | undefined;
-    const stop = () => (answer ?? call).destroy(signal?.reason);
-    signal?.addEventListener('abort', stop, { once: true });
-    call.once('close', () => signal?.removeEventListener('abort', stop));
-    call.once('response', (response) => {
-      answer = response;
-      resolve(response);
-    });
-    // What Node's `fetch` throws: the AI SDK recognizes network errors by it.
-    call.on('error', (cause) => {
-      reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause }));
-    });
-    limitConnecting(call, url);
-    call.end(utf8(body));
-  });
-}
-
 /**
  * Nearly every prompt has a character beyond Latin-1, so V8 keeps the whole request in UTF-16; its own way
  * from there to UTF-8 takes three times as long.
@@ -85,19 +49,6 @@ function post(
 function utf8(text: string): Uint8Array {
   const { transcode } = process.getBuiltinModule('node:buffer');
   return transcode(Buffer.from(text.toWellFormed(), 'utf16le'), 'utf16le', 'utf8');
-}
-
-function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
-  call.once('socket', (socket) => {
-    if (!socket.connecting) return;
-    const timer = setTimeout(() => {
-      const message = `no connection to ${host} within ${CONNECT_MS / 1_000} s`;
-      call.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
-    }, CONNECT_MS);
-    const done = () => clearTimeout(timer);
-    socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', done);
-    call.once('close', done);
-  });
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): Headers {
@@ -110,7 +61,10 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
 
 /** What arrived together is one piece of the body. */
 function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
-  const source = decoded(answer);
+  const decoder = decoderOf(answer);
+  const { pipeline } = process.getBuiltinModule('node:stream');
+  // An error of either ends the decoder, whose reader gets it.
+  const source = decoder === null ? answer : pipeline(answer, decoder, () => undefined);
   const isEvents = answer.headers['content-type']?.includes('event-stream') === true;
   const join = isEvents ? eventJoiner() : (piece: Buffer) => piece;
   let unended = 0;
@@ -159,29 +113,16 @@ function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
   }
 }
 
-/** Some servers compress though they were asked not to. */
-function decoded(answer: IncomingMessage): Readable {
-  const encoding = answer.headers['content-encoding'] ?? 'identity';
-  if (encoding === 'identity') return answer;
-  const { pipeline } = process.getBuiltinModule('node:stream');
-  const zlib = process.getBuiltinModule('node:zlib');
-  const decoder = encoding === 'br' ? zlib.createBrotliDecompress() : zlib.createUnzip();
-  // An error of either ends the decoder, whose reader gets it.
-  return pipeline(answer, decoder, () => undefined);
-}
-
 /**
- * An event whose only news is one piece of text: the text before the piece, the piece as JSON escapes
- * it, and the text after it. `"delta":{"content":"…"}` is OpenAI's chat format, with the names that
- * servers give to thoughts; `"delta":{"type":"text_delta","text":"…"}` is Anthropic's.
+ * An event of Anthropic's whose only news is one piece of text or thought: the text before the piece, the piece as
+ * JSON escapes it, and the text after it.
  */
 const PIECE_EVENT = new RegExp(
   [
-    String.raw`^((?:event: \w+\n)?data: \{[^\n]*[{,] ?"delta": ?\{`,
-    String.raw`(?:"\w+": ?(?:null|"assistant"|"\w+_delta"), ?)*`,
-    '"(?:content|reasoning_content|reasoning|text|thinking)": ?")',
+    String.raw`^((?:event: \w+\n)?data: \{[^\n]*[{,] ?"delta": ?\{"type": ?"\w+_delta", ?`,
+    '"(?:text|thinking)": ?")',
     String.raw`([^"\\\n]*(?:\\.[^"\\\n]*)*)`,
-    String.raw`("(?:, ?"\w+": ?null)*\}[^\n]*)$`,
+    String.raw`("\}[^\n]*)$`,
   ].join(''),
 );
 const END = '\n\n';
@@ -204,18 +145,12 @@ export function eventJoiner(): (piece: Buffer) => Buffer {
 
 const END_BYTES = Buffer.from(END);
 
-/** A piece of text with the event around it; `place` is `head` without what is said once. */
+/** A piece of text with the event around it. */
 interface OpenEvent {
   readonly head: string;
-  readonly place: string;
   text: string;
-  tail: string;
+  readonly tail: string;
 }
-
-/** OpenAI's format names the role in its first event, with an empty piece. */
-const ROLE = /"role": ?"assistant", ?/;
-/** OpenAI's format ends the text in an event of its own, which brings no text. */
-const END_EVENT = /^(data: \{[^\n]*[{,] ?"delta": ?\{)(\}[^\n]*"finish_reason": ?)"\w+"([^\n]*)$/;
 
 function joinEvents(events: string): string {
   let joined = '';
@@ -226,31 +161,14 @@ function joinEvents(events: string): string {
   };
   for (const event of events.slice(0, -END.length).split(END)) {
     const [, head = '', text = '', tail = ''] = PIECE_EVENT.exec(event) ?? [];
-    const place = head.replace(ROLE, '');
-    if (open !== null && open.place === place && open.tail === tail) {
+    if (open !== null && open.head === head && open.tail === tail) {
       open.text += text;
       continue;
     }
-    if (open !== null && endsWith(open, event)) {
-      open.tail = `"${event.slice(open.place.lastIndexOf('{') + 1)}`;
-      continue;
-    }
     close();
-    if (head === '' || deltasIn(event) !== 1) joined += event + END;
-    else open = { head, place, text, tail };
+    if (head === '') joined += event + END;
+    else open = { head, text, tail };
   }
   close();
   return joined;
-}
-
-/** Whether an event says nothing but why the answer ends to which an open piece belongs. */
-function endsWith({ place, tail }: OpenEvent, event: string): boolean {
-  const [, head, before, after] = END_EVENT.exec(event) ?? [];
-  if (head === undefined || deltasIn(event) !== 1) return false;
-  return place === `${head}"content":"` && tail === `"${before}null${after}`;
-}
-
-/** An event with several answers is none of one piece. */
-function deltasIn(event: string): number {
-  return event.split('"delta"').length - 1;
 }
