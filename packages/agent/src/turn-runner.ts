@@ -27,7 +27,7 @@ import {
 } from './end-turn.ts';
 import { keepQuestion } from './keep-question.ts';
 import { asStarted, type FinalStep, openJournal } from './loop/turn-journal.ts';
-import { TurnLimitError } from './loop/turn-loop.ts';
+import { TurnLimitError } from './loop/turn-limits.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
 import { answerByVoice } from './media/voice-answer.ts';
 import { holdPrompt } from './record-prompt.ts';
@@ -109,7 +109,7 @@ function alsoAnswered({ messages }: ClaimedTurn): { readonly alsoAnswered?: Repl
 function withChosenModel(deps: TurnServices, { model }: ClaimedTurn): TurnServices {
   const chosen = model ? deps.modelChoices?.get(model) : undefined;
   if (chosen === undefined) return deps;
-  return { ...deps, model: chosen.model, contextTokens: () => chosen.contextTokens };
+  return { ...deps, model: chosen.model, contextTokens: chosen.contextTokens };
 }
 
 async function answerTurn(

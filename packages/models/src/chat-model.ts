@@ -96,6 +96,8 @@ export interface ModelFinish {
   readonly model: string;
   /** Null when no price is configured for that model. */
   readonly costUsd: number | null;
+  /** What the server says which model answered, where that is clearly another one than was asked, as `provider/model`. */
+  readonly servedBy?: string;
   /** How often models were asked for it, where that was more than once. */
   readonly tries?: number;
   /** The bound at which the answer was ended; absent: it is whole. */
@@ -118,6 +120,13 @@ export type ModelEvent =
 export interface ChatModel {
   /** `provider/model`, for people. May change over time for a model chosen automatically. */
   readonly id: string;
+  /**
+   * What the model takes at a time, in tokens, as far as its server has said so by refusing longer requests; the
+   * smallest number counts. Null or absent: not known.
+   */
+  readonly learnedTokens?: number | null;
+  /** Notes what the model takes, for all later requests of this process. */
+  learnTokens?(tokens: number): void;
   /**
    * Asks the model. Throws only `ModelError`, also when `signal` is aborted; leaving the loop early
    * ends the call to the provider.
@@ -146,15 +155,24 @@ export function toolArguments(
 
 /** Why a model gave no answer, as far as a caller can act on it. */
 export type ModelFailure =
-  | { readonly kind: 'unreachable' }
+  | { readonly kind: 'unreachable'; readonly because?: 'certificate' }
   | { readonly kind: 'broken-off' }
   | { readonly kind: 'unauthorised' }
+  /** Something between Parley and the server refused: a firewall, a proxy, a sign-in page. */
+  | { readonly kind: 'blocked' }
   | { readonly kind: 'no-credit' }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number | null }
-  | { readonly kind: 'overloaded' }
-  | { readonly kind: 'too-long' }
-  | { readonly kind: 'refused' }
+  /** `mayBeTooLong`: the server gave no reason, and some refuse too long requests that way. */
+  | { readonly kind: 'overloaded'; readonly mayBeTooLong?: true }
+  | TooLong
+  /** The room that was asked for the answer is larger than the model allows; null: it did not say how much it does. */
+  | {
+      readonly kind: 'output-limit';
+      readonly limitTokens: number | null;
+      readonly windowTokens?: number;
+    }
+  | { readonly kind: 'refused'; readonly mayBeTooLong?: true }
   /** The model takes no tools. */
   | { readonly kind: 'no-tools' }
   /** The model insists that roles take turns in another way. */
@@ -166,6 +184,17 @@ export type ModelFailure =
   | { readonly kind: 'endless' }
   | { readonly kind: 'timeout'; readonly phase: 'first-token' | 'stalled' | 'total' }
   | { readonly kind: 'aborted' };
+
+/** The request exceeds what the model takes at a time. */
+export interface TooLong {
+  readonly kind: 'too-long';
+  /** What the model takes, where the server said so. */
+  readonly windowTokens?: number;
+  /** What the server counted of the request. */
+  readonly promptTokens?: number;
+  /** Bytes may be meant, by a proxy in front of the server. */
+  readonly isBytes?: true;
+}
 
 const RETRYABLE: ReadonlySet<ModelFailure['kind']> = new Set([
   'unreachable',

@@ -22,8 +22,11 @@ import {
   type ModelToolCall,
   type ReportedUsage,
 } from './chat-model.ts';
-import { classifyFailure, explainFailure, failureFacts } from './failures.ts';
+import { explainFailure } from './explain-failure.ts';
+import { classifyFailure, failureFacts } from './failures.ts';
+import { finishReasonOf } from './finish-reason.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
+import { isOtherModel } from './served-model.ts';
 
 /** One provider model; `id` and `server` are its names for people. */
 export interface ProviderModelInit {
@@ -41,6 +44,8 @@ interface Answer {
   text: string;
   readonly calls: ModelToolCall[];
   contentType: string;
+  /** The model that the server says has answered. */
+  served: string | null;
   finish: { reason: string; usage: ReportedUsage } | null;
 }
 
@@ -56,7 +61,7 @@ export function providerModel(init: ProviderModelInit): ChatModel {
   async function* stream(request: ModelRequest, caller: AbortSignal): AsyncGenerator<ModelEvent> {
     const deadlines = startDeadlines(timeouts, caller);
     const meter = measureAnswer(bounds);
-    const answer: Answer = { text: '', calls: [], contentType: '', finish: null };
+    const answer: Answer = { text: '', calls: [], contentType: '', served: null, finish: null };
     let reader: ReadableStreamDefaultReader<ProviderPart> | undefined;
     try {
       throwIfEnded(deadlines);
@@ -127,10 +132,19 @@ function finished(
   if (finish === null || saysNothing) throw new NoAnswer('empty');
   const usage = countUsage(finish.usage, request, meter.written());
   const costUsd = costOf(usage, init.choice.price);
-  // Some servers say `stop` beside their calls.
-  const finishReason = calls.length > 0 ? 'tool-calls' : finish.reason;
+  // Some servers say `stop` beside their calls. A last call that was cut must not be taken for a whole one.
+  const isCalling = calls.length > 0 && finish.reason !== 'length';
+  const finishReason = isCalling ? 'tool-calls' : finish.reason;
   const done = { text, usage, finishReason, model: init.id, costUsd };
-  return { type: 'finish', ...done, ...(cut !== null && { cut }) };
+  return {
+    type: 'finish',
+    ...done,
+    ...(cut !== null && { cut }),
+    ...(answer.served !== null &&
+      isOtherModel(init.choice.model, answer.served) && {
+        servedBy: `${init.choice.provider}/${answer.served}`,
+      }),
+  };
 }
 
 /** The end of an answer that exceeded a bound: its provider had no time to count tokens. */
@@ -180,7 +194,12 @@ function streamFailure(thrown: unknown, answer: Answer): ModelFailure | null {
 /** Adds a part to the answer. Returns the caller's event, or null where it is none of theirs. */
 function addPart(answer: Answer, meter: AnswerMeter, part: ProviderPart): ModelEvent | null {
   if (part.type === 'finish') {
-    answer.finish = { reason: part.finishReason.unified, usage: part.usage };
+    const { raw, unified } = part.finishReason;
+    answer.finish = { reason: finishReasonOf(raw, unified), usage: part.usage };
+    return null;
+  }
+  if (part.type === 'response-metadata') {
+    answer.served = part.modelId ?? answer.served;
     return null;
   }
   const event = takePart(meter, part);
