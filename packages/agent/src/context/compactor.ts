@@ -4,7 +4,6 @@ import type {
   ClaimedTurn,
   NumberedEntry,
   PinPlace,
-  Store,
   StoredSummary,
   SummaryTask,
 } from '@parley/store';
