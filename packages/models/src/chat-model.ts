@@ -92,12 +92,14 @@ export interface ModelFinish {
   readonly usage: ModelUsage;
   /** `stop`, `length`, `content-filter`, `tool-calls`, `error` or `other`. */
   readonly finishReason: string;
+  /** As the provider wrote it, where the answer did not simply end: `max_tokens`, `SAFETY` … */
+  readonly rawFinishReason?: string;
+  /** The model that the server names as its author, where that is clearly another one than was asked. */
+  readonly servedModel?: string;
   /** Which model answered, as `provider/model`: with fallbacks not always the first one. */
   readonly model: string;
   /** Null when no price is configured for that model. */
   readonly costUsd: number | null;
-  /** What the server says which model answered, where that is clearly another one than was asked, as `provider/model`. */
-  readonly servedBy?: string;
   /** How often models were asked for it, where that was more than once. */
   readonly tries?: number;
   /** The bound at which the answer was ended; absent: it is whole. */

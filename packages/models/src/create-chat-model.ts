@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Clock, type Logger, type Monotonic, systemTime } from '@parley/core';
+import { type Clock, type Logger, type Meter, type Monotonic, systemTime } from '@parley/core';
 import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
-import { httpFetch } from './http-fetch.ts';
 import { learningModel } from './learned-window.ts';
 import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
 import {
@@ -12,6 +11,7 @@ import {
   offlineModel,
   whyOffline,
 } from './offline-model.ts';
+import { reportOddities } from './openai-compatible/report-oddities.ts';
 import { providerModel } from './provider-model.ts';
 import { HASTY, PATIENT, type Patience, retryingModel } from './retrying-model.ts';
 import {
@@ -32,11 +32,13 @@ export interface ChatModelDeps {
   readonly logger: Logger;
   /** Spreads the pauses between tries; that of the machine when absent. */
   readonly random?: () => number;
+  /** Nothing is counted when absent. */
+  readonly meter?: Meter;
   /** IANA name for the offline model's clock; UTC when absent. */
   readonly timeZone?: string;
   /** The variable OLLAMA_HOST, where set. */
   readonly ollamaHost?: string;
-  /** `httpFetch` when absent. */
+  /** Over node:http when absent. */
   readonly fetch?: typeof globalThis.fetch;
   /** `DEFAULT_ANSWER_BOUNDS` when absent. */
   readonly bounds?: AnswerBounds;
@@ -148,15 +150,11 @@ function build(
   patience: Patience,
 ): ChatModel {
   const { timeouts } = settings;
-  const { clock, logger, fetch = httpFetch, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
-  const { random = systemTime.random } = deps;
-  const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock, fetch };
-  const asked = retryingModel(learningModel(providerModel(init)), {
-    sleep,
-    random,
-    patience,
-    logger,
-  });
+  const { clock, logger, fetch, bounds = DEFAULT_ANSWER_BOUNDS, random = systemTime.random } = deps;
+  const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock };
+  const report = reportOddities(id, deps);
+  const made = providerModel({ ...init, report, ...(fetch !== undefined && { fetch }) });
+  const asked = retryingModel(learningModel(made), { sleep, random, patience, logger });
   const model = bridgingModel(smallerOutputModel(asked));
   return seeingModel(toolLessModel(model), choice.vision);
 }

@@ -123,17 +123,19 @@ async function listen(
 /** Names and numbers alone. */
 function modelFacts(
   { id }: ChatModel,
-  { model, servedBy, usage, tries, finishReason }: ModelFinish,
+  { model, servedModel, usage, tries, finishReason }: ModelFinish,
   calls: readonly ModelToolCall[],
   firstTokenMs: number,
 ): Extract<StepFacts, { kind: 'model' }> {
+  const answered =
+    servedModel === undefined ? model : `${model.slice(0, model.indexOf('/') + 1)}${servedModel}`;
   return {
     kind: 'model',
-    model: servedBy ?? model,
+    model: answered,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     firstTokenMs,
-    ...((servedBy ?? model) !== id && { insteadOf: id }),
+    ...(answered !== id && { insteadOf: id }),
     ...(tries !== undefined && { asked: tries }),
     ...((finishReason === 'length' || finishReason === 'content-filter') && {
       ended: finishReason,
