@@ -14,7 +14,6 @@ describe('why an answer ended', () => {
         'FINISH_REASON_MAX_TOKENS',
         'incomplete',
         'model_context_window_exceeded',
-        'insufficient_system_resource',
         'max-tokens',
       ],
     ],
@@ -35,6 +34,7 @@ describe('why an answer ended', () => {
         'ERROR_TOXIC',
       ],
     ],
+    ['error', ['insufficient_system_resource', 'network_error']],
     ['tool-calls', ['tool_calls', 'function_call', 'tool_use']],
     ['stop', ['stop', 'end_turn', 'STOP', 'eos_token', 'COMPLETE']],
   ])('[G21] is read from the words of all providers: %s', (reason, words) => {

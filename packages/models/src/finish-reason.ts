@@ -1,4 +1,4 @@
-/** The end came from outside: a bound on tokens, a full context, or a server that ran out of resources. */
+/** A bound on tokens, or a full context. */
 const LENGTH: ReadonlySet<string> = new Set([
   'length',
   'max_tokens',
@@ -14,8 +14,6 @@ const LENGTH: ReadonlySet<string> = new Set([
   'model_context_window_exceeded',
   'incomplete',
   'truncated',
-  'insufficient_system_resource',
-  'network_error',
 ]);
 
 /** A filter of the provider ended it. */
@@ -36,6 +34,14 @@ const FILTER: ReadonlySet<string> = new Set([
   'error_toxic',
   'risk_control',
   'moderation',
+]);
+
+/** The provider gave up in the middle. */
+const ERROR: ReadonlySet<string> = new Set([
+  'insufficient_system_resource',
+  'network_error',
+  'error',
+  'aborted',
 ]);
 
 const CALLS: ReadonlySet<string> = new Set([
@@ -68,6 +74,7 @@ export function finishReasonOf(raw: string | null | undefined, fallback: string)
       .replace(/^finish_?reason_/, '') ?? '';
   if (LENGTH.has(word)) return 'length';
   if (FILTER.has(word)) return 'content-filter';
+  if (ERROR.has(word)) return 'error';
   if (CALLS.has(word)) return 'tool-calls';
   return STOP.has(word) ? 'stop' : fallback;
 }

@@ -105,13 +105,14 @@ function finished(
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
   if (cut !== null && saysNothing) throw new StreamFailure('endless');
-  const reason = finish === null ? 'other' : finishReasonOf(finish.rawReason, finish.reason);
+  const reason =
+    finish?.reason === 'other' ? finishReasonOf(finish.rawReason, 'other') : finish?.reason;
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
   if (finish === null || saysNothing) throw new StreamFailure('empty');
   const usage = countUsage(finish.usage, request, meter.written());
   const costUsd = costOf(usage, init.choice.price);
   // Some servers say `stop` beside their calls. A last call that was cut must not be taken for a whole one.
-  const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : reason;
+  const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : (reason ?? 'other');
   const done = { text, usage, finishReason, model: init.id, costUsd, ...saidOf(init, finish) };
   return { type: 'finish', ...done, ...(cut !== null && { cut }) };
 }

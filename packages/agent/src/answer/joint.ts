@@ -6,7 +6,9 @@
 /** So many repeated characters are no accident, wherever they begin. */
 const CERTAIN = 12;
 /** Fewer are too few even where they are whole words. */
-const MIN_WORDS = 4;
+const MIN_WORDS = 3;
+/** Several words that begin where a word does are no accident either, also where the cut was inside of a word. */
+const MIN_SEVERAL = 8;
 const MIN_CJK = 3;
 /** What models put in front of a continuation. */
 const LEAD = /^(?:\s|\u2026|\.\.\.)+/;
@@ -43,8 +45,10 @@ function isRepetition(before: string, next: string, length: number): boolean {
   if (!/[\p{L}\p{N}]/u.test(words)) return false;
   if (length >= CERTAIN) return true;
   if (CJK.test(words)) return length >= MIN_CJK;
-  const isWhole = !isWordPart(before.at(-length - 1)) && !isWordPart(next.at(length));
-  return length >= MIN_WORDS && isWhole && /\p{L}/u.test(words) && !words.endsWith('\n');
+  if (isWordPart(before.at(-length - 1)) || !/\p{L}/u.test(words) || words.endsWith('\n'))
+    return false;
+  if (length >= MIN_SEVERAL && /\S\s+\S/.test(words)) return true;
+  return length >= MIN_WORDS && !isWordPart(next.at(length));
 }
 
 function isWordPart(character: string | undefined): boolean {

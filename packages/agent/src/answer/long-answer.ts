@@ -75,6 +75,9 @@ function noteOf({ cut, finishReason }: AnswerEnd): string | null {
   if (finishReason === 'length') {
     return 'Cut here: the model has reached the longest answer that its provider allows. Ask me to go on.';
   }
+  if (finishReason === 'error') {
+    return 'Cut here: the model’s provider ended the answer early. Ask me to go on.';
+  }
   return finishReason === 'content-filter'
     ? 'The answer ends here because of the content filter of the model’s provider.'
     : null;

@@ -43,7 +43,8 @@ interface Ended {
 /** Whether the model is asked for the rest of its answer: the provider cut it, and there is room and progress. */
 export function mayContinue({ answer, rounds, isClosing, characters }: Ended): boolean {
   const { text, calls, finishReason, cut } = answer;
-  if (finishReason !== 'length' || cut !== undefined || calls.length > 0 || isClosing) return false;
+  const isCut = finishReason === 'length' || finishReason === 'error';
+  if (!isCut || cut !== undefined || calls.length > 0 || isClosing) return false;
   const whole = cutBefore(rounds) + text;
   return (
     text.trim() !== '' &&
