@@ -167,8 +167,12 @@ export function classifyFailure(facts: FailureFacts, now: number): ModelFailure 
 
 function saidIn({ type, message, body }: FailureFacts): string {
   const numbers = Object.entries(body.fields).map(([name, value]) => `${name}: ${value}`);
-  return [type ?? '', ...body.words, message, ...body.messages, ...numbers].join('\n');
+  const said = [type ?? '', ...body.words, message, ...body.messages, ...numbers].join('\n');
+  return said.slice(0, MAX_SAID);
 }
+
+/** What is searched of what a server said, in characters: a body may echo the whole request. */
+const MAX_SAID = 8_000;
 
 function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   const { status, body, headers } = facts;

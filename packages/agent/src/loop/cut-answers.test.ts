@@ -9,6 +9,7 @@ import {
   type Script,
   type TurnScene,
 } from '../testing/turn-scene.ts';
+import { wholeLines } from './cut-answers.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -269,5 +270,16 @@ describe('the timeline of such an answer', () => {
     expect(found.timeline.entries.map(({ text }) => text).join('\n')).toContain(
       'cut at the output limit of the provider',
     );
+  });
+});
+
+describe('notes that the provider cut', () => {
+  it.each([
+    ['length', '- one\n- two\n- thr', '- one\n- two\n'],
+    ['length', '- half a line', ''],
+    ['stop', '- one\n- two', '- one\n- two'],
+  ])('[G21] lose the line that is not whole: %s, %j', async (finishReason, text, whole) => {
+    scene = await openTurnScene();
+    expect(wholeLines({ text, finishReason })).toBe(whole);
   });
 });

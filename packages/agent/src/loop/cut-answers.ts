@@ -85,3 +85,8 @@ export function cutCallsInARow(rounds: readonly Round[]): number {
   const whole = rounds.findLastIndex((round) => !isCutCall(round, round.calls.length - 1));
   return rounds.length - 1 - whole;
 }
+
+/** The lines of an answer that are whole: half a line of notes would say something else. */
+export function wholeLines({ text, finishReason }: { readonly text: string; readonly finishReason: string }): string {
+  return finishReason === 'length' ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
+}
