@@ -38,7 +38,6 @@ const Compatible = z.strictObject({
     .describe(
       'More fields of each request, as the server knows them: temperature, reasoning_effort …',
     ),
-  client: z.enum(['parley', 'ai-sdk']).optional(),
   model: Name,
   vision: Vision,
   contextTokens: ContextTokens,
@@ -60,6 +59,8 @@ const OpenAi = Anthropic.extend({ provider: z.literal('openai') });
 /** One model of one provider. The key is always written down; none is taken from the environment. */
 export const ProviderChoice = z.discriminatedUnion('provider', [Compatible, Anthropic, OpenAi]);
 export type ProviderChoice = z.infer<typeof ProviderChoice>;
+/** The providers that are asked through the AI SDK. */
+export type SdkChoice = Exclude<ProviderChoice, { provider: 'openai-compatible' }>;
 
 /**
  * How long one call may take, in milliseconds. The first two are at most 300 s: Node's `fetch`, which
