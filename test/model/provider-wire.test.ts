@@ -128,7 +128,7 @@ describe('a failing server', () => {
     ['never begins', { kind: 'hang' }, 'first-token', { firstTokenMs: 150 }],
     ['stops in the middle', { kind: 'stall', afterPieces: 2 }, 'stalled', { chunkMs: 150 }],
   ] as const)('[G01] is given up when it %s', async (_name, fault: ModelFault, phase, short) => {
-    double.fault(fault);
+    double.fault(fault, 2);
     double.queue(FIVE_PIECES);
     await expect(ask(model(short))).rejects.toMatchObject({
       code: 'model-timeout',
@@ -139,8 +139,8 @@ describe('a failing server', () => {
   });
 
   it('[G01] that has started to think has started: its silence then counts as a pause', async () => {
-    double.fault({ kind: 'stall', afterPieces: 1 });
-    double.queue({ reasoning: 'hmm', text: 'four' });
+    double.fault({ kind: 'stall', afterPieces: 1 }, 2);
+    double.queue({ reasoning: 'hmm', text: 'four' }, { reasoning: 'hmm', text: 'four' });
     const failed = ask(model({ chunkMs: 150 }));
     await expect(failed).rejects.toMatchObject({ failure: { kind: 'timeout', phase: 'stalled' } });
   });

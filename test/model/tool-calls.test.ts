@@ -110,14 +110,16 @@ describe('tools on the wire', () => {
     },
   );
 
-  it('[G01] lead to no other model once one was called', async () => {
+  it('[G20] of an answer that broke off are not final: another model answers instead', async () => {
     const second = await startModelDouble();
     const fallback = [providerAt(second)];
     const both = modelFrom({ ...providerAt(double), fallback }).model;
-    double.queue({ text: 'a', toolCalls: [{ name: 'read', arguments: {} }] });
-    double.fault({ kind: 'cut', afterPieces: 3 });
-    await expect(ask([QUESTION], both)).rejects.toMatchObject({ code: 'model-broken-off' });
-    expect(second.total).toBe(0);
+    const half = { text: [], toolCalls: [{ name: 'read', arguments: {} }] };
+    double.queue(half, half);
+    double.fault({ kind: 'cut', afterPieces: 2 }, 2);
+    const events = await ask([QUESTION], both);
+    expect(events.some(({ type }) => type === 'tool-call')).toBe(false);
+    expect([double.total, second.total]).toEqual([2, 1]);
     await second.close();
   });
 });

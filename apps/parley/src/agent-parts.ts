@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AgentMcp, openMedia } from '@parley/agent';
 import type { AskCron } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
-import { contextTokensOf } from '@parley/models';
+import { contextTokensOf, windowOf } from '@parley/models';
 import { approvalsOf, openSpendGuard, ownersOf, servedBy } from './access.ts';
 import { skillCommandsOf } from './agent-sources.ts';
 import { previewOnPage } from './commands/prompt/page.ts';
@@ -85,7 +85,7 @@ export async function openAgentParts(
     },
     {
       ...{ owners, approvals, clock, monotonic, log },
-      contextTokens: () => contextTokensOf(settings.model, model.model.id),
+      contextTokens: () => windowOf(model.model, contextTokensOf(settings.model, model.model.id)),
     },
   );
   return {

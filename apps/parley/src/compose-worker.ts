@@ -14,7 +14,7 @@ import {
 } from '@parley/agent';
 import { GIVEN_UP, partsOf } from '@parley/channels';
 import type { ReplyRoute } from '@parley/core';
-import { contextTokensOf } from '@parley/models';
+import { contextTokensOf, windowOf } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { servedBy } from './access.ts';
@@ -155,7 +155,7 @@ export function turnServices(parts: Parts, own: AgentParts = parts): TurnService
     spendGuard,
     owners,
     history: HISTORY,
-    contextTokens: () => contextTokensOf(settings.model, model.id),
+    contextTokens: () => windowOf(model, contextTokensOf(settings.model, model.id)),
     media,
     heartbeat: proactive.rules,
     wake: (conversationId) => shared.turns.kick(conversationId),
@@ -172,6 +172,7 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
     outputCharacters: tools.maxCharacters,
     calls: limits.answer.calls,
     messages: limits.answer.messages,
+    characters: limits.answer.characters,
   };
 }
 

@@ -69,6 +69,10 @@ export function scrubbedModel(
     get id() {
       return model.id;
     },
+    get learnedTokens() {
+      return model.learnedTokens ?? null;
+    },
+    learnTokens: (tokens) => model.learnTokens?.(tokens),
     stream: (request, signal) =>
       scrubbedEvents(
         model.stream(scrubbedRequest(request, secrets.scrub, scrubTool), signal),

@@ -228,7 +228,7 @@ export function failureText(error: ModelError, reader: Reader): string {
   if (reader.kind === 'owner') return error.message;
   switch (error.failure.kind) {
     case 'too-long':
-      return 'This conversation has become too long for my model. Send /new to start again.';
+      return 'This is too long for my model, even without the older part of our conversation. Please send less text at once, or /new to start again.';
     case 'filtered':
       return 'My model declined to answer this. Please put it in other words.';
     case 'rate-limited':

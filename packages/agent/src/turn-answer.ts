@@ -12,12 +12,13 @@ import type { AgentFile, ClaimedTurn } from '@parley/store';
 import type { ApprovalGate } from './approvals/approval-gate.ts';
 import type { LaterMessages } from './busy/later-messages.ts';
 import { clientHistory } from './client-request.ts';
-import { retryWithLessContext } from './context/compactor.ts';
 import type { HistoryFill, HistoryLimits } from './context/history.ts';
+import { retryWithLessContext } from './context/less-context.ts';
 import { readHistory } from './context/summary.ts';
 import { checkedRequest, type RequestDraft } from './loop/model-request.ts';
 import type { FinalStep, StepUsage, TurnJournal } from './loop/turn-journal.ts';
-import { DEFAULT_TURN_LIMITS, turnLoop } from './loop/turn-loop.ts';
+import { DEFAULT_TURN_LIMITS } from './loop/turn-limits.ts';
+import { turnLoop } from './loop/turn-loop.ts';
 import { namesDocument } from './media/attachment-text.ts';
 import { type TurnMedia, unseenMedia } from './media/turn-media.ts';
 import { type HeldPrompt, recordPrompt, sentRequestOf } from './record-prompt.ts';
@@ -97,8 +98,9 @@ export async function turnAnswer(
     notice: (fill: HistoryFill) =>
       deps.compactor?.notice({ conversationId, session, reader }, fill),
   };
-  return retryWithLessContext(deps, { conversationId, session, reader }, signal, (shorter) =>
-    turnLoop({ ...loop, draft: { ...loop.draft, ...shorter } }, signal),
+  const whose = { conversationId, session, reader };
+  return retryWithLessContext(deps, whose, signal, (shorter, refused) =>
+    turnLoop({ ...loop, refused, draft: { ...loop.draft, ...shorter } }, signal),
   );
 }
 

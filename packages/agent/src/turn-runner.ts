@@ -27,9 +27,10 @@ import {
 } from './end-turn.ts';
 import { keepQuestion } from './keep-question.ts';
 import { asStarted, type FinalStep, openJournal } from './loop/turn-journal.ts';
-import { TurnLimitError } from './loop/turn-loop.ts';
+import { TurnLimitError } from './loop/turn-limits.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
 import { answerByVoice } from './media/voice-answer.ts';
+import { modelNotice } from './model-notice.ts';
 import { holdPrompt } from './record-prompt.ts';
 import { accountOfTurn, SpendCapError } from './spend.ts';
 import { TurnSuspendedError } from './tools/tool.ts';
@@ -109,7 +110,7 @@ function alsoAnswered({ messages }: ClaimedTurn): { readonly alsoAnswered?: Repl
 function withChosenModel(deps: TurnServices, { model }: ClaimedTurn): TurnServices {
   const chosen = model ? deps.modelChoices?.get(model) : undefined;
   if (chosen === undefined) return deps;
-  return { ...deps, model: chosen.model, contextTokens: () => chosen.contextTokens };
+  return { ...deps, model: chosen.model, contextTokens: chosen.contextTokens };
 }
 
 async function answerTurn(
@@ -184,8 +185,7 @@ async function answerMessages(
   const deps = prompt === undefined ? base : { ...base, prompts: prompt.prompts };
   const reader = turnReader(turn, deps);
   const read = await readTurnMedia(deps, turn.messages, reader, signal);
-  const notices = [notice, read.notice].filter((text) => text != null);
-  const media = { ...read, notice: notices.length === 0 ? null : notices.join('\n\n') };
+  const { media } = withNotice({ media: read }, notice ?? null);
   const before = (row: InboxRow) => [...clientInstructions(row, reader), ...media.forModel(row)];
   const opened = await openTurn(turn, textOf(turn.messages, before), deps);
   const gate = deps.approvals && openGate({ ...deps, ...deps.approvals }, turn, lease);
@@ -210,10 +210,19 @@ async function answerMessages(
   if ('notice' in answer) {
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
   }
-  const ending = await giveAnswer(deps, seen, lease, answer);
+  const changed = answer.isJson === true ? null : await modelNotice(deps, seen);
+  const told = withNotice(seen, changed);
+  const ending = await giveAnswer(deps, told, lease, answer);
   const heard = seenOf(answer, quotableIn(turn, journal.joined()));
   const said = ending.outcome === 'answered' && heard.kind === 'says' ? heard.text : '';
   return { ...ending, closing: { ...closing, answer: said } };
+}
+
+/** A turn with one more notice beside its answer. */
+function withNotice<Seen extends Pick<SeenTurn, 'media'>>(seen: Seen, notice: string | null): Seen {
+  if (notice === null) return seen;
+  const notices = [notice, seen.media.notice].filter((text) => text !== null);
+  return { ...seen, media: { ...seen.media, notice: notices.join('\n\n') } };
 }
 
 /** Before the commit: after a crash between the two it runs again, which changes nothing. */

@@ -6,7 +6,7 @@ import type { HeartbeatRun, PromptRepository, Store } from '@parley/store';
 import type { ApprovalRules } from './approvals/approval-policy.ts';
 import type { Compactor } from './context/compactor.ts';
 import type { HistoryLimits } from './context/history.ts';
-import type { TurnLimits } from './loop/turn-loop.ts';
+import type { TurnLimits } from './loop/turn-limits.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import type { MemoryService } from './memory/memory-service.ts';
 import type { SpendGuard } from './spend.ts';

@@ -105,6 +105,8 @@ export const StepFacts = z.discriminatedUnion('kind', [
     insteadOf: z.string().optional(),
     /** Times it was asked, where that was more than once. */
     asked: z.number().optional(),
+    /** The provider's output limit or content filter ended the answer. */
+    ended: z.enum(['length', 'content-filter']).optional(),
     /** The tools it asked for, by name. */
     calls: z.array(z.string()).readonly(),
   }),

@@ -94,7 +94,7 @@ export interface ModelFinish {
   readonly finishReason: string;
   /** As the provider wrote it, where the answer did not simply end: `max_tokens`, `SAFETY` … */
   readonly rawFinishReason?: string;
-  /** The model that the server names as its author, where that is another one than was asked. */
+  /** The model that the server names as its author, where that is clearly another one than was asked. */
   readonly servedModel?: string;
   /** Which model answered, as `provider/model`: with fallbacks not always the first one. */
   readonly model: string;
@@ -123,6 +123,13 @@ export interface ChatModel {
   /** `provider/model`, for people. May change over time for a model chosen automatically. */
   readonly id: string;
   /**
+   * What the model takes at a time, in tokens, as far as its server has said so by refusing longer requests; the
+   * smallest number counts. Null or absent: not known.
+   */
+  readonly learnedTokens?: number | null;
+  /** Notes what the model takes, for all later requests of this process. */
+  learnTokens?(tokens: number): void;
+  /**
    * Asks the model. Throws only `ModelError`, also when `signal` is aborted; leaving the loop early
    * ends the call to the provider.
    */
@@ -150,15 +157,24 @@ export function toolArguments(
 
 /** Why a model gave no answer, as far as a caller can act on it. */
 export type ModelFailure =
-  | { readonly kind: 'unreachable' }
+  | { readonly kind: 'unreachable'; readonly because?: 'certificate' }
   | { readonly kind: 'broken-off' }
   | { readonly kind: 'unauthorised' }
+  /** Something between Parley and the server refused: a firewall, a proxy, a sign-in page. */
+  | { readonly kind: 'blocked' }
   | { readonly kind: 'no-credit' }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number | null }
-  | { readonly kind: 'overloaded' }
-  | { readonly kind: 'too-long' }
-  | { readonly kind: 'refused' }
+  /** `mayBeTooLong`: the server gave no reason, and some refuse too long requests that way. */
+  | { readonly kind: 'overloaded'; readonly mayBeTooLong?: true }
+  | TooLong
+  /** The room that was asked for the answer is larger than the model allows; null: it did not say how much it does. */
+  | {
+      readonly kind: 'output-limit';
+      readonly limitTokens: number | null;
+      readonly windowTokens?: number;
+    }
+  | { readonly kind: 'refused'; readonly mayBeTooLong?: true }
   /** The model takes no tools. */
   | { readonly kind: 'no-tools' }
   /** The model insists that roles take turns in another way. */
@@ -170,6 +186,17 @@ export type ModelFailure =
   | { readonly kind: 'endless' }
   | { readonly kind: 'timeout'; readonly phase: 'first-token' | 'stalled' | 'total' }
   | { readonly kind: 'aborted' };
+
+/** The request exceeds what the model takes at a time. */
+export interface TooLong {
+  readonly kind: 'too-long';
+  /** What the model takes, where the server said so. */
+  readonly windowTokens?: number;
+  /** What the server counted of the request. */
+  readonly promptTokens?: number;
+  /** Bytes may be meant, by a proxy in front of the server. */
+  readonly isBytes?: true;
+}
 
 const RETRYABLE: ReadonlySet<ModelFailure['kind']> = new Set([
   'unreachable',

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock, Logger, Meter, Monotonic } from '@parley/core';
+import { type Clock, type Logger, type Meter, type Monotonic, systemTime } from '@parley/core';
 import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
+import { learningModel } from './learned-window.ts';
 import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
 import {
   detectLocalServer,
@@ -12,14 +13,15 @@ import {
 } from './offline-model.ts';
 import { reportOddities } from './openai-compatible/report-oddities.ts';
 import { providerModel } from './provider-model.ts';
+import { HASTY, PATIENT, type Patience, retryingModel } from './retrying-model.ts';
 import {
   bridgingModel,
   fallbackModel,
-  retryingModel,
   seeingModel,
   toolLessModel,
   withSecondTry,
 } from './second-tries.ts';
+import { smallerOutputModel } from './smaller-output.ts';
 
 /** Only the first four must be given. */
 export interface ChatModelDeps {
@@ -28,6 +30,8 @@ export interface ChatModelDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly logger: Logger;
+  /** Spreads the pauses between tries; that of the machine when absent. */
+  readonly random?: () => number;
   /** Nothing is counted when absent. */
   readonly meter?: Meter;
   /** IANA name for the offline model's clock; UTC when absent. */
@@ -53,8 +57,16 @@ export interface ChosenModel {
 /** A model that may be chosen in a conversation. */
 export interface ChoosableModel {
   readonly model: ChatModel;
-  /** What it can take at a time. */
-  readonly contextTokens: number;
+  /** What it can take at a time, as far as is known by now. */
+  readonly contextTokens: () => number;
+}
+
+/** What a model can take at a time: what its server has said, where that is less than what is known of it. */
+export function windowOf(
+  { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
+  known: number,
+): number {
+  return Math.min(known, learnedTokens ?? known);
 }
 
 /**
@@ -69,16 +81,20 @@ export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): C
     const why = Promise.resolve(`offline: ${whyOffline('by-choice')}`);
     return { model: offline(deps, 'by-choice'), why, choices };
   }
-  const first = provider(settings.model, settings, deps);
-  const said = `${first.id} at ${serverOf(settings.model)}, as configured`;
-  const others = settings.fallback.map((choice) =>
-    choice === 'offline' ? offline(deps, 'all-failed') : provider(choice, settings, deps),
+  const { model: main, fallback } = settings;
+  const last = fallback.findLast((choice) => choice !== 'offline');
+  const first = provider(main, settings, deps, last === undefined ? PATIENT : HASTY);
+  const said = `${first.id} at ${serverOf(main)}, as configured`;
+  const others = fallback.map((choice) =>
+    choice === 'offline'
+      ? offline(deps, 'all-failed')
+      : provider(choice, settings, deps, choice === last ? PATIENT : HASTY),
   );
   for (const choice of settings.choices) {
-    const chosen = provider(choice, settings, deps);
+    const chosen = provider(choice, settings, deps, HASTY);
     const model = fallbackModel(chosen, [first, ...others], deps.logger);
-    const contextTokens = contextTokensOf({ model: choice }, chosen.id);
-    choices.set(chosen.id, { model, contextTokens });
+    const known = contextTokensOf({ model: choice }, chosen.id);
+    choices.set(chosen.id, { model, contextTokens: () => windowOf(model, known) });
   }
   if (others.length === 0) return { model: first, why: Promise.resolve(said), choices };
   const names = others.map((other) => other.id).join(', ');
@@ -111,14 +127,19 @@ function chooseAutomatically(
   return { model, why };
 }
 
-function provider(choice: ProviderChoice, settings: ModelSettings, deps: ChatModelDeps): ChatModel {
-  return build(`${choice.provider}/${choice.model}`, choice, settings, deps);
+function provider(
+  choice: ProviderChoice,
+  settings: ModelSettings,
+  deps: ChatModelDeps,
+  patience: Patience,
+): ChatModel {
+  return build(`${choice.provider}/${choice.model}`, choice, settings, deps, patience);
 }
 
 function local(server: LocalServer, settings: ModelSettings, deps: ChatModelDeps): ChatModel {
   const free = { inputPerMillion: 0, outputPerMillion: 0 };
   const choice = { provider: 'openai-compatible', ...server, price: free } as const;
-  return build(`local/${server.model}`, choice, settings, deps);
+  return build(`local/${server.model}`, choice, settings, deps, PATIENT);
 }
 
 function build(
@@ -126,14 +147,16 @@ function build(
   choice: ProviderChoice,
   settings: ModelSettings,
   deps: ChatModelDeps,
+  patience: Patience,
 ): ChatModel {
   const { timeouts } = settings;
-  const { clock, fetch, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
+  const { clock, logger, fetch, bounds = DEFAULT_ANSWER_BOUNDS, random = systemTime.random } = deps;
   const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock };
   const report = reportOddities(id, deps);
   const made = providerModel({ ...init, report, ...(fetch !== undefined && { fetch }) });
-  const model = retryingModel(made, sleep);
-  return seeingModel(toolLessModel(bridgingModel(model)), choice.vision);
+  const asked = retryingModel(learningModel(made), { sleep, random, patience, logger });
+  const model = bridgingModel(smallerOutputModel(asked));
+  return seeingModel(toolLessModel(model), choice.vision);
 }
 
 function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
@@ -209,6 +232,10 @@ export function autoModel(deps: AutoDeps): AutoModel {
       get id() {
         return current.id;
       },
+      get learnedTokens() {
+        return current.learnedTokens ?? null;
+      },
+      learnTokens: (tokens) => current.learnTokens?.(tokens),
       stream,
     },
   };

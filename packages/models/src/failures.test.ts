@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError, type ModelFailure } from './chat-model.ts';
-import { classifyFailure, explainFailure, failureFacts, retryAfterMs } from './failures.ts';
+import { explainFailure } from './explain-failure.ts';
+import { classifyFailure, failureFacts } from './failures.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** An error in the shape the AI SDK throws for an HTTP status. */
 function http(statusCode: number, error: object | string = '', responseHeaders = {}) {
@@ -32,7 +34,8 @@ describe('what a failed call means', () => {
     [529, 'overloaded'],
   ])('[G01] status %i: %s', (status, kind) => {
     expect(kindOf(http(status))).toBe(kind);
-    expect(kindOf(http(status, '<html>gateway</html>'))).toBe(kind);
+    const ofPage = status === 403 ? 'blocked' : kind;
+    expect(kindOf(http(status, '<html>gateway</html>'))).toBe(ofPage);
   });
 
   it.each([
@@ -173,19 +176,23 @@ describe('Retry-After', () => {
     ['nonsense', { 'retry-after': 'soon' }, null],
     ['longer than a day', { 'retry-after': '99999999' }, null],
   ])('reads %s', (_name, headers: Record<string, string>, expected) => {
-    expect(retryAfterMs(headers, NOW)).toBe(expected);
+    expect(retryAfterMs({ headers }, NOW)).toBe(expected);
   });
 });
 
 const ALL: readonly ModelFailure[] = [
   { kind: 'unreachable' },
   { kind: 'broken-off' },
+  { kind: 'unreachable', because: 'certificate' },
   { kind: 'unauthorised' },
+  { kind: 'blocked' },
   { kind: 'no-credit' },
   { kind: 'not-found' },
   { kind: 'rate-limited', retryAfterMs: 1_500 },
   { kind: 'overloaded' },
   { kind: 'too-long' },
+  { kind: 'too-long', windowTokens: 8_192 },
+  { kind: 'output-limit', limitTokens: 4_096 },
   { kind: 'refused' },
   { kind: 'no-tools' },
   { kind: 'message-order' },

@@ -1,45 +1,42 @@
 import { z } from 'zod';
 import type { ModelFailure } from './chat-model.ts';
+import { readLengthRefusal } from './context-full.ts';
+import { asStatus, type ErrorBody, readErrorBody, readErrorValue } from './error-body.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** What is known of a failed call, taken from whatever was thrown. */
 export interface FailureFacts {
   readonly name: string;
+  /** The most specific sentence of the server, else that of the error. */
   readonly message: string;
-  /** HTTP status; null when no answer came. */
+  /** HTTP status, or the one that an error inside of an answer names; null when there is neither. */
   readonly status: number | null;
   /** The provider's own error code, such as `context_length_exceeded`. */
   readonly type: string | null;
   /** Of the socket or of `fetch`, such as `ECONNREFUSED`. */
   readonly networkCode: string | null;
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: ErrorBody;
 }
 
 const Thrown = z.object({
   name: z.string().catch(''),
   message: z.string().catch(''),
-  statusCode: z.number().nullable().catch(null),
+  statusCode: z.unknown().optional(),
+  status: z.unknown().optional(),
   responseHeaders: z.record(z.string(), z.string()).catch({}),
   responseBody: z.string().catch(''),
   code: z.unknown().optional(),
-  type: z.unknown().optional(),
   cause: z.unknown().optional(),
 });
 
-const ErrorFields = z.object({
-  type: z.unknown().optional(),
-  code: z.unknown().optional(),
-  message: z.string().catch(''),
-});
-/** Mistral's has no `error` around it. */
-const ProviderError = z.union([
-  z.object({ error: ErrorFields }).transform(({ error }) => error),
-  ErrorFields.extend({ object: z.literal('error') }),
-]);
-
-/** Codes of sockets, name lookup, certificates and `fetch`; a provider's own codes look otherwise. */
+/** Codes of sockets, name lookup, certificates, HTTP parsers and `fetch`; a provider's own codes look otherwise. */
 const NETWORK_CODE =
-  /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|EADDR|ETIMEDOUT|EPIPE|EPROTO|UND_ERR_|CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_|UNABLE_)/;
+  /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|EADDR|ETIMEDOUT|EPIPE|EPROTO|UND_ERR_|CERT_|ERR_TLS|ERR_SSL|ERR_HTTP2|ERR_STREAM|HPE_|Z_|DEPTH_|SELF_|UNABLE_)/;
+/** Sentences of broken connections that carry no code. */
+const BROKEN_OFF =
+  /goaway|socket hang up|premature close|other side closed|connection (?:was |has been )?(?:reset|closed|lost|aborted|terminated)|network (?:error|connection lost)|^terminated$|^fetch failed$/i;
 
 /** How deep a chain of causes is followed; `fetch` nests two, the AI SDK adds up to two. */
 const MAX_CAUSES = 6;
@@ -48,42 +45,57 @@ const MAX_CAUSES = 6;
 export function failureFacts(thrown: unknown): FailureFacts {
   const top = Thrown.safeParse(thrown);
   if (!top.success) {
-    const message = typeof thrown === 'string' ? thrown : '';
-    return { ...NOTHING_KNOWN, message };
+    const body = readErrorBody(typeof thrown === 'string' ? thrown : '');
+    const message = messageOf(body) ?? '';
+    return {
+      name: '',
+      message,
+      status: body.status,
+      type: body.words[0] ?? null,
+      networkCode: null,
+      headers: {},
+      body,
+    };
   }
-  const provided = providerError(top.data.responseBody);
+  const { data } = top;
+  const headers = Object.fromEntries(
+    Object.entries(data.responseHeaders).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const isPlain = !(thrown instanceof Error) && data.responseBody === '';
+  const read = isPlain ? readErrorValue(thrown) : readErrorBody(data.responseBody);
+  const body = {
+    ...read,
+    isPage: read.isPage || isPageType(headers['content-type'], data.responseBody),
+  };
+  const outer = asStatus(data.statusCode) ?? asStatus(data.status) ?? asStatus(data.code);
   return {
-    name: top.data.name,
-    message: provided?.message || top.data.message,
-    status: top.data.statusCode,
-    type: provided?.type ?? wordOf(top.data.type) ?? wordOf(top.data.code),
+    name: data.name,
+    message: messageOf(body) ?? data.message,
+    status: statusOf(outer, body.status),
+    type: headers['x-amzn-errortype']?.split(':')[0] ?? body.words[0] ?? null,
     networkCode: networkCode(thrown),
-    headers: top.data.responseHeaders,
-    body: top.data.responseBody,
+    headers,
+    body,
   };
 }
 
-const NOTHING_KNOWN: FailureFacts = {
-  name: '',
-  message: '',
-  status: null,
-  type: null,
-  networkCode: null,
-  headers: {},
-  body: '',
-};
+function isPageType(contentType: string | undefined, body: string): boolean {
+  return contentType?.includes('text/html') === true && body !== '' && !/^\s*[{[]/.test(body);
+}
 
-function providerError(body: string): { type: string | null; message: string } | null {
-  if (!body.startsWith('{')) return null;
-  try {
-    const parsed = ProviderError.safeParse(JSON.parse(body));
-    if (!parsed.success) return null;
-    const { code, type, message } = parsed.data;
-    return { type: wordOf(code) ?? wordOf(type), message };
-  } catch {
-    // Not JSON after all: the caller still has the status and the body itself.
-    return null;
-  }
+/** Sentences of gateways that only wrap what the provider said. */
+const WRAPPER =
+  /^(?:provider returned error|upstream error|bad request|error|internal server error|invalid request|request failed|.{0,40}status code \(no body\))\.?$/i;
+
+function messageOf({ messages }: ErrorBody): string | undefined {
+  return messages.find((message) => !WRAPPER.test(message)) ?? messages[0];
+}
+
+/** A gateway may wrap the status of the provider in its own. */
+function statusOf(outer: number | null, inner: number | null): number | null {
+  if (outer === null) return inner;
+  const isWrapper = outer === 400 || outer === 500 || outer === 502;
+  return isWrapper && inner !== null && [402, 413, 429, 503, 529].includes(inner) ? inner : outer;
 }
 
 function networkCode(thrown: unknown): string | null {
@@ -91,219 +103,148 @@ function networkCode(thrown: unknown): string | null {
   for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
     const link = Thrown.safeParse(current);
     if (!link.success) return null;
-    const code = wordOf(link.data.code);
-    if (code !== null && NETWORK_CODE.test(code)) return code;
-    current = link.data.cause;
+    const { code, cause } = link.data;
+    if (typeof code === 'string' && NETWORK_CODE.test(code)) return code;
+    current = cause;
   }
   return null;
 }
 
-function wordOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
+const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_|SELF_|UNABLE_)/;
 const UNREACHABLE =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|EADDR|ETIMEDOUT|UND_ERR_CONNECT|CERT_|ERR_TLS|DEPTH_|SELF_|UNABLE_)/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|EADDR|ETIMEDOUT|UND_ERR_CONNECT|ERR_TLS)/;
 const SILENT = /^UND_ERR_(HEADERS|BODY)_TIMEOUT/;
-const TOO_LONG =
-  /context[ _-]?(length|window|size)|(prompt|input|request) is too long|too many (input )?tokens|exceed\w* .{0,40}(context|token)|request_too_large/i;
-const NO_CREDIT = /insufficient_quota|credit balance|billing|payment required/i;
-const RATE_LIMITED = /rate[ _-]?limit/i;
 /** Of `httpFetch`, and of the AI SDK where it was reading the first event then. */
 const OVERSIZED = /it sent more than \d+ bytes at once|failed to process successful response/i;
-const FILTERED = /content_?(filter|policy)|safety system/i;
-/** The messages of Ollama, vLLM, llama.cpp, LM Studio and gateways. */
+
+const NO_CREDIT =
+  /insufficient[_ -]?(?:quota|balance|credits?|funds)|credit balance|(?:out of|no(?: remaining)?|not enough|run out of) credits?|billing|payment[_ ]required|arrearage|exceeded_current_quota|balance (?:is )?(?:too low|insufficient|not enough)|余额不足|欠费|账户.{0,6}余额/i;
+const RATE_LIMITED =
+  /rate[ _-]?limit|too[ _-]?many[ _-]?(?:requests|concurrent)|throttl|resource_?exhausted|quota exceeded|concurrency[ _]limit|(?:tokens|requests) ?(?:per|\/) ?(?:min|second|hour|day)|slow down|请求(?:过于)?频繁|限流|速率限制|并发(?:数|限制|过高)/i;
+/** The messages of Ollama, vLLM, llama.cpp, LM Studio, SGLang, OpenRouter and gateways. */
 const NO_TOOLS =
-  /(does not|doesn't|not) support(ed)? (the use of )?(tool|function)|support tool use|tools? (is|are|use is|calling is) not supported|enable-auto-tool-choice|tools param requires/i;
+  /(?:does not|doesn't|do not|not|without) support(?:ed)? (?:the use of |for )?(?:tool|function)|support tool use|(?:tools?|functions?|tool[_ ]choice|function calling) (?:is |are |use is |calling is |calls? (?:is|are) )?(?:not|un)[- ]?(?:supported|available|allowed|enabled)|enable-auto-tool-choice|tool-call-parser|tools param requires|unsupported (?:parameter|value)[^\n]{0,10}\btools?\b|不支持(?:工具|函数)调用/i;
 /**
  * The messages of Mistral, of chat templates (vLLM, llama.cpp, Ollama), Perplexity, DeepSeek and Bedrock; OpenRouter
  * quotes them elsewhere in the body.
  */
 const MESSAGE_ORDER =
   /unexpected role \W*user|message_order|roles? (must|should) (be )?alternat|must alternate between|successive user or assistant/i;
+const UNAUTHORISED =
+  /authentication_?error|permission_?error|invalid[_ ]?(?:api[_ ]?key|authentication|token)|incorrect api key|api[_ ]?key[_ ](?:not valid|invalid|expired|missing)|unauthenticated|accessdenied|无效的?(?:令牌|密钥|api)/i;
+const NOT_FOUND =
+  /model[_ ]not[_ ]found|unknown model|no such model|invalid model|model[^.\n]{0,80}?(?:not found|does(?: not|n't) exist|not exist|is not available|no longer available|decommissioned|has been (?:deprecated|shut down|removed))|模型不存在/i;
+const OVERLOADED =
+  /overloaded|server_?error|api_error|internal_?error|service_?unavailable|\bunavailable\b|deadline_?exceeded|\baborted\b|modelnotready|model (?:is )?(?:currently )?loading|loading model|at (?:full |max(?:imum)? )?capacity|over capacity|temporarily|try again later|upstream (?:connect|request|error|timed? ?out)|bad gateway|gateway time-?out|timed? ?out|服务器?(?:繁忙|忙|不可用|内部错误)|稍后(?:再试|重试)/i;
+const FILTERED =
+  /content[_ ]?(?:filter|policy)|content management policy|responsible ?ai|safety (?:system|filter|settings|reasons)|\bSAFETY\b|prohibited_content|blocklist|data_?inspection|inappropriate content|content exists risk|sensitive (?:content|words?|information)|flagged (?:by|as|for)|moderation|敏感(?:内容|词|信息)|不安全|违规/i;
+/** A refusal for the place of the caller, which no key cures. */
+const WRONG_PLACE =
+  /(?:country|region|territory|location)[^.\n]{0,40}?not (?:supported|available|allowed)|unsupported_country/i;
+/** Firewalls, filters and sign-in pages between Parley and the server; most of them answer as web pages. */
+const BLOCKED =
+  /cloudflare|attention required|just a moment|checking your browser|error code:? ?10\d\d|access denied[^.\n]{0,40}(?:security|policy|administrator|reference)|request (?:was )?(?:blocked|rejected)|requested url was rejected|incapsula|imperva|akamai|fortigu?ard|fortinet|zscaler|sophos|web ?page (?:is )?blocked|blocked by|captive|waf\b|rbac: access denied|security (?:policy|gateway|service)|network (?:sign|log)[- ]?(?:in|on)|proxy (?:server )?authentication/i;
 
 /**
- * Decides what a failed call means. Status first, then the provider's message (which some send with
- * status 200 inside the stream), then the network. `now` is ms since 1970, for dates in `Retry-After`.
+ * Decides what a failed call means. What the server says counts first, wherever in the answer it says it, since many
+ * send one status for everything; then the status, then the network. `now` is ms since 1970, for dates in `Retry-After`.
  */
 export function classifyFailure(facts: FailureFacts, now: number): ModelFailure {
-  const text = `${facts.type ?? ''} ${facts.message}`;
-  const failed = facts.status !== null && facts.status >= 400;
-  if (failed || facts.networkCode === null) {
-    const byText = classifyText(text, facts, now);
+  const { status, name, networkCode } = facts;
+  const failed = status !== null && status >= 400;
+  if (failed || networkCode === null) {
+    const byText = classifyText(facts, now);
     if (byText !== null) return byText;
   }
-  if (facts.status !== null && failed) return classifyStatus(facts.status, facts, now);
-  if (facts.networkCode !== null) return classifyNetwork(facts.networkCode);
-  if (/JSONParse|TypeValidation|InvalidResponse/.test(facts.name)) return { kind: 'rubbish' };
-  if (OVERSIZED.test(facts.message)) return { kind: 'rubbish' };
-  if (/EmptyResponseBody/.test(facts.name)) return { kind: 'empty' };
+  if (status !== null && failed) return classifyStatus(status, facts, now);
+  if (networkCode !== null) return classifyNetwork(networkCode);
+  if (/JSONParse|TypeValidation|InvalidResponse/.test(name)) return { kind: 'rubbish' };
+  if (OVERSIZED.test(facts.message) || facts.body.isPage) return { kind: 'rubbish' };
+  if (/EmptyResponseBody/.test(name)) return { kind: 'empty' };
+  if (BROKEN_OFF.test(facts.message)) return { kind: 'broken-off' };
   return { kind: 'refused' };
 }
 
-function classifyText(text: string, facts: FailureFacts, now: number): ModelFailure | null {
-  const { status } = facts;
-  const type = facts.type ?? '';
-  const rest = retryAfterMs(facts.headers, now);
+function saidIn({ type, message, body }: FailureFacts): string {
+  const numbers = Object.entries(body.fields).map(([name, value]) => `${name}: ${value}`);
+  const said = [type ?? '', ...body.words, message, ...body.messages, ...numbers].join('\n');
+  return said.slice(0, MAX_SAID);
+}
+
+/** What is searched of what a server said, in characters: a body may echo the whole request. */
+const MAX_SAID = 8_000;
+
+function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
+  const { status, body, headers } = facts;
+  const text = saidIn(facts);
   const serverFailed = status !== null && status >= 500;
-  if (status !== null && status >= 400 && NO_TOOLS.test(text)) return { kind: 'no-tools' };
-  if (MESSAGE_ORDER.test(`${text} ${facts.body}`)) return { kind: 'message-order' };
+  if (isBlocked(facts, text)) return { kind: 'blocked' };
+  // A page is no sentence of a model's server.
+  if (body.isPage) return null;
+  if ((status === null || status >= 400) && NO_TOOLS.test(text)) return { kind: 'no-tools' };
+  if (MESSAGE_ORDER.test(text)) return { kind: 'message-order' };
+  const length = readLengthRefusal(text, status);
+  if (length !== null) return length;
+  const rest = retryAfterMs({ headers, fields: body.fields, text }, now);
   // "Quota" may also mean this minute's; a server that says when to come back means that.
   if (NO_CREDIT.test(text) && !serverFailed && rest === null) return { kind: 'no-credit' };
   if (RATE_LIMITED.test(text) && !serverFailed) return { kind: 'rate-limited', retryAfterMs: rest };
-  // A limit of tokens per minute (429) reads almost like a limit of tokens per request.
-  if (TOO_LONG.test(text) && status !== 429) return { kind: 'too-long' };
-  if (/overloaded|server_error|api_error/i.test(type)) return { kind: 'overloaded' };
-  if (/authentication_error|permission_error|invalid_api_key/i.test(type)) {
-    return { kind: 'unauthorised' };
+  if (UNAUTHORISED.test(text)) return { kind: 'unauthorised' };
+  if (WRONG_PLACE.test(text)) return { kind: 'refused' };
+  if (FILTERED.test(text) && !serverFailed) return { kind: 'filtered' };
+  if (NOT_FOUND.test(text) && !serverFailed) return { kind: 'not-found' };
+  if (OVERLOADED.test(text) && (status === null || status < 400 || status === 429)) {
+    return status === 429 ? { kind: 'rate-limited', retryAfterMs: rest } : { kind: 'overloaded' };
   }
-  return FILTERED.test(text) ? { kind: 'filtered' } : null;
+  return /overloaded/i.test(text) ? { kind: 'overloaded' } : null;
+}
+
+/** Statuses by which a page says that something in between refused; 5xx pages are gateways of a server that is down. */
+const BLOCKING: ReadonlySet<number> = new Set([400, 403, 405, 406, 409, 418, 444, 451]);
+
+function isBlocked({ status, body, headers }: FailureFacts, text: string): boolean {
+  if (status === 407 || status === 511 || headers['cf-mitigated'] !== undefined) return true;
+  if (status === null || !BLOCKING.has(status)) return false;
+  return body.isPage || (body.words.length === 0 && BLOCKED.test(text) && !UNAUTHORISED.test(text));
 }
 
 function classifyStatus(status: number, facts: FailureFacts, now: number): ModelFailure {
-  if (status === 401 || status === 403) return { kind: 'unauthorised' };
-  if (status === 402) return { kind: 'no-credit' };
-  if (status === 404) return { kind: 'not-found' };
-  if (status === 408) return { kind: 'overloaded' };
-  if (status === 413) return { kind: 'too-long' };
-  if (status === 429) {
-    return { kind: 'rate-limited', retryAfterMs: retryAfterMs(facts.headers, now) };
+  switch (status) {
+    case 401:
+    case 403:
+      return { kind: 'unauthorised' };
+    case 402:
+      return { kind: 'no-credit' };
+    case 404:
+      return { kind: 'not-found' };
+    case 408:
+    case 409:
+    case 425:
+    case 499:
+      return { kind: 'overloaded' };
+    case 413:
+      // Whether tokens or bytes are meant is not said; a shorter request cures both.
+      return { kind: 'too-long', isBytes: true };
+    case 429: {
+      const { headers, body, message } = facts;
+      const rest = retryAfterMs({ headers, fields: body.fields, text: message }, now);
+      return { kind: 'rate-limited', retryAfterMs: rest };
+    }
+    case 400:
+    case 422:
+      return { kind: 'refused', mayBeTooLong: true };
+    case 500:
+      return { kind: 'overloaded', mayBeTooLong: true };
+    case 501:
+      return { kind: 'refused' };
+    default:
+      return status >= 500 ? { kind: 'overloaded' } : { kind: 'refused' };
   }
-  return status >= 500 ? { kind: 'overloaded' } : { kind: 'refused' };
 }
 
 function classifyNetwork(code: string): ModelFailure {
   if (SILENT.test(code)) return { kind: 'timeout', phase: 'stalled' };
+  if (CERTIFICATE.test(code)) return { kind: 'unreachable', because: 'certificate' };
+  if (/^HPE_/.test(code)) return { kind: 'rubbish' };
   return UNREACHABLE.test(code) ? { kind: 'unreachable' } : { kind: 'broken-off' };
-}
-
-/** Longest wait that is believed, in ms; a server that says more is treated as saying nothing useful. */
-const LONGEST_WAIT_MS = 24 * 60 * 60 * 1000;
-
-/**
- * When a rate-limited provider wants to be asked again, in ms from `now`: `retry-after-ms`, or
- * `retry-after` in seconds or as an HTTP date. Null when it does not say. Header names are lower case.
- */
-export function retryAfterMs(
-  headers: Readonly<Record<string, string>>,
-  now: number,
-): number | null {
-  const exact = number(headers['retry-after-ms']);
-  if (exact !== null) return within(exact);
-  const said = headers['retry-after'];
-  const seconds = number(said);
-  if (seconds !== null) return within(seconds * 1000);
-  const date = said === undefined ? Number.NaN : Date.parse(said);
-  return Number.isNaN(date) ? null : within(date - now);
-}
-
-function number(text: string | undefined): number | null {
-  return text !== undefined && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
-}
-
-function within(ms: number): number | null {
-  return ms > LONGEST_WAIT_MS ? null : Math.max(0, Math.ceil(ms));
-}
-
-/** Longest quotation of a provider's message, in characters. */
-const MAX_QUOTE = 200;
-
-/** Who failed, for people. */
-export interface FailedModel {
-  /** `provider/model`. */
-  readonly id: string;
-  /** Host and port of the server. */
-  readonly server: string;
-}
-
-/**
- * Says in plain words what happened, to which model, and what to do. `said` is what the provider
- * said; it is quoted only where it helps, and never for a refused key, because some echo the key.
- */
-export function explainFailure(failure: ModelFailure, model: FailedModel, said: string): string {
-  return `${whatFailed(failure, model, said)} ${whatToDo(failure)}`.trim();
-}
-
-/** The first half of `explainFailure`, a whole sentence. */
-export function whatFailed(failure: ModelFailure, model: FailedModel, said: string): string {
-  const { id, server } = model;
-  switch (failure.kind) {
-    case 'unreachable':
-      return `The model ${id} cannot be reached at ${server}.`;
-    case 'broken-off':
-      return `The connection to ${id} at ${server} broke off before the answer was complete.`;
-    case 'unauthorised':
-      return `${server} refused the key for ${id}.`;
-    case 'no-credit':
-      return `The account for ${id} at ${server} has no credit left.`;
-    case 'not-found':
-      return `${server} knows no model or address for ${id}.`;
-    case 'rate-limited':
-      return `${id} is asked too often just now${waiting(failure.retryAfterMs)}.`;
-    case 'overloaded':
-      return `${id} at ${server} is overloaded or has an error of its own${quote(said)}.`;
-    case 'too-long':
-      return `The conversation is too long for ${id}.`;
-    case 'refused':
-      return `${id} at ${server} did not accept the request${quote(said)}.`;
-    case 'no-tools':
-      return `${id} at ${server} cannot use tools${quote(said)}.`;
-    case 'message-order':
-      return `${id} at ${server} did not accept the order of the messages${quote(said)}.`;
-    case 'filtered':
-      return `${id} declined to answer because of its content filter.`;
-    case 'rubbish':
-      return `${server} answered for ${id} with something that is not a model's answer${quote(said)}.`;
-    case 'empty':
-      return `${id} sent an empty answer.`;
-    case 'endless':
-      return `${id} thought longer than limits.answer.thoughtCharacters allows, and said nothing.`;
-    case 'timeout':
-      return `${id} at ${server} ${TOO_SLOW[failure.phase].what}.`;
-    case 'aborted':
-      return `The call to ${id} was stopped on request.`;
-  }
-}
-
-const TOO_SLOW = {
-  'first-token': {
-    what: 'took too long to begin its answer',
-    fix: 'Try again, or raise timeouts.firstTokenMs for a slow model.',
-  },
-  stalled: { what: 'stopped in the middle of its answer', fix: 'Try again.' },
-  total: { what: 'took longer for its answer than timeouts.totalMs allows', fix: '' },
-} as const;
-
-const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> = {
-  unreachable: 'Check that the server runs and that baseUrl in the settings is right.',
-  'broken-off': 'Try again.',
-  unauthorised: 'Check apiKey in the settings.',
-  'no-credit': 'Add credit or set another model.',
-  'not-found': 'Check model and baseUrl in the settings; baseUrl usually ends in /v1.',
-  'rate-limited': 'Try again later or set a fallback model.',
-  overloaded: 'Try again later or set a fallback model.',
-  'too-long': 'Start a new session or use a model with a larger context.',
-  refused: 'Check the model settings.',
-  'no-tools': 'Use a model that can.',
-  'message-order': 'Start a new session or use another model.',
-  filtered: 'Put the request in other words.',
-  rubbish: 'Check baseUrl in the settings; it usually ends in /v1.',
-  empty: 'Try again, or use another model if it happens often.',
-  endless: 'Ask for a smaller part, raise that setting, or use another model.',
-  aborted: '',
-};
-
-/** The second half of `explainFailure`; empty where nothing helps. */
-export function whatToDo(failure: ModelFailure): string {
-  return failure.kind === 'timeout' ? TOO_SLOW[failure.phase].fix : FIXES[failure.kind];
-}
-
-function waiting(retryAfterMs: number | null): string {
-  return retryAfterMs === null ? '' : ` and wants ${Math.ceil(retryAfterMs / 1000)} s of rest`;
-}
-
-function quote(said: string): string {
-  const line = said.replace(/\s+/g, ' ').trim();
-  if (line === '') return '';
-  return ` (“${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line}”)`;
 }

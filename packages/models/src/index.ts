@@ -20,6 +20,7 @@ export {
   type ChoosableModel,
   type ChosenModel,
   createChatModel,
+  windowOf,
 } from './create-chat-model.ts';
 export {
   contextTokensOf,

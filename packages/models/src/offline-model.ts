@@ -8,7 +8,7 @@ import {
   type ModelEvent,
   type ModelRequest,
 } from './chat-model.ts';
-import { explainFailure } from './failures.ts';
+import { explainFailure } from './explain-failure.ts';
 
 interface OfflineDeps {
   readonly reason: OfflineReason;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ANTHROPIC_URL, ANTHROPIC_VERSION, OPENAI_URL } from './ai-sdk.ts';
 import { DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import { ModelError, type ModelFailure } from './chat-model.ts';
-import { whatFailed, whatToDo } from './failures.ts';
+import { whatFailed, whatToDo } from './explain-failure.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelSettings, ProviderChoice } from './model-settings.ts';
 import { detectLocalServer, detectLocalServers, usualServerAt } from './offline-model.ts';

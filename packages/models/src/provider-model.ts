@@ -19,11 +19,14 @@ import {
   type ModelRequest,
   type ModelToolCall,
 } from './chat-model.ts';
-import { classifyFailure, explainFailure, failureFacts } from './failures.ts';
+import { explainFailure } from './explain-failure.ts';
+import { classifyFailure, failureFacts } from './failures.ts';
+import { finishReasonOf } from './finish-reason.ts';
 import { exchangeOver, httpExchange } from './http-exchange.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
 import { compatibleClient, type ReportOddities } from './openai-compatible/client.ts';
+import { isOtherModel } from './served-model.ts';
 
 /** One provider model; `id` and `server` are its names for people. */
 export interface ProviderModelInit {
@@ -101,12 +104,14 @@ function finished(
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
   if (cut !== null && saysNothing) throw new StreamFailure('endless');
-  if (finish?.reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
+  const reason =
+    finish?.reason === 'other' ? finishReasonOf(finish.rawReason, 'other') : finish?.reason;
+  if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
   if (finish === null || saysNothing) throw new StreamFailure('empty');
   const usage = countUsage(finish.usage, request, meter.written());
   const costUsd = costOf(usage, init.choice.price);
-  // Some servers say `stop` beside their calls.
-  const finishReason = calls.length > 0 ? 'tool-calls' : finish.reason;
+  // Some servers say `stop` beside their calls. A last call that was cut must not be taken for a whole one.
+  const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : (reason ?? 'other');
   const done = { text, usage, finishReason, model: init.id, costUsd, ...saidOf(init, finish) };
   return { type: 'finish', ...done, ...(cut !== null && { cut }) };
 }
@@ -119,7 +124,7 @@ function saidOf(
   const isUsual = reason === 'stop' || reason === 'tool-calls';
   return {
     ...(!isUsual && rawReason !== null && { rawFinishReason: rawReason }),
-    ...(servedModel !== null && servedModel !== choice.model && { servedModel }),
+    ...(servedModel !== null && isOtherModel(choice.model, servedModel) && { servedModel }),
   };
 }
 

@@ -39,53 +39,18 @@ export async function* withSecondTry(
   }
 }
 
-/** The id of a model may change while it is used. */
-function withStream(model: ChatModel, stream: ChatModel['stream']): ChatModel {
+/** The same model with another way of asking it. Its id and what is learned of it may change while it is used. */
+export function withStream(model: ChatModel, stream: ChatModel['stream']): ChatModel {
   return {
     get id() {
       return model.id;
     },
+    get learnedTokens() {
+      return model.learnedTokens ?? null;
+    },
+    learnTokens: (tokens) => model.learnTokens?.(tokens),
     stream,
   };
-}
-
-/** Waits so many ms, or less when `signal` is aborted. */
-type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
-
-/** Longest wait before the second try, in ms; a longer rest is the caller's business. */
-const LONGEST_WAIT_MS = 2_000;
-const OVERLOAD_WAIT_MS = 500;
-
-/**
- * How long to wait before asking the same model once more, in ms; null means not to. A connection that
- * broke off is usually a kept-alive one the server had just closed, so it is tried again at once.
- */
-export function retryDelay(failure: ModelFailure): number | null {
-  switch (failure.kind) {
-    case 'broken-off':
-      return 0;
-    case 'overloaded':
-      return OVERLOAD_WAIT_MS;
-    case 'rate-limited': {
-      const wait = failure.retryAfterMs;
-      return wait !== null && wait <= LONGEST_WAIT_MS ? wait : null;
-    }
-    default:
-      return null;
-  }
-}
-
-/** Asks `model` a second time when the first try failed for a short-lived reason and said nothing. */
-export function retryingModel(model: ChatModel, sleep: Sleep): ChatModel {
-  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
-    return withSecondTry(model.stream(request, signal), signal, async (failure) => {
-      const delay = failure instanceof ModelError ? retryDelay(failure.failure) : null;
-      if (delay === null) return null;
-      await sleep(delay, signal);
-      return model.stream(request, signal);
-    });
-  }
-  return withStream(model, stream);
 }
 
 const WITHOUT_TOOLS =
@@ -168,6 +133,7 @@ const MAY_BE_THE_PICTURES: ReadonlySet<ModelFailure['kind']> = new Set([
   'not-found',
   'too-long',
   'rubbish',
+  'blocked',
 ]);
 
 const CANNOT_SEE =
@@ -206,20 +172,23 @@ function withoutImages(request: ModelRequest, note: string): ModelRequest {
 
 /**
  * Asks `first`, and the others in order when the one before failed without an event. An aborted call
- * is never passed on. When all fail, the error names every one of them.
+ * is never passed on. When all fail, the error names every one of them. What is learned of the window is that of
+ * the model that was asked last: requests are cut for the one that answers.
  */
 export function fallbackModel(
   first: ChatModel,
   others: readonly ChatModel[],
   logger: Logger,
 ): ChatModel {
+  let asked = first;
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
     const failures: ModelError[] = [];
     const ask = (
       model: ChatModel,
       [next, ...rest]: readonly ChatModel[],
-    ): AsyncIterable<ModelEvent> =>
-      withSecondTry(model.stream(request, signal), signal, (failure) => {
+    ): AsyncIterable<ModelEvent> => {
+      asked = model;
+      return withSecondTry(model.stream(request, signal), signal, (failure) => {
         if (!(failure instanceof ModelError)) return null;
         failures.push(failure);
         if (next === undefined) throw allFailed(failures);
@@ -227,14 +196,28 @@ export function fallbackModel(
         logger.warn({ model: model.id, code }, `${message} The next model is asked.`);
         return ask(next, rest);
       });
+    };
     return ask(first, others);
   }
-  return { id: first.id, stream };
+  return {
+    id: first.id,
+    get learnedTokens() {
+      return asked.learnedTokens ?? null;
+    },
+    learnTokens: (tokens) => asked.learnTokens?.(tokens),
+    stream,
+  };
 }
 
-/** One error for all: it may be retried when any of them may. */
+/**
+ * One error for all. A request that is too long for one of them comes first, since the caller can shorten it at once;
+ * then one that may be retried.
+ */
 function allFailed(failures: readonly ModelError[]): ModelError | Error {
-  const shown = failures.find((failure) => failure.retryable) ?? failures[0];
+  const shown =
+    failures.find(({ failure }) => failure.kind === 'too-long') ??
+    failures.find((failure) => failure.retryable) ??
+    failures[0];
   if (shown === undefined || failures.length === 1) return shown ?? new Error('no model was asked');
   const message = failures.map((failure) => failure.message).join(' ');
   return new ModelError(shown.failure, shown.model, message, shown.cause);

@@ -280,6 +280,11 @@ export function whyRepository(database: Database) {
       const { answerWhy } = await reading();
       return database.read((sql) => answerWhy(sql, question, now));
     },
+    /** Who gave the newest answer of a session, and in place of which model; null where that is not known. */
+    async answeredBy(conversationId: string, session: number) {
+      const { newestAnswerBy } = await reading();
+      return database.read((sql) => newestAnswerBy(sql, conversationId, session));
+    },
     /** The newest `limit` messages of all chats, newest first; also those that were not taken. */
     async recent(limit: number) {
       const { recentMessages } = await reading();

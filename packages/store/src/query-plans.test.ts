@@ -155,6 +155,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.inbox.revise({ ...chat, messageId: 'g0' }, null);
   const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: 0 } as const;
   await store.decisions.record({ ...chat, ...refused, messageId: 'r' });
+  await store.why.answeredBy('web:c1', 0);
   await store.inbox.ownerRoute();
   await store.inbox.ownerChats();
   const link = (id: string, personId: string, action: LinkAction) =>

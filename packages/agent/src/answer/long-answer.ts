@@ -54,12 +54,33 @@ async function beginningOf(
   return { parts: [], length: 0 };
 }
 
+/** How an answer ended: at a bound of the settings, and as the provider says. */
+interface AnswerEnd {
+  readonly cut?: AnswerCut | undefined;
+  readonly finishReason: string;
+}
+
 /** What is put behind a text that the model did not end itself; nothing where it did. */
-export function cutNote(text: string, cut: AnswerCut | undefined): string {
-  if (cut?.what !== 'characters') return '';
+export function endNote(text: string, end: AnswerEnd): string {
+  const note = noteOf(end);
+  if (note === null) return '';
   const fence = openFence(text);
-  const end = fence === null ? '' : `\n${fence}`;
-  return `${end}\n\n[Cut here: one answer has at most ${number(cut.most)} characters. Ask me to go on.]`;
+  return `${fence === null ? '' : `\n${fence}`}\n\n[${note}]`;
+}
+
+function noteOf({ cut, finishReason }: AnswerEnd): string | null {
+  if (cut?.what === 'characters') {
+    return `Cut here: one answer has at most ${number(cut.most)} characters. Ask me to go on.`;
+  }
+  if (finishReason === 'length') {
+    return 'Cut here: the model has reached the longest answer that its provider allows. Ask me to go on.';
+  }
+  if (finishReason === 'error') {
+    return 'Cut here: the model’s provider ended the answer early. Ask me to go on.';
+  }
+  return finishReason === 'content-filter'
+    ? 'The answer ends here because of the content filter of the model’s provider.'
+    : null;
 }
 
 /** A line that follows must not be part of an unfinished block of code. */

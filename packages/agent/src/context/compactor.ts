@@ -1,30 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type InboundMessage, type Reader, reasonOf } from '@parley/core';
-import { ModelError } from '@parley/models';
 import type {
   ClaimedTurn,
   NumberedEntry,
   PinPlace,
-  Store,
   StoredSummary,
   SummaryTask,
 } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { withTimeLimit } from '../time.ts';
 import { type AgentContext, turnReader } from '../turn-opening.ts';
-import {
-  entryText,
-  type HistoryFill,
-  type HistoryLimits,
-  isFull,
-  summaryBudget,
-} from './history.ts';
+import { entryText, type HistoryFill, type HistoryLimits, isFull } from './history.ts';
 import {
   checkUnchanged,
   claimSummary,
   type NotSummarized,
-  type ReadHistory,
-  readHistory,
   SaidChangedError,
   Summary,
   type SummaryServices,
@@ -134,50 +124,6 @@ function compactionText(compaction: Compaction): string {
 
 function shown(tokens: number): string {
   return tokens.toLocaleString('en-US');
-}
-
-interface RetryOptions {
-  readonly store: Pick<Store, 'summaries' | 'transcript'>;
-  readonly history: HistoryLimits;
-  readonly contextTokens?: (() => number) | undefined;
-  readonly compactor?: Compactor | undefined;
-}
-
-interface ShorterHistory extends ReadHistory {
-  readonly history: HistoryLimits;
-  readonly contextTokens: number | undefined;
-}
-
-/**
- * Asks, and when the provider reports that the request was too long, summarizes the older part and asks
- * once more with half the room: the known context window was wrong. Throws the errors of the second try.
- */
-export async function retryWithLessContext<T>(
-  deps: RetryOptions,
-  whose: PinPlace & { readonly reader: Reader },
-  stop: AbortSignal,
-  ask: (shorter: ShorterHistory | undefined) => Promise<T>,
-): Promise<T> {
-  try {
-    return await ask(undefined);
-  } catch (error) {
-    const isTooLong = error instanceof ModelError && error.failure.kind === 'too-long';
-    if (!isTooLong || deps.compactor === undefined) throw error;
-    // Whether it succeeds or not: the second try leaves out what does not fit.
-    await deps.compactor.now({ ...whose, forced: true }, stop);
-    const { entries, tokens } = deps.history;
-    const known = deps.contextTokens?.();
-    return ask({
-      ...(await readHistory(deps.store, whose, whose.reader, entries)),
-      // The prompt may take all of half the room; the summary must not vanish for that.
-      history: { entries, tokens: Math.floor(tokens / 2), ...leastOf(known) },
-      contextTokens: known === undefined ? undefined : Math.floor(known / 2),
-    });
-  }
-}
-
-function leastOf(known: number | undefined): Pick<HistoryLimits, 'least'> {
-  return known === undefined ? {} : { least: summaryBudget(known / 2) };
 }
 
 /** Entries that a summary is about to replace, and whose they are. */

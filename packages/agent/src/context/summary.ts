@@ -12,6 +12,7 @@ import type {
 import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 import { audienceOf } from '../loop/call-tools.ts';
+import { wholeLines } from '../loop/cut-answers.ts';
 import { askModel } from '../loop/model-request.ts';
 import type { StepUsage } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time.ts';
@@ -205,11 +206,11 @@ export async function writeSummary(
     messages: [{ role: 'user', content: recordOf(before, entries, RECORD_SHARE * room) }],
     maxOutputTokens: Math.min(LONGEST_ANSWER, Math.floor(ANSWER_SHARE * room)),
   };
-  const { text, usage } = await withTimeLimit({ ms: SUMMARY_MS, stop }, (signal) =>
+  const answer = await withTimeLimit({ ms: SUMMARY_MS, stop }, (signal) =>
     askModel(deps.model, request, { ...deps, onText() {} }, signal),
   );
-  await deps.charge?.(usage);
-  const notes = readNotes(text, summaryBudget(room));
+  await deps.charge?.(answer.usage);
+  const notes = readNotes(wholeLines(answer), summaryBudget(room));
   const { summary } = notes;
   if (summary === null) throw new Error('the model wrote no summary');
   return { ...notes, summary };

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { marked, visibleText } from '../answer/visible-text.ts';
 import type { Ending } from '../end-turn.ts';
 import { openJournal, type StepUsage, type TurnJournal } from '../loop/turn-journal.ts';
-import { DEFAULT_TURN_LIMITS } from '../loop/turn-loop.ts';
+import { DEFAULT_TURN_LIMITS } from '../loop/turn-limits.ts';
 import { unseenMedia } from '../media/turn-media.ts';
 import { renderParts } from '../post-message.ts';
 import { accountOfTurn } from '../spend.ts';

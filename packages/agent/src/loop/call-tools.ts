@@ -40,6 +40,7 @@ import {
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { tryArguments } from '../tools/try-arguments.ts';
 import type { TurnOrigin } from '../turn-opening.ts';
+import { cutCallText, isCutCall } from './cut-answers.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
 /** What tools are called with in a turn. */
@@ -81,15 +82,18 @@ export interface CallToolsDeps {
  */
 export async function callTools(
   deps: CallToolsDeps,
-  { calls }: Round,
+  round: Round,
   stop: AbortSignal,
 ): Promise<boolean> {
+  const { calls } = round;
   const audience = audienceOf(deps.at.reader);
   for (const [nth, journalled] of calls.entries()) {
     if (journalled.result !== null) continue;
     stop.throwIfAborted();
     const startedAt = deps.clock();
-    const outcome = await outcomeOf(deps, journalled, nth, stop);
+    const outcome = isCutCall(round, nth)
+      ? { text: cutCallText(journalled), failed: true }
+      : await outcomeOf(deps, journalled, nth, stop);
     if (outcome === null) return false;
     const { text, failed = false, foreign = false } = outcome;
     const result = {

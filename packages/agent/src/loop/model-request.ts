@@ -33,6 +33,7 @@ import {
 } from '../context/history.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import { textOf } from '../turn-opening.ts';
+import { continuationText, cutBefore, isCutText } from './cut-answers.ts';
 import type { JournalledCall, Round, StepUsage } from './turn-journal.ts';
 
 /** When the model was asked, and the facts of that step (D08). */
@@ -56,6 +57,8 @@ export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly usage: StepUsage;
+  /** Why it ended, as the provider says. */
+  readonly finishReason: string;
   /** The bound at which it was ended. */
   readonly cut?: AnswerCut | undefined;
   /** When it was asked, and the facts of that step. */
@@ -106,10 +109,10 @@ async function listen(
       const { inputTokens, outputTokens, cachedInputTokens } = event.usage;
       deps.meter.count('parley_model_tokens_total', { direction: 'input' }, inputTokens);
       deps.meter.count('parley_model_tokens_total', { direction: 'output' }, outputTokens);
-      const { model: answered, costUsd } = event;
+      const { text, model: answered, costUsd, finishReason, cut } = event;
       const usage = { model: answered, inputTokens, outputTokens, cachedInputTokens, costUsd };
       const facts = modelFacts(model, event, calls, firstTokenMs);
-      return { text: event.text, calls, usage, cut: event.cut, timing: { startedAt, facts } };
+      return { text, calls, usage, finishReason, cut, timing: { startedAt, facts } };
     }
   }
   throw new Error(
@@ -120,18 +123,23 @@ async function listen(
 /** Names and numbers alone. */
 function modelFacts(
   { id }: ChatModel,
-  { model, usage, tries }: ModelFinish,
+  { model, servedModel, usage, tries, finishReason }: ModelFinish,
   calls: readonly ModelToolCall[],
   firstTokenMs: number,
 ): Extract<StepFacts, { kind: 'model' }> {
+  const answered =
+    servedModel === undefined ? model : `${model.slice(0, model.indexOf('/') + 1)}${servedModel}`;
   return {
     kind: 'model',
-    model,
+    model: answered,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     firstTokenMs,
-    ...(model !== id && { insteadOf: id }),
+    ...(answered !== id && { insteadOf: id }),
     ...(tries !== undefined && { asked: tries }),
+    ...((finishReason === 'length' || finishReason === 'content-filter') && {
+      ended: finishReason,
+    }),
     calls: calls.map(({ name }) => name.slice(0, 80)),
   };
 }
@@ -216,7 +224,8 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
     system: system.map(({ text, stable }) => ({ text, stable })),
     messages: [...messages, ...withClosing(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
-    ...(draft.format !== undefined && { format: draft.format }),
+    // The rest of an answer alone is no JSON: a provider that is held to the format would begin again.
+    ...(draft.format !== undefined && cutBefore(draft.rounds) === '' && { format: draft.format }),
   };
   return { request, prompt: { ...draft.prompt, system, userContext }, fill };
 }
@@ -234,8 +243,13 @@ function roundMessages({ step, calls, joined }: Round, check: Check): ModelMessa
     { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) },
     ...calls.map((call) => toolMessage(call, check)),
     ...(misfit === undefined ? [] : [repairMessage(mayStay ? misfit : WITHHELD)]),
+    ...(isCutText(step) ? [continuationMessage(mayStay ? text : '')] : []),
     ...(joined.length === 0 ? [] : [joinedMessage(joined)]),
   ];
+}
+
+function continuationMessage(text: string): UserMessage {
+  return { role: 'user', content: continuationText(text), said: '' };
 }
 
 function repairMessage(misfit: string): UserMessage {

@@ -75,6 +75,8 @@ const ModelStep = z.object({
   audience: Audience,
   /** It was an answer that does not fit the response format, and why. */
   misfit: z.string().optional(),
+  /** The provider's output limit ended it: the next step goes on with its text, and its last call may not be whole. */
+  cut: z.literal(true).optional(),
 });
 export type ModelStep = z.infer<typeof ModelStep>;
 

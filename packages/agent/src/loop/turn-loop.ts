@@ -5,23 +5,17 @@ import {
   type LiveToolCall,
   type Logger,
   type Meter,
-  ParleyError,
   type PassPoint,
   type ResponseFormat,
   ResponseFormatError,
 } from '@parley/core';
-import {
-  type ChatModel,
-  DEFAULT_ANSWER_BOUNDS,
-  type ModelRequest,
-  type ModelToolCall,
-} from '@parley/models';
-import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
-import { cutNote, DEFAULT_ANSWER_MESSAGES } from '../answer/long-answer.ts';
-import { answerStream, type QuotableMessages } from '../answer/visible-text.ts';
+import { type ChatModel, ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
+import type { AssembledPrompt } from '@parley/prompt';
+import { endNote } from '../answer/long-answer.ts';
+import type { QuotableMessages } from '../answer/visible-text.ts';
 import type { HistoryFill } from '../context/history.ts';
-import type { CallLimits } from '../tools/tool.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
+import { cutBefore, isCutText, isSilent, mayContinue } from './cut-answers.ts';
 import {
   type AskDeps,
   askModel,
@@ -31,6 +25,7 @@ import {
   type OfferedTools,
   type RequestDraft,
 } from './model-request.ts';
+import { type ShownStep, showStep, unsentIn } from './shown-step.ts';
 import {
   type FinalStep,
   type ModelStep,
@@ -40,6 +35,7 @@ import {
   type TurnJournal,
   totalUsage,
 } from './turn-journal.ts';
+import { closingText, TurnLimitError, type TurnLimits } from './turn-limits.ts';
 
 /** What the loop works with; `draft` is what each request begins with. */
 export interface TurnLoopDeps extends CallToolsDeps {
@@ -67,6 +63,8 @@ export interface TurnLoopDeps extends CallToolsDeps {
   readonly record: (prompt: AssembledPrompt, request: ModelRequest) => void;
   /** Hears how full the past is. */
   readonly notice?: (fill: HistoryFill) => void;
+  /** Hears how long a request was, in tokens, that may have been refused for its length. */
+  readonly refused?: (tokens: number) => void;
 }
 
 /**
@@ -83,7 +81,8 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
       return null;
     const closingNow = () =>
       closingText({ rounds: journal.rounds(), ms: monotonic() - startedAt }, limits);
-    if (unfinished !== undefined && closingNow() === null) {
+    // What joins belongs behind an answer, and not into the middle of one.
+    if (unfinished !== undefined && !isCutText(unfinished.step) && closingNow() === null) {
       if ((await deps.joinLater?.()) === 'fenced') return null;
     }
     const rounds = journal.rounds();
@@ -91,6 +90,12 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
     const closing = closingNow();
     await deps.maySpend?.(journal.uncounted());
     const answer = await askStep(deps, rounds, closing, stop);
+    if (answer.continues) {
+      const piece = { ...modelStep(deps, answer, rounds), cut: true } as const;
+      if (!(await journal.append(piece, answer.timing))) return null;
+      deps.pass('step-journalled');
+      continue;
+    }
     const isFinal = answer.calls.length === 0 || closing !== null;
     if (isFinal && closing === null && answer.text.trim() !== '') {
       const step = modelStep(deps, answer, rounds);
@@ -126,75 +131,118 @@ function showing(deps: TurnLoopDeps): TurnLoopDeps {
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
 
+/** What the model said in one step; `continues`: it is asked for the rest. */
+interface StepAnswer extends ModelAnswer {
+  readonly continues: boolean;
+}
+
 async function askStep(
   deps: TurnLoopDeps,
   rounds: readonly Round[],
   closing: string | null,
   stop: AbortSignal,
-): Promise<ModelAnswer> {
-  const { conversationId, turnId, bus, draft, tools, at, log } = deps;
+): Promise<StepAnswer> {
+  const { draft, tools, at, log } = deps;
   const step = rounds.length;
   // A model that could call no tool any more in its only step is not offered any.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
-  const full = {
-    ...draft,
-    rounds,
-    tools: offered,
-    format: deps.format,
-    ...(closing !== null && { closing }),
-  };
-  const { request, prompt, fill } = checkedRequest(full, at.reader, log);
+  const full = { ...draft, rounds, tools: offered, format: deps.format };
+  const build = (said: string | null) =>
+    checkedRequest({ ...full, ...(said !== null && { closing: said }) }, at.reader, log);
+  const { request, prompt, fill } = build(closing);
   if (step === 0) {
     deps.record(prompt, request);
     deps.notice?.(fill);
   }
   deps.pass('model-called');
-  const stream = answerStream(deps.quotable(), ({ text, replyTo }) => {
-    // Whether it is the answer shows only when it has been checked, and nothing could be taken back.
-    if (deps.format !== undefined && at.route?.appends === true) return;
-    const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
-    bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
-  });
-  // It is sent together with what comes now, and precedes it.
-  stream.push(unsentIn(deps, rounds));
-  let said = '';
-  const onText = (text: string): void => {
-    said += text;
-    stream.push(text);
-    deps.shown?.(stream.shown());
-  };
-  const { clock, monotonic, meter, tracer } = deps;
-  const ask: AskDeps = { clock, monotonic, meter, tracer, onText };
+  const shown = showStep(deps, rounds);
   try {
-    const answer = await askModel(deps.model, request, ask, stop);
-    const note = deps.format === undefined ? cutNote(answer.text, answer.cut) : '';
-    if (note !== '') onText(note);
-    stream.end();
-    return { ...answer, text: answer.text + note };
+    const answer = await askOnce(deps, request, shown, stop);
+    if (!isEmptyAfterTools(answer, rounds)) return ended(deps, answer, rounds, closing, shown);
   } catch (error) {
+    const isStopped = stop.aborted || !(error instanceof ModelError);
+    if (isStopped || error.failure.kind === 'aborted') throw error;
+    if (cutBefore(rounds) !== '') return leftCut(deps, rounds, shown);
+    if (error.failure.kind !== 'empty' || !hasResults(rounds)) throw error;
+  }
+  log.info({ step }, 'the model sent an empty answer after its tools; it is asked once more');
+  const nudged = build([closing, EMPTY_NOTE].filter((text) => text !== null).join('\n\n'));
+  const answer = await askOnce(deps, nudged.request, shown, stop);
+  return ended(deps, answer, rounds, closing, shown);
+}
+
+/** Behind the last result, after an empty answer. */
+const EMPTY_NOTE =
+  '[From Parley, no person: your last answer was empty. Answer the person now, with what the tools have given.]';
+
+const hasResults = (rounds: readonly Round[]): boolean =>
+  rounds.some(({ calls }) => calls.length > 0);
+
+/** Some models end their turn when a tool has done what they wanted, and leave the person without an answer. */
+function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[]): boolean {
+  return calls.length === 0 && text.trim() === '' && hasResults(rounds);
+}
+
+async function askOnce(
+  deps: TurnLoopDeps,
+  request: ModelRequest,
+  shown: ShownStep,
+  stop: AbortSignal,
+): Promise<ModelAnswer> {
+  const { clock, monotonic, meter, tracer } = deps;
+  const ask: AskDeps = { clock, monotonic, meter, tracer, onText: shown.push };
+  try {
+    return await askModel(deps.model, request, ask, stop);
+  } catch (error) {
+    const used = () => cutOffUsage(deps.model.id, request, shown.said());
     // A provider charges for an answer that it started, and a question that is kept is asked again.
-    if (stop.aborted || said !== '') await deps.cutOff?.(cutOffUsage(deps.model.id, request, said));
+    if (stop.aborted || shown.said() !== '') await deps.cutOff?.(used());
+    if (error instanceof ModelError && mayBeTooLong(error)) deps.refused?.(used().inputTokens);
     throw error;
   }
 }
 
-/** The answers that other messages joined before they were sent; where nothing can be taken back, the text of each step. */
-function unsentIn(
-  { at: { reader, route }, format }: TurnLoopDeps,
-  rounds: readonly Round[],
-): string {
-  const keepsAll = route?.appends === true && format === undefined;
-  const answers = rounds.filter(({ calls, step }) =>
-    keepsAll ? step.text.trim() !== '' : calls.length === 0 && step.misfit === undefined,
+/** Whether a shorter request may succeed. */
+export function mayBeTooLong({ failure }: ModelError): boolean {
+  return (
+    failure.kind === 'too-long' || ('mayBeTooLong' in failure && failure.mayBeTooLong === true)
   );
-  const parts = answers.map(({ step: { text, audience } }) => ({
-    text,
-    audience,
-    source: 'answer before',
-  }));
-  return enforceAudience(reader, parts)
-    .allowed.map(({ text }) => `${text}\n\n`)
-    .join('');
+}
+
+/** The step with a sentence about its end where the model did not end it, unless it is asked for the rest. */
+function ended(
+  deps: TurnLoopDeps,
+  answer: ModelAnswer,
+  rounds: readonly Round[],
+  closing: string | null,
+  shown: ShownStep,
+): StepAnswer {
+  shown.settle();
+  const before = cutBefore(rounds);
+  const text = before === '' ? answer.text : shown.said();
+  const whole = { ...answer, text };
+  const { characters } = deps.limits;
+  if (mayContinue({ answer: whole, rounds, isClosing: closing !== null, characters })) {
+    return { ...whole, continues: true };
+  }
+  const isFinal = answer.calls.length === 0 || closing !== null;
+  const mayNote =
+    deps.format === undefined && (before + text).trim() !== '' && !isSilent(before + text);
+  const note = isFinal && mayNote ? endNote(before + text, answer) : '';
+  shown.push(note);
+  shown.end();
+  return { ...whole, text: text + note, continues: false };
+}
+
+/** The end of an answer whose rest cannot be had: what there is stays, and says that it was cut. */
+function leftCut(deps: TurnLoopDeps, rounds: readonly Round[], shown: ShownStep): StepAnswer {
+  const { model, clock } = deps;
+  const usage = { model: model.id, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const facts = { kind: 'model', ...usage, calls: [], ended: 'length' } as const;
+  const { costUsd: _free, ...timed } = facts;
+  const answer = { text: '', calls: [], usage, finishReason: 'length', cut: undefined };
+  const timing = { startedAt: clock(), facts: timed };
+  return ended(deps, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
 }
 
 /** How often the model is asked again for an answer that fits the response format. */
@@ -222,8 +270,15 @@ async function checkedStep(
   if (deps.format === undefined) return final;
   const checked = await checkedAnswer(deps.checks, final.text, deps.format, stop);
   if ('json' in checked) return { ...final, text: checked.json, isJson: true };
-  return { ...modelStep(deps, { ...answer, calls: [] }, rounds), misfit: checked.wrong };
+  const misfit = `${BECAUSE_CUT[answer.finishReason] ?? ''}${checked.wrong}`;
+  return { ...modelStep(deps, { ...answer, calls: [] }, rounds), misfit };
 }
+
+/** Why JSON may lack its end. */
+const BECAUSE_CUT: Readonly<Record<string, string>> = {
+  length: 'it was cut at the output limit of the model’s provider, so make it shorter; ',
+  'content-filter': 'the content filter of the model’s provider ended it; ',
+};
 
 /** Throws ResponseFormatError where the check cannot be carried out: another answer would change nothing. */
 async function checkedAnswer(
@@ -247,7 +302,7 @@ function finalStep(
   { text, usage }: ModelAnswer,
   rounds: readonly Round[],
 ): FinalStep {
-  if (text.trim() === '') throw new TurnLimitError();
+  if (`${cutBefore(rounds)}${text}`.trim() === '') throw new TurnLimitError();
   return {
     kind: 'answer',
     text: `${unsentIn(deps, rounds)}${text}`,
@@ -257,11 +312,13 @@ function finalStep(
 
 function modelStep(
   { at }: TurnLoopDeps,
-  { text, calls, usage }: ModelAnswer,
+  { text, calls, usage, finishReason }: ModelAnswer,
   rounds: readonly Round[],
 ): ModelStep {
   const audience = audienceOf(at.reader);
-  return { kind: 'model', text, calls: named(calls, rounds), usage, audience };
+  const isCut = calls.length > 0 && finishReason === 'length';
+  const step = { kind: 'model', text, calls: named(calls, rounds), usage, audience } as const;
+  return isCut ? { ...step, cut: true } : step;
 }
 
 /** Some servers give every call the same id, or none; results must find theirs. */
@@ -273,59 +330,4 @@ function named(calls: readonly ModelToolCall[], rounds: readonly Round[]): Model
     taken.add(id);
     return { ...call, id };
   });
-}
-
-/** Bounds of one turn (G01). */
-export interface TurnLimits extends CallLimits {
-  /** Times the model is asked; the last time it has to answer. */
-  readonly steps: number;
-  /** After this the model is asked once more for its answer. In ms. */
-  readonly turnMs: number;
-  /** The same, of all steps together: tokens in and out. */
-  readonly tokens: number;
-  /** Messages of its answer in the chat; a longer one goes as a file. */
-  readonly messages: number;
-}
-
-/** What a turn may use unless the settings say otherwise. */
-export const DEFAULT_TURN_LIMITS: TurnLimits = {
-  steps: 20,
-  turnMs: 10 * 60_000,
-  tokens: 1_000_000,
-  toolMs: 60_000,
-  outputCharacters: 20_000,
-  calls: DEFAULT_ANSWER_BOUNDS.calls,
-  messages: DEFAULT_ANSWER_MESSAGES,
-};
-
-/** What a turn has used so far. */
-export interface TurnSpent {
-  readonly rounds: readonly Round[];
-  readonly ms: number;
-}
-
-/** Why the model has to answer now, for the model; null while it may go on with tools. */
-function closingText({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
-  const reason = reachedLimit({ rounds, ms }, limits);
-  if (reason === null) return null;
-  return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;
-}
-
-function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
-  if (rounds.length >= limits.steps - 1) return `All ${limits.steps} steps of this turn are used.`;
-  if (ms >= limits.turnMs) return 'The time of this turn is up.';
-  const tokens = rounds.reduce(
-    (sum, { step: { usage } }) => sum + usage.inputTokens + usage.outputTokens,
-    0,
-  );
-  return tokens >= limits.tokens ? 'This turn has used all its tokens.' : null;
-}
-
-/** The model went on with tools when it had to answer, and said nothing. For people. */
-export class TurnLimitError extends ParleyError {
-  constructor() {
-    const message =
-      'I did not come to an end within the bounds of one answer. Please ask for a smaller part, or ask me to go on.';
-    super({ code: 'turn-limit', message, retryable: false });
-  }
 }

@@ -2,7 +2,7 @@ import { type Clock, countOf, type NewId } from '@parley/core';
 import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
 import { marked } from '../answer/visible-text.ts';
-import type { TurnLimits } from '../loop/turn-loop.ts';
+import type { TurnLimits } from '../loop/turn-limits.ts';
 import {
   type CallMoment,
   defineTool,

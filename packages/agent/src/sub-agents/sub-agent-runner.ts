@@ -13,7 +13,7 @@ import { cutText } from '@parley/workspace';
 import { marked, visibleText } from '../answer/visible-text.ts';
 import { audienceOf } from '../loop/call-tools.ts';
 import { type FinalStep, openJournal, type TurnJournal } from '../loop/turn-journal.ts';
-import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-loop.ts';
+import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-limits.ts';
 import { unseenMedia } from '../media/turn-media.ts';
 import { accountOfTurn } from '../spend.ts';
 import type { SeenTurn } from '../turn-answer.ts';

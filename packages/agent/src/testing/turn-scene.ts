@@ -275,6 +275,10 @@ export type Script =
       readonly breaks?: ModelFailure;
       /** The bound at which its answer is ended. */
       readonly cut?: AnswerCut;
+      /** Why its answer ended, where it did not simply end. */
+      readonly finish?: string;
+      /** The model that answers in place of this one. */
+      readonly answeredBy?: string;
       /** Tools it calls, with their arguments as an object, or as text that may be no JSON. */
       readonly calls?: readonly { readonly name: string; readonly with: object | string }[];
     }
@@ -303,7 +307,7 @@ export function scriptedModel(): ScriptedModel {
       if ('fail' in script) throw new ModelError(script.fail, id, `${id} at secret-host failed.`);
       await sleep(script.afterMs ?? 0, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) throw aborted();
-      const { say: text = '', calls = [], cut, breaks } = script;
+      const { say: text = '', calls = [], cut, breaks, finish, answeredBy = id } = script;
       for (const piece of text.split(/(?<= )/))
         if (piece !== '') yield { type: 'text', text: piece };
       if (breaks !== undefined) throw new ModelError(breaks, id, `${id} broke off.`);
@@ -313,8 +317,8 @@ export function scriptedModel(): ScriptedModel {
         yield { type: 'tool-call', call: { id: 'call', name, arguments: written } };
       }
       const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, estimated: false };
-      const finishReason = calls.length === 0 ? 'stop' : 'tool-calls';
-      const done = { text, usage, finishReason, model: id, costUsd: 0.5 };
+      const finishReason = finish ?? (calls.length === 0 ? 'stop' : 'tool-calls');
+      const done = { text, usage, finishReason, model: answeredBy, costUsd: 0.5 };
       yield { type: 'finish', ...done, ...(cut !== undefined && { cut }) };
     },
   };

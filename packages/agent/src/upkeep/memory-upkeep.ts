@@ -17,6 +17,7 @@ import {
 } from '@parley/workspace';
 import { z } from 'zod';
 import { audienceOf } from '../loop/call-tools.ts';
+import { wholeLines } from '../loop/cut-answers.ts';
 import { askModel } from '../loop/model-request.ts';
 import type { StepUsage, TurnJournal } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time.ts';
@@ -125,10 +126,11 @@ async function proposalOf(
   const size = estimateTokens(JSON.stringify(request));
   if (size > run.tokens) return quiet(`about ${size} tokens are needed, and fewer are left today`);
   await run.maySpend();
-  const { text, usage } = await withTimeLimit({ ms: ASK_MS, stop: signal }, (stop) =>
+  const answer = await withTimeLimit({ ms: ASK_MS, stop: signal }, (stop) =>
     askModel(deps.model, request, { ...deps, onText() {} }, stop),
   );
-  const step = { basis: fingerprintOf(memory), notes, said: text };
+  const { usage } = answer;
+  const step = { basis: fingerprintOf(memory), notes, said: wholeLines(answer) };
   const stored = await journal.append({ kind: 'answer', text: JSON.stringify(step), usage });
   return stored ? { step, usage } : null;
 }

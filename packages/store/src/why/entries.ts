@@ -181,13 +181,19 @@ function stepText(facts: StepFacts): string {
     const outcome = facts.outcome === 'not-run' ? 'not run' : facts.outcome;
     return `${facts.tool}: ${outcome}`;
   }
-  const { inputTokens, outputTokens, firstTokenMs, calls } = facts;
+  const { inputTokens, outputTokens, firstTokenMs, calls, ended } = facts;
   return [
     `asked: ${inputTokens} tokens in, ${outputTokens} out`,
     ...(firstTokenMs === undefined ? [] : [`first text after ${shortDuration(firstTokenMs)}`]),
     ...(calls.length === 0 ? [] : [`wants ${calls.join(', ')}`]),
+    ...(ended === undefined ? [] : [ENDED[ended]]),
   ].join('; ');
 }
+
+const ENDED = {
+  length: 'cut at the output limit of the provider',
+  'content-filter': 'ended by the content filter of the provider',
+} as const;
 
 /** Which model answers is the owner's business. */
 function modelDetail({ model, insteadOf, asked }: Extract<StepFacts, { kind: 'model' }>): string {

@@ -268,6 +268,25 @@ async function promptOf(sql: Sql, turnId: string): Promise<PromptFacts | null> {
   return { ...prompt, layers: sent.filter(({ placement }) => placement !== 'tools').length };
 }
 
+const NEWEST_ANSWER = statement(`
+  select facts from turn_step where turn_id = (
+    select turn.id from transcript join turn on turn.id = transcript.turn_id
+    where transcript.conversation_id = :conversationId and transcript.session = :session
+      and transcript.role = 'assistant' and turn.state = 'answered'
+    order by transcript.seq desc limit 1)
+  and facts is not null order by step_index desc limit 1`).rows<{ readonly facts: string }>();
+
+/** The facts of the last step of the newest answer that was given in a session. */
+export async function newestAnswerBy(
+  sql: Sql,
+  conversationId: string,
+  session: number,
+): Promise<{ readonly model: string; readonly insteadOf?: string | undefined } | null> {
+  const row = await sql.get(NEWEST_ANSWER, { conversationId, session });
+  const { data } = StepFacts.safeParse(row === undefined ? null : fromJson(row.facts));
+  return data?.kind === 'model' ? data : null;
+}
+
 const STEPS = statement(`
   select created_at as "endedAt", started_at as "startedAt", facts from turn_step
   where turn_id = :turnId and facts is not null order by step_index`).rows<

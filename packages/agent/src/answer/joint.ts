@@ -1,0 +1,107 @@
+/**
+ * Joins an answer that was cut with its continuation. A model that is asked to go on repeats its last words, as it is
+ * asked to, or its last sentence, or begins again; none of that may be read twice.
+ */
+
+/** So many repeated characters are no accident, wherever they begin. */
+const CERTAIN = 12;
+/** Fewer are too few even where they are whole words. */
+const MIN_WORDS = 3;
+/** Several words that begin where a word does are no accident either, also where the cut was inside of a word. */
+const MIN_SEVERAL = 8;
+const MIN_CJK = 3;
+/** What models put in front of a continuation. */
+const LEAD = /^(?:\s|\u2026|\.\.\.)+/;
+
+const CJK =
+  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}/u;
+
+/** How much of the beginning of `next` repeats the end of `before`, in UTF-16 units. */
+export function repeatedLength(before: string, next: string): number {
+  const lead = LEAD.exec(next)?.[0].length ?? 0;
+  const whole = longestOverlap(before, next);
+  if (isRepetition(before, next, whole)) return whole;
+  const behind = next.slice(lead);
+  const inner = longestOverlap(before, behind);
+  return lead > 0 && isRepetition(before, behind, inner) ? lead + inner : 0;
+}
+
+/** The longest beginning of `next` with which `before` ends. */
+function longestOverlap(before: string, next: string): number {
+  const tail = before.slice(-next.length);
+  const fallback: number[] = [0];
+  // The failure function of `next` followed by the tail: linear, whatever both repeat.
+  const text = `${next}\uFFFF${tail}`;
+  for (let at = 1; at < text.length; at += 1) {
+    let length = fallback[at - 1] ?? 0;
+    while (length > 0 && text[at] !== text[length]) length = fallback[length - 1] ?? 0;
+    fallback.push(text[at] === text[length] ? length + 1 : length);
+  }
+  return Math.min(next.length, fallback[text.length - 1] ?? 0);
+}
+
+function isRepetition(before: string, next: string, length: number): boolean {
+  const words = next.slice(0, length);
+  if (!/[\p{L}\p{N}]/u.test(words)) return false;
+  if (length >= CERTAIN) return true;
+  if (CJK.test(words)) return length >= MIN_CJK;
+  if (isWordPart(before.at(-length - 1)) || !/\p{L}/u.test(words) || words.endsWith('\n'))
+    return false;
+  if (length >= MIN_SEVERAL && /\S\s+\S/.test(words)) return true;
+  return length >= MIN_WORDS && !isWordPart(next.at(length));
+}
+
+function isWordPart(character: string | undefined): boolean {
+  return character !== undefined && /[\p{L}\p{N}]/u.test(character);
+}
+
+/** Scripts that put spaces between words. */
+const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
+
+/**
+ * What precedes a continuation that repeats nothing. Models begin a message without a space, so two words would grow
+ * together; that they were one word is rarer, because tokens seldom end inside of words.
+ */
+function gapBetween(before: string, next: string): string {
+  const [last = '', first = ''] = [before.at(-1), next[0]];
+  return SPACED.test(last) && SPACED.test(first) ? ' ' : '';
+}
+
+/** A continuation while it arrives. */
+export interface Joint {
+  /** What may be shown of it; what might still repeat the end of the answer before is held back. */
+  push(text: string): string;
+  /** What was held back. */
+  end(): string;
+}
+
+export function openJoint(before: string): Joint {
+  let held = '';
+  let isOpen = true;
+  const release = (): string => {
+    isOpen = false;
+    const repeated = repeatedLength(before, held);
+    if (repeated > 0) return held.slice(repeated);
+    return held === '' ? '' : gapBetween(before, held) + held;
+  };
+  return {
+    push(text) {
+      if (!isOpen) return text;
+      held += text;
+      const behind = held.replace(LEAD, '');
+      return mayRepeat(before, held) || mayRepeat(before, behind) ? '' : release();
+    },
+    end: () => (isOpen ? release() : ''),
+  };
+}
+
+/** Whether a text that grows may still be the end of `before`, or hold it and go on. */
+function mayRepeat(before: string, next: string): boolean {
+  return next === '' || before.includes(next);
+}
+
+/** The continuation alone, without what it repeats. */
+export function joined(before: string, next: string): string {
+  const joint = openJoint(before);
+  return before + joint.push(next) + joint.end();
+}

@@ -1,0 +1,171 @@
+import { type ChatModel, ModelError, type ModelFailure, type ModelRequest, windowOf } from '@parley/models';
+import { estimateTokens } from '@parley/workspace';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { countingTool } from '../testing/tool-scene.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { defineTool } from '../tools/tool.ts';
+import { nextRoom, type Refusal, windowAfter } from './less-context.ts';
+
+let scene: TurnScene | undefined;
+afterEach(async () => {
+  await scene?.close();
+  scene = undefined;
+});
+
+const tokensOf = ({ system, messages, tools = [] }: ModelRequest): number =>
+  [
+    ...system.map(({ text }) => text),
+    ...messages.map(({ content }) => content),
+    ...tools.map((tool) => JSON.stringify(tool)),
+  ].reduce((sum, text) => sum + estimateTokens(text), 0);
+
+/** A model that takes `window` tokens and answers `fine`; `refuse` says how it refuses more. */
+function smallModel(window: number, refuse: (tokens: number) => ModelFailure, calls = 0) {
+  const asked: number[] = [];
+  let learned: number | null = null;
+  let left = calls;
+  const model: ChatModel = {
+    id: 'test/small',
+    get learnedTokens() {
+      return learned;
+    },
+    learnTokens(tokens) {
+      learned = Math.min(tokens, learned ?? tokens);
+    },
+    async *stream(request) {
+      const tokens = tokensOf(request);
+      asked.push(tokens);
+      if (tokens > window) throw new ModelError(refuse(tokens), 'test/small', 'It was refused.');
+      const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: true };
+      const done = { type: 'finish', usage, model: 'test/small', costUsd: null } as const;
+      left -= 1;
+      if (left >= 0) {
+        yield { type: 'tool-call', call: { id: `c${left}`, name: 'look', arguments: '{"word":"x"}' } };
+        yield { ...done, text: '', finishReason: 'tool-calls' };
+        return;
+      }
+      yield { type: 'text', text: 'fine' };
+      yield { ...done, text: 'fine', finishReason: 'stop' };
+    },
+  };
+  return { model, asked };
+}
+
+async function open(model: ChatModel, known: number, extras: SceneExtras = {}): Promise<TurnScene> {
+  const opened = await openTurnScene(
+    {},
+    { model, contextTokens: () => windowOf(model, known), history: { entries: 100, tokens: 50_000 }, ...extras },
+  );
+  scene = opened;
+  return opened;
+}
+
+async function tell(text: string): Promise<string | undefined> {
+  await scene?.write(text);
+  await scene?.answerNext();
+  return (await scene?.owed())?.at(-1);
+}
+
+const REFUSALS: readonly (readonly [string, (tokens: number) => ModelFailure])[] = [
+  ['in words without numbers', () => ({ kind: 'too-long' })],
+  ['with its window', () => ({ kind: 'too-long', windowTokens: 4_000 })],
+  ['with its window and its count', (tokens) => ({ kind: 'too-long', windowTokens: 8_000, promptTokens: tokens * 2 })],
+  ['for its bytes', () => ({ kind: 'too-long', isBytes: true })],
+  ['without a reason', () => ({ kind: 'refused', mayBeTooLong: true })],
+];
+
+describe.each(REFUSALS)('a request that is too long, refused %s', (_name, refuse) => {
+  it('[G21] is asked again shorter when one message is too long', async () => {
+    const { model } = smallModel(4_000, refuse);
+    await open(model, 8_000);
+    expect(await tell('words '.repeat(6_000))).toBe('fine');
+  });
+
+  it('[G21] is asked again shorter when the conversation has grown too long', async () => {
+    const { model, asked } = smallModel(4_000, refuse);
+    await open(model, 8_000);
+    for (let turn = 0; turn < 16; turn += 1) expect(await tell('words '.repeat(400))).toBe('fine');
+    // What was learned keeps the next requests short: few of them are refused.
+    expect(asked.length).toBeLessThan(30);
+  });
+
+  it('[G21] is asked again shorter when the results of tools are too long', async () => {
+    const { model } = smallModel(4_000, refuse, 2);
+    const { tool } = countingTool('look');
+    const long = defineTool({ ...tool, run: async () => ({ text: 'result '.repeat(3_000) }) });
+    await open(model, 8_000, { tools: [long] });
+    expect(await tell('Look twice')).toBe('fine');
+  });
+});
+
+describe('a request that is refused for another reason', () => {
+  it('[G21] that is short is not asked again', async () => {
+    const { model, asked } = smallModel(0, () => ({ kind: 'refused', mayBeTooLong: true }));
+    await open(model, 100_000);
+    expect(await tell('Hello')).toContain('⚙️');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('[G21] that is long is asked once more, and the failure is reported', async () => {
+    const { model, asked } = smallModel(0, () => ({ kind: 'refused', mayBeTooLong: true }));
+    await open(model, 100_000);
+    expect(await tell('words '.repeat(6_000))).toContain('⚙️');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('[G21] by a server that is broken is not asked again far from the window', async () => {
+    const { model, asked } = smallModel(0, () => ({ kind: 'overloaded', mayBeTooLong: true }));
+    await open(model, 100_000);
+    await tell('words '.repeat(6_000));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('[G21] by a server that is broken is asked again near the window', async () => {
+    const { model } = smallModel(3_000, () => ({ kind: 'overloaded', mayBeTooLong: true }));
+    await open(model, 6_000);
+    expect(await tell('words '.repeat(6_000))).toBe('fine');
+  });
+
+  it('[G21] ends when nothing can be left out any more', async () => {
+    const { model, asked } = smallModel(0, () => ({ kind: 'too-long' }));
+    await open(model, 8_000);
+    expect(await tell('words '.repeat(6_000))).toContain('⚙️');
+    expect(asked.length).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('the room for the next request', () => {
+  const tooLong = (sent: number, more = {}): Refusal => ({ failure: { kind: 'too-long', ...more }, sent });
+
+  it.each([
+    ['half of what was sent', [tooLong(6_000)], undefined, 3_000],
+    ['half of the known window where more was sent', [tooLong(60_000)], 8_000, 4_000],
+    ['what the server says, by its own count', [tooLong(5_000, { windowTokens: 8_000, promptTokens: 10_000 })], 32_000, 3_600],
+    ['less than what was sent, whatever the window', [tooLong(5_000, { windowTokens: 8_000 })], 32_000, 3_500],
+    ['none for other failures', [{ failure: { kind: 'unauthorised' }, sent: 9_000 }], 10_000, null],
+  ] as const)('[G21] is %s', (_name, refusals, known, room) => {
+    expect(nextRoom(refusals, known)).toBe(room);
+  });
+
+  it('[G21] is never more than what was refused, and asking ends', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 600, max: 300_000 }), { minLength: 1, maxLength: 8 }),
+        fc.option(fc.integer({ min: 2_048, max: 1_000_000 }), { nil: undefined }),
+        (sizes, known) => {
+          const sorted = sizes.toSorted((a, b) => b - a).map((sent) => tooLong(sent));
+          const room = nextRoom(sorted, known);
+          const last = sorted.at(-1)?.sent ?? 0;
+          return room === null ? true : sorted.length < 5 && room < Math.max(last, 1_024);
+        },
+      ),
+    );
+  });
+
+  it('[G21] teaches nothing about tokens where bytes were too many', () => {
+    expect(windowAfter([tooLong(9_000, { isBytes: true })])).toBeNull();
+    expect(windowAfter([tooLong(9_000)])).toBe(8_100);
+    expect(windowAfter([])).toBeNull();
+  });
+});

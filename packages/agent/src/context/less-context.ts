@@ -1,0 +1,157 @@
+import type { Reader } from '@parley/core';
+import { type ChatModel, ModelError, type ModelFailure } from '@parley/models';
+import type { PinPlace, Store } from '@parley/store';
+import type { Compactor } from './compactor.ts';
+import { type HistoryLimits, summaryBudget } from './history.ts';
+import { type ReadHistory, readHistory } from './summary.ts';
+
+export interface LessContextDeps {
+  readonly store: Pick<Store, 'summaries' | 'transcript'>;
+  readonly history: HistoryLimits;
+  readonly model: Pick<ChatModel, 'learnTokens'>;
+  readonly contextTokens?: (() => number) | undefined;
+  readonly compactor?: Compactor | undefined;
+}
+
+/** How the next request is kept shorter than the one that was refused. */
+interface ShorterHistory extends ReadHistory {
+  readonly history: HistoryLimits;
+  readonly contextTokens: number;
+}
+
+/** Asks; `refused` hears how long a request was that may have been too long, in tokens. */
+type Ask<T> = (
+  shorter: ShorterHistory | undefined,
+  refused: (tokens: number) => void,
+) => Promise<T>;
+
+/**
+ * Asks, and where the request was too long, or may have been, asks again with a shorter one: the known context
+ * window was wrong. First the older part of the conversation is summarized; then the past, the results of tools and
+ * the newest message are cut to the room there is, less with each attempt. What cured it is learned for all later
+ * requests. Throws the last error where no shorter request helps.
+ */
+export async function retryWithLessContext<T>(
+  deps: LessContextDeps,
+  whose: PinPlace & { readonly reader: Reader },
+  stop: AbortSignal,
+  ask: Ask<T>,
+): Promise<T> {
+  const refusals: Refusal[] = [];
+  let shorter: ShorterHistory | undefined;
+  for (;;) {
+    let sent = 0;
+    const refused = (tokens: number): void => {
+      sent = tokens;
+    };
+    try {
+      const answer = await ask(shorter, refused);
+      const learned = windowAfter(refusals);
+      if (learned !== null) deps.model.learnTokens?.(learned);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ModelError) || stop.aborted) throw error;
+      refusals.push({ failure: error.failure, sent });
+      const room = nextRoom(refusals, deps.contextTokens?.());
+      if (room === null) throw error;
+      // Whether it succeeds or not: the next try leaves out what does not fit.
+      const isFirst = refusals.length === 1 && error.failure.kind === 'too-long';
+      if (isFirst) await deps.compactor?.now({ ...whose, forced: true }, stop);
+      shorter = await shorterHistory(deps, whose, room);
+    }
+  }
+}
+
+async function shorterHistory(
+  { store, history: { entries, tokens } }: LessContextDeps,
+  whose: PinPlace & { readonly reader: Reader },
+  room: number,
+): Promise<ShorterHistory> {
+  const read = await readHistory(store, whose, whose.reader, entries);
+  // The prompt may take all of the room; the summary must not vanish for that.
+  const history = {
+    entries,
+    tokens: Math.min(tokens, Math.floor(room / 2)),
+    least: summaryBudget(room),
+  };
+  return { ...read, history, contextTokens: room };
+}
+
+/** A request that was refused, and how long it was, in tokens as they are estimated here. */
+export interface Refusal {
+  readonly failure: ModelFailure;
+  readonly sent: number;
+}
+
+const MAX_TRIES = 5;
+/** A shorter request than this says nothing about a window, in tokens. */
+const MIN_SUSPECT = 2_000;
+/** Below this no prompt has room. */
+const MIN_ROOM = 512;
+/** Of a window that is only guessed, from here on a request without a reason counts as too long. */
+const NEAR = 0.7;
+/** Estimates of tokens are off by up to so much. */
+const MARGIN = 0.9;
+/** A request that was not at least so much shorter than the one before cannot be shortened any more. */
+const SHORTENED = 0.95;
+
+/** The room for the next request, in tokens; null where a shorter one does not help or cannot be had. */
+export function nextRoom(refusals: readonly Refusal[], known: number | undefined): number | null {
+  const last = refusals.at(-1);
+  const before = refusals.at(-2);
+  if (last === undefined || refusals.length >= MAX_TRIES) return null;
+  const { failure, sent } = last;
+  const isStuck = before !== undefined && before.sent > 0 && sent > before.sent * SHORTENED;
+  // The first attempt summarized, which may not have changed the length much.
+  if (isStuck && refusals.length > 2) return null;
+  if (!isSuspect(refusals, known)) return null;
+  const most = Math.min(
+    known ?? Number.POSITIVE_INFINITY,
+    sent > 0 ? sent : Number.POSITIVE_INFINITY,
+  );
+  const halves = Math.floor(most / 2 ** (isStuck ? refusals.length : 1));
+  const said = failure.kind === 'too-long' ? scaledWindow(failure, sent) : null;
+  const room = said === null ? halves : Math.min(said, isStuck ? halves : Number.POSITIVE_INFINITY);
+  if (room === Number.POSITIVE_INFINITY) return null;
+  // A refusal is not the end before one shorter request was tried.
+  if (room < MIN_ROOM) return refusals.length === 1 ? MIN_ROOM : null;
+  return room;
+}
+
+function isSuspect(refusals: readonly Refusal[], known: number | undefined): boolean {
+  const last = refusals.at(-1);
+  if (last === undefined) return false;
+  const { failure, sent } = last;
+  if (failure.kind === 'too-long') return true;
+  if (!('mayBeTooLong' in failure) || failure.mayBeTooLong !== true) return false;
+  if (known !== undefined && sent >= known * NEAR) return true;
+  // Servers fail for many reasons; one that names none gets one shorter request, and a broken one none.
+  return failure.kind === 'refused' && sent >= MIN_SUSPECT && refusals.length === 1;
+}
+
+/** What the server says it takes, in tokens as they are estimated here; null where it said nothing of use. */
+function scaledWindow(
+  { windowTokens, promptTokens }: Extract<ModelFailure, { kind: 'too-long' }>,
+  sent: number,
+): number | null {
+  if (windowTokens === undefined) return null;
+  if (sent === 0) return Math.floor(windowTokens * MARGIN);
+  if (promptTokens !== undefined && promptTokens > 0) {
+    return Math.floor(Math.min(windowTokens, (windowTokens * sent) / promptTokens) * MARGIN);
+  }
+  // By its own count the request was longer than that, whatever the estimate says.
+  return Math.floor(Math.min(windowTokens * MARGIN, sent * 0.7));
+}
+
+/** What the model takes, after a shorter request was answered; null where nothing is learned. */
+export function windowAfter(refusals: readonly Refusal[]): number | null {
+  const windows = refusals.flatMap(({ failure, sent }) => {
+    if (failure.kind === 'too-long') {
+      if (failure.isBytes === true) return [];
+      return [scaledWindow(failure, sent) ?? (sent > 0 ? Math.floor(sent * MARGIN) : null)];
+    }
+    return sent > 0 ? [Math.floor(sent * MARGIN)] : [];
+  });
+  const known = windows.filter((window) => window !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

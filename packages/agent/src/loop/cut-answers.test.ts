@@ -1,0 +1,285 @@
+import type { ResponseFormat } from '@parley/core';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { joined, repeatedLength } from '../answer/joint.ts';
+import { countingTool, say } from '../testing/tool-scene.ts';
+import {
+  openTurnScene,
+  type SceneExtras,
+  type Script,
+  type TurnScene,
+} from '../testing/turn-scene.ts';
+import { wholeLines } from './cut-answers.ts';
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+async function answer(scripts: readonly Script[], extras: SceneExtras = {}, writing = {}) {
+  scene = await openTurnScene({}, extras);
+  await scene.write('Ten steps, please', writing);
+  scene.model.next(...scripts);
+  await scene.answerNext();
+  return scene.owed();
+}
+
+const asked = () => scene.model.asked.length;
+const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
+const drafts = () => scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
+/** What is shown in the end: the text of the last step. */
+const shown = () => {
+  const last = drafts().at(-1)?.step;
+  return drafts()
+    .flatMap(({ step, text }) => (step === last ? text : []))
+    .join('');
+};
+
+const HALF: Script = { say: '1. Open the box. 2. Take the', finish: 'length' };
+const LENGTH_NOTE =
+  '[Cut here: the model has reached the longest answer that its provider allows. Ask me to go on.]';
+
+describe('an answer that the provider cut', () => {
+  it.each([
+    ['with what follows', ' lid off.', '1. Open the box. 2. Take the lid off.'],
+    [
+      'with its last words once more',
+      '2. Take the lid off.',
+      '1. Open the box. 2. Take the lid off.',
+    ],
+    [
+      'from its beginning',
+      '1. Open the box. 2. Take the lid off.',
+      '1. Open the box. 2. Take the lid off.',
+    ],
+    ['behind an ellipsis', '… Take the lid off.', '1. Open the box. 2. Take the lid off.'],
+    ['without a space', 'lid off.', '1. Open the box. 2. Take the lid off.'],
+    ['with a new line', '\n3. Close it.', '1. Open the box. 2. Take the\n3. Close it.'],
+  ])('[G21] is one answer when the model goes on %s', async (_name, rest, whole) => {
+    expect(await answer([HALF, { say: rest }])).toEqual([whole]);
+    expect(shown()).toBe(whole);
+    expect(asked()).toBe(2);
+    expect(lastAsked()).toContain('2. Take the” once');
+  });
+
+  it('[G21] is continued several times, and then says that it was cut', async () => {
+    const pieces = ['one', ' two', ' three', ' four'].map((text) => ({
+      say: text,
+      finish: 'length',
+    }));
+    expect(await answer(pieces)).toEqual([`one two three four\n\n${LENGTH_NOTE}`]);
+    expect(asked()).toBe(4);
+    expect(shown()).toBe(`one two three four\n\n${LENGTH_NOTE}`);
+  });
+
+  it('[G21] keeps its text when the rest cannot be had, and says so', async () => {
+    expect(await answer([HALF, { fail: { kind: 'overloaded' } }])).toEqual([
+      `1. Open the box. 2. Take the\n\n${LENGTH_NOTE}`,
+    ]);
+  });
+
+  it('[G21] keeps what came of the rest before that broke off', async () => {
+    const broken: Script = { say: ' lid', breaks: { kind: 'broken-off' } };
+    expect(await answer([HALF, broken])).toEqual([
+      `1. Open the box. 2. Take the lid\n\n${LENGTH_NOTE}`,
+    ]);
+  });
+
+  it('[G21] closes a block of code before it says that it was cut', async () => {
+    const limits = { steps: 1 };
+    const [text] = await answer([{ say: '```\ncode', finish: 'length' }], { limits });
+    expect(text).toContain(LENGTH_NOTE);
+    expect(asked()).toBe(1);
+  });
+
+  it('[G21] is not continued beyond the longest answer that the settings allow', async () => {
+    await answer([HALF, { say: 'never' }], { limits: { characters: 20 } });
+    expect(asked()).toBe(1);
+  });
+
+  it('[G21] is continued by a later run of the turn, after a crash in between', async () => {
+    scene = await openTurnScene();
+    await scene.write('Ten steps, please');
+    scene.model.next(HALF, { throws: new Error('the worker died') });
+    const begun = await scene.begin();
+    await expect(scene.run(begun)).rejects.toThrow('the worker died');
+    scene.later(60_000);
+    scene.model.next({ say: ' lid off.' });
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['1. Open the box. 2. Take the lid off.']);
+    expect(asked()).toBe(3);
+  });
+
+  it('[G21] streams on where nothing that was sent can be taken back', async () => {
+    const text = await answer([HALF, { say: 'Take the lid off.' }], {}, { appends: true });
+    expect(text).toEqual(['1. Open the box. 2. Take the lid off.']);
+    expect(shown()).toBe('1. Open the box. 2. Take the lid off.');
+  });
+
+  it.each(['NO_REPLY', 'HEARTBEAT_OK'])('[G09] stays silent where it is %s', async (token) => {
+    expect(await answer([{ say: token, finish: 'length' }])).toEqual([]);
+    expect(asked()).toBe(1);
+  });
+});
+
+const FORMAT: ResponseFormat = {
+  type: 'object',
+  properties: { steps: { type: 'array', items: { type: 'string' } } },
+  required: ['steps'],
+};
+
+describe('JSON that the provider cut', () => {
+  it('[G21] is joined, and the rest is asked for without the format', async () => {
+    const pieces = [
+      { say: '{"steps": ["open the b', finish: 'length' },
+      { say: 'open the box"]}' },
+    ];
+    expect(await answer(pieces, {}, { responseFormat: FORMAT })).toEqual([
+      '{"steps": ["open the box"]}',
+    ]);
+    expect(scene.model.asked.map(({ format }) => format !== undefined)).toEqual([true, false]);
+  });
+
+  it('[G21] is asked for once more when the rest does not fit, and that answer stands alone', async () => {
+    const pieces = [
+      { say: '{"steps": [', finish: 'length' },
+      { say: 'sorry' },
+      { say: '{"steps": []}' },
+    ];
+    expect(await answer(pieces, {}, { responseFormat: FORMAT })).toEqual(['{"steps": []}']);
+  });
+});
+
+describe('a call of a tool that the provider cut', () => {
+  const cutCall: Script = {
+    calls: [{ name: 'look', with: '{"word": "a long te' }],
+    finish: 'length',
+  };
+
+  it('[G21] is not run but asked for again, with the reason', async () => {
+    const { tool, calls } = countingTool('look');
+    const scripts = [cutCall, { calls: [say('look', 'short')] }, { say: 'Done.' }];
+    expect(await answer(scripts, { tools: [tool] })).toEqual(['Done.']);
+    expect(calls.map(({ word }) => word)).toEqual(['short']);
+    const results = scene.model.asked[1]?.messages.filter(({ role }) => role === 'tool');
+    expect(results?.[0]?.content).toContain('reached the output limit in the middle of this call');
+  });
+
+  it('[G21] is asked for once: then the model has to answer', async () => {
+    const { tool } = countingTool('look');
+    expect(await answer([cutCall, cutCall, { say: 'It is too long.' }], { tools: [tool] })).toEqual(
+      ['It is too long.'],
+    );
+    expect(lastAsked()).toContain('cut your calls twice');
+  });
+
+  it('[G21] is run where its arguments are whole', async () => {
+    const { tool, calls } = countingTool('look');
+    await answer([{ calls: [say('look', 'a')], finish: 'length' }, { say: 'Done.' }], {
+      tools: [tool],
+    });
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe('an answer that a filter of the provider ended', () => {
+  it('[G21] keeps its text and says so', async () => {
+    expect(await answer([{ say: 'The first part.', finish: 'content-filter' }])).toEqual([
+      'The first part.\n\n[The answer ends here because of the content filter of the model’s provider.]',
+    ]);
+    expect(asked()).toBe(1);
+  });
+});
+
+describe('an empty answer', () => {
+  it.each<[string, Script]>([
+    ['that the provider sent', { fail: { kind: 'empty' } }],
+    ['without text', { say: '' }],
+  ])('[G21] after a tool is asked for once more: %s', async (_name, empty) => {
+    const { tool, calls } = countingTool('look');
+    const scripts = [{ calls: [say('look', 'a')] }, empty, { say: 'Here it is.' }];
+    expect(await answer(scripts, { tools: [tool] })).toEqual(['Here it is.']);
+    expect(asked()).toBe(3);
+    expect(lastAsked()).toContain('your last answer was empty');
+    expect(calls).toHaveLength(1);
+  });
+
+  it('[G21] after a tool fails when it comes twice', async () => {
+    const { tool } = countingTool('look');
+    const empty: Script = { fail: { kind: 'empty' } };
+    const [notice] = await answer([{ calls: [say('look', 'a')] }, empty, empty], { tools: [tool] });
+    expect(notice).toContain('⚙️');
+    expect(asked()).toBe(3);
+  });
+
+  it('[G21] without a tool before it is not asked for again here', async () => {
+    await answer([{ fail: { kind: 'empty' } }]);
+    expect(asked()).toBe(1);
+  });
+
+  it('[G21] is no silence: the silent token after a tool is not asked for again', async () => {
+    const { tool } = countingTool('look');
+    expect(
+      await answer([{ calls: [say('look', 'a')] }, { say: 'NO_REPLY' }], { tools: [tool] }),
+    ).toEqual([]);
+    expect(asked()).toBe(2);
+  });
+});
+
+describe('the joint of an answer and its continuation', () => {
+  const text = fc.string({
+    unit: fc.constantFrom(...'abcde fgh\n.12é字'),
+    minLength: 30,
+    maxLength: 200,
+  });
+
+  it('[G21] holds each character once, wherever it was cut and however much is repeated', async () => {
+    scene = await openTurnScene();
+    fc.assert(
+      fc.property(text, fc.nat(), fc.integer({ min: 20, max: 200 }), (whole, at, repeated) => {
+        const cut = 20 + (at % Math.max(1, whole.length - 20));
+        const before = whole.slice(0, cut);
+        const next = whole.slice(Math.max(0, cut - repeated));
+        fc.pre(/[a-z]/.test(next.slice(0, Math.min(repeated, cut))));
+        expect(before + next.slice(repeatedLength(before, next))).toHaveLength(
+          whole.length - Math.max(0, repeatedLength(before, next) - Math.min(cut, repeated)),
+        );
+      }),
+    );
+  });
+
+  it.each([
+    ['It is the', 'the lid', 'It is the lid'],
+    ['1, 1', '1, 2', '1, 1 1, 2'],
+    ['a\n  end\n', 'end\n', 'a\n  end\nend\n'],
+    ['打开盒子，取下', '取下盖子', '打开盒子，取下取下盖子'],
+    ['打开盒子，然后取下盖', '然后取下盖子。', '打开盒子，然后取下盖子。'],
+    ['Open the con', 'Open the container', 'Open the container'],
+    ['Done. ', 'And more', 'Done. And more'],
+    ['Done.', '', 'Done.'],
+    ['Done.', 'Done.', 'Done.'],
+  ])('[G21] of %j and %j is %j', async (before, next, whole) => {
+    scene = await openTurnScene();
+    expect(joined(before, next)).toBe(whole);
+  });
+});
+
+describe('the timeline of such an answer', () => {
+  it('[D08] says where the provider cut it', async () => {
+    await answer([HALF, { say: ' lid off.' }]);
+    const found = await scene.store.why.ask({ message: 'm1' }, scene.now());
+    if (found.kind !== 'found') throw new Error('the message is not known');
+    expect(found.timeline.entries.map(({ text }) => text).join('\n')).toContain(
+      'cut at the output limit of the provider',
+    );
+  });
+});
+
+describe('notes that the provider cut', () => {
+  it.each([
+    ['length', '- one\n- two\n- thr', '- one\n- two\n'],
+    ['length', '- half a line', ''],
+    ['stop', '- one\n- two', '- one\n- two'],
+  ])('[G21] lose the line that is not whole: %s, %j', async (finishReason, text, whole) => {
+    scene = await openTurnScene();
+    expect(wholeLines({ text, finishReason })).toBe(whole);
+  });
+});

@@ -1,0 +1,92 @@
+import { type AnswerCut, toolArguments } from '@parley/models';
+import { visibleText } from '../answer/visible-text.ts';
+import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
+
+/** How often one answer is continued after the provider has cut it. */
+export const MAX_CONTINUATIONS = 3;
+/** How much of the end of an answer is quoted for its continuation, in characters. */
+const QUOTED = 60;
+
+/** Whether a step is a piece of an answer that the next one continues. */
+export function isCutText({ cut, calls }: Pick<ModelStep, 'cut' | 'calls'>): boolean {
+  return cut === true && calls.length === 0;
+}
+
+/** The rounds whose text the next answer continues; none where the last answer was whole. */
+function cutRounds(rounds: readonly Round[]): readonly Round[] {
+  const end = rounds.findLastIndex(({ step, joined }) => !isCutText(step) || joined.length > 0);
+  return rounds.slice(end + 1);
+}
+
+/** The beginning of the answer that comes next, as the earlier steps wrote it; empty where there is none. */
+export function cutBefore(rounds: readonly Round[]): string {
+  return cutRounds(rounds)
+    .map(({ step }) => step.text)
+    .join('');
+}
+
+/** What decides whether an answer is continued. */
+interface Ended {
+  readonly answer: {
+    readonly text: string;
+    readonly calls: readonly unknown[];
+    readonly finishReason: string;
+    readonly cut?: AnswerCut | undefined;
+  };
+  readonly rounds: readonly Round[];
+  /** The model has to answer now. */
+  readonly isClosing: boolean;
+  /** Longest answer, in characters. */
+  readonly characters: number;
+}
+
+/** Whether the model is asked for the rest of its answer: the provider cut it, and there is room and progress. */
+export function mayContinue({ answer, rounds, isClosing, characters }: Ended): boolean {
+  const { text, calls, finishReason, cut } = answer;
+  const isCut = finishReason === 'length' || finishReason === 'error';
+  if (!isCut || cut !== undefined || calls.length > 0 || isClosing) return false;
+  const whole = cutBefore(rounds) + text;
+  return (
+    text.trim() !== '' &&
+    cutRounds(rounds).length < MAX_CONTINUATIONS &&
+    whole.length < characters &&
+    !isSilent(whole)
+  );
+}
+
+/** Nothing is added to an answer that is not shown. */
+export function isSilent(text: string): boolean {
+  return visibleText(text, { known: new Set() }).kind === 'silent';
+}
+
+/** Asks for the rest. The last words are quoted, so that the joint is where both say the same. */
+export function continuationText(text: string): string {
+  const words = text
+    .slice(-QUOTED)
+    .replace(/^\S*\s+(?=\S)/, '')
+    .trim();
+  return `[From Parley, no person: your answer above was cut at the output limit. Go on exactly where it stopped: repeat its last words “${words}” once, then continue to the end. Do not begin again, and do not comment on this.]`;
+}
+
+/** Whether a call is the one in whose middle the answer was cut. */
+export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: number): boolean {
+  const call = calls[nth]?.call;
+  if (step.cut !== true || call === undefined || nth !== calls.length - 1) return false;
+  return call.arguments.trim() === '' || toolArguments(call) === null;
+}
+
+/** For the model, in place of the result of a call that was cut. */
+export function cutCallText({ call: { name } }: JournalledCall): string {
+  return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are not whole. Make the call again with less text, in several smaller calls where needed.`;
+}
+
+/** How many of the last rounds each ended in the middle of a call. */
+export function cutCallsInARow(rounds: readonly Round[]): number {
+  const whole = rounds.findLastIndex((round) => !isCutCall(round, round.calls.length - 1));
+  return rounds.length - 1 - whole;
+}
+
+/** The lines of an answer that are whole: half a line of notes would say something else. */
+export function wholeLines({ text, finishReason }: { readonly text: string; readonly finishReason: string }): string {
+  return finishReason === 'length' ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
+}

@@ -1,0 +1,84 @@
+import type { LiveBus, Reader, ReplyRoute, ResponseFormat } from '@parley/core';
+import { enforceAudience } from '@parley/prompt';
+import { openJoint } from '../answer/joint.ts';
+import { answerStream, type QuotableMessages } from '../answer/visible-text.ts';
+import { cutBefore, isCutText } from './cut-answers.ts';
+import type { Round } from './turn-journal.ts';
+
+/** Where a step is shown. */
+export interface ShownStepDeps {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly bus: LiveBus;
+  readonly at: { readonly reader: Reader; readonly route?: ReplyRoute | undefined };
+  readonly format?: ResponseFormat | undefined;
+  readonly quotable: () => QuotableMessages;
+  /** Hears all that people have seen of the answer so far. */
+  readonly shown?: (text: string) => void;
+}
+
+/** What people see of a step while it grows. */
+export interface ShownStep {
+  /** A piece as the model wrote it. */
+  push(text: string): void;
+  /** All of this step's own text, without what it repeats of the answer that it continues. */
+  said(): string;
+  /** Shows what was held back in order to see whether it repeats something. */
+  settle(): void;
+  /** Nothing more comes. */
+  end(): void;
+}
+
+export function showStep(deps: ShownStepDeps, rounds: readonly Round[]): ShownStep {
+  const { conversationId, turnId, bus, at } = deps;
+  const step = rounds.length;
+  const stream = answerStream(deps.quotable(), ({ text, replyTo }) => {
+    // Whether it is the answer shows only when it has been checked, and nothing could be taken back.
+    if (deps.format !== undefined && at.route?.appends === true) return;
+    const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
+    bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
+  });
+  const before = cutBefore(rounds);
+  const joint = openJoint(before);
+  let said = '';
+  let unsent: string | null = unsentIn(deps, rounds);
+  const show = (text: string): void => {
+    if (text === '') return;
+    // It is sent together with what comes now, and precedes it; a request that is refused shows nothing twice.
+    if (unsent !== null) stream.push(unsent);
+    unsent = null;
+    said += text;
+    stream.push(text);
+    deps.shown?.(stream.shown());
+  };
+  return {
+    push: (text) => show(before === '' ? text : joint.push(text)),
+    said: () => said,
+    settle: () => show(joint.end()),
+    end: () => stream.end(),
+  };
+}
+
+/** The answers that other messages joined before they were sent; where nothing can be taken back, the text of each step. */
+export function unsentIn(
+  { at: { reader, route }, format }: Pick<ShownStepDeps, 'at' | 'format'>,
+  rounds: readonly Round[],
+): string {
+  const keepsAll = route?.appends === true && format === undefined;
+  // A piece of JSON that did not fit is replaced by an answer that stands alone.
+  const lastMisfit = rounds.findLastIndex(({ step }) => step.misfit !== undefined);
+  const answers = rounds
+    .slice(lastMisfit + 1)
+    .filter(({ calls, step }) =>
+      keepsAll ? step.text.trim() !== '' : calls.length === 0 && step.misfit === undefined,
+    );
+  const parts = answers.map(({ step: { audience, ...step }, joined }) => ({
+    // What was cut continues without a gap.
+    text: isCutText(step) && joined.length === 0 ? step.text : `${step.text}\n\n`,
+    audience,
+    source: 'answer before',
+  }));
+  return enforceAudience(reader, parts)
+    .allowed.map(({ text }) => text)
+    .join('');
+}

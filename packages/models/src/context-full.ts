@@ -1,0 +1,194 @@
+import type { TooLong } from './chat-model.ts';
+
+/**
+ * Reading of a refusal that concerns the length of a request. There is no common code for it: servers, gateways and
+ * their versions each have their own sentence, and some of the numbers in it tell how much the model takes.
+ */
+export type LengthRefusal =
+  /** The request is longer than the model takes. */
+  | TooLong
+  /** Only the room that was asked for the answer is too large. */
+  | {
+      readonly kind: 'output-limit';
+      readonly limitTokens: number | null;
+      readonly windowTokens?: number;
+    };
+
+/** Limits of what may be sent in a minute or a day; they read almost like limits of one request. */
+const PER_TIME =
+  /tokens? ?(?:per|\/|-per-) ?-?(?:min|minute|second|hour|day|month)|per[- _](?:minute|second|hour|day|month)\b|\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b|每(?:分钟|秒|小时|天|日)/i;
+
+/** "The length of one field", such as a description or a name, is another limit than that of the model. */
+const FIELD_LENGTH =
+  /string too long|expected a string with maximum length|(?:name|description|field|value|title|user|metadata|label|identifier|id)['"`\]]* (?:is |are )?(?:too long|exceeds)|longest? (?:message|line) (?:is|of)|at most \d+ characters|maximum (?:message |text )?length (?:is|of) \d+ characters/i;
+
+const WINDOW_WORDS = String.raw`context(?:[ _-]?(?:length|window|size|limit|budget|capacity|overflow))?`;
+const LIMIT_WORDS = String.raw`(?:max\w*|model(?:'s)?|allowed|configured|supported|permitted|input|prompt|sequence|token|total|number of|of|the|\s)*(?:length|tokens?|limit|size|max_\w+)`;
+const TEXT_WORDS = String.raw`(?:prompt|input|inputs|request|conversation|history|chat|messages|context|content length|tokens?|instructions)`;
+
+const CONTEXT_FULL: readonly RegExp[] = [
+  new RegExp(
+    String.raw`${WINDOW_WORDS}[^.\n]{0,60}?(?:exceed|overflow|too (?:small|short|long|large|big)|is full|reached|not enough|insufficient|larger|longer|overrun|over the)`,
+    'i',
+  ),
+  /(?:exceed\w*|overflow\w*|(?:larger|longer|greater|bigger|more) than|beyond|above|too (?:long|large|big) for|(?:not|n't) fit|out ?side|surpass\w*|run out of|ran out of|out of)[^\n]{0,80}?\b(?:context|max_(?:model|seq|position|input)\w*)/i,
+  new RegExp(
+    String.raw`\b${TEXT_WORDS}\b[^.\n]{0,60}?(?:exceed\w*|(?:larger|longer|greater|bigger|more) than|over|above|surpass\w*)\s+${LIMIT_WORDS}`,
+    'i',
+  ),
+  /context_?(?:length|window|size)?_?exceed|contextwindowexceed|exceed_?context|context_?overflow|max_prompt_tokens_exceeded|(?:input|prompt)_?tokens?_?(?:limit)?_?exceed|prompt_too_long|input_too_long|string_above_max_length_context/i,
+  /max(?:imum)? (?:model )?context (?:length|size|window|limit)/i,
+  new RegExp(
+    String.raw`\b${TEXT_WORDS}\b[^.\n]{0,40}?\b(?:is|are|was|were|has become|have become|got)?\s*(?:far |much |way )?too (?:long|large|big)(?! (?:a )?(?:wait|delay))`,
+    'i',
+  ),
+  /too many (?:input |prompt |total |context )?tokens|tokens? exceed\w* [^.\n]{0,30}max(?:imum)? of \d/i,
+  /(?:prompt|input|request|messages?)\b[^.\n]{0,30}\d tokens[^.\n]{0,60}context (?:length|size|window)/i,
+  /(?:reduce|shorten|decrease|truncate|trim) (?:the |your )?(?:length|size|number)? ?(?:of )?(?:the |your )?(?:tokens in )?(?:the |your )?(?:input |prompt )?(?:messages?|input|prompt|conversation|context|history|tokens)|decrease input length|(?:shorter|smaller) (?:input|prompt)|(?:use|provide|send|try) (?:a )?(?:shorter|smaller) (?:prompt|input|message|conversation|context)/i,
+  /range of input length should be/i,
+  /maximum (?:allowed )?(?:prompt|input|model|sequence|supported sequence|token|number of (?:input )?tokens)[ _-]?(?:length|tokens|size|limit|count|allowed)?\b[^.\n]{0,40}?(?:is|of|exceed|:|allowed)/i,
+  /maximum supported sequence length|max(?:imum)? input (?:characters|tokens|length)|max message tokens|max_input_tokens/i,
+  /(?:model )?token limit:? ?\d|token limit (?:was |is |has been )?(?:exceeded|reached)|exceed\w* (?:the |model |model's )*(?:max\w* )?token limit|over the token limit/i,
+  /`inputs` (?:must have less than|tokens \+ `max_new_tokens` must be)/i,
+  /tokens to keep from the initial prompt|trying to keep the first \d+ tokens|\bn_ctx\b|max_(?:model|seq)_len\b|free space in the kv cache|kv cache is full|context shift/i,
+  /number of (?:input |prompt )?tokens? (?:\(\d+\) )?exceed|tokens? (?:count|number)[^.\n]{0,30}exceed|(?:prompt|input) (?:length|tokens?)[^.\n]{0,30}(?:exceed|greater|longer|larger|over|must)/i,
+  /上下文[^。\n]{0,16}(?:过长|過長|超出|超过|超過|超长|超限|溢出|太长|已满|不足|上限)/,
+  /(?:超出|超过|超過|大于|大於)[^。\n]{0,16}(?:上下文|最大(?:输入)?长度|最大長度|(?:token|tokens)\s*(?:数|數|上限|限制|长度)|模型[^。\n]{0,8}(?:限制|上限|长度))/i,
+  /(?:输入|輸入|提示词?|请求|請求|对话|對話|会话|历史|消息列表|文本|prompt|tokens?)\s*(?:内容|長度|长度|总长度|数量|数)?\s*(?:过长|過長|超长|太长|太長|超限|超出|超过)/i,
+  /压缩上下文|(?:コンテキスト|入力)[^。\n]{0,16}(?:超え|長すぎ|オーバー)/,
+];
+
+const OUTPUT_WORDS = String.raw`max_?(?:completion_?|new_?|output_?)?tokens`;
+const OUTPUT_TOO_LARGE: readonly RegExp[] = [
+  new RegExp(String.raw`${OUTPUT_WORDS}['"\`]?[^.\n]{0,60}?(?:is )?too (?:large|big|high)`, 'i'),
+  new RegExp(String.raw`${OUTPUT_WORDS}['"\`]?[:=]? ?\d+ ?>`, 'i'),
+  new RegExp(String.raw`(?:invalid|range of|value for|value of)[^.\n]{0,20}${OUTPUT_WORDS}`, 'i'),
+  new RegExp(
+    String.raw`${OUTPUT_WORDS}['"\`]?(?:=\d+)? (?:must|should|can ?not|may not|has to|needs to)[^\n]{0,60}?(?:less|smaller|at most|greater|exceed|be (?:in|within|between)|<=?|≤)`,
+    'i',
+  ),
+  new RegExp(
+    String.raw`${OUTPUT_WORDS}['"\`]? (?:value )?(?:of )?\d+[^\n]{0,60}?(?:exceeds|supported range|is (?:greater|larger|more))`,
+    'i',
+  ),
+  /supports at most \d+ (?:completion|output) tokens|maximum (?:allowed )?number of output tokens|maximum tokens you requested exceeds/i,
+];
+
+/** A number of tokens, possibly with separators. */
+const N = String.raw`(\d[\d,_]*)`;
+const pattern = (source: string): RegExp => new RegExp(source, 'i');
+
+/** What one request may have at most; the first that is found counts. */
+const WINDOWS: readonly RegExp[] = [
+  pattern(
+    String.raw`max(?:imum)? (?:allowed )?(?:model )?context (?:length|size|window|limit)(?: of| is|:| =|\s*\()*(?: only)? ?${N}`,
+  ),
+  pattern(String.raw`${N} (?:tokens? )?maximum context`),
+  pattern(String.raw`> ?${N}(?: tokens?)?(?:,| maximum|\)|$)`),
+  pattern(String.raw`context (?:length|window|size|limit)(?! by| exceeds limit)[^\d\n]{0,45}?${N}`),
+  pattern(
+    String.raw`maximum (?:allowed |supported )?(?:model |sequence |prompt |input )?(?:length|tokens|size)[^\d\n]{0,30}?${N}`,
+  ),
+  pattern(String.raw`tokens allowed[^\d\n]{0,5}${N}`),
+  pattern(String.raw`token limit[^\d\n]{0,5}${N}`),
+  pattern(String.raw`input length should be \[ ?\d+ ?, ?${N}`),
+  pattern(
+    String.raw`(?:must have less than|must be (?:<=|≤|less than|at most)|cannot exceed|at most|supports up to|limit (?:is|of|was)|max(?:imum)? of|max input limit|max (?:input|message) (?:tokens|characters) is) ?${N}`,
+  ),
+  pattern(String.raw`(?:n_ctx|max_(?:model|seq|input)_?\w*|num_ctx)["']?[^\d\n]{0,5}${N}`),
+];
+
+/** What the server counted of the request itself. */
+const PROMPTS: readonly RegExp[] = [
+  pattern(String.raw`(?:prompt|input) is too long:? ?${N}`),
+  pattern(String.raw`resulted in ${N} tokens`),
+  pattern(
+    String.raw`\(${N} (?:of text input|in (?:the|your) (?:messages|prompt)|tokens\) (?:exceed|is (?:longer|larger)))`,
+  ),
+  pattern(String.raw`\(${N} tokens\) (?:exceed|is (?:longer|larger)|are)`),
+  pattern(
+    String.raw`(?:contains?(?: at least)?|has|passed|received|given:) ${N} ?(?:\`inputs\` |input |prompt )?(?:tokens|\.|$)`,
+  ),
+  pattern(String.raw`current length is ${N}`),
+  pattern(String.raw`${N} tokens from the input messages`),
+  pattern(
+    String.raw`(?:token count|input tokens|input length|prompt length|prompt \(length)(?: of| is| \()? ?\(?${N}`,
+  ),
+  pattern(String.raw`(?:prompt is|first) ${N} tokens`),
+  pattern(String.raw`n_prompt_tokens["']?[^\d\n]{0,3}${N}`),
+  pattern(String.raw`context limit: ${N} \+`),
+  pattern(
+    String.raw`(?:requested|requested:|sent|received) (?:about |at least )?${N}(?! output)(?: tokens|\)|$)`,
+  ),
+];
+
+/** Smaller and larger numbers are no windows but counts of something else. */
+const MIN_WINDOW = 256;
+const MAX_WINDOW = 50_000_000;
+/** Free share of a window from which a smaller answer is the cure, and not a shorter request. */
+const FREE_SHARE = 1 / 4;
+
+/** What a refusal says about length; null where it is about something else. `text` holds all that the server said. */
+export function readLengthRefusal(text: string, status: number | null): LengthRefusal | null {
+  if (PER_TIME.test(text)) return overTimeLimit(text);
+  if (FIELD_LENGTH.test(text)) return null;
+  const isOutput = OUTPUT_TOO_LARGE.some((one) => one.test(text));
+  const isContext = CONTEXT_FULL.some((one) => one.test(text));
+  if (!isOutput && !isContext) return null;
+  if (status === 413 && !/token|context|length/i.test(text))
+    return { kind: 'too-long', isBytes: true };
+  // Throttling is worded like this, too: "Too many tokens, please wait before trying again".
+  if (status === 429 && !/context|prompt is too long/i.test(text)) return null;
+  const windowTokens = plausible(firstNumber(WINDOWS, text));
+  const promptTokens = firstNumber(PROMPTS, text);
+  const isCombined = /max_new_tokens|max_tokens|completion|output/i.test(text);
+  const free = windowTokens === null || promptTokens === null ? null : windowTokens - promptTokens;
+  const known = windowTokens === null ? {} : { windowTokens };
+  if (free !== null && isCombined && windowTokens !== null && free >= windowTokens * FREE_SHARE) {
+    return { kind: 'output-limit', limitTokens: Math.floor(free * 0.9), ...known };
+  }
+  if (isOutput && !/context|input length|`inputs`/i.test(text)) {
+    return { kind: 'output-limit', limitTokens: outputLimitIn(text) };
+  }
+  return { kind: 'too-long', ...known, ...(promptTokens !== null && { promptTokens }) };
+}
+
+/** A request that alone exceeds what may be sent in a minute is never taken, however long one waits. */
+function overTimeLimit(text: string): LengthRefusal | null {
+  const limit = plausible(firstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text));
+  const requested = plausible(
+    firstNumber([pattern(String.raw`requested:? ?(?:about )?${N}`)], text),
+  );
+  if (limit === null || requested === null || requested <= limit) return null;
+  return { kind: 'too-long', windowTokens: limit, promptTokens: requested };
+}
+
+const OUTPUT_LIMITS: readonly RegExp[] = [
+  pattern(String.raw`at most ${N}`),
+  pattern(String.raw`range[^\n]{0,60}?\[ ?\d+ ?, ?${N}`),
+  pattern(String.raw`to ${N} \(exclusive\)`),
+  pattern(
+    String.raw`(?:>|<=|≤|less than or equal to|less than|lower than|limit of|cannot exceed|max_model_len=|maximum (?:value )?(?:is|of|allowed)) ?[\`'"]?${N}`,
+  ),
+];
+
+function outputLimitIn(text: string): number | null {
+  const limit = plausible(firstNumber(OUTPUT_LIMITS, text));
+  // "Below" excludes the limit itself; one token less fits either way.
+  return limit === null ? null : limit - 1;
+}
+
+function firstNumber(patterns: readonly RegExp[], text: string): number | null {
+  for (const one of patterns) {
+    const found = one
+      .exec(text)
+      ?.slice(1)
+      .find((group) => group !== undefined);
+    if (found !== undefined) return Number(found.replace(/[,_]/g, ''));
+  }
+  return null;
+}
+
+function plausible(tokens: number | null): number | null {
+  return tokens === null || tokens < MIN_WINDOW || tokens > MAX_WINDOW ? null : tokens;
+}

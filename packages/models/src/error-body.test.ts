@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readErrorBody, readErrorValue } from './error-body.ts';
+import { classifyFailure, failureFacts } from './failures.ts';
+
+const SENTENCE = 'prompt is too long: 9000 tokens > 8192 maximum';
+
+/** Where servers put the sentence. */
+const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
+  'as plain text': (message) => message,
+  'in message': (message) => ({ message }),
+  'in msg': (message) => ({ msg: message }),
+  'in detail': (detail) => ({ detail }),
+  'in a list of details': (msg) => ({ detail: [{ loc: ['body'], msg, type: 'value_error' }] }),
+  'as error': (error) => ({ error }),
+  'in error.message': (message) => ({ error: { message } }),
+  'in a list of errors': (message) => [{ error: { message } }],
+  'in error.error': (message) => ({ error: { error: { message } } }),
+  'in errors': (message) => ({ errors: [{ message, code: 5021 }] }),
+  'in metadata.raw': (message) => ({
+    error: { message: 'Provider returned error', metadata: { raw: JSON.stringify({ error: { message } }) } },
+  }),
+  'as JSON within text': (message) => ({ detail: JSON.stringify({ error: { message } }) }),
+  'in base_resp': (status_msg) => ({ base_resp: { status_code: 2013, status_msg } }),
+  'in Response.Error': (Message) => ({ Response: { Error: { Code: 'X', Message } } }),
+};
+
+describe('the body of an error', () => {
+  it.each(Object.entries(SHAPES))('[G21] is read where its sentence stands %s', (_name, shape) => {
+    const value = shape(SENTENCE);
+    const body = typeof value === 'string' ? value : JSON.stringify(value);
+    expect(readErrorBody(body).messages).toContain(SENTENCE);
+    expect(readErrorValue(value).messages).toContain(SENTENCE);
+    const thrown = { name: 'AI_APICallError', message: 'Bad', statusCode: 400, responseBody: body };
+    expect(classifyFailure(failureFacts(thrown), 0)).toMatchObject({ kind: 'too-long', windowTokens: 8_192 });
+  });
+
+  it('[G21] is read whatever else it holds, and nothing in it breaks the reader', () => {
+    const key = fc.constantFrom('error', 'message', 'detail', 'errors', 'code', 'metadata', 'raw', 'x', 'type');
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof({ maxDepth: 6 }, fc.string(), fc.double(), fc.constant(null), fc.boolean(), tie('list'), tie('object')),
+      list: fc.array(tie('any'), { maxLength: 4 }),
+      object: fc.dictionary(key, tie('any'), { maxKeys: 5 }),
+    })).any;
+    fc.assert(
+      fc.property(value, fc.integer({ min: 200, max: 599 }), fc.boolean(), (any, status, isValue) => {
+        const responseBody = JSON.stringify(any) ?? '';
+        const thrown = isValue ? any : { name: 'E', message: '', statusCode: status, responseBody };
+        return typeof classifyFailure(failureFacts(thrown), 0).kind === 'string';
+      }),
+    );
+  });
+
+  it('[G21] costs little, however long it is and whatever it repeats', () => {
+    const seeds = ['context length ', 'exceeds ', '1,', 'tokens ', 'max_tokens ', '<html ', '{"error":', 'try again in 1s ', 'input '];
+    // Without a bound, or with a pattern that goes back and forth, this takes minutes.
+    for (const seed of seeds) {
+      const responseBody = seed.repeat(200_000 / seed.length);
+      const thrown = { name: 'E', message: '', statusCode: 400, responseBody };
+      expect(classifyFailure(failureFacts(thrown), 0).kind).toBeDefined();
+      classifyFailure(failureFacts({ ...thrown, responseBody: JSON.stringify({ error: responseBody }) }), 0);
+    }
+  });
+});

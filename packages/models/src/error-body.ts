@@ -1,0 +1,162 @@
+/** What the body of a failed answer says, in whatever shape the server wrote it. */
+export interface ErrorBody {
+  /** Sentences for people in their order, without repetitions. */
+  readonly messages: readonly string[];
+  /** Codes, types and names, such as `context_length_exceeded`, `ThrottlingException` or `1261`. */
+  readonly words: readonly string[];
+  /** A status that stands in the body, 400 to 599; null when there is none. */
+  readonly status: number | null;
+  /** Fields that say when to ask again or how large the window is, by their names in lower case. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** It is a web page: something other than the model's server has answered. */
+  readonly isPage: boolean;
+}
+
+/** A body is read up to here; a web page or an echoed request may be far longer. In characters. */
+const MAX_BODY = 65_536;
+/** Bounds of a walk through JSON: its depth, its values, and the length of one sentence that is kept. */
+const MAX_DEPTH = 8;
+const MAX_VALUES = 500;
+const MAX_MESSAGE = 4_000;
+
+const MESSAGE_KEY =
+  /^(message|msg|error|errors|error_?message|error_?msg|error_?description|detail|details|title|reason|description|raw|status_?msg|text|failure|fault|cause)$/i;
+const WORD_KEY =
+  /^(code|type|status|__type|error_?type|error_?code|status_?code|http_?status(_?code)?|reason|exception)$/i;
+const FIELD_KEY =
+  /^(retry_?(after|delay|in)(_?(ms|seconds))?|x-ratelimit-reset.*|n_ctx|n_prompt_tokens)$/i;
+/** Codes that say nothing but that it failed. */
+const EMPTY_WORD = /^(error|none|null|undefined|0|fail(ed)?|exception|invalid_request_error)$/i;
+
+interface Walk {
+  readonly messages: string[];
+  readonly words: string[];
+  readonly fields: Record<string, string>;
+  status: number | null;
+  values: number;
+}
+
+/** Reads the body of a failed answer: JSON of any nesting, an event of a stream, XML, a web page or plain text. */
+export function readErrorBody(body: string): ErrorBody {
+  const text = withoutFraming(body.slice(0, MAX_BODY).trim());
+  const walk = newWalk();
+  const value = parseJson(text);
+  if (value !== undefined) visit(walk, value, '', 0);
+  else if (isWebPage(text)) addPage(walk, text);
+  else if (/^<(\?xml|error)/i.test(text)) addXml(walk, text);
+  else addMessage(walk, text);
+  return ended(walk, value === undefined && isWebPage(text));
+}
+
+/** The same of an error that arrived as a value: an event inside of a stream that had begun with status 200. */
+export function readErrorValue(value: unknown): ErrorBody {
+  const walk = newWalk();
+  visit(walk, value, 'error', 0);
+  return ended(walk, false);
+}
+
+function newWalk(): Walk {
+  return { messages: [], words: [], fields: {}, status: null, values: 0 };
+}
+
+function ended({ messages, words, fields, status }: Walk, isPage: boolean): ErrorBody {
+  return {
+    messages: [...new Set(messages)],
+    words: [...new Set(words)],
+    fields,
+    status: status ?? messages.map(statusInText).find((found) => found !== null) ?? null,
+    isPage,
+  };
+}
+
+/** Some gateways send the body of an error as an event, and some with the status line in front of it. */
+function withoutFraming(text: string): string {
+  const data = /^(?:event:[^\n]*\n)?(?:data|error):\s*(?=[{[])/i.exec(text);
+  return data === null ? text : (text.slice(data[0].length).split(/\r?\n\r?\n/)[0] ?? '').trim();
+}
+
+function parseJson(text: string): unknown {
+  if (!/^[[{"]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON after all, or cut at the bound: the text itself is still searched.
+    return undefined;
+  }
+}
+
+function visit(walk: Walk, value: unknown, key: string, depth: number): void {
+  walk.values += 1;
+  if (depth > MAX_DEPTH || walk.values > MAX_VALUES) return;
+  if (typeof value === 'string') visitText(walk, value, key, depth);
+  else if (typeof value === 'number') visitNumber(walk, value, key);
+  else if (Array.isArray(value)) for (const one of value) visit(walk, one, key, depth + 1);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) visit(walk, inner, name, depth + 1);
+  }
+}
+
+function visitText(walk: Walk, text: string, key: string, depth: number): void {
+  const trimmed = text.trim();
+  if (trimmed === '') return;
+  if (FIELD_KEY.test(key)) walk.fields[key.toLowerCase()] = trimmed;
+  if (WORD_KEY.test(key)) addWord(walk, trimmed);
+  if (!MESSAGE_KEY.test(key) && key !== '') return;
+  const nested = parseJson(trimmed);
+  if (nested !== undefined && typeof nested === 'object') visit(walk, nested, key, depth + 1);
+  else if (isWebPage(trimmed)) addPage(walk, trimmed);
+  else addMessage(walk, trimmed);
+}
+
+function visitNumber(walk: Walk, value: number, key: string): void {
+  if (FIELD_KEY.test(key)) walk.fields[key.toLowerCase()] = String(value);
+  if (WORD_KEY.test(key)) addWord(walk, String(value));
+}
+
+function addWord(walk: Walk, word: string): void {
+  const status = asStatus(word);
+  if (status !== null) walk.status ??= status;
+  else if (word.length <= 100 && !EMPTY_WORD.test(word)) walk.words.push(word);
+}
+
+function addMessage(walk: Walk, text: string): void {
+  if (text !== '') walk.messages.push(text.slice(0, MAX_MESSAGE));
+}
+
+/** `400`, `"429"`; null for anything that is no status of a failure. */
+export function asStatus(value: unknown): number | null {
+  const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
+  return /^[45]\d\d$/.test(text) ? Number(text) : null;
+}
+
+/** A status in a sentence: `Error code: 429 - …`, `HTTP 503`, `[429 Too Many Requests]`, `529 overloaded`. */
+function statusInText(text: string): number | null {
+  const found =
+    /\b(?:error code|status(?:[ _]code)?|http(?:\/[\d.]+)?(?: error)?)["'=:\s]{1,4}([45]\d\d)\b/i.exec(
+      text,
+    ) ?? /^\W?([45]\d\d)[\s:,-]+[a-z{<]/i.exec(text);
+  return asStatus(found?.[1]);
+}
+
+function isWebPage(text: string): boolean {
+  return /^(?:\uFEFF)?\s*(?:<!--[\s\S]{0,2000}?-->\s*)?<(?:!doctype\s+html|html|head|body|title|script|center|h1)\b/i.test(
+    text,
+  );
+}
+
+/** Title, headings and the beginning of the text of a web page. */
+function addPage(walk: Walk, page: string): void {
+  for (const [, text = ''] of page.matchAll(/<(?:title|h1)[^>]*>([^<]{1,300})</gi)) {
+    addMessage(walk, text.trim());
+  }
+  const shown = page.replace(/<(script|style)[\s\S]*?(?:<\/\1>|$)/gi, ' ').replace(/<[^>]*>/g, ' ');
+  addMessage(walk, shown.replace(/\s+/g, ' ').trim().slice(0, 500));
+}
+
+function addXml(walk: Walk, xml: string): void {
+  for (const [, name = '', text = ''] of xml.matchAll(/<(code|message)>([^<]*)</gi)) {
+    if (name.toLowerCase() === 'code') addWord(walk, text.trim());
+    else addMessage(walk, text.trim());
+  }
+  if (walk.messages.length === 0) addMessage(walk, xml.replace(/<[^>]*>/g, ' ').trim());
+}

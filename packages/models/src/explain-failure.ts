@@ -1,0 +1,129 @@
+import type { ModelFailure, TooLong } from './chat-model.ts';
+
+/** Longest quotation of a provider's message, in characters. */
+const MAX_QUOTE = 200;
+
+/** Who failed, for people. */
+export interface FailedModel {
+  /** `provider/model`. */
+  readonly id: string;
+  /** Host and port of the server. */
+  readonly server: string;
+}
+
+/**
+ * Says in plain words what happened, to which model, and what to do. `said` is what the provider
+ * said; it is quoted only where it helps, and never for a refused key, because some echo the key.
+ */
+export function explainFailure(failure: ModelFailure, model: FailedModel, said: string): string {
+  return `${whatFailed(failure, model, said)} ${whatToDo(failure)}`.trim();
+}
+
+/** The first half of `explainFailure`, a whole sentence. */
+export function whatFailed(failure: ModelFailure, model: FailedModel, said: string): string {
+  const { id, server } = model;
+  switch (failure.kind) {
+    case 'unreachable':
+      return failure.because === 'certificate'
+        ? `The certificate of ${server}, the server of ${id}, is not trusted.`
+        : `The model ${id} cannot be reached at ${server}.`;
+    case 'broken-off':
+      return `The connection to ${id} at ${server} broke off before the answer was complete.`;
+    case 'unauthorised':
+      return `${server} refused the key for ${id}.`;
+    case 'blocked':
+      return `Something between here and ${server} blocked the request to ${id}${quote(said)}.`;
+    case 'no-credit':
+      return `The account for ${id} at ${server} has no credit left.`;
+    case 'not-found':
+      return `${server} knows no model or address for ${id}.`;
+    case 'rate-limited':
+      return `${id} is asked too often just now${waiting(failure.retryAfterMs)}.`;
+    case 'overloaded':
+      return `${id} at ${server} is overloaded or has an error of its own${quote(said)}.`;
+    case 'too-long':
+      return failure.isBytes === true
+        ? `${server} does not take a request of this size for ${id}.`
+        : `The conversation is too long for ${id}${windowOf(failure)}.`;
+    case 'output-limit':
+      return `${id} at ${server} does not allow an answer as long as was asked for${quote(said)}.`;
+    case 'refused':
+      return `${id} at ${server} did not accept the request${quote(said)}.`;
+    case 'no-tools':
+      return `${id} at ${server} cannot use tools${quote(said)}.`;
+    case 'message-order':
+      return `${id} at ${server} did not accept the order of the messages${quote(said)}.`;
+    case 'filtered':
+      return `${id} declined to answer because of its content filter.`;
+    case 'rubbish':
+      return `${server} answered for ${id} with something that is not a model's answer${quote(said)}.`;
+    case 'empty':
+      return `${id} sent an empty answer.`;
+    case 'endless':
+      return `${id} thought longer than limits.answer.thoughtCharacters allows, and said nothing.`;
+    case 'timeout':
+      return `${id} at ${server} ${TOO_SLOW[failure.phase].what}.`;
+    case 'aborted':
+      return `The call to ${id} was stopped on request.`;
+  }
+}
+
+const TOO_SLOW = {
+  'first-token': {
+    what: 'took too long to begin its answer',
+    fix: 'Try again, or raise timeouts.firstTokenMs for a slow model.',
+  },
+  stalled: { what: 'stopped in the middle of its answer', fix: 'Try again.' },
+  total: { what: 'took longer for its answer than timeouts.totalMs allows', fix: '' },
+} as const;
+
+const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> = {
+  unreachable: 'Check that the server runs and that baseUrl in the settings is right.',
+  'broken-off':
+    'Try again; if it breaks off each time, check the address in baseUrl (http or https) and any proxy in between.',
+  unauthorised: 'Check apiKey in the settings.',
+  blocked:
+    'Check the firewall, proxy, VPN or sign-in page of this network, and whether the provider blocks this address; the key is not the reason.',
+  'no-credit': 'Add credit or set another model.',
+  'not-found': 'Check model and baseUrl in the settings; baseUrl usually ends in /v1.',
+  'rate-limited': 'Try again later or set a fallback model.',
+  overloaded: 'Try again later or set a fallback model.',
+  'too-long': 'Ask with less text, or use a model with a larger context.',
+  'output-limit': 'Use another model.',
+  refused: 'Check the model settings.',
+  'no-tools': 'Use a model that can.',
+  'message-order': 'Start a new session or use another model.',
+  filtered: 'Put the request in other words.',
+  rubbish: 'Check baseUrl in the settings; it usually ends in /v1.',
+  empty: 'Try again, or use another model if it happens often.',
+  endless: 'Ask for a smaller part, raise that setting, or use another model.',
+  aborted: '',
+};
+
+/** The second half of `explainFailure`; empty where nothing helps. */
+export function whatToDo(failure: ModelFailure): string {
+  if (failure.kind === 'timeout') return TOO_SLOW[failure.phase].fix;
+  if (failure.kind === 'unreachable' && failure.because === 'certificate') return CERTIFICATE_FIX;
+  return failure.kind === 'too-long' && failure.isBytes === true ? BYTES_FIX : FIXES[failure.kind];
+}
+
+const CERTIFICATE_FIX =
+  'Renew the certificate of that server, or name its authority in the variable NODE_EXTRA_CA_CERTS.';
+const BYTES_FIX =
+  'Send fewer or smaller pictures and files, or raise the limit of the proxy in front of that server.';
+
+function windowOf({ windowTokens }: TooLong): string {
+  return windowTokens === undefined
+    ? ''
+    : `, which takes ${windowTokens.toLocaleString('en-US')} tokens`;
+}
+
+function waiting(retryAfterMs: number | null): string {
+  return retryAfterMs === null ? '' : ` and wants ${Math.ceil(retryAfterMs / 1000)} s of rest`;
+}
+
+function quote(said: string): string {
+  const line = said.replace(/\s+/g, ' ').trim();
+  if (line === '') return '';
+  return ` (“${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line}”)`;
+}

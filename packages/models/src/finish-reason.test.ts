@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { finishReasonOf } from './finish-reason.ts';
+
+describe('why an answer ended', () => {
+  it.each([
+    [
+      'length',
+      [
+        'length',
+        'max_tokens',
+        'MAX_TOKENS',
+        'model_length',
+        'max_output_tokens',
+        'FINISH_REASON_MAX_TOKENS',
+        'incomplete',
+        'model_context_window_exceeded',
+        'max-tokens',
+      ],
+    ],
+    [
+      'content-filter',
+      [
+        'content_filter',
+        'content-filter',
+        'SAFETY',
+        'RECITATION',
+        'PROHIBITED_CONTENT',
+        'BLOCKLIST',
+        'SPII',
+        'content_filtered',
+        'refusal',
+        'sensitive',
+        'guardrail_intervened',
+        'ERROR_TOXIC',
+      ],
+    ],
+    ['error', ['insufficient_system_resource', 'network_error']],
+    ['tool-calls', ['tool_calls', 'function_call', 'tool_use']],
+    ['stop', ['stop', 'end_turn', 'STOP', 'eos_token', 'COMPLETE']],
+  ])('[G21] is read from the words of all providers: %s', (reason, words) => {
+    expect(words.map((word) => finishReasonOf(word, 'other'))).toEqual(words.map(() => reason));
+  });
+
+  it.each([null, undefined, '', 'something new'])(
+    '[G21] is left as it was where %j is no word',
+    (word) => {
+      expect(finishReasonOf(word, 'stop')).toBe('stop');
+    },
+  );
+});

@@ -1,0 +1,40 @@
+import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
+
+/** Fewer tokens are no window: a number in a sentence was about something else. */
+const MIN_TOKENS = 1_024;
+
+/**
+ * Keeps what the server of a model says about how much the model takes, from the errors by which it refuses longer
+ * requests. The number lives as long as the model, so that a restart asks the server again.
+ */
+export function learningModel(model: ChatModel): ChatModel {
+  let learned: number | null = null;
+  const learn = (tokens: number): void => {
+    if (tokens >= MIN_TOKENS && (learned === null || tokens < learned))
+      learned = Math.floor(tokens);
+  };
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    try {
+      yield* model.stream(request, signal);
+    } catch (thrown) {
+      const said = thrown instanceof ModelError ? windowIn(thrown) : undefined;
+      if (said !== undefined) learn(said);
+      throw thrown;
+    }
+  }
+  return {
+    get id() {
+      return model.id;
+    },
+    get learnedTokens() {
+      return learned;
+    },
+    learnTokens: learn,
+    stream,
+  };
+}
+
+function windowIn({ failure }: ModelError): number | undefined {
+  const isAboutLength = failure.kind === 'too-long' || failure.kind === 'output-limit';
+  return isAboutLength ? failure.windowTokens : undefined;
+}

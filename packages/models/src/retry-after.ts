@@ -1,0 +1,144 @@
+/** Where a server may say when it wants to be asked again. Header names and fields are in lower case. */
+export interface RestSources {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Fields of the body, such as Google's `retryDelay`. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** What the server said. */
+  readonly text?: string;
+}
+
+/** Longest wait that is believed, in ms; a server that says more is treated as saying nothing useful. */
+const MAX_BELIEVED_MS = 24 * 60 * 60 * 1_000;
+
+/**
+ * When a rate-limited provider wants to be asked again, in ms from `now` (ms since 1970). The most explicit source
+ * counts: `retry-after-ms` and `retry-after`, then the body, then the moments at which its limits are reset. Null when
+ * it does not say.
+ */
+export function retryAfterMs(
+  { headers, fields = {}, text = '' }: RestSources,
+  now: number,
+): number | null {
+  const said =
+    plainNumber(headers['retry-after-ms']) ??
+    afterHeader(headers['retry-after'], now) ??
+    afterFields(fields, now) ??
+    afterText(text) ??
+    afterReset(headers, now);
+  return said === null || said > MAX_BELIEVED_MS ? null : Math.max(0, Math.ceil(said));
+}
+
+function plainNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
+}
+
+/** Seconds, an HTTP date, or a duration such as `1m30s`. */
+function afterHeader(said: string | undefined, now: number): number | null {
+  if (said === undefined) return null;
+  const seconds = plainNumber(said);
+  if (seconds !== null) return seconds * 1_000;
+  return durationMs(said) ?? untilDate(said, now);
+}
+
+function untilDate(said: string, now: number): number | null {
+  // `Date.parse` takes bare numbers and words with a number for dates.
+  if (!/\d{4}/.test(said) || !/[:T]/.test(said)) return null;
+  const date = Date.parse(said);
+  return Number.isNaN(date) ? null : date - now;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** `7.66s`, `6m0s`, `1h2m`, `20ms`, `2 minutes`, `30 seconds`; null for anything else. */
+export function durationMs(text: string): number | null {
+  const part =
+    /(\d+(?:\.\d+)?)\s*(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])\s*(?:,|and)?\s*/giy;
+  const trimmed = text.trim();
+  let sum = 0;
+  let end = 0;
+  for (const [all, amount = '', unit = ''] of trimmed.matchAll(part)) {
+    sum += Number(amount) * (UNIT_MS[shortUnit(unit.toLowerCase())] ?? 0);
+    end += all.length;
+  }
+  return end > 0 && end === trimmed.length ? sum : null;
+}
+
+function shortUnit(unit: string): string {
+  return unit.startsWith('ms') || unit.startsWith('milli') ? 'ms' : unit.slice(0, 1);
+}
+
+function afterFields(fields: NonNullable<RestSources['fields']>, now: number): number | null {
+  for (const [name, value] of Object.entries(fields)) {
+    if (!/^retry/.test(name)) continue;
+    const number = plainNumber(value);
+    if (number !== null) return /ms$/.test(name) ? number : number * 1_000;
+    const other = afterHeader(value, now);
+    if (other !== null) return other;
+  }
+  return afterReset(fields, now);
+}
+
+const DURATION = String.raw`((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?)(?![a-z])[\s,]*(?:and\s+)?)+)`;
+const TRY_AGAIN = [
+  new RegExp(
+    String.raw`(?:try(?:ing)? (?:it )?again|retry(?:ing)?|wait|resets?|available again)\b[^.\d]{0,40}?(?:in|after|for|within)?\s*(?:about |at least |approximately )?${DURATION}`,
+    'i',
+  ),
+];
+
+/** `Please try again in 7.5s`, `retry after 20 seconds`, `请在 30 秒后重试`. */
+function afterText(text: string): number | null {
+  for (const pattern of TRY_AGAIN) {
+    const found = pattern.exec(text)?.[1];
+    const ms = found === undefined ? null : durationMs(found.replace(/[\s,]+$/, ''));
+    if (ms !== null) return ms;
+  }
+  const seconds = /(\d+)\s*秒(?:之?后|後)/.exec(text)?.[1];
+  return seconds === undefined ? null : Number(seconds) * 1_000;
+}
+
+/** Limits that are named together: their reset, and what is left of them. */
+const RESETS: readonly (readonly [reset: RegExp, remaining: string])[] = [
+  [/^x-ratelimit-reset-(.+)$/, 'x-ratelimit-remaining-'],
+  [/^anthropic-ratelimit-(.+)-reset$/, 'anthropic-ratelimit-'],
+];
+
+/**
+ * When the limits that are used up are filled again. Where it is not said which ones those are, the earliest
+ * moment counts: asking once too early costs one more refusal.
+ */
+function afterReset(headers: RestSources['headers'], now: number): number | null {
+  const resets: { readonly ms: number; readonly isUsedUp: boolean | null }[] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    for (const [pattern, prefix] of RESETS) {
+      const limit = pattern.exec(name)?.[1];
+      if (limit === undefined) continue;
+      const left = headers[`${prefix}${limit}`] ?? headers[`${prefix}${limit}-remaining`];
+      const ms = resetMs(value, now);
+      if (ms !== null) resets.push({ ms, isUsedUp: left === undefined ? null : Number(left) <= 0 });
+    }
+  }
+  const usedUp = resets.filter(({ isUsedUp }) => isUsedUp === true);
+  if (usedUp.length > 0) return Math.max(...usedUp.map(({ ms }) => ms));
+  const unknown = resets.filter(({ isUsedUp }) => isUsedUp === null);
+  if (unknown.length > 0) return Math.min(...unknown.map(({ ms }) => ms));
+  const plain = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'];
+  return plain === undefined ? null : resetMs(plain, now);
+}
+
+/** Moments since 1970 in seconds or ms are told from durations in seconds by their size. */
+const FIRST_EPOCH_S = 1_000_000_000;
+const FIRST_EPOCH_MS = 1_000_000_000_000;
+
+function resetMs(value: string, now: number): number | null {
+  const number = plainNumber(value);
+  if (number === null) return afterHeader(value, now);
+  if (number >= FIRST_EPOCH_MS) return number - now;
+  return number >= FIRST_EPOCH_S ? number * 1_000 - now : number * 1_000;
+}

@@ -1,0 +1,149 @@
+import type { Logger } from '@parley/core';
+import {
+  type ChatModel,
+  ModelError,
+  type ModelEvent,
+  type ModelFailure,
+  type ModelRequest,
+} from './chat-model.ts';
+import { withStream } from './second-tries.ts';
+
+/** How often one model is asked in a row, and how long that may wait, in ms. */
+export interface Patience {
+  readonly tries: number;
+  /** Longest single wait; a provider that wants a longer rest is not asked again here. */
+  readonly waitMs: number;
+  /** All waits together. */
+  readonly totalMs: number;
+  /** Whether a model that took too long, or cannot be reached, is asked again. */
+  readonly asksSilent: boolean;
+}
+
+/** The last model there is: a longer wait is better than no answer. */
+export const PATIENT: Patience = { tries: 4, waitMs: 15_000, totalMs: 30_000, asksSilent: true };
+/** Another model is asked next, which answers sooner than a longer wait would end. */
+export const HASTY: Patience = { tries: 2, waitMs: 2_000, totalMs: 2_000, asksSilent: false };
+
+/** First pauses, in ms; each next one is twice as long. */
+const PAUSES = { 'broken-off': 500, overloaded: 500, 'rate-limited': 1_000, short: 250 } as const;
+/** A wait that the provider has set is exceeded by up to this share, so that not all callers come back at once. */
+const JITTER = 0.1;
+const MAX_JITTER_MS = 500;
+
+/** What one failed try leads to. */
+interface Tried {
+  readonly failure: ModelFailure;
+  /** How often the model was asked. */
+  readonly tries: number;
+  readonly patience: Patience;
+  /** From 0 to 1, exclusive. */
+  readonly random: number;
+}
+
+/**
+ * How long to wait before the same model is asked again, in ms; null means not to. A connection that broke off is
+ * usually a kept-alive one that the server had just closed, so it is tried again at once.
+ */
+export function retryDelay({ failure, tries, patience, random }: Tried): number | null {
+  if (tries >= patience.tries) return null;
+  const delay = delayAfter(failure, tries, patience, random);
+  return delay === null || delay > patience.waitMs * (1 + JITTER) ? null : Math.round(delay);
+}
+
+function delayAfter(
+  failure: ModelFailure,
+  tries: number,
+  patience: Patience,
+  random: number,
+): number | null {
+  const growing = (first: number) => first * 2 ** (tries - 1) * (0.75 + random / 2);
+  switch (failure.kind) {
+    case 'broken-off':
+      return tries === 1 ? 0 : growing(PAUSES['broken-off'] / 2);
+    case 'overloaded':
+      return growing(PAUSES.overloaded);
+    case 'rate-limited': {
+      const wanted = failure.retryAfterMs;
+      if (wanted === null) return growing(PAUSES['rate-limited']);
+      return wanted > patience.waitMs
+        ? null
+        : wanted + Math.min(wanted * JITTER, MAX_JITTER_MS) * random;
+    }
+    case 'rubbish':
+    case 'empty':
+      return tries === 1 ? growing(PAUSES.short) : null;
+    case 'unreachable': {
+      const mayPass = patience.asksSilent && failure.because === undefined;
+      return mayPass && tries === 1 ? growing(PAUSES.overloaded) : null;
+    }
+    case 'timeout':
+      return patience.asksSilent && failure.phase !== 'total' && tries === 1 ? 0 : null;
+    default:
+      return null;
+  }
+}
+
+/** What a model that is asked again works with. */
+export interface RetryingDeps {
+  /** Waits so many ms, or less when `signal` is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly patience: Patience;
+  readonly logger: Logger;
+}
+
+/**
+ * Asks `model` again when a call failed for a reason that passes, in whatever way, and nothing final was passed on.
+ * Calls of tools are held back until the answer is complete, since a call of an answer that breaks off is not final.
+ */
+export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    let waited = 0;
+    for (let tries = 1; ; tries += 1) {
+      const call = { spoke: false };
+      try {
+        yield* complete(model.stream(request, signal), call, tries);
+        return;
+      } catch (thrown) {
+        const delay = call.spoke || signal.aborted ? null : delayOf(thrown, request, tries);
+        if (delay === null || waited + delay > deps.patience.totalMs) throw thrown;
+        const code = thrown instanceof ModelError ? thrown.code : '';
+        deps.logger.info({ model: model.id, code, tries, ms: delay }, 'the model is asked again');
+        waited += delay;
+        await deps.sleep(delay, signal);
+      }
+    }
+  }
+
+  function delayOf(thrown: unknown, request: ModelRequest, tries: number): number | null {
+    if (!(thrown instanceof ModelError)) return null;
+    const { failure } = thrown;
+    // The caller asks again in other words then.
+    if (failure.kind === 'empty' && request.messages.some(({ role }) => role === 'tool'))
+      return null;
+    return retryDelay({ failure, tries, patience: deps.patience, random: deps.random() });
+  }
+
+  return withStream(model, stream);
+}
+
+/** The events of one try, its calls only once it has finished; notes in `call` when something was passed on. */
+async function* complete(
+  events: AsyncIterable<ModelEvent>,
+  call: { spoke: boolean },
+  tries: number,
+): AsyncGenerator<ModelEvent> {
+  const held: ModelEvent[] = [];
+  for await (const event of events) {
+    if (event.type === 'tool-call') {
+      held.push(event);
+      continue;
+    }
+    call.spoke = true;
+    if (event.type === 'text') yield event;
+    else {
+      yield* held;
+      yield tries === 1 ? event : { ...event, tries: (event.tries ?? 1) + tries - 1 };
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/** Names that stand for whatever a router chooses: any answer is the one that was asked for. */
+const CHOOSES =
+  /(^|[/:_-])(auto|default|router|latest|best|fast(est)?|cheap(est)?|free)$|^(auto|default|router|local-model|model|any)$/i;
+/** Names that servers report in place of the model. */
+const SAYS_NOTHING =
+  /^(|none|null|unknown|default|model|local-model|gpt-3\.5-turbo-local|chat|llm)$/i;
+
+/**
+ * Whether a server clearly answered with another model than was asked. Dated versions, paths, providers in front of
+ * the name, tags, quantizations and file endings are no other model.
+ */
+export function isOtherModel(asked: string, served: string | null | undefined): boolean {
+  if (served == null || SAYS_NOTHING.test(served.trim()) || CHOOSES.test(asked.trim()))
+    return false;
+  const [one, other] = [wordsOf(asked), wordsOf(served)];
+  if (one.length === 0 || other.length === 0) return false;
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  const extra = without(long, short);
+  // What one name has beyond the other must be of the kinds that do not make it another model.
+  return extra === null || extra.some((word) => !isDetail(word));
+}
+
+/** The words of a name without what stands before its last slash, and without a tag behind a colon or an at sign. */
+function wordsOf(name: string): readonly string[] {
+  const path = name
+    .trim()
+    .toLowerCase()
+    .replace(/[\\/]+$/, '');
+  const last = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+  const plain = last
+    .replace(/\.(gguf|ggml|bin|safetensors|onnx|mlx)$/, '')
+    .replace(/[@#].*$/, '')
+    // Regions and makers in front of the names of Bedrock, and its versions behind them.
+    .replace(
+      /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|deepseek|qwen|openai)\./,
+      '',
+    )
+    .replace(/-v\d+(?::\d+)?$/, '')
+    // How a model's numbers are stored.
+    .replace(/[-_.:](?:i?q\d(?:_\w+)*|fp\d+|bf16|f16|f32|int\d+|\dbit|awq|gptq|nvfp4|mxfp4)$/, '');
+  return plain.split(/[\s:_.-]+|(?<=[a-z])(?=\d)/).filter((word) => word !== '');
+}
+
+/** The words of `long` that remain when those of `short` are taken out in their order; null where one is missing. */
+function without(long: readonly string[], short: readonly string[]): readonly string[] | null {
+  const rest: string[] = [];
+  let at = 0;
+  for (const word of long) {
+    if (at < short.length && word === short[at]) at += 1;
+    else rest.push(word);
+  }
+  return at === short.length ? rest : null;
+}
+
+const DETAIL =
+  /^(\d{4}|\d{6}|\d{8}|\d{2}|v\d*|latest|preview|exp|experimental|beta|stable|rc|instruct|it|chat|hf|free|extended|online|thinking|nitro|floor|exacto|turbo-?preview|gguf|ggml|mlx|awq|gptq|exl\d|fp\d+|bf\d+|int\d+|bnb|bit|[iq]?q\d\w*|\d+bit|k|m|s|xs|xl|l|f16|f32|us|eu|apac|global|anthropic|amazon|meta|mistral|openai|google|cohere|deepseek|qwen|model|models|accounts|fireworks|maas|tput|fast)$/;
+
+function isDetail(word: string): boolean {
+  return DETAIL.test(word);
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from './chat-model.ts';
+import { fakeModel } from './fake-model.ts';
+import { learningModel } from './learned-window.ts';
+import { smallerOutputModel } from './smaller-output.ts';
+
+/** Refuses answers of more than `limit` tokens as servers do, where `says` it names the limit. */
+function limited(
+  limit: number,
+  says: Partial<Extract<ModelFailure, { kind: 'output-limit' }>> = {},
+) {
+  const asked: (number | undefined)[] = [];
+  const model: ChatModel = {
+    id: 'p/m',
+    async *stream(request, signal) {
+      asked.push(request.maxOutputTokens);
+      const wanted = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+      const failure = { kind: 'output-limit', limitTokens: null, ...says } as const;
+      if (wanted > limit) throw new ModelError(failure, 'p/m', 'too large');
+      yield* fakeModel('p/m', 'an answer').stream(request, signal);
+    },
+  };
+  return { model: smallerOutputModel(model), asked };
+}
+
+async function ask(model: ChatModel, more: Partial<ModelRequest> = {}): Promise<void> {
+  const request = { system: [], messages: [{ role: 'user', content: 'hi' } as const], ...more };
+  for await (const _ of model.stream(request, new AbortController().signal));
+}
+
+describe('a model that allows shorter answers only', () => {
+  it('[G21] is asked again with what it allows, and from then on always', async () => {
+    const { model, asked } = limited(4_096, { limitTokens: 4_096 });
+    await ask(model);
+    await ask(model, { maxOutputTokens: 8_000 });
+    await ask(model, { maxOutputTokens: 100 });
+    expect(asked).toEqual([undefined, 4_096, 4_096, 100]);
+  });
+
+  it('[G21] that does not say what it allows is asked for half', async () => {
+    const { model, asked } = limited(2_100);
+    await ask(model);
+    expect(asked).toEqual([undefined, 4_096, 2_048]);
+  });
+
+  it('[G21] is not remembered for the room that one long request has left', async () => {
+    const { model, asked } = limited(500, { limitTokens: 400, windowTokens: 4_096 });
+    await ask(model, { maxOutputTokens: 1_000 });
+    await ask(model, { maxOutputTokens: 450 });
+    expect(asked).toEqual([1_000, 400, 450]);
+  });
+
+  it('[G21] is not asked for ever', async () => {
+    const { model, asked } = limited(1);
+    await expect(ask(model)).rejects.toMatchObject({ code: 'model-output-limit' });
+    expect(asked).toHaveLength(3);
+  });
+});
+
+describe('what a model takes', () => {
+  it('[G21] is learned from what its server says, the smallest number of all', async () => {
+    const windows = [32_768, 8_192, 16_384, 100];
+    const model = learningModel({
+      id: 'p/m',
+      async *stream() {
+        yield { type: 'text', text: '' };
+        throw new ModelError(
+          { kind: 'too-long', windowTokens: windows.shift() ?? 0 },
+          'p/m',
+          'too long',
+        );
+      },
+    });
+    const learned: unknown[] = [model.learnedTokens];
+    for (let calls = 0; calls < 4; calls += 1) {
+      await expect(ask(model)).rejects.toThrow('too long');
+      learned.push(model.learnedTokens);
+    }
+    model.learnTokens?.(4_000);
+    expect([...learned, model.learnedTokens]).toEqual([null, 32_768, 8_192, 8_192, 8_192, 4_000]);
+  });
+});

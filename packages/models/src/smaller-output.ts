@@ -1,0 +1,50 @@
+import {
+  type ChatModel,
+  ModelError,
+  type ModelEvent,
+  type ModelFailure,
+  type ModelRequest,
+} from './chat-model.ts';
+import { withSecondTry, withStream } from './second-tries.ts';
+
+/** Where a server does not say what it allows, half of this is asked first; in tokens. */
+const USUAL_LIMIT = 8_192;
+const MIN_LIMIT = 256;
+const MAX_TRIES = 3;
+
+/**
+ * Asks for a shorter answer where the room that was asked for it is more than the model allows. The limit of a model
+ * is remembered; the room that one long request leaves is not.
+ */
+export function smallerOutputModel(model: ChatModel): ChatModel {
+  let allowed = Number.POSITIVE_INFINITY;
+  const ask = (
+    request: ModelRequest,
+    signal: AbortSignal,
+    tries: number,
+  ): AsyncIterable<ModelEvent> =>
+    withSecondTry(model.stream(request, signal), signal, (thrown) => {
+      const failure = thrown instanceof ModelError ? thrown.failure : null;
+      if (failure?.kind !== 'output-limit' || tries >= MAX_TRIES) return null;
+      const limit = smallerLimit(request.maxOutputTokens, failure);
+      if (limit === null) return null;
+      if (failure.windowTokens === undefined) allowed = Math.min(allowed, limit);
+      return ask({ ...request, maxOutputTokens: limit }, signal, tries + 1);
+    });
+  return withStream(model, (request, signal) => {
+    const wanted = request.maxOutputTokens ?? allowed;
+    const isCapped = allowed < Number.POSITIVE_INFINITY && wanted >= allowed;
+    return ask(isCapped ? { ...request, maxOutputTokens: allowed } : request, signal, 1);
+  });
+}
+
+/** Null where nothing smaller can be asked for. */
+function smallerLimit(
+  asked: number | undefined,
+  { limitTokens }: Extract<ModelFailure, { kind: 'output-limit' }>,
+): number | null {
+  const half = Math.floor((asked ?? USUAL_LIMIT) / 2);
+  const isSmaller = limitTokens !== null && limitTokens < (asked ?? Number.POSITIVE_INFINITY);
+  const limit = isSmaller ? limitTokens : half;
+  return limit < MIN_LIMIT ? null : limit;
+}
