@@ -1,17 +1,15 @@
-import { withoutTemplateTokens as harmless } from '@parley/core';
 import type { LanguageModel } from 'ai';
-import { z } from 'zod';
 import {
   type AssistantMessage,
-  type ModelImage,
   type ModelMessage,
   type ModelRequest,
-  type ModelTool,
   type ModelToolCall,
   type ToolMessage,
   toolArguments,
 } from './chat-model.ts';
+import { imagesOf, joinTurns } from './join-turns.ts';
 import type { ProviderChoice } from './model-settings.ts';
+import { harmlessRecord } from './template-tokens.ts';
 
 /** A model of the AI SDK at its provider level. */
 export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
@@ -29,40 +27,6 @@ export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 export const OPENAI_URL = 'https://api.openai.com/v1';
 /** Of the API, which every request names. */
 export const ANTHROPIC_VERSION = '2023-06-01';
-
-/**
- * Loads the one provider package that is needed and returns its model. The address is always passed,
- * because the packages otherwise take one from the environment.
- */
-export async function openProvider(
-  choice: ProviderChoice,
-  fetch: typeof globalThis.fetch,
-): Promise<ProviderModel> {
-  switch (choice.provider) {
-    case 'openai-compatible': {
-      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      const provider = createOpenAICompatible({
-        name: 'openai-compatible',
-        baseURL: choice.baseUrl,
-        includeUsage: true,
-        fetch,
-        ...(choice.apiKey !== undefined && { apiKey: choice.apiKey }),
-        ...(choice.headers !== undefined && { headers: choice.headers }),
-      });
-      return provider.chatModel(choice.model);
-    }
-    case 'anthropic': {
-      const { createAnthropic } = await import('@ai-sdk/anthropic');
-      const baseURL = choice.baseUrl ?? ANTHROPIC_URL;
-      return createAnthropic({ apiKey: choice.apiKey, baseURL, fetch })(choice.model);
-    }
-    case 'openai': {
-      const { createOpenAI } = await import('@ai-sdk/openai');
-      const baseURL = choice.baseUrl ?? OPENAI_URL;
-      return createOpenAI({ apiKey: choice.apiKey, baseURL, fetch })(choice.model);
-    }
-  }
-}
 
 /** Options that only one provider has. OpenAI would otherwise keep every conversation for 30 days. */
 export function providerOptions(choice: ProviderChoice): Pick<ProviderCall, 'providerOptions'> {
@@ -84,67 +48,6 @@ export function providerFormat(
   // It takes objects alone.
   if (format.type !== 'object') return {};
   return { responseFormat: { type: 'json', name: 'answer', schema: harmlessRecord(format) } };
-}
-
-/**
- * Makes the function that takes every token of a chat template out of a request (P18), no matter who
- * wrote it: a person, a page, a file of the workspace, a server in the description of its tool, the
- * model itself. Every request to a provider passes here last; Parley's own text holds none. A tool is
- * searched once.
- */
-export function harmlessRequests(): (request: ModelRequest) => ModelRequest {
-  const known = new WeakMap<ModelTool, ModelTool>();
-  const toolOf = (tool: ModelTool): ModelTool => {
-    const made = known.get(tool) ?? harmlessTool(tool);
-    known.set(tool, made);
-    return made;
-  };
-  return ({ system, messages, tools, ...rest }) => ({
-    ...rest,
-    system: system.map((layer) => ({ ...layer, text: harmless(layer.text) })),
-    messages: messages.map(harmlessMessage),
-    ...(tools && { tools: tools.map(toolOf) }),
-  });
-}
-
-function harmlessTool({ name, description, inputSchema }: ModelTool): ModelTool {
-  return {
-    name: harmless(name),
-    description: harmless(description),
-    inputSchema: harmlessRecord(inputSchema),
-  };
-}
-
-function harmlessMessage(message: ModelMessage): ModelMessage {
-  const content = harmless(message.content);
-  if (message.role === 'tool') return { ...message, content, name: harmless(message.name) };
-  if (message.role === 'assistant' && message.toolCalls !== undefined) {
-    return { ...message, content, toolCalls: message.toolCalls.map(harmlessCall) };
-  }
-  return content === message.content ? message : { ...message, content };
-}
-
-/** As values and not as the text of the JSON, in which a bracket may be written `\u003c`. */
-function harmlessCall(call: ModelToolCall): ModelToolCall {
-  const { name, arguments: written } = call;
-  const given = /[<[\\]/.test(written) ? toolArguments(call) : null;
-  return {
-    ...call,
-    name: harmless(name),
-    arguments: given === null ? harmless(written) : JSON.stringify(harmlessRecord(given)),
-  };
-}
-
-function harmlessRecord(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(record).map(([key, value]) => [harmless(key), harmlessValue(value)]),
-  );
-}
-
-function harmlessValue(value: unknown): unknown {
-  if (typeof value === 'string') return harmless(value);
-  if (Array.isArray(value)) return value.map(harmlessValue);
-  return typeof value === 'object' && value !== null ? harmlessRecord({ ...value }) : value;
 }
 
 /** Asks Anthropic to keep everything up to the block that carries it. */
@@ -178,50 +81,6 @@ function anthropicSystem(layers: ModelRequest['system']): ProviderPrompt {
     content: layer.text,
     ...(index === lastStable && { providerOptions: ANTHROPIC_CACHE }),
   }));
-}
-
-function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
-  const turns: ModelMessage[] = [];
-  for (const message of messages) {
-    if (isEmpty(message)) continue;
-    const joined = join(turns.at(-1), message);
-    if (joined === null) turns.push(message);
-    else turns[turns.length - 1] = joined;
-  }
-  return turns;
-}
-
-/** Two neighbours as one message; null where they stay two. Each result of a tool stays its own. */
-function join(previous: ModelMessage | undefined, next: ModelMessage): ModelMessage | null {
-  if (previous?.role === 'user' && next.role === 'user') {
-    const images = [...imagesOf(previous), ...imagesOf(next)];
-    return {
-      ...previous,
-      content: paragraphs(previous, next),
-      ...(images.length > 0 && { images }),
-    };
-  }
-  // What was said after a call belongs after its result.
-  if (previous?.role !== 'assistant' || next.role !== 'assistant' || previous.toolCalls)
-    return null;
-  return { ...next, content: paragraphs(previous, next) };
-}
-
-function paragraphs(...messages: readonly ModelMessage[]): string {
-  return messages
-    .map(({ content }) => content)
-    .filter((content) => content !== '')
-    .join('\n\n');
-}
-
-function isEmpty(message: ModelMessage): boolean {
-  if (message.role === 'tool' || message.content.trim() !== '') return false;
-  if (message.role === 'assistant') return (message.toolCalls?.length ?? 0) === 0;
-  return imagesOf(message).length === 0;
-}
-
-function imagesOf(message: ModelMessage): readonly ModelImage[] {
-  return message.role === 'user' ? (message.images ?? []) : [];
 }
 
 function promptMessage(message: ModelMessage): ProviderPrompt[number] {
@@ -297,21 +156,5 @@ export function providerTools(
       ...(provider === 'anthropic' &&
         index === tools.length - 1 && { providerOptions: ANTHROPIC_CACHE }),
     })),
-  };
-}
-
-const Signed = z.record(z.string(), z.looseObject({ thoughtSignature: z.string().optional() }));
-
-/** A call as it came, its arguments put together from their fragments. */
-export function toolCallOf(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelToolCall {
-  const signed = Signed.safeParse(part.providerMetadata);
-  const signature = Object.values(signed.data ?? {})
-    .map(({ thoughtSignature }) => thoughtSignature)
-    .find((found) => found !== undefined);
-  return {
-    id: part.toolCallId,
-    name: part.toolName,
-    arguments: part.input,
-    ...(signature !== undefined && { signature }),
   };
 }

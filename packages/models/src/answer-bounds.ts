@@ -1,4 +1,4 @@
-import { type ProviderPart, toolCallOf } from './ai-sdk.ts';
+import type { AnswerPart } from './answer-parts.ts';
 import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
 
 /**
@@ -113,24 +113,24 @@ function wholeCharacters(text: string): string {
   return text.isWellFormed() ? text : text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** Adds a part of a stream to the answer that is measured; returns what the caller hears of it, if anything. */
-export function takePart(meter: AnswerMeter, part: ProviderPart): ModelEvent | null {
+/** Adds a part to the answer that is measured; returns what the caller hears of it, if anything. */
+export function takePart(meter: AnswerMeter, part: AnswerPart): ModelEvent | null {
   switch (part.type) {
-    case 'text-delta': {
-      const text = meter.text(part.delta);
+    case 'text': {
+      const text = meter.text(part.text);
       return text === '' ? null : { type: 'text', text };
     }
-    case 'reasoning-delta':
-      meter.thought(part.delta);
+    case 'reasoning':
+      meter.thought(part.text);
       return null;
-    case 'tool-input-start':
-      meter.callStarts(part.id, part.toolName);
+    case 'call-start':
+      meter.callStarts(part.id, part.name);
       return null;
-    case 'tool-input-delta':
-      meter.callGrows(part.id, part.delta);
+    case 'call-input':
+      meter.callGrows(part.id, part.text);
       return null;
     case 'tool-call':
-      return { type: 'tool-call', call: meter.callEnds(toolCallOf(part)) };
+      return { type: 'tool-call', call: meter.callEnds(part.call) };
     default:
       return null;
   }

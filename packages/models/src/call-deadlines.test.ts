@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startDeadlines } from './provider-model.ts';
+import { startDeadlines } from './call-deadlines.ts';
 
 const TIMEOUTS = { firstTokenMs: 1_000, chunkMs: 100, totalMs: 5_000 };
 const caller = () => new AbortController();
@@ -24,12 +24,24 @@ describe('the deadlines of a call', () => {
   it('[G01] end it when the pieces stop, but not while they come', () => {
     const deadlines = startDeadlines(TIMEOUTS, caller().signal);
     for (let piece = 0; piece < 40; piece += 1) {
-      deadlines.alive();
+      deadlines.piece();
       vi.advanceTimersByTime(99);
       expect(deadlines.ended()).toBeNull();
     }
     vi.advanceTimersByTime(1);
     expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'stalled' });
+  });
+
+  it('[G21] are held off by any event before the first piece, up to the total limit', () => {
+    const deadlines = startDeadlines(TIMEOUTS, caller().signal);
+    for (let passed = 0; passed < 4_500; passed += 900) {
+      deadlines.alive();
+      vi.advanceTimersByTime(900);
+      expect(deadlines.ended()).toBeNull();
+    }
+    deadlines.alive();
+    vi.advanceTimersByTime(500);
+    expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'total' });
   });
 
   it('[G01] end it when the whole takes too long', () => {
@@ -49,7 +61,7 @@ describe('the deadlines of a call', () => {
   it('leave nothing behind once closed', () => {
     const stopping = caller();
     const deadlines = startDeadlines(TIMEOUTS, stopping.signal);
-    deadlines.alive();
+    deadlines.piece();
     deadlines.close();
     expect(vi.getTimerCount()).toBe(0);
     stopping.abort();

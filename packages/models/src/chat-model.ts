@@ -92,6 +92,10 @@ export interface ModelFinish {
   readonly usage: ModelUsage;
   /** `stop`, `length`, `content-filter`, `tool-calls`, `error` or `other`. */
   readonly finishReason: string;
+  /** As the provider wrote it, where the answer did not simply end: `max_tokens`, `SAFETY` … */
+  readonly rawFinishReason?: string;
+  /** The model that the server names as its author, where that is another one than was asked. */
+  readonly servedModel?: string;
   /** Which model answered, as `provider/model`: with fallbacks not always the first one. */
   readonly model: string;
   /** Null when no price is configured for that model. */

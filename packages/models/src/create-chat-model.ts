@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock, Logger, Monotonic } from '@parley/core';
+import type { Clock, Logger, Meter, Monotonic } from '@parley/core';
 import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
-import { httpFetch } from './http-fetch.ts';
 import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
 import {
   detectLocalServer,
@@ -11,6 +10,7 @@ import {
   offlineModel,
   whyOffline,
 } from './offline-model.ts';
+import { reportOddities } from './openai-compatible/report-oddities.ts';
 import { providerModel } from './provider-model.ts';
 import {
   bridgingModel,
@@ -28,11 +28,13 @@ export interface ChatModelDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly logger: Logger;
+  /** Nothing is counted when absent. */
+  readonly meter?: Meter;
   /** IANA name for the offline model's clock; UTC when absent. */
   readonly timeZone?: string;
   /** The variable OLLAMA_HOST, where set. */
   readonly ollamaHost?: string;
-  /** `httpFetch` when absent. */
+  /** Over node:http when absent. */
   readonly fetch?: typeof globalThis.fetch;
   /** `DEFAULT_ANSWER_BOUNDS` when absent. */
   readonly bounds?: AnswerBounds;
@@ -126,9 +128,11 @@ function build(
   deps: ChatModelDeps,
 ): ChatModel {
   const { timeouts } = settings;
-  const { clock, fetch = httpFetch, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
-  const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock, fetch };
-  const model = retryingModel(providerModel(init), sleep);
+  const { clock, fetch, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
+  const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock };
+  const report = reportOddities(id, deps);
+  const made = providerModel({ ...init, report, ...(fetch !== undefined && { fetch }) });
+  const model = retryingModel(made, sleep);
   return seeingModel(toolLessModel(bridgingModel(model)), choice.vision);
 }
 

@@ -1,10 +1,8 @@
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { decoded, isPlainHttp, post } from './http-exchange.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** How long a connection may take, its TLS handshake included, in ms; the same as in Node's `fetch`. */
-const CONNECT_MS = 10_000;
 /**
  * The largest event of a stream, or answer that is no stream, in bytes: a hundred times what providers send
  * at once. A parser keeps an event until it is whole.
@@ -22,12 +20,11 @@ const READ_AHEAD = 65_536;
 export const httpFetch: Fetch = async (input, init = {}) => {
   const { method, body, signal } = init;
   const url = typeof input === 'string' ? URL.parse(input) : null;
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '';
-  if (!isPlain || method !== 'POST' || typeof body !== 'string') {
+  if (url === null || !isPlainHttp(url) || method !== 'POST' || typeof body !== 'string') {
     return globalThis.fetch(input, init);
   }
   signal?.throwIfAborted();
-  const answer = await post(url, headersIn(init.headers), body, signal ?? null);
+  const answer = await post(url, headersIn(init.headers), utf8(body), signal ?? null);
   const { statusCode: status = 0, statusMessage: statusText = '', headers } = answer;
   if (status >= 300 && status < 400 && headers.location !== undefined) {
     answer.destroy();
@@ -45,39 +42,6 @@ function headersIn(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
   return isPlain ? headers : Object.fromEntries(new Headers(headers));
 }
 
-function post(
-  url: URL,
-  headers: OutgoingHttpHeaders,
-  body: string,
-  signal: AbortSignal | null,
-): Promise<IncomingMessage> {
-  // Imported as modules, these load Node's `fetch`, which a process without a model never needs.
-  const { request } =
-    url.protocol === 'https:'
-      ? process.getBuiltinModule('node:https')
-      : process.getBuiltinModule('node:http');
-  const call = request(url, {
-    method: 'POST',
-    headers: { accept: '*/*', 'accept-encoding': 'identity', ...headers },
-  });
-  return new Promise((resolve, reject) => {
-    let answer: IncomingMessage | undefined;
-    const stop = () => (answer ?? call).destroy(signal?.reason);
-    signal?.addEventListener('abort', stop, { once: true });
-    call.once('close', () => signal?.removeEventListener('abort', stop));
-    call.once('response', (response) => {
-      answer = response;
-      resolve(response);
-    });
-    // What Node's `fetch` throws: the AI SDK recognizes network errors by it.
-    call.on('error', (cause) => {
-      reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause }));
-    });
-    limitConnecting(call, url);
-    call.end(utf8(body));
-  });
-}
-
 /**
  * Nearly every prompt has a character beyond Latin-1, so V8 keeps the whole request in UTF-16; its own way
  * from there to UTF-8 takes three times as long.
@@ -85,19 +49,6 @@ function post(
 function utf8(text: string): Uint8Array {
   const { transcode } = process.getBuiltinModule('node:buffer');
   return transcode(Buffer.from(text.toWellFormed(), 'utf16le'), 'utf16le', 'utf8');
-}
-
-function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
-  call.once('socket', (socket) => {
-    if (!socket.connecting) return;
-    const timer = setTimeout(() => {
-      const message = `no connection to ${host} within ${CONNECT_MS / 1_000} s`;
-      call.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
-    }, CONNECT_MS);
-    const done = () => clearTimeout(timer);
-    socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', done);
-    call.once('close', done);
-  });
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): Headers {
@@ -157,17 +108,6 @@ function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
       throw new Error(`it sent more than ${MAX_EVENT_BYTES} bytes at once`);
     controller.enqueue(join(piece));
   }
-}
-
-/** Some servers compress though they were asked not to. */
-function decoded(answer: IncomingMessage): Readable {
-  const encoding = answer.headers['content-encoding'] ?? 'identity';
-  if (encoding === 'identity') return answer;
-  const { pipeline } = process.getBuiltinModule('node:stream');
-  const zlib = process.getBuiltinModule('node:zlib');
-  const decoder = encoding === 'br' ? zlib.createBrotliDecompress() : zlib.createUnzip();
-  // An error of either ends the decoder, whose reader gets it.
-  return pipeline(answer, decoder, () => undefined);
 }
 
 /**

@@ -32,6 +32,13 @@ const Compatible = z.strictObject({
   baseUrl: Url,
   apiKey: Name.optional(),
   headers: z.record(z.string(), z.string()).optional(),
+  options: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      'More fields of each request, as the server knows them: temperature, reasoning_effort …',
+    ),
+  client: z.enum(['parley', 'ai-sdk']).optional(),
   model: Name,
   vision: Vision,
   contextTokens: ContextTokens,

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import {
+  ANTHROPIC_URL,
+  OPENAI_URL,
+  type ProviderCall,
+  type ProviderModel,
+  type ProviderPart,
+  providerFormat,
+  providerOptions,
+  providerPrompt,
+  providerTools,
+} from './ai-sdk.ts';
+import { type AnswerPart, type ProviderClient, StreamFailure } from './answer-parts.ts';
+import type { ModelRequest, ModelToolCall } from './chat-model.ts';
+import type { ProviderChoice } from './model-settings.ts';
+import { harmlessRequests } from './template-tokens.ts';
+
+/**
+ * A provider through the provider level of the AI SDK (`doStream`) and not `streamText`: the turn loop, the
+ * retries and the journal are Parley's own. Its package is loaded with the first call.
+ */
+export function aiSdkClient(
+  choice: ProviderChoice,
+  fetch: typeof globalThis.fetch,
+): ProviderClient {
+  const harmless = harmlessRequests();
+  let opened: Promise<ProviderModel> | null = null;
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+    opened ??= openProvider(choice, fetch);
+    const model = await opened;
+    const result = await model.doStream(callOf(choice, harmless(request), signal));
+    const reader = result.stream.getReader();
+    const isEvents = result.response?.headers?.['content-type']?.includes('event-stream') === true;
+    let servedModel: string | null = null;
+    let hasAnswered = false;
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        if (value.type === 'response-metadata') servedModel = value.modelId ?? servedModel;
+        const part = partOf(value, servedModel);
+        if (part?.type === 'error' && endedEarly(part.error)) {
+          throw new StreamFailure(hasAnswered ? 'broken-off' : isEvents ? 'empty' : 'rubbish');
+        }
+        hasAnswered ||= part?.type === 'text' || part?.type === 'tool-call';
+        if (part !== null) yield part;
+      }
+    } finally {
+      // Without effect after the end; ends the connection when the caller left or something was thrown.
+      await reader.cancel().catch(ignoreFailedCancel);
+    }
+  }
+  return { stream };
+}
+
+/**
+ * Loads the one provider package that is needed and returns its model. The address is always passed,
+ * because the packages otherwise take one from the environment.
+ */
+async function openProvider(
+  choice: ProviderChoice,
+  fetch: typeof globalThis.fetch,
+): Promise<ProviderModel> {
+  switch (choice.provider) {
+    case 'openai-compatible': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      const provider = createOpenAICompatible({
+        name: 'openai-compatible',
+        baseURL: choice.baseUrl,
+        includeUsage: true,
+        fetch,
+        ...(choice.apiKey !== undefined && { apiKey: choice.apiKey }),
+        ...(choice.headers !== undefined && { headers: choice.headers }),
+      });
+      return provider.chatModel(choice.model);
+    }
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      const baseURL = choice.baseUrl ?? ANTHROPIC_URL;
+      return createAnthropic({ apiKey: choice.apiKey, baseURL, fetch })(choice.model);
+    }
+    case 'openai': {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      const baseURL = choice.baseUrl ?? OPENAI_URL;
+      return createOpenAI({ apiKey: choice.apiKey, baseURL, fetch })(choice.model);
+    }
+  }
+}
+
+function callOf(choice: ProviderChoice, request: ModelRequest, signal: AbortSignal): ProviderCall {
+  return {
+    prompt: providerPrompt(choice.provider, request),
+    ...providerTools(choice.provider, request),
+    ...providerFormat(choice.provider, request),
+    abortSignal: signal,
+    // Every event, also a ping, shows that the provider is at work.
+    includeRawChunks: true,
+    ...providerOptions(choice),
+    ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
+  };
+}
+
+/** Null for parts that carry nothing for the caller. */
+function partOf(part: ProviderPart, servedModel: string | null): AnswerPart | null {
+  switch (part.type) {
+    case 'raw':
+      return { type: 'alive' };
+    case 'text-delta':
+      return { type: 'text', text: part.delta };
+    case 'reasoning-delta':
+      return { type: 'reasoning', text: part.delta };
+    case 'tool-input-start':
+      return { type: 'call-start', id: part.id, name: part.toolName };
+    case 'tool-input-delta':
+      return { type: 'call-input', id: part.id, text: part.delta };
+    case 'tool-call':
+      return { type: 'tool-call', call: toolCallOf(part) };
+    case 'error':
+      return { type: 'error', error: part.error };
+    case 'finish': {
+      const { unified, raw } = part.finishReason;
+      const reason = unified === 'interrupted' ? 'error' : unified;
+      return { type: 'finish', reason, rawReason: raw ?? null, usage: part.usage, servedModel };
+    }
+    default:
+      return null;
+  }
+}
+
+const Signed = z.record(z.string(), z.looseObject({ thoughtSignature: z.string().optional() }));
+
+/** A call as it came, its arguments put together from their fragments. */
+function toolCallOf(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelToolCall {
+  const signed = Signed.safeParse(part.providerMetadata);
+  const signature = Object.values(signed.data ?? {})
+    .map(({ thoughtSignature }) => thoughtSignature)
+    .find((found) => found !== undefined);
+  return {
+    id: part.toolCallId,
+    name: part.toolName,
+    arguments: part.input,
+    ...(signature !== undefined && { signature }),
+  };
+}
+
+function endedEarly(error: unknown): boolean {
+  return error instanceof Error && /without a finish reason/.test(error.message);
+}
+
+/** A stream that already failed cannot be cancelled; its failure was thrown by `read`. */
+function ignoreFailedCancel(): void {}

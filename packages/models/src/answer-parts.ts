@@ -1,0 +1,60 @@
+import type { ModelRequest, ModelToolCall, ReportedUsage } from './chat-model.ts';
+
+/** Why an answer ended, in the words of this package; providers have many more. */
+export type FinishReason =
+  | 'stop'
+  | 'length'
+  | 'content-filter'
+  | 'tool-calls'
+  /** The provider gave up in the middle and sent no error. */
+  | 'error'
+  | 'other';
+
+/** The end of an answer. What is said here once may come in several events of a provider. */
+export interface ProviderFinish {
+  readonly type: 'finish';
+  readonly reason: FinishReason;
+  /** As the provider wrote it; null where it wrote nothing. */
+  readonly rawReason: string | null;
+  readonly usage: ReportedUsage;
+  /** The model that answered, as the server names it; null where it does not. */
+  readonly servedModel: string | null;
+}
+
+/**
+ * What a client passes on while a provider answers, the same for every provider. `alive` stands for anything
+ * that arrived, also for what has no meaning: a comment, a ping, an empty piece.
+ */
+export type AnswerPart =
+  | { readonly type: 'alive' }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  | { readonly type: 'call-start'; readonly id: string; readonly name: string }
+  /** More of the arguments of a call that has started. */
+  | { readonly type: 'call-input'; readonly id: string; readonly text: string }
+  /** A whole call; some providers send no pieces before it. */
+  | { readonly type: 'tool-call'; readonly call: ModelToolCall }
+  /** An error inside the stream; `failureFacts` reads it as it reads what is thrown. */
+  | { readonly type: 'error'; readonly error: unknown }
+  | ProviderFinish;
+
+/** One model of one provider as `providerModel` uses it: it knows the wire, and no deadlines or bounds. */
+export interface ProviderClient {
+  /**
+   * Asks once. Ends after `finish`; throws where the provider refuses, the connection breaks before the answer
+   * is complete, or `signal` is aborted. Leaving the loop ends the connection.
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<AnswerPart>;
+}
+
+/** A failure that shows in the state of a stream and in no message: the answer is empty, or ends too early. */
+export class StreamFailure extends Error {
+  readonly failure: {
+    readonly kind: 'broken-off' | 'rubbish' | 'empty' | 'filtered' | 'endless';
+  };
+
+  constructor(kind: StreamFailure['failure']['kind'], message = '') {
+    super(message);
+    this.failure = { kind };
+  }
+}

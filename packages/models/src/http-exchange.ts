@@ -1,0 +1,157 @@
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+
+/** How long a connection may take, its TLS handshake included, in ms; the same as in Node's `fetch`. */
+const CONNECT_MS = 10_000;
+/** How long the rest of an answer may take that nobody reads, in ms, before its connection is ended. */
+const RELEASE_MS = 1_000;
+
+/** The answer of a server; names of headers are in lower case. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Unpacked. Throws where the connection breaks before the end, and where the signal is aborted. */
+  readonly body: AsyncIterator<Uint8Array, unknown>;
+  /** The rest is not wanted, but the connection is; it is ended where the rest does not come soon. */
+  release(): void;
+  /** Ends the connection; without effect after the end. */
+  destroy(): void;
+}
+
+/** One request to a model: a body of JSON, sent by POST. */
+export type Exchange = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+  signal: AbortSignal,
+) => Promise<HttpAnswer>;
+
+/**
+ * Over node:http, with Node's global agents: connections are kept alive, and go through a proxy where
+ * `NODE_USE_ENV_PROXY` asks for one. What node:http cannot do (redirects, other protocols) is left to Node's
+ * `fetch`.
+ */
+export const httpExchange: Exchange = async (url, headers, body, signal) => {
+  const parsed = URL.parse(url);
+  const overFetch = () => exchangeOver(globalThis.fetch)(url, headers, body, signal);
+  if (parsed === null || !isPlainHttp(parsed)) return overFetch();
+  signal.throwIfAborted();
+  const answer = await post(parsed, headers, body, signal);
+  const { statusCode: status = 0 } = answer;
+  if (status >= 300 && status < 400 && answer.headers.location !== undefined) {
+    answer.destroy();
+    return overFetch();
+  }
+  const source = decoded(answer);
+  return {
+    status,
+    headers: plainHeaders(answer),
+    body: source.iterator({ destroyOnReturn: false }),
+    release: () => release(answer, source),
+    destroy: () => void answer.destroy(),
+  };
+};
+
+/** The same over any `fetch`. */
+export function exchangeOver(fetch: typeof globalThis.fetch): Exchange {
+  return async (url, headers, body, signal) => {
+    const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
+    const answer = await fetch(url, { method: 'POST', headers, body: text, signal });
+    const reader = answer.body?.getReader();
+    const leave = (): void => {
+      // A stream that already failed cannot be cancelled; its failure was thrown by `read`.
+      reader?.cancel().catch(() => undefined);
+    };
+    return {
+      status: answer.status,
+      headers: Object.fromEntries(answer.headers),
+      body: { next: async () => (await reader?.read()) ?? { done: true, value: undefined } },
+      release: leave,
+      destroy: leave,
+    };
+  };
+}
+
+/** Whether node:http can do it: no other protocol, and no password in the address. */
+export function isPlainHttp({ protocol, username }: URL): boolean {
+  return /^https?:$/.test(protocol) && username === '';
+}
+
+/** Sends a request and waits for the beginning of its answer. */
+export function post(
+  url: URL,
+  headers: OutgoingHttpHeaders,
+  body: Uint8Array,
+  signal: AbortSignal | null,
+): Promise<IncomingMessage> {
+  // Imported as modules, these load Node's `fetch`, which a process without a model never needs.
+  const { request } =
+    url.protocol === 'https:'
+      ? process.getBuiltinModule('node:https')
+      : process.getBuiltinModule('node:http');
+  const call = request(url, {
+    method: 'POST',
+    headers: { accept: '*/*', 'accept-encoding': 'identity', ...headers },
+  });
+  return new Promise((resolve, reject) => {
+    let answer: IncomingMessage | undefined;
+    const stop = () => (answer ?? call).destroy(signal?.reason);
+    signal?.addEventListener('abort', stop, { once: true });
+    call.once('close', () => signal?.removeEventListener('abort', stop));
+    call.once('response', (response) => {
+      answer = response;
+      resolve(response);
+    });
+    // What Node's `fetch` throws: the AI SDK recognizes network errors by it.
+    call.on('error', (cause) => {
+      reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause }));
+    });
+    limitConnecting(call, url);
+    call.end(body);
+  });
+}
+
+function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
+  call.once('socket', (socket) => {
+    if (!socket.connecting) return;
+    const timer = setTimeout(() => {
+      const message = `no connection to ${host} within ${CONNECT_MS / 1_000} s`;
+      call.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
+    }, CONNECT_MS);
+    const done = () => clearTimeout(timer);
+    socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', done);
+    call.once('close', done);
+  });
+}
+
+/** Some servers compress though they were asked not to, and some end before the last byte of it. */
+export function decoded(answer: IncomingMessage): Readable {
+  const encoding = answer.headers['content-encoding']?.toLowerCase().trim() ?? 'identity';
+  if (encoding === 'identity' || encoding === '') return answer;
+  const { pipeline } = process.getBuiltinModule('node:stream');
+  const zlib = process.getBuiltinModule('node:zlib');
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
+  const decoder =
+    encoding === 'br'
+      ? zlib.createBrotliDecompress({ finishFlush: BROTLI_OPERATION_FLUSH })
+      : encoding === 'zstd'
+        ? zlib.createZstdDecompress()
+        : zlib.createUnzip({ finishFlush: Z_SYNC_FLUSH });
+  // An error of either ends the decoder, whose reader gets it.
+  return pipeline(answer, decoder, () => undefined);
+}
+
+function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+  );
+}
+
+function release(answer: IncomingMessage, source: Readable): void {
+  if (answer.destroyed || source.readableEnded) return;
+  // The answer was complete; what goes wrong now goes wrong for nobody.
+  source.on('error', () => undefined);
+  const timer = setTimeout(() => answer.destroy(), RELEASE_MS).unref();
+  source.once('close', () => clearTimeout(timer));
+  source.resume();
+}

@@ -1,0 +1,126 @@
+import type { AnswerPart, ProviderClient } from '../answer-parts.ts';
+import type { ModelRequest } from '../chat-model.ts';
+import type { Exchange, HttpAnswer } from '../http-exchange.ts';
+import type { ProviderChoice } from '../model-settings.ts';
+import { AnswerReader, type Oddity } from './read-answer.ts';
+import { refusalOf } from './wire-errors.ts';
+import { requestWriter } from './write-request.ts';
+
+type CompatibleChoice = Extract<ProviderChoice, { provider: 'openai-compatible' }>;
+
+/** How long the token counts may take once an answer has its finish reason, in ms. */
+const GRACE_MS = 5_000;
+/** The most that is read of the body of an error, in bytes. */
+const MAX_ERROR_BYTES = 65_536;
+
+/** Called once for each answer that had oddities, with how many of each kind. */
+export type ReportOddities = (oddities: ReadonlyMap<Oddity, number>) => void;
+
+/**
+ * A server that speaks OpenAI's chat format, in whatever dialect: written for what servers send, not for what
+ * they should send. What is not understood is skipped and counted; an answer that is complete stays, whatever
+ * follows it.
+ */
+export function compatibleClient(
+  choice: CompatibleChoice,
+  exchange: Exchange,
+  report: ReportOddities,
+): ProviderClient {
+  const write = requestWriter(choice.model, choice.options);
+  const url = `${choice.baseUrl.replace(/\/+$/, '')}/chat/completions`;
+  const headers = headersOf(choice);
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+    const answer = await exchange(url, headers, write(request), signal);
+    const oddities = new Map<Oddity, number>();
+    let isReusable = false;
+    try {
+      if (answer.status >= 300) throw await refused(answer);
+      const reader = new AnswerReader({
+        headers: answer.headers,
+        offered: new Set(request.tools?.map(({ name }) => name)),
+        note: (oddity) => void oddities.set(oddity, (oddities.get(oddity) ?? 0) + 1),
+      });
+      const outcome = yield* readParts(answer, reader);
+      isReusable = outcome !== 'silent';
+      yield* reader.end(outcome !== 'broken');
+    } finally {
+      if (oddities.size > 0) report(oddities);
+      if (isReusable) answer.release();
+      else answer.destroy();
+    }
+  }
+  return { stream };
+}
+
+function headersOf({ apiKey, headers = {} }: CompatibleChoice): Readonly<Record<string, string>> {
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Parley',
+    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    ...Object.fromEntries(own),
+  };
+}
+
+/**
+ * How the reading ended: the server ended its answer or said that it is done; a complete answer was followed by
+ * silence; or the connection broke, which does a complete answer no harm.
+ */
+type Outcome = 'ended' | 'silent' | 'broken';
+
+async function* readParts(
+  answer: HttpAnswer,
+  reader: AnswerReader,
+): AsyncGenerator<AnswerPart, Outcome> {
+  for (;;) {
+    const read = answer.body.next();
+    let piece: IteratorResult<Uint8Array, unknown> | null;
+    try {
+      piece = reader.isComplete() ? await withinGrace(read) : await read;
+    } catch (thrown) {
+      // Without a finish reason, an answer that breaks off may be half of one, however good it looks.
+      if (reader.isComplete()) return 'broken';
+      throw thrown;
+    }
+    if (piece === null) return 'silent';
+    if (piece.done) return 'ended';
+    yield* reader.push(piece.value);
+    if (reader.isDone()) {
+      await answer.body.return?.();
+      return 'ended';
+    }
+  }
+}
+
+/** Null where nothing comes: some servers keep the connection open behind a complete answer. */
+async function withinGrace<T>(read: Promise<T>): Promise<T | null> {
+  // Nobody else waits for it where the time is up.
+  read.catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, GRACE_MS, null);
+  });
+  try {
+    return await Promise.race([read, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What a server says with an error status, as far as it comes. */
+async function refused(answer: HttpAnswer): Promise<Error> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  try {
+    while (size < MAX_ERROR_BYTES) {
+      const { done, value } = await answer.body.next();
+      if (done) break;
+      pieces.push(value);
+      size += value.length;
+    }
+  } catch {
+    // The status alone says most of it.
+  }
+  const body = Buffer.concat(pieces).toString().slice(0, MAX_ERROR_BYTES);
+  return refusalOf(answer.status, body, answer.headers);
+}

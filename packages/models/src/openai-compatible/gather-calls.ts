@@ -1,0 +1,219 @@
+import type { AnswerPart } from '../answer-parts.ts';
+import type { ModelToolCall } from '../chat-model.ts';
+import {
+  isObject,
+  type JsonObject,
+  type JsonScan,
+  NOTHING_SCANNED,
+  numberOf,
+  parseJson,
+  scanJson,
+  textOf,
+} from './json-scan.ts';
+
+/** A call whose pieces are arriving. */
+interface OpenCall {
+  /** Unique within the answer, whatever the server says. */
+  readonly id: string;
+  /** As the server names it; null until it does. */
+  givenId: string | null;
+  index: number | null;
+  name: string;
+  written: string;
+  scan: JsonScan;
+  /** The newest piece that was a whole object by itself: some servers send the arguments whole at the end. */
+  whole: string | null;
+  signature: string | undefined;
+}
+
+/** One piece of a call as far as it can be understood. */
+interface Piece {
+  readonly id: string | null;
+  readonly index: number | null;
+  readonly name: string;
+  readonly input: string;
+  readonly signature: string | undefined;
+}
+
+/**
+ * Servers disagree on how pieces of calls belong together: index and id may be missing, repeated, zero for all or
+ * new in each piece; names come again or in halves; arguments as objects, and whole after they came in pieces.
+ * `offered` are the names of the tools, which tells half a name from a second call.
+ */
+export class CallGatherer {
+  readonly #calls: OpenCall[] = [];
+  readonly #offered: ReadonlySet<string>;
+
+  constructor(offered: ReadonlySet<string>) {
+    this.#offered = offered;
+  }
+
+  /** Adds `tool_calls` of a chunk. `isWhole`: of a message, whose calls are in their order and without pieces. */
+  add(toolCalls: unknown, isWhole: boolean): readonly AnswerPart[] {
+    const list: unknown[] = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
+    const parts: AnswerPart[] = [];
+    for (const [position, one] of list.entries()) {
+      if (!isObject(one)) continue;
+      const place = isWhole || list.length > 1 ? position : null;
+      this.#addPiece(pieceOf(one, place), parts);
+    }
+    return parts;
+  }
+
+  #addPiece(piece: Piece, parts: AnswerPart[]): void {
+    const known = this.#targetOf(piece);
+    const call = known ?? this.#open(piece);
+    if (known === null) parts.push({ type: 'call-start', id: call.id, name: piece.name });
+    call.givenId ??= piece.id;
+    call.index ??= piece.index;
+    call.signature ??= piece.signature;
+    if (known !== null) call.name = this.#longerName(call, piece.name);
+    const input = freshInput(call, piece.input);
+    if (input === '') return;
+    if (isWholeObject(input)) call.whole = input;
+    call.written += input;
+    call.scan = scanJson(call.scan, input).scan;
+    parts.push({ type: 'call-input', id: call.id, text: input });
+  }
+
+  #open({ id, index, name }: Piece): OpenCall {
+    const isFree = id !== null && this.#calls.every((call) => call.id !== id);
+    const call: OpenCall = {
+      id: isFree ? id : this.#freeId(),
+      givenId: id,
+      index,
+      name,
+      written: '',
+      scan: NOTHING_SCANNED,
+      whole: null,
+      signature: undefined,
+    };
+    this.#calls.push(call);
+    return call;
+  }
+
+  #freeId(): string {
+    let nth = this.#calls.length + 1;
+    while (this.#calls.some(({ id }) => id === `call_${nth}`)) nth += 1;
+    return `call_${nth}`;
+  }
+
+  /** The call that a piece continues; null: it begins one. */
+  #targetOf(piece: Piece): OpenCall | null {
+    const { id, index } = piece;
+    const named = id === null ? undefined : this.#calls.findLast((call) => call.givenId === id);
+    if (named !== undefined) {
+      const isElsewhere = index !== null && named.index !== null && index !== named.index;
+      if (!isElsewhere) return this.#continues(named, piece) ? named : null;
+      return this.#calls.findLast((call) => call.index === index && call.givenId === id) ?? null;
+    }
+    const before =
+      index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
+    if (before === undefined) {
+      // A server that stops to number its pieces goes on with the last call.
+      return index === null || piece.name !== '' || id !== null
+        ? null
+        : (this.#calls.at(-1) ?? null);
+    }
+    if (id === null || before.givenId === null)
+      return this.#continues(before, piece) ? before : null;
+    return this.#continuesUnderNewId(before, piece) ? before : null;
+  }
+
+  #continues(call: OpenCall, { name, input, index }: Piece): boolean {
+    if (name === '' || call.name === '') return true;
+    if (name !== call.name && this.#offered.has(name) && this.#offered.has(call.name)) return false;
+    if (call.written === '') return true;
+    if (!call.scan.isClosed) {
+      const isSamePlace = index !== null && index === call.index;
+      return !isWholeObject(input) || isSamePlace;
+    }
+    if (input === '') return name === call.name && index !== null && index === call.index;
+    return isSameJson(input, call.written);
+  }
+
+  /** Some servers make a new id for each piece; a name that comes with it begins a call. */
+  #continuesUnderNewId(call: OpenCall, { name, input }: Piece): boolean {
+    if (call.scan.isClosed) return name === '' && call.written.trim() === '{}';
+    if (name === '') return true;
+    return name === call.name && call.written !== '' && !input.trimStart().startsWith('{');
+  }
+
+  #longerName(call: OpenCall, name: string): string {
+    if (name === '' || name === call.name || call.written !== '') return call.name || name;
+    if (this.#offered.has(call.name)) return call.name;
+    return name.startsWith(call.name) ? name : call.name + name;
+  }
+
+  /** Whether there is a call whose arguments have begun and not ended. */
+  isOpen(): boolean {
+    return this.#calls.some(({ written, scan }) => written.trim() !== '' && !scan.isClosed);
+  }
+
+  /** All calls, in the order of the server, and how many had no name and were dropped. */
+  end(): { readonly calls: readonly ModelToolCall[]; readonly dropped: number } {
+    const named = this.#calls.filter(({ name }) => name.trim() !== '');
+    return { calls: inOrder(named).map(callOf), dropped: this.#calls.length - named.length };
+  }
+}
+
+function pieceOf(wire: JsonObject, position: number | null): Piece {
+  const { id, index } = wire;
+  const own = isObject(wire.function) ? wire.function : wire;
+  const extra = isObject(wire.extra_content) ? wire.extra_content.google : null;
+  return {
+    id: textOf(id) ?? (typeof id === 'number' ? String(id) : null),
+    index: numberOf(index) ?? position,
+    name: textOf(own.name) ?? '',
+    input: inputOf(own.arguments),
+    signature: (isObject(extra) ? textOf(extra.thought_signature) : null) ?? undefined,
+  };
+}
+
+/** Arguments are text by the protocol; some servers send the object itself. */
+function inputOf(given: unknown): string {
+  if (given === undefined || given === null || given === 'null') return '';
+  if (typeof given === 'string') return given;
+  // PHP has one empty list for both.
+  return Array.isArray(given) && given.length === 0 ? '{}' : JSON.stringify(given);
+}
+
+/** What a piece adds to the arguments; nothing where it repeats them. */
+function freshInput(call: OpenCall, input: string): string {
+  if (!call.scan.isClosed || input.trim() === '') return input;
+  if (isSameJson(input, call.written)) return '';
+  // An empty object held the place of arguments that come only now.
+  if (call.written.trim() === '{}') {
+    call.written = '';
+    call.scan = NOTHING_SCANNED;
+  }
+  return input;
+}
+
+function isWholeObject(text: string): boolean {
+  const trimmed = text.trim();
+  return trimmed.startsWith('{') && trimmed.endsWith('}') && isObject(parseJson(trimmed));
+}
+
+function isSameJson(one: string, other: string): boolean {
+  if (one === other) return true;
+  const value = parseJson(one);
+  return value !== undefined && JSON.stringify(value) === JSON.stringify(parseJson(other));
+}
+
+/** By index where all have one of their own, else as they began. */
+function inOrder(calls: readonly OpenCall[]): readonly OpenCall[] {
+  const indices = new Set(calls.map(({ index }) => index));
+  const areNumbered = indices.size === calls.length && !indices.has(null);
+  return areNumbered ? calls.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)) : calls;
+}
+
+function callOf({ id, name, written, whole, signature }: OpenCall): ModelToolCall {
+  const isValid = whole === null || isObject(parseJson(written));
+  return {
+    id,
+    name,
+    arguments: isValid ? written : whole,
+    ...(signature !== undefined && { signature }),
+  };
+}

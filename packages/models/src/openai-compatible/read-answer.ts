@@ -1,0 +1,317 @@
+import { type AnswerPart, type FinishReason, StreamFailure } from '../answer-parts.ts';
+import { CallGatherer } from './gather-calls.ts';
+import { isObject, type JsonObject, textOf } from './json-scan.ts';
+import { EventReader, type WireEvent } from './read-events.ts';
+import { errorIn } from './wire-errors.ts';
+import { addUsage, NO_USAGE, reportedUsage } from './wire-usage.ts';
+
+/** What was odd about an answer and did it no harm; counted, and named in the log. */
+export type Oddity =
+  /** Text between the events that is no JSON. */
+  | 'unreadable'
+  /** JSON that carries nothing of an answer. */
+  | 'unknown-event'
+  /** A piece of text or reasoning in a form that was not understood. */
+  | 'unknown-content'
+  /** A call without a name. */
+  | 'nameless-call'
+  /** The answer ended without a word why. */
+  | 'no-finish-reason'
+  | 'error-after-answer';
+
+/** What the reader of an answer knows about its call. */
+export interface AnswerContext {
+  /** Of the answer, in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Names of the tools that were offered. */
+  readonly offered: ReadonlySet<string>;
+  note(oddity: Oddity): void;
+}
+
+/** What an answer consists of so far. */
+interface Gathered {
+  text: string;
+  reasoning: string;
+  hasRefusal: boolean;
+  hasCalls: boolean;
+  /** Whether text came in pieces. */
+  hasDeltas: boolean;
+  /** Whether anything looked like a model's answer. */
+  isAnswer: boolean;
+  isDone: boolean;
+  unreadable: number;
+  rawReason: string | null;
+  /** Whether messages come in pieces; null: not known yet. */
+  areMessagesPieces: boolean | null;
+  servedModel: string | null;
+}
+
+/** Turns the bytes of one answer in OpenAI's chat format into parts, in whatever pieces they arrive. */
+export class AnswerReader {
+  readonly #context: AnswerContext;
+  readonly #decoder = new TextDecoder();
+  readonly #events = new EventReader();
+  readonly #calls: CallGatherer;
+  readonly #seen: Gathered = {
+    text: '',
+    reasoning: '',
+    hasRefusal: false,
+    hasCalls: false,
+    hasDeltas: false,
+    isAnswer: false,
+    isDone: false,
+    unreadable: 0,
+    rawReason: null,
+    areMessagesPieces: null,
+    servedModel: null,
+  };
+  #usage = NO_USAGE;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#calls = new CallGatherer(context.offered);
+  }
+
+  push(bytes: Uint8Array): readonly AnswerPart[] {
+    const parts: AnswerPart[] = [{ type: 'alive' }];
+    const text = this.#decoder.decode(bytes, { stream: true });
+    for (const event of this.#events.push(text)) this.#take(event, parts);
+    return parts;
+  }
+
+  /** Whether the stream said that it is done. */
+  isDone(): boolean {
+    return this.#seen.isDone;
+  }
+
+  /** Whether nothing that follows can harm the answer: it has a finish reason, or the stream said it is done. */
+  isComplete(): boolean {
+    const { isDone, rawReason } = this.#seen;
+    return isDone || (rawReason !== null && unifiedReason(this.#seen) !== 'error');
+  }
+
+  #take(event: WireEvent, parts: AnswerPart[]): void {
+    if (event.type === 'done') this.#seen.isDone = true;
+    else if (event.type === 'unreadable') {
+      this.#seen.unreadable += 1;
+      this.#context.note('unreadable');
+    } else if (isObject(event.value)) this.#takeChunk(event.value, event.name, parts);
+    else this.#context.note('unknown-event');
+  }
+
+  #takeChunk(chunk: JsonObject, name: string, parts: AnswerPart[]): void {
+    const wasComplete = this.isComplete();
+    this.#usage = addUsage(this.#usage, chunk);
+    this.#seen.servedModel = textOf(chunk.model) ?? this.#seen.servedModel;
+    const choice = choiceOf(chunk);
+    this.#seen.isAnswer ||= choice !== null || 'choices' in chunk;
+    if (choice !== null) this.#takeChoice(choice, parts);
+    const error = errorIn(chunk, {
+      name,
+      headers: this.#context.headers,
+      isAnswer: choice !== null,
+    });
+    if (error !== null && wasComplete) this.#context.note('error-after-answer');
+    else if (error !== null) parts.push({ type: 'error', error });
+    else if (choice === null && !isExpected(chunk)) this.#context.note('unknown-event');
+  }
+
+  #takeChoice(choice: JsonObject, parts: AnswerPart[]): void {
+    this.#seen.rawReason = reasonOf(choice) ?? this.#seen.rawReason;
+    const { delta, message, done } = choice;
+    // Ollama's own format, in which each message is a piece.
+    if (typeof done === 'boolean') this.#seen.areMessagesPieces = true;
+    if (isObject(delta) && saysSomething(delta)) this.#takeSaid(delta, false, parts);
+    else if (isObject(message)) this.#takeSaid(message, true, parts);
+    else if (textOf(message) !== null || textOf(delta) !== null) {
+      this.#addText(parts, 'text', textOf(delta) ?? this.#freshText('text', textOf(message) ?? ''));
+    } else this.#addText(parts, 'text', textOf(choice.text) ?? '');
+  }
+
+  #takeSaid(said: JsonObject, isWhole: boolean, parts: AnswerPart[]): void {
+    const content = contentOf(said.content, this.#context.note);
+    const refusal = textOf(said.refusal);
+    this.#seen.hasRefusal ||= refusal !== null;
+    const reasoning = reasoningOf(said) + joined(content, 'reasoning');
+    const text = joined(content, 'text') + (refusal ?? '');
+    if (isWhole) {
+      this.#addText(parts, 'reasoning', this.#freshText('reasoning', reasoning));
+      this.#addText(parts, 'text', this.#freshText('text', text));
+    } else {
+      this.#seen.hasDeltas ||= text !== '';
+      this.#addText(parts, 'reasoning', reasoning);
+      this.#addText(parts, 'text', text);
+    }
+    const { tool_calls: toolCalls, function_call: legacy } = said;
+    const made = hasEntries(toolCalls) ? toolCalls : isObject(legacy) ? [legacy] : [];
+    for (const part of this.#calls.add(made, isWhole)) {
+      this.#seen.hasCalls = true;
+      parts.push(part);
+    }
+  }
+
+  /**
+   * Of a `message` what is new: some servers send the answer so far in each event, or all of it once more behind
+   * its pieces; others send pieces under this name.
+   */
+  #freshText(type: SaidText['type'], text: string): string {
+    const before = type === 'text' ? this.#seen.text : this.#seen.reasoning;
+    if (before === '' || text === '' || this.#seen.areMessagesPieces === true) return text;
+    const at = text.indexOf(before.trim());
+    const isWhole = at !== -1 && text.slice(0, at).trim() === '';
+    if (isWhole) return text.slice(at + before.trim().length).trimEnd();
+    if (this.#seen.hasDeltas) return '';
+    this.#seen.areMessagesPieces = true;
+    return text;
+  }
+
+  #addText(parts: AnswerPart[], type: 'text' | 'reasoning', text: string): void {
+    if (text === '') return;
+    if (type === 'text') this.#seen.text += text;
+    else this.#seen.reasoning += text;
+    const last = parts.at(-1);
+    // What arrived together is one part.
+    if (last?.type === type) parts[parts.length - 1] = { type, text: last.text + text };
+    else parts.push({ type, text });
+  }
+
+  /**
+   * The calls and the end. `isClean`: the server ended its answer, and the connection did not break. Throws a
+   * `StreamFailure` where there is no answer, or only a part.
+   */
+  end(isClean: boolean): readonly AnswerPart[] {
+    const parts: AnswerPart[] = [];
+    for (const event of this.#events.push(this.#decoder.decode())) this.#take(event, parts);
+    const last = this.#events.end();
+    // Half an event may be odd in any way; only its beginning was wanted.
+    for (const event of last.events) this.#take(event, parts);
+    if (parts.some(({ type }) => type === 'error')) return parts;
+    const says = this.#seen.text !== '' || this.#seen.hasCalls;
+    if (!this.isComplete()) {
+      if (!isClean || last.isCut || this.#calls.isOpen())
+        throw new StreamFailure(says ? 'broken-off' : 'empty');
+      if (says && this.#seen.rawReason === null) this.#context.note('no-finish-reason');
+    }
+    if (!this.#seen.isAnswer && !says)
+      throw new StreamFailure(emptyKind(this.#seen, this.#context.headers));
+    const { calls: made, dropped } = this.#calls.end();
+    for (let nth = 0; nth < dropped; nth += 1) this.#context.note('nameless-call');
+    return [
+      ...parts,
+      ...made.map((call) => ({ type: 'tool-call', call }) as const),
+      {
+        type: 'finish',
+        reason:
+          this.#seen.rawReason === null && made.length > 0
+            ? 'tool-calls'
+            : unifiedReason(this.#seen),
+        rawReason: this.#seen.rawReason,
+        usage: reportedUsage(this.#usage),
+        servedModel: this.#seen.servedModel,
+      },
+    ];
+  }
+}
+
+/** A page of a web server is no answer; a stream with nothing but pings is an empty one. */
+function emptyKind(
+  { unreadable, isDone }: Gathered,
+  headers: Readonly<Record<string, string>>,
+): 'rubbish' | 'empty' {
+  if (unreadable > 0) return 'rubbish';
+  return isDone || headers['content-type']?.includes('event-stream') ? 'empty' : 'rubbish';
+}
+
+/** Events of a stream that carry no piece: counts, what a filter thinks of the question, pings. */
+function isExpected(chunk: JsonObject): boolean {
+  const keys = Object.keys(chunk);
+  return keys.length === 0 || 'choices' in chunk || 'usage' in chunk || 'type' in chunk;
+}
+
+/** The choice of a chunk; where there are no choices, the chunk itself in other formats (Ollama's own, TGI's). */
+function choiceOf(chunk: JsonObject): JsonObject | null {
+  const { choices } = chunk;
+  if (Array.isArray(choices)) return choices.find((choice) => isObject(choice)) ?? null;
+  if (isObject(choices)) return choices;
+  // Some gateways wrap the answer of another server.
+  const inner = [chunk.result, chunk.output, chunk.data].find((one) => isObject(one));
+  if (inner !== undefined) return choiceOf(inner);
+  if (isObject(chunk.delta) || isObject(chunk.message)) return chunk;
+  const text = textOf(chunk.response) ?? textOf(chunk.content) ?? textOf(chunk.text);
+  if (text !== null) return { ...chunk, delta: { content: text } };
+  return reasonOf(chunk) === null ? null : chunk;
+}
+
+/** Empty text, and `null` as text (DashScope), are no reason yet; Ollama's own format has one of its own. */
+function reasonOf(choice: JsonObject): string | null {
+  const { finish_reason: reason, done_reason: ownReason, done } = choice;
+  const written = textOf(reason) ?? (done === true ? (textOf(ownReason) ?? 'stop') : null);
+  return written === null || /^(null|none)$/i.test(written) ? null : written;
+}
+
+function saysSomething({ content, tool_calls, function_call, refusal, ...rest }: JsonObject) {
+  const hasContent = content !== undefined && content !== null && content !== '';
+  const hasCalls = hasEntries(tool_calls) || isObject(function_call);
+  return hasContent || hasCalls || textOf(refusal) !== null || reasoningOf(rest) !== '';
+}
+
+function hasEntries(list: unknown): boolean {
+  return Array.isArray(list) ? list.length > 0 : isObject(list);
+}
+
+/** The names that servers give to what a model thinks; some send the same under two of them. */
+function reasoningOf(said: JsonObject): string {
+  const { reasoning_content: content, reasoning, thinking, reasoning_details: details } = said;
+  const text = textOf(content) ?? textOf(reasoning) ?? textOf(thinking);
+  if (text !== null) return text;
+  const parts: unknown[] = [reasoning, ...(Array.isArray(details) ? details : [])];
+  return parts
+    .filter((part) => isObject(part))
+    .map((part) => textOf(part.text) ?? textOf(part.summary) ?? textOf(part.content) ?? '')
+    .join('');
+}
+
+interface SaidText {
+  readonly type: 'text' | 'reasoning';
+  readonly text: string;
+}
+
+function joined(said: readonly SaidText[], type: SaidText['type']): string {
+  return said.map((one) => (one.type === type ? one.text : '')).join('');
+}
+
+/** Text, a list of parts, one part, or a number that a model wrote and a server took for one. */
+function contentOf(content: unknown, note: AnswerContext['note']): readonly SaidText[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (typeof content === 'number') return [{ type: 'text', text: String(content) }];
+  if (Array.isArray(content)) return content.flatMap((part) => contentOf(part, note));
+  const said = isObject(content) ? partText(content) : null;
+  if (said === null) note('unknown-content');
+  return said === null ? [] : [said];
+}
+
+function partText(part: JsonObject): SaidText | null {
+  const type = /think|reason/i.test(String(part.type ?? '')) ? 'reasoning' : 'text';
+  const inner = part.text ?? part.thinking ?? part.content ?? part.reasoning ?? part.value;
+  if (typeof inner === 'string') return { type, text: inner };
+  const list: unknown[] = Array.isArray(inner) ? inner : [inner];
+  const texts = list.filter((one) => isObject(one)).map((one) => textOf(one.text ?? one.value));
+  const text = texts.filter((one) => one !== null).join('');
+  return text === '' ? null : { type, text };
+}
+
+const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
+  [/^(tool|function)[-_ ]?(call|use)/i, 'tool-calls'],
+  [/length|max_?(output_?)?tokens|truncat|context_window/i, 'length'],
+  [/filter|safety|sensitive|recitation|prohibited|blocklist|refus|moderat/i, 'content-filter'],
+  [/error|insufficient_system_resource|abort|cancel|fail/i, 'error'],
+  [/^(stop|eos|end|complete|finish|done|success)/i, 'stop'],
+];
+
+/** The reason in the words of this package. A refusal is why the answer ended, though it ended well. */
+function unifiedReason({ rawReason, hasRefusal }: Gathered): FinishReason {
+  const found = rawReason === null ? 'stop' : REASONS.find(([words]) => words.test(rawReason))?.[1];
+  if (found === 'stop' && hasRefusal) return 'content-filter';
+  return found ?? 'other';
+}

@@ -1,0 +1,201 @@
+import {
+  isObject,
+  type JsonScan,
+  NOTHING_SCANNED,
+  parseJson,
+  repairJson,
+  scanJson,
+} from './json-scan.ts';
+
+/** One thing that a server said; comments, empty events and borders are none. */
+export type WireEvent =
+  /** `name` is that of the event, usually empty; `value` is never null. */
+  | { readonly type: 'json'; readonly name: string; readonly value: unknown }
+  | { readonly type: 'done' }
+  /** Text that is no JSON: a page of a gateway, half an event. */
+  | { readonly type: 'unreadable' };
+
+/** The largest event, and the largest answer that is no stream, in characters: a hundred times the usual. */
+const MAX_EVENT = 4 * 1_024 * 1_024;
+
+/** A value that began on an earlier line. */
+interface OpenValue {
+  text: string;
+  scan: JsonScan;
+  /** A blank line came since: the server has ended its event within the value. */
+  isDivided: boolean;
+}
+
+/** Values on one line, where a server forgets the line breaks between its events. */
+const MAX_VALUES_OF_LINE = 1_000;
+
+const FIELD = /^[\s\uFEFF]*(data|event|id|retry)[ \t]*(?::[ \t]?(.*))?$/is;
+const DONE = /^["'[\s]*DONE["'\]\s]*$/i;
+/** The end of a stream without its line break, on a connection that stays open. */
+const DONE_AT_END = /^[\s\uFEFF]*data:\s*\[DONE\]$/;
+/** A connection that ends within its very last word. */
+const DONE_CUT = /^\s*(?:d?a?t?a?:?|data:\s*\[D?O?N?E?)$/;
+/** Between the elements of a list whose every line is an element. */
+const PUNCTUATION = /^[\s,\][]*$/;
+
+/**
+ * Reads server-sent events as servers write them, not as the standard wants them: a line of data that is JSON by
+ * itself is an event at once, so that blank lines may be missing; JSON may be spread over lines and events; lines
+ * of JSON without `data:` count, too (a plain answer, pretty-printed or not, and one object a line).
+ */
+export class EventReader {
+  #rest = '';
+  #afterReturn = false;
+  #name = '';
+  #open: OpenValue | null = null;
+  #events: WireEvent[] = [];
+
+  push(text: string): readonly WireEvent[] {
+    const unix = this.#withoutReturns(text);
+    this.#rest += unix;
+    if (unix.includes('\n')) {
+      const lines = this.#rest.split('\n');
+      this.#rest = lines.pop() ?? '';
+      for (const line of lines) this.#readLine(line);
+    }
+    if (this.#rest.length > MAX_EVENT) throw tooLarge();
+    if (this.#rest.length < 40 && DONE_AT_END.test(this.#rest)) {
+      this.#readLine(this.#rest);
+      this.#rest = '';
+    }
+    return this.#taken();
+  }
+
+  /** The rest, which may have no line break. `isCut`: it ended within a value. */
+  end(): { readonly events: readonly WireEvent[]; readonly isCut: boolean } {
+    if (!DONE_CUT.test(this.#rest)) this.#readLine(this.#rest);
+    this.#rest = '';
+    const isCut = this.#open !== null;
+    this.#dropOpen();
+    return { events: this.#taken(), isCut };
+  }
+
+  #taken(): readonly WireEvent[] {
+    const found = this.#events;
+    this.#events = [];
+    return found;
+  }
+
+  /** Line breaks are LF, CRLF or CR; the two characters of one may come in two pieces. */
+  #withoutReturns(text: string): string {
+    const isRest = this.#afterReturn && text.startsWith('\n');
+    this.#afterReturn = text === '' ? this.#afterReturn : text.endsWith('\r');
+    const own = isRest ? text.slice(1) : text;
+    return own.includes('\r') ? own.replace(/\r\n?/g, '\n') : own;
+  }
+
+  #readLine(line: string): void {
+    if (line === '') {
+      this.#name = '';
+      if (this.#open !== null) this.#open.isDivided = true;
+      return;
+    }
+    let left = this.#readPart(line);
+    for (let nth = 1; left !== ''; nth += 1) {
+      if (nth === MAX_VALUES_OF_LINE) return void this.#events.push({ type: 'unreadable' });
+      left = this.#readPart(left);
+    }
+  }
+
+  /** Returns what is left of the line behind the value that it began with. */
+  #readPart(line: string): string {
+    if (line.startsWith(':')) return '';
+    if (line.startsWith('data: ')) return this.#readData(line.slice(6));
+    const [, field, value = ''] = FIELD.exec(line) ?? [];
+    switch (field?.toLowerCase()) {
+      case 'data':
+        return this.#readData(value);
+      case 'event':
+        this.#name = value.trim();
+        return '';
+      case undefined:
+        return this.#readBare(line);
+      default:
+        return '';
+    }
+  }
+
+  #readData(value: string): string {
+    // Some gateways wrap the lines of another server once more.
+    const text = value.trim().replace(/^(?:data:\s*)+/i, '');
+    if (text === '') return '';
+    if (!DONE.test(text)) return this.#readText(value, text);
+    this.#dropOpen();
+    this.#events.push({ type: 'done' });
+    return '';
+  }
+
+  #readBare(line: string): string {
+    const text = line.replace(/^[\s\uFEFF]+/, '').trimEnd();
+    if (this.#open !== null) return this.#readText(line, text);
+    if (/^[[,\s]*\{/.test(text)) return this.#readText(text, text);
+    if (DONE.test(text)) this.#events.push({ type: 'done' });
+    else if (!PUNCTUATION.test(text)) this.#events.push({ type: 'unreadable' });
+    return '';
+  }
+
+  /** `text` is the line without what surrounds a value. */
+  #readText(line: string, text: string): string {
+    const whole = parseJson(text);
+    if (whole !== undefined && (this.#open === null || replaces(this.#open, whole))) {
+      this.#dropOpen();
+      this.#pushValue(whole);
+      return '';
+    }
+    if (this.#open !== null) return this.#grow(this.#open, line);
+    // A list at the top is read as its elements, one after the other.
+    const element = text.replace(/^[[,\s]+/, '');
+    if (element.startsWith('{')) {
+      this.#open = { text: '', scan: NOTHING_SCANNED, isDivided: false };
+      return this.#grow(this.#open, element);
+    }
+    this.#events.push({ type: 'unreadable' });
+    return '';
+  }
+
+  #pushValue(value: unknown): void {
+    // Some gateways write the JSON of an event as a string of JSON.
+    const inner = typeof value === 'string' ? (parseJson(value) ?? value) : value;
+    for (const one of Array.isArray(inner) ? inner : [inner]) {
+      if (one !== null) this.#events.push({ type: 'json', name: this.#name, value: one });
+    }
+  }
+
+  #grow(value: OpenValue, line: string): string {
+    // A line break within a string was meant as one; a border between two events was not.
+    const isWithin = value.text !== '' && value.scan.inString && !value.isDivided;
+    const piece = isWithin ? `\\n${line}` : line;
+    const { scan, end: at } = scanJson(value.scan, piece);
+    value.text += piece.slice(0, at);
+    value.scan = scan;
+    value.isDivided = false;
+    if (value.text.length > MAX_EVENT) throw tooLarge();
+    if (!scan.isClosed) return '';
+    this.#open = null;
+    const parsed = parseJson(value.text) ?? parseJson(repairJson(value.text));
+    if (parsed === undefined) this.#events.push({ type: 'unreadable' });
+    else this.#pushValue(parsed);
+    return piece.slice(at).replace(/^[,\s]+/, '');
+  }
+
+  #dropOpen(): void {
+    if (this.#open !== null) this.#events.push({ type: 'unreadable' });
+    this.#open = null;
+  }
+}
+
+/** Whether a line is an event of its own and not more of the value that is open. */
+function replaces(open: OpenValue, value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const isAnswer = 'choices' in value || 'error' in value;
+  return isAnswer || open.isDivided;
+}
+
+function tooLarge(): Error {
+  return new Error(`it sent more than ${MAX_EVENT} bytes at once`);
+}

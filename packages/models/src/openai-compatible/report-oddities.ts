@@ -1,0 +1,34 @@
+import { type Logger, type Meter, type Monotonic, silentMeter } from '@parley/core';
+import type { ReportOddities } from './client.ts';
+
+/** How often the log names the same model again, in ms; the metric counts every oddity. */
+const LOG_AGAIN_MS = 60 * 60 * 1_000;
+
+interface ReportDeps {
+  readonly logger: Logger;
+  readonly monotonic: Monotonic;
+  readonly meter?: Meter;
+}
+
+/**
+ * Counts what was skipped of the answers of a model, and names it in the log now and then. The log holds no text
+ * of an answer, which may be private.
+ */
+export function reportOddities(
+  model: string,
+  { logger, monotonic, meter = silentMeter }: ReportDeps,
+): ReportOddities {
+  let loggedAt: number | null = null;
+  return (oddities) => {
+    for (const [kind, times] of oddities) {
+      meter.count('parley_model_oddities_total', { kind }, times);
+    }
+    const now = monotonic();
+    if (loggedAt !== null && now - loggedAt < LOG_AGAIN_MS) return;
+    loggedAt = now;
+    logger.warn(
+      { model, ...Object.fromEntries(oddities) },
+      'The server sent an answer with parts that are not of the protocol; the rest of it was used.',
+    );
+  };
+}

@@ -1,0 +1,117 @@
+import { isObject, type JsonObject, numberOf, parseJson, textOf } from './json-scan.ts';
+
+/** The most of an error that is kept, in characters. */
+const MAX_BODY = 20_000;
+
+/** What a server said instead of an answer, in the fields that `failureFacts` reads. */
+export class WireError extends Error {
+  override readonly name = 'WireError';
+  /** Of HTTP, or the number that an error inside an answer carries; null where it carries none. */
+  readonly statusCode: number | null;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  /** JSON, as the server wrote it. */
+  readonly responseBody: string;
+
+  constructor(
+    message: string,
+    statusCode: number | null,
+    responseBody: string,
+    responseHeaders: Readonly<Record<string, string>>,
+  ) {
+    super(message);
+    this.statusCode = statusCode;
+    this.responseBody = responseBody.slice(0, MAX_BODY);
+    this.responseHeaders = responseHeaders;
+  }
+}
+
+/** The answer of a server that refused a request, with what it says about it. */
+export function refusalOf(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): WireError {
+  // A stream that was opened before it failed; a list of one, as Gemini sends.
+  const text = body
+    .trim()
+    .replace(/^(?:event:[^\n]*\n)?\s*data:\s*/, '')
+    .replace(/^\[\s*(\{[\s\S]*\})\s*\]$/, '$1');
+  const parsed = parseJson(text);
+  const message = isObject(parsed) ? messageOf(parsed) : null;
+  return new WireError(message ?? `status ${status}`, status, text, headers);
+}
+
+/**
+ * The error inside of an answer with status 200; null where a chunk is none. Servers write it as text or as an
+ * object, within the chunk or within its choice, or make it the chunk itself.
+ */
+export function errorIn(
+  chunk: JsonObject,
+  event: {
+    readonly name: string;
+    readonly headers: Readonly<Record<string, string>>;
+    /** Whether the chunk carries an answer, too; then only a field of its own makes an error. */
+    readonly isAnswer: boolean;
+  },
+): WireError | null {
+  const found = errorField(chunk) ?? (event.isAnswer ? null : bareError(chunk, event.name));
+  if (found === null) return null;
+  const error = typeof found === 'string' ? { message: found } : found;
+  const status = statusOf(error) ?? statusOf(chunk);
+  const message = messageOf(error) ?? messageOf(chunk) ?? '';
+  // One shape for the one reader of all errors.
+  const body = JSON.stringify({ error: { ...error, message } });
+  return new WireError(message, status, body, event.headers);
+}
+
+function errorField(chunk: JsonObject): JsonObject | string | null {
+  const { choices, error, base_resp: base } = chunk;
+  const choice: unknown = Array.isArray(choices) ? choices[0] : choices;
+  for (const one of [error, isObject(choice) ? choice.error : null]) {
+    if (isObject(one) && !saysSuccess(one)) return one;
+    const text = textOf(one);
+    if (text !== null) return text;
+  }
+  // MiniMax says in each chunk how it is.
+  if (!isObject(base) || !numberOf(base.status_code)) return null;
+  return { code: numberOf(base.status_code), message: textOf(base.status_msg) ?? '' };
+}
+
+/** Some gateways send an empty error, or one with the code of success, beside each answer. */
+function saysSuccess({ code, ...rest }: JsonObject): boolean {
+  return isSuccess(code) || (!code && Object.values(rest).every((value) => !value));
+}
+
+function isSuccess(code: unknown): boolean {
+  return [0, 200].includes(numberOf(code) ?? -1);
+}
+
+/** An object that is an error as a whole: FastAPI's `detail`, vLLM's `object: error`, a code with a message. */
+function bareError(chunk: JsonObject, eventName: string): JsonObject | null {
+  const { object, type, detail, errors, status, success, code, message, msg } = chunk;
+  const isNamed = /error/i.test(eventName) || object === 'error' || type === 'error';
+  const isFailed = success === false || status === 'error' || status === 'failed';
+  const isCoded = (numberOf(code) ?? textOf(code)) !== null && !isSuccess(code);
+  const says = message !== undefined || msg !== undefined;
+  const isError = isNamed || isFailed || detail !== undefined || (isCoded && says);
+  if (!isError) return null;
+  const [first]: unknown[] = Array.isArray(errors) ? errors : [];
+  return isObject(first) ? { ...chunk, ...first } : chunk;
+}
+
+/** Numbers of HTTP for failures; other numbers are a provider's own codes. */
+function statusOf(error: JsonObject): number | null {
+  const codes = [error.status, error.status_code, error.code, error.http_code, error.statusCode];
+  const found = codes.map(numberOf).find((code) => code !== null && code >= 400 && code < 600);
+  return found ?? null;
+}
+
+function messageOf(error: JsonObject): string | null {
+  const inner = isObject(error.error) ? textOf(error.error.message) : textOf(error.error);
+  const own =
+    textOf(error.message) ?? textOf(error.msg) ?? textOf(error.detail) ?? textOf(error.reason);
+  if (inner ?? own) return inner ?? own;
+  const { detail } = error;
+  const [first]: unknown[] = Array.isArray(detail) ? detail : [detail];
+  return isObject(first) ? (textOf(first.msg) ?? textOf(first.message)) : null;
+}

@@ -1,0 +1,107 @@
+import type { ReportedUsage } from '../chat-model.ts';
+import { isObject, type JsonObject, numberOf, parseJson } from './json-scan.ts';
+
+/** Tokens that a server has counted so far; null where it said nothing. */
+export interface WireUsage {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cached: number | null;
+}
+
+export const NO_USAGE: WireUsage = { input: null, output: null, cached: null };
+
+/**
+ * Adds the counts of a chunk, wherever a server puts them. Many count again with each chunk, and some send zeros or
+ * nothing at the end: the last count that says something stays.
+ */
+export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
+  return usageObjects(chunk).reduce((sum: WireUsage, usage) => {
+    const { input, output, cached } = countsOf(usage);
+    return {
+      input: input || sum.input,
+      output: output || sum.output,
+      cached: cached || sum.cached,
+    };
+  }, known);
+}
+
+/** The counts in the form of the port. */
+export function reportedUsage({ input, output, cached }: WireUsage): ReportedUsage {
+  return {
+    inputTokens: { total: input ?? undefined, cacheRead: cached ?? undefined },
+    outputTokens: { total: output ?? undefined },
+  };
+}
+
+/**
+ * `usage`; within the choice (Moonshot); `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is
+ * the least exact and so the first to be replaced; at the top, `prompt_eval_count` (Ollama's own format).
+ */
+function usageObjects(chunk: JsonObject): readonly JsonObject[] {
+  const { choices, usage, x_groq, usageMetadata, timings } = chunk;
+  const choice: unknown = Array.isArray(choices) ? choices[0] : choices;
+  const found = [
+    timings,
+    'eval_count' in chunk || 'prompt_eval_count' in chunk ? chunk : null,
+    usageMetadata,
+    isObject(x_groq) ? x_groq.usage : null,
+    isObject(choice) ? choice.usage : null,
+    usage,
+  ];
+  // Some gateways send the object as text.
+  return found
+    .map((one) => (typeof one === 'string' ? parseJson(one) : one))
+    .filter((one) => isObject(one));
+}
+
+function countsOf(usage: JsonObject): WireUsage {
+  const output = first(usage, [
+    'completion_tokens',
+    'output_tokens',
+    'candidatesTokenCount',
+    'eval_count',
+    'predicted_n',
+    'tokens_predicted',
+  ]);
+  const total = first(usage, ['total_tokens', 'totalTokenCount']);
+  const cached =
+    detail(usage.prompt_tokens_details) ??
+    detail(usage.input_tokens_details) ??
+    first(usage, [
+      'prompt_cache_hit_tokens',
+      'cached_tokens',
+      'cache_read_input_tokens',
+      'cachedContentTokenCount',
+      'cache_n',
+    ]);
+  const given = first(usage, [
+    'prompt_tokens',
+    'input_tokens',
+    'promptTokenCount',
+    'prompt_eval_count',
+    'tokens_evaluated',
+  ]);
+  // llama.cpp counts only what it had to read; all others count what was cached, too.
+  const read = numberOf(usage.prompt_n);
+  const fromTimings = read === null ? null : read + (cached ?? 0);
+  const rest = total !== null && output !== null ? total - output : null;
+  return { input: given ?? fromTimings ?? positive(rest), output, cached };
+}
+
+function detail(details: unknown): number | null {
+  const object = typeof details === 'string' ? parseJson(details) : details;
+  return isObject(object) ? first(object, ['cached_tokens', 'cache_read_tokens']) : null;
+}
+
+/** The first of these counts that there is, as a whole number. */
+function first(usage: JsonObject, names: readonly string[]): number | null {
+  for (const name of names) {
+    const count = positive(numberOf(usage[name]));
+    if (count !== null) return count;
+  }
+  return null;
+}
+
+function positive(count: number | null): number | null {
+  return count === null || count < 0 ? null : Math.round(count);
+}

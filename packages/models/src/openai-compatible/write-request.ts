@@ -1,0 +1,161 @@
+import { withoutTemplateTokens } from '@parley/core';
+import {
+  type AssistantMessage,
+  type ModelImage,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  type SystemLayer,
+  toolArguments,
+} from '../chat-model.ts';
+import { imagesOf, joinTurns } from '../join-turns.ts';
+import { harmlessMessage, harmlessTool } from '../template-tokens.ts';
+
+/** System layers whose bytes are kept; a conversation has about ten. */
+const MAX_LAYERS = 200;
+/** The same in bytes of JSON. */
+const MAX_LAYER_BYTES = 4 * 1_024 * 1_024;
+
+/**
+ * Makes the function that writes requests to one model as the bytes of their JSON. Tools and the stable layers of
+ * the system prompt, which are nearly all of a request, are freed from tokens of chat templates (P18) and
+ * serialized once; the rest of the messages each time. `options` are more fields, as the settings have them.
+ */
+export function requestWriter(
+  model: string,
+  options: Readonly<Record<string, unknown>> = {},
+): (request: ModelRequest) => Uint8Array {
+  const { messages: _messages, tools: _tools, ...more } = options;
+  const tools = new WeakMap<ModelTool, Buffer>();
+  const layers = keptLayers();
+
+  function bytesOfTool(tool: ModelTool): Buffer {
+    const known = tools.get(tool);
+    if (known !== undefined) return known;
+    const { name, description, inputSchema: parameters } = harmlessTool(tool);
+    const made = bytesOf(json({ type: 'function', function: { name, description, parameters } }));
+    tools.set(tool, made);
+    return made;
+  }
+
+  function systemMessage(system: readonly SystemLayer[]): readonly Buffer[] {
+    const written = system.filter(({ text }) => text.trim() !== '').map(layers);
+    return written.length === 0 ? [] : [SYSTEM, ...separated(written, BETWEEN_LAYERS), END];
+  }
+
+  return ({ system, messages, tools: offered = [], maxOutputTokens }) => {
+    const head = json({
+      stream_options: { include_usage: true },
+      ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
+      ...more,
+      model,
+      stream: true,
+    });
+    const first = systemMessage(system);
+    const history = joinTurns(messages.map(harmlessMessage))
+      .map((message) => json(wireMessage(message)))
+      .join(',');
+    const comma = first.length > 0 && history !== '' ? ',' : '';
+    const list = separated(offered.map(bytesOfTool), COMMA);
+    return Buffer.concat([
+      bytesOf(`${head.slice(0, -1)},"messages":[`),
+      ...first,
+      // Nothing at all where there are none: some servers refuse an empty list.
+      bytesOf(`${comma}${history}]${list.length > 0 ? ',"tools":[' : '}'}`),
+      ...list,
+      ...(list.length > 0 ? [TOOLS_END] : []),
+    ]);
+  };
+}
+
+const COMMA = Buffer.from(',');
+const TOOLS_END = Buffer.from(']}');
+const SYSTEM = Buffer.from('{"role":"system","content":"');
+const END = Buffer.from('"}');
+/** A blank line, within a string of JSON. */
+const BETWEEN_LAYERS = Buffer.from('\\n\\n');
+
+/** Remembers stable layers by their text, the newest ones: what is between the quotes of their JSON. */
+function keptLayers(): (layer: SystemLayer) => Buffer {
+  const kept = new Map<string, Buffer>();
+  let size = 0;
+  return ({ text, stable }) => {
+    const known = kept.get(text);
+    const made = known ?? bytesOf(json(withoutTemplateTokens(text)).slice(1, -1));
+    if (!stable) return made;
+    if (known === undefined) size += made.length;
+    kept.delete(text);
+    kept.set(text, made);
+    for (const [oldest, bytes] of kept) {
+      if (kept.size <= MAX_LAYERS && size <= MAX_LAYER_BYTES) break;
+      kept.delete(oldest);
+      size -= bytes.length;
+    }
+    return made;
+  };
+}
+
+function separated(parts: readonly Buffer[], separator: Buffer): readonly Buffer[] {
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
+}
+
+/** JSON whose strings have no halves of characters, which many servers cannot read. */
+function json(value: unknown): string {
+  const text = JSON.stringify(value);
+  return /\\ud[89a-f]/i.test(text) ? JSON.stringify(value, wellFormed) : text;
+}
+
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
+/**
+ * Nearly every prompt has a character beyond Latin-1, so V8 keeps the whole text in UTF-16; its own way from
+ * there to UTF-8 takes three times as long.
+ */
+function bytesOf(text: string): Buffer {
+  const { transcode } = process.getBuiltinModule('node:buffer');
+  return transcode(Buffer.from(text, 'utf16le'), 'utf16le', 'utf8');
+}
+
+function wireMessage(message: ModelMessage): object {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: userContent(message) };
+    case 'assistant':
+      return assistantMessage(message);
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: message.content };
+  }
+}
+
+/** Pictures come before the text about them, as the providers advise. */
+function userContent(message: ModelMessage): string | readonly object[] {
+  const images = imagesOf(message);
+  if (images.length === 0) return message.content;
+  const text = message.content === '' ? [] : [{ type: 'text', text: message.content }];
+  return [...images.map(imagePart), ...text];
+}
+
+function imagePart({ mimeType, bytes }: ModelImage): object {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
+}
+
+/** Servers want arguments that are an object: what the model wrote instead is in the result, which says so. */
+function assistantMessage({ content, toolCalls = [] }: AssistantMessage): object {
+  if (toolCalls.length === 0) return { role: 'assistant', content };
+  return {
+    role: 'assistant',
+    content: content.trim() === '' ? null : content,
+    tool_calls: toolCalls.map((call) => ({
+      id: call.id,
+      type: 'function',
+      function: { name: call.name, arguments: JSON.stringify(toolArguments(call) ?? {}) },
+      // Gemini wants its thoughts back with the call.
+      ...(call.signature !== undefined && {
+        extra_content: { google: { thought_signature: call.signature } },
+      }),
+    })),
+  };
+}
