@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelTool } from '@parley/models';
-import { type AnswerPiece, AnswerSeparator } from '@parley/models/separate';
+import { type AnswerPiece, AnswerSeparator, type SeparatorOptions } from '@parley/models/separate';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -45,12 +45,12 @@ interface Separated {
 function separate(
   pieces: readonly string[],
   expected: z.infer<typeof Expected>,
-  startsInside = false,
+  start: SeparatorOptions['start'] = 'text',
 ) {
   const { asked, wantsJson, endedBy } = expected;
   const separator = new AnswerSeparator({
     offered: OFFERED,
-    startsInside,
+    start,
     wantsJson,
     isQuoted: (raw) => asked.includes(raw),
     maxCall: 10_000,
@@ -133,7 +133,7 @@ describe('answers with reasoning and calls in their text', () => {
     '[G20] are the same from a model whose answers begin within reasoning: %s',
     (name) => {
       const one = read(name);
-      const inside = separate([...one.answer], one.expected, true);
+      const inside = separate([...one.answer], one.expected, 'inside');
       if (one.expected.endedBy === undefined) {
         expect(compared(inside, one)).toMatchObject({
           text: one.expected.text,

@@ -131,7 +131,10 @@ function build(
   const { clock, fetch, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
   const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock };
   const report = reportOddities(id, deps);
-  const made = providerModel({ ...init, report, ...(fetch !== undefined && { fetch }) });
+  // Without its text, which may be private; the inspector has it.
+  const onDropped = (why: string) =>
+    deps.logger.warn({ model: id, why }, 'A call that the model wrote into its text was not run.');
+  const made = providerModel({ ...init, report, onDropped, ...(fetch !== undefined && { fetch }) });
   const model = retryingModel(made, sleep);
   return seeingModel(toolLessModel(bridgingModel(model)), choice.vision);
 }

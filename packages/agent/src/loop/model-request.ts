@@ -11,6 +11,7 @@ import {
   type Tracer,
 } from '@parley/core';
 import type {
+  AnswerAside,
   AnswerCut,
   ChatModel,
   ModelFinish,
@@ -49,6 +50,8 @@ export interface AskDeps {
   readonly tracer?: Tracer | undefined;
   /** Called with each new piece of the answer, in order. */
   onText(text: string): void;
+  /** Called where all text so far was reasoning: the answer begins now. */
+  onRestart?(): void;
 }
 
 /** What the model said; `text` is empty only beside calls. */
@@ -58,6 +61,8 @@ export interface ModelAnswer {
   readonly usage: StepUsage;
   /** The bound at which it was ended. */
   readonly cut?: AnswerCut | undefined;
+  /** What was separated from it. */
+  readonly aside?: AnswerAside | undefined;
   /** When it was asked, and the facts of that step. */
   readonly timing: StepTiming;
 }
@@ -101,6 +106,7 @@ async function listen(
       deps.meter.observe('parley_model_first_token_seconds', firstTokenMs);
     }
     if (event.type === 'text') deps.onText(event.text);
+    else if (event.type === 'restart') deps.onRestart?.();
     else if (event.type === 'tool-call') calls.push(event.call);
     else {
       const { inputTokens, outputTokens, cachedInputTokens } = event.usage;
@@ -109,7 +115,8 @@ async function listen(
       const { model: answered, costUsd } = event;
       const usage = { model: answered, inputTokens, outputTokens, cachedInputTokens, costUsd };
       const facts = modelFacts(model, event, calls, firstTokenMs);
-      return { text: event.text, calls, usage, cut: event.cut, timing: { startedAt, facts } };
+      const { text, cut, aside } = event;
+      return { text, calls, usage, cut, aside, timing: { startedAt, facts } };
     }
   }
   throw new Error(
@@ -120,7 +127,7 @@ async function listen(
 /** Names and numbers alone. */
 function modelFacts(
   { id }: ChatModel,
-  { model, usage, tries }: ModelFinish,
+  { model, usage, tries, aside }: ModelFinish,
   calls: readonly ModelToolCall[],
   firstTokenMs: number,
 ): Extract<StepFacts, { kind: 'model' }> {
@@ -133,6 +140,10 @@ function modelFacts(
     ...(model !== id && { insteadOf: id }),
     ...(tries !== undefined && { asked: tries }),
     calls: calls.map(({ name }) => name.slice(0, 80)),
+    ...(aside !== undefined && {
+      thoughtCharacters: aside.reasoningCharacters,
+      droppedCalls: aside.dropped.length,
+    }),
   };
 }
 
@@ -170,6 +181,8 @@ export interface RequestDraft {
   readonly tools: OfferedTools;
   /** The JSON that the answer must be. */
   readonly format?: ResponseFormat | undefined;
+  /** What is shown of the answer cannot be taken back. */
+  readonly appendsOnly?: boolean;
   /** Said behind the last result. */
   readonly closing?: string;
 }
@@ -217,6 +230,7 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
     messages: [...messages, ...withClosing(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
     ...(draft.format !== undefined && { format: draft.format }),
+    ...(draft.appendsOnly === true && { appendsOnly: true }),
   };
   return { request, prompt: { ...draft.prompt, system, userContext }, fill };
 }

@@ -20,6 +20,7 @@ import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
 import { cutNote, DEFAULT_ANSWER_MESSAGES } from '../answer/long-answer.ts';
 import { answerStream, type QuotableMessages } from '../answer/visible-text.ts';
 import type { HistoryFill } from '../context/history.ts';
+import { fittedCall } from '../tools/fit-call.ts';
 import type { CallLimits } from '../tools/tool.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import {
@@ -141,6 +142,7 @@ async function askStep(
     rounds,
     tools: offered,
     format: deps.format,
+    appendsOnly: at.route?.appends === true,
     ...(closing !== null && { closing }),
   };
   const { request, prompt, fill } = checkedRequest(full, at.reader, log);
@@ -149,14 +151,19 @@ async function askStep(
     deps.notice?.(fill);
   }
   deps.pass('model-called');
-  const stream = answerStream(deps.quotable(), ({ text, replyTo }) => {
-    // Whether it is the answer shows only when it has been checked, and nothing could be taken back.
-    if (deps.format !== undefined && at.route?.appends === true) return;
-    const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
-    bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
-  });
-  // It is sent together with what comes now, and precedes it.
-  stream.push(unsentIn(deps, rounds));
+  let shownStep = step;
+  const openStream = () => {
+    const opened = answerStream(deps.quotable(), ({ text, replyTo }) => {
+      // Whether it is the answer shows only when it has been checked, and nothing could be taken back.
+      if (deps.format !== undefined && at.route?.appends === true) return;
+      const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
+      bus.publish({ type: 'turn-delta', conversationId, turnId, step: shownStep, text, ...quoted });
+    });
+    // It is sent together with what comes now, and precedes it.
+    opened.push(unsentIn(deps, rounds));
+    return opened;
+  };
+  let stream = openStream();
   let said = '';
   const onText = (text: string): void => {
     said += text;
@@ -164,18 +171,33 @@ async function askStep(
     deps.shown?.(stream.shown());
   };
   const { clock, monotonic, meter, tracer } = deps;
-  const ask: AskDeps = { clock, monotonic, meter, tracer, onText };
+  // What was shown was reasoning: a step of another number replaces it.
+  const onRestart = (): void => {
+    shownStep += RESTARTED;
+    stream = openStream();
+  };
+  const ask: AskDeps = { clock, monotonic, meter, tracer, onText, onRestart };
   try {
     const answer = await askModel(deps.model, request, ask, stop);
     const note = deps.format === undefined ? cutNote(answer.text, answer.cut) : '';
     if (note !== '') onText(note);
     stream.end();
-    return { ...answer, text: answer.text + note };
+    return fittedAnswer({ ...answer, text: answer.text + note }, deps.tools);
   } catch (error) {
     // A provider charges for an answer that it started, and a question that is kept is asked again.
     if (stop.aborted || said !== '') await deps.cutOff?.(cutOffUsage(deps.model.id, request, said));
     throw error;
   }
+}
+
+/** Added to the number of a step whose text begins again; no turn has that many steps. */
+const RESTARTED = 1_000_000;
+
+/** With the calls as their tools take them, also for those who look at the turn. */
+function fittedAnswer(answer: ModelAnswer, tools: TurnLoopDeps['tools']): ModelAnswer {
+  const calls = answer.calls.map((call) => fittedCall(call, tools));
+  const facts = { ...answer.timing.facts, calls: calls.map(({ name }) => name.slice(0, 80)) };
+  return { ...answer, calls, timing: { ...answer.timing, facts } };
 }
 
 /** The answers that other messages joined before they were sent; where nothing can be taken back, the text of each step. */
@@ -244,7 +266,7 @@ async function checkedAnswer(
 
 function finalStep(
   deps: TurnLoopDeps,
-  { text, usage }: ModelAnswer,
+  { text, usage, aside }: ModelAnswer,
   rounds: readonly Round[],
 ): FinalStep {
   if (text.trim() === '') throw new TurnLimitError();
@@ -252,16 +274,18 @@ function finalStep(
     kind: 'answer',
     text: `${unsentIn(deps, rounds)}${text}`,
     usage: totalUsage([...rounds.map(({ step }) => step.usage), usage]),
+    ...(aside !== undefined && { aside }),
   };
 }
 
 function modelStep(
   { at }: TurnLoopDeps,
-  { text, calls, usage }: ModelAnswer,
+  { text, calls, usage, aside }: ModelAnswer,
   rounds: readonly Round[],
 ): ModelStep {
   const audience = audienceOf(at.reader);
-  return { kind: 'model', text, calls: named(calls, rounds), usage, audience };
+  const step = { kind: 'model', text, calls: named(calls, rounds), usage, audience } as const;
+  return { ...step, ...(aside !== undefined && { aside }) };
 }
 
 /** Some servers give every call the same id, or none; results must find theirs. */

@@ -1,4 +1,6 @@
+import type { DroppedWhy } from '../answer-parts.ts';
 import type { ModelTool } from '../chat-model.ts';
+import type { AnswerStart } from './reasoning-habit.ts';
 import type { WrittenCall } from './written-calls.ts';
 
 /** A part of an answer, in the order of the answer. */
@@ -10,6 +12,7 @@ export type AnswerPiece =
   /** A call as text that is not run; absent `call`: it cannot be read. */
   | {
       readonly kind: 'dropped';
+      readonly why: DroppedWhy;
       readonly call?: WrittenCall;
       readonly raw: string;
       readonly problem: string;
@@ -18,8 +21,11 @@ export type AnswerPiece =
 export interface SeparatorOptions {
   /** The tools that the request offers. */
   readonly offered: readonly ModelTool[];
-  /** The answers of this model begin within its reasoning: nothing is shown before that has ended. */
-  readonly startsInside: boolean;
+  /**
+   * Where the answers of this model begin. `inside`: nothing is shown before its reasoning has ended. `unknown`: the
+   * same where the beginning sounds like reasoning.
+   */
+  readonly start: AnswerStart;
   /** JSON without marks is the answer that was asked for. */
   readonly wantsJson: boolean;
   /** Whether a text stands in the request already; then a call in it is a quotation. */

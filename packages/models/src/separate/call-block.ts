@@ -1,3 +1,4 @@
+import type { DroppedWhy } from '../answer-parts.ts';
 import { fitCall } from '../calls/fit-call.ts';
 import type { AnswerPiece, SeparatorOptions } from './answer-piece.ts';
 import type { WrittenCall } from './written-calls.ts';
@@ -19,13 +20,19 @@ export function fitBlock(
   const fitted = calls.map((call) => ({ call, one: fitCall({ id: '', ...call }, offered) }));
   if (!isMarked && fitted.some(({ one }) => one.kind === 'no-tool')) return null;
   return fitted.map(({ call, one }): AnswerPiece => {
-    if (one.kind !== 'fits') return dropped(raw, one.problem, call);
+    if (one.kind === 'no-tool') return dropped('unknown-tool', raw, one.problem, call);
+    if (one.kind === 'misfit') return dropped('misfit', raw, one.problem, call);
     const { name, arguments: given } = one.call;
     return { kind: 'call', call: { name, arguments: given }, raw };
   });
 }
 
-export function dropped(raw: string, problem: string, call?: WrittenCall): AnswerPiece {
+export function dropped(
+  why: DroppedWhy,
+  raw: string,
+  problem: string,
+  call?: WrittenCall,
+): AnswerPiece {
   const kept = raw.slice(0, MAX_KEPT).toWellFormed();
-  return { kind: 'dropped', raw: kept, problem, ...(call !== undefined && { call }) };
+  return { kind: 'dropped', why, raw: kept, problem, ...(call !== undefined && { call }) };
 }

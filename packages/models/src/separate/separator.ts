@@ -3,8 +3,10 @@ import { bareCallState } from './bare-call.ts';
 import { dropped, fitBlock } from './call-block.ts';
 import { closeIn, firstOf } from './find-close.ts';
 import { type FoundMarker, findMarker } from './find-marker.ts';
-import { BARE_CLOSES, MARKERS, type Marker, SIGNS } from './markers.ts';
+import { MAX_HEADER, readHeader } from './harmony-header.ts';
+import { BARE_CLOSES, type Marker, SIGNS } from './markers.ts';
 import type { Mode } from './mode.ts';
+import { soundsLikeReasoning } from './reasoning-habit.ts';
 import { ShownText } from './shown-text.ts';
 import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 
@@ -16,8 +18,6 @@ const MAX_HELD = 60_000;
 const MAX_LINE = 500;
 /** Longest mark, in characters. */
 const MAX_MARK = 40;
-/** Longest header of a message of gpt-oss, in characters. */
-const MAX_HEADER = 300;
 
 /**
  * Separates an answer that arrives in pieces into text, reasoning and calls of tools that were written as text,
@@ -44,7 +44,7 @@ export class AnswerSeparator {
 
   constructor(options: SeparatorOptions) {
     this.options = options;
-    this.held = options.startsInside ? '' : null;
+    this.held = options.start === 'text' ? null : '';
   }
 
   push(text: string): readonly AnswerPiece[] {
@@ -129,7 +129,9 @@ export class AnswerSeparator {
       return;
     }
     this.held += text;
-    if (this.held.length <= MAX_HELD) return;
+    if (this.options.start === 'unknown' && soundsLikeReasoning(this.held) === false)
+      this.release();
+    if (this.held === null || this.held.length <= MAX_HELD) return;
     this.closeBare(false);
     this.mode = {
       kind: 'reasoning',
@@ -139,6 +141,12 @@ export class AnswerSeparator {
       line: '',
       isFirst: true,
     };
+  }
+
+  /** The server separates reasoning itself, so that no text is any. */
+  beginsOutside(): readonly AnswerPiece[] {
+    this.release();
+    return this.advance();
   }
 
   /** What was held is text after all. */
@@ -158,18 +166,10 @@ export class AnswerSeparator {
         this.shown.hideHere();
         return true;
       case 'header':
-        return this.openHeader(raw);
+        return this.openHeader(marker);
       case 'reasoning':
-        this.release();
         this.buffer = this.buffer.slice(raw.length);
-        this.mode = {
-          kind: 'reasoning',
-          marker,
-          raw,
-          content: '',
-          line: '',
-          isFirst: this.shown.isEmpty,
-        };
+        this.beginReasoning(marker, raw);
         return true;
       case 'call': {
         this.buffer = this.buffer.slice(raw.length);
@@ -194,44 +194,25 @@ export class AnswerSeparator {
     this.triedBare = false;
   }
 
-  /** The header of a message of gpt-oss says what the message is. */
-  private openHeader(raw: string): boolean {
-    const header =
-      /^(?:<\|start\|>[^<]*)?(?:<\|channel\|>([^<]*))?(?:<\|constrain\|>[^<]*)?<\|message\|>/.exec(
-        this.buffer,
-      );
-    if (header === null) {
-      if (!this.ended && this.buffer.length < MAX_HEADER) return false;
-      this.buffer = this.buffer.slice(raw.length);
-      this.shown.hideHere();
-      return true;
-    }
-    const [{ length }, about = ''] = header;
-    const marker: Marker = MARKERS.find(({ open }) => open === raw.toLowerCase()) ?? NO_MARKER;
-    const [, tool] = /\bto=(\S+)/.exec(header[0]) ?? [];
-    const head = this.buffer.slice(0, length);
+  /** A message of gpt-oss is what its header says. */
+  private openHeader(marker: Marker): boolean {
+    const header = readHeader(this.buffer);
+    if (header === null && !this.ended && this.buffer.length < MAX_HEADER) return false;
+    const length = header?.length ?? marker.open.length;
+    const raw = this.buffer.slice(0, length);
     this.buffer = this.buffer.slice(length);
-    if (tool !== undefined && tool !== 'user') {
-      const begin = `to=${tool} `;
-      this.mode = {
-        kind: 'call',
-        marker: { ...marker, kind: 'call', keepsOpen: true },
-        raw: begin,
-        tail: '',
-        isMarked: true,
-      };
-    } else if (/analysis/.test(about)) {
-      this.release();
-      this.mode = {
-        kind: 'reasoning',
-        marker,
-        raw: head,
-        content: '',
-        line: '',
-        isFirst: this.shown.isEmpty,
-      };
-    } else this.shown.hideHere();
+    if (header?.kind === 'call') {
+      const call = { ...marker, kind: 'call', keepsOpen: true } as const;
+      this.mode = { kind: 'call', marker: call, raw: header.begin, tail: '', isMarked: true };
+    } else if (header?.kind === 'reasoning') this.beginReasoning(marker, raw);
+    else this.shown.hideHere();
     return true;
+  }
+
+  private beginReasoning(marker: Marker, raw: string): void {
+    this.release();
+    const isFirst = this.shown.isEmpty;
+    this.mode = { kind: 'reasoning', marker, raw, content: '', line: '', isFirst };
   }
 
   // ---- reasoning
@@ -280,7 +261,7 @@ export class AnswerSeparator {
     mode.tail += this.buffer;
     this.buffer = '';
     if (mode.raw.length > this.options.maxCall) {
-      this.calls.push(dropped(mode.raw, 'it is too long'));
+      this.calls.push(dropped('too-long', mode.raw, 'it is too long'));
       this.mode = {
         kind: 'reasoning',
         marker: mode.marker,
@@ -330,7 +311,7 @@ export class AnswerSeparator {
       this.addText(this.shown.add(raw.slice(0, 1)));
       return true;
     }
-    if (calls === null) this.calls.push(dropped(block, 'it cannot be read'));
+    if (calls === null) this.calls.push(dropped('unreadable', block, 'it cannot be read'));
     this.shown.hideHere();
     this.buffer = (isHeader ? raw.slice(at) : raw.slice(end)) + this.buffer;
     return true;
@@ -396,7 +377,7 @@ export class AnswerSeparator {
     this.buffer = '';
     const at = CALL_LINE.exec(all)?.index;
     if (at === undefined) return;
-    const inner = new AnswerSeparator({ ...this.options, startsInside: false });
+    const inner = new AnswerSeparator({ ...this.options, start: 'text' });
     const pieces = [...inner.push(all.slice(at)), ...inner.end(this.wasCut)];
     if (pieces.every(({ kind }) => kind === 'call')) this.calls.push(...pieces);
   }
