@@ -51,7 +51,8 @@ export async function openAgentParts(
   const lock = foundation.filesOf(settings);
   const owners = ownersOf(settings);
   const same = known.find((one) => asksTheSame(one.settings, settings));
-  const model = same === undefined ? chooseModel(settings, options) : same.model;
+  const model =
+    same === undefined ? chooseModel(settings, { ...options, meter: shared.meter }) : same.model;
   const models = { model: () => model.model, meter: shared.meter };
   const { loaded } = plugged;
   const ofAll = loaded.settings.spend;

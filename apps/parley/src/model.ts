@@ -1,3 +1,4 @@
+import type { Runtime } from '@parley/core';
 import type { Scrub, Secrets } from '@parley/core/telemetry';
 import {
   type AnswerAside,
@@ -23,13 +24,15 @@ export function chooseModel(
     monotonic,
     log,
     secrets,
-  }: StartOptions & OpenLog,
+    meter,
+  }: StartOptions & OpenLog & Pick<Runtime, 'meter'>,
 ) {
   const chosen = createChatModel(settings.model, {
     settingsFile: settingsToEdit,
     clock,
     monotonic,
     logger: log,
+    meter,
     timeZone: settings.agent.timeZone,
     bounds: settings.limits.answer,
     ...(env.OLLAMA_HOST === undefined ? {} : { ollamaHost: env.OLLAMA_HOST }),

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Transform } from 'node:stream';
 
 /** How long a connection may take, its TLS handshake included, in ms; the same as in Node's `fetch`. */
 const CONNECT_MS = 10_000;
@@ -42,12 +42,15 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
     answer.destroy();
     return overFetch();
   }
-  const source = decoded(answer);
+  const decoder = decoderOf(answer);
   return {
     status,
     headers: plainHeaders(answer),
-    body: source.iterator({ destroyOnReturn: false }),
-    release: () => release(answer, source),
+    body:
+      decoder === null
+        ? answer.iterator({ destroyOnReturn: false })
+        : unpacked(answer, answer.pipe(decoder)),
+    release: () => release(answer),
     destroy: () => void answer.destroy(),
   };
 };
@@ -124,21 +127,29 @@ function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
   });
 }
 
-/** Some servers compress though they were asked not to, and some end before the last byte of it. */
-export function decoded(answer: IncomingMessage): Readable {
+/** Unpacks an answer; null where it is not packed. Some servers compress though they were asked not to. */
+export function decoderOf(answer: IncomingMessage): Transform | null {
   const encoding = answer.headers['content-encoding']?.toLowerCase().trim() ?? 'identity';
-  if (encoding === 'identity' || encoding === '') return answer;
-  const { pipeline } = process.getBuiltinModule('node:stream');
+  if (encoding === 'identity' || encoding === '') return null;
   const zlib = process.getBuiltinModule('node:zlib');
-  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
-  const decoder =
-    encoding === 'br'
-      ? zlib.createBrotliDecompress({ finishFlush: BROTLI_OPERATION_FLUSH })
-      : encoding === 'zstd'
-        ? zlib.createZstdDecompress()
-        : zlib.createUnzip({ finishFlush: Z_SYNC_FLUSH });
-  // An error of either ends the decoder, whose reader gets it.
-  return pipeline(answer, decoder, () => undefined);
+  if (encoding === 'br') return zlib.createBrotliDecompress();
+  if (encoding === 'zstd') return zlib.createZstdDecompress();
+  // A server that ends too early still has sent what came before.
+  return zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
+}
+
+/** What was sent before a connection broke is unpacked, too; then its error is thrown. */
+async function* unpacked(
+  answer: IncomingMessage,
+  decoder: Transform,
+): AsyncGenerator<Uint8Array, void> {
+  let broken: unknown;
+  answer.once('error', (error) => {
+    broken = error;
+    decoder.end();
+  });
+  yield* decoder;
+  if (broken !== undefined) throw broken;
 }
 
 function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
@@ -147,11 +158,11 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   );
 }
 
-function release(answer: IncomingMessage, source: Readable): void {
-  if (answer.destroyed || source.readableEnded) return;
+function release(answer: IncomingMessage): void {
+  if (answer.destroyed || answer.readableEnded) return;
   // The answer was complete; what goes wrong now goes wrong for nobody.
-  source.on('error', () => undefined);
+  answer.on('error', () => undefined);
   const timer = setTimeout(() => answer.destroy(), RELEASE_MS).unref();
-  source.once('close', () => clearTimeout(timer));
-  source.resume();
+  answer.once('close', () => clearTimeout(timer));
+  answer.resume();
 }

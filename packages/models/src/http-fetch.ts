@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { decoded, isPlainHttp, post } from './http-exchange.ts';
+import { decoderOf, isPlainHttp, post } from './http-exchange.ts';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -61,7 +61,10 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
 
 /** What arrived together is one piece of the body. */
 function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
-  const source = decoded(answer);
+  const decoder = decoderOf(answer);
+  const { pipeline } = process.getBuiltinModule('node:stream');
+  // An error of either ends the decoder, whose reader gets it.
+  const source = decoder === null ? answer : pipeline(answer, decoder, () => undefined);
   const isEvents = answer.headers['content-type']?.includes('event-stream') === true;
   const join = isEvents ? eventJoiner() : (piece: Buffer) => piece;
   let unended = 0;

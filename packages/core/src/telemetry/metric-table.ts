@@ -105,6 +105,10 @@ export const PARLEY_METRICS: MetricTable = {
     'Tokens given to models (input) and received from them (output).',
     'direction',
   ),
+  parley_model_oddities_total: counter(
+    'What was skipped in answers of models because it is not of the protocol, by kind.',
+    'kind',
+  ),
   parley_tool_seconds: slow('Duration of one call of a tool, by how it ended.', 'tool', 'outcome'),
   parley_commit_seconds: quick('Duration of the commit of a turn, by its outcome.', 'outcome'),
   parley_outbox_queued_total: counter('Parts of answers put into the outbox.', 'channel'),

@@ -92,11 +92,19 @@ export class AnswerReader {
 
   #take(event: WireEvent, parts: AnswerPart[]): void {
     if (event.type === 'done') this.#seen.isDone = true;
+    else if (this.#seen.isDone) this.#takeLateCounts(event);
     else if (event.type === 'unreadable') {
       this.#seen.unreadable += 1;
       this.#context.note('unreadable');
     } else if (isObject(event.value)) this.#takeChunk(event.value, event.name, parts);
     else this.#context.note('unknown-event');
+  }
+
+  /** Behind its end, a stream has nothing to say but how many tokens it was. */
+  #takeLateCounts(event: WireEvent): void {
+    if (event.type === 'json' && isObject(event.value)) {
+      this.#usage = addUsage(this.#usage, event.value);
+    }
   }
 
   #takeChunk(chunk: JsonObject, name: string, parts: AnswerPart[]): void {
@@ -157,9 +165,9 @@ export class AnswerReader {
   #freshText(type: SaidText['type'], text: string): string {
     const before = type === 'text' ? this.#seen.text : this.#seen.reasoning;
     if (before === '' || text === '' || this.#seen.areMessagesPieces === true) return text;
-    const at = text.indexOf(before.trim());
-    const isWhole = at !== -1 && text.slice(0, at).trim() === '';
-    if (isWhole) return text.slice(at + before.trim().length).trimEnd();
+    if (text.startsWith(before)) return text.slice(before.length);
+    // Only blanks differ.
+    if (text.trim() === before.trim()) return '';
     if (this.#seen.hasDeltas) return '';
     this.#seen.areMessagesPieces = true;
     return text;

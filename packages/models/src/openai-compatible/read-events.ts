@@ -29,7 +29,7 @@ interface OpenValue {
 /** Values on one line, where a server forgets the line breaks between its events. */
 const MAX_VALUES_OF_LINE = 1_000;
 
-const FIELD = /^[\s\uFEFF]*(data|event|id|retry)[ \t]*(?::[ \t]?(.*))?$/is;
+const FIELD = /^[\s\uFEFF]*(data|event|id|retry|error)[ \t]*(?::[ \t]?(.*))?$/is;
 const DONE = /^["'[\s]*DONE["'\]\s]*$/i;
 /** The end of a stream without its line break, on a connection that stays open. */
 const DONE_AT_END = /^[\s\uFEFF]*data:\s*\[DONE\]$/;
@@ -113,6 +113,10 @@ export class EventReader {
       case 'event':
         this.#name = value.trim();
         return '';
+      case 'error':
+        // llama.cpp.
+        this.#name = 'error';
+        return this.#readData(value);
       case undefined:
         return this.#readBare(line);
       default:
@@ -122,9 +126,10 @@ export class EventReader {
 
   #readData(value: string): string {
     // Some gateways wrap the lines of another server once more.
-    const text = value.trim().replace(/^(?:data:\s*)+/i, '');
+    const own = value.replace(/^\s*(?:data:[ \t]?)+/i, '');
+    const text = own.trim();
     if (text === '') return '';
-    if (!DONE.test(text)) return this.#readText(value, text);
+    if (!DONE.test(text)) return this.#readText(own, text);
     this.#dropOpen();
     this.#events.push({ type: 'done' });
     return '';
@@ -149,12 +154,13 @@ export class EventReader {
     }
     if (this.#open !== null) return this.#grow(this.#open, line);
     // A list at the top is read as its elements, one after the other.
-    const element = text.replace(/^[[,\s]+/, '');
+    const element = line.replace(/^[[,\s\uFEFF]+/, '');
     if (element.startsWith('{')) {
       this.#open = { text: '', scan: NOTHING_SCANNED, isDivided: false };
       return this.#grow(this.#open, element);
     }
-    this.#events.push({ type: 'unreadable' });
+    if (/error/i.test(this.#name)) this.#pushValue({ error: text });
+    else this.#events.push({ type: 'unreadable' });
     return '';
   }
 

@@ -19,13 +19,14 @@ const MAX_LAYER_BYTES = 4 * 1_024 * 1_024;
 /**
  * Makes the function that writes requests to one model as the bytes of their JSON. Tools and the stable layers of
  * the system prompt, which are nearly all of a request, are freed from tokens of chat templates (P18) and
- * serialized once; the rest of the messages each time. `options` are more fields, as the settings have them.
+ * serialized once; the rest of the messages each time. `options` are more fields, as the settings
+ * have them; null leaves a field out that a server refuses.
  */
 export function requestWriter(
   model: string,
   options: Readonly<Record<string, unknown>> = {},
 ): (request: ModelRequest) => Uint8Array {
-  const { messages: _messages, tools: _tools, ...more } = options;
+  const more = Object.entries(options).filter(([name]) => name !== 'messages' && name !== 'tools');
   const tools = new WeakMap<ModelTool, Buffer>();
   const layers = keptLayers();
 
@@ -44,13 +45,14 @@ export function requestWriter(
   }
 
   return ({ system, messages, tools: offered = [], maxOutputTokens }) => {
-    const head = json({
+    const fields: Record<string, unknown> = {
       stream_options: { include_usage: true },
       ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
-      ...more,
+      ...Object.fromEntries(more),
       model,
       stream: true,
-    });
+    };
+    const head = json(Object.fromEntries(Object.entries(fields).filter(([, one]) => one !== null)));
     const first = systemMessage(system);
     const history = joinTurns(messages.map(harmlessMessage))
       .map((message) => json(wireMessage(message)))
@@ -99,14 +101,13 @@ function separated(parts: readonly Buffer[], separator: Buffer): readonly Buffer
   return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
 }
 
-/** JSON whose strings have no halves of characters, which many servers cannot read. */
+/** Half of a character, which `JSON.stringify` writes as an escape; a backslash of the text itself is doubled. */
+const HALF_CHARACTER = /(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi;
+
+/** JSON without halves of characters, which many servers cannot read. */
 function json(value: unknown): string {
   const text = JSON.stringify(value);
-  return /\\ud[89a-f]/i.test(text) ? JSON.stringify(value, wellFormed) : text;
-}
-
-function wellFormed(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
+  return text.includes('\\ud') ? text.replace(HALF_CHARACTER, '\\ufffd') : text;
 }
 
 /**
