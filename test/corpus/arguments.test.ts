@@ -163,13 +163,11 @@ function valueFor(given: Record<string, unknown>): fc.Arbitrary<unknown> {
     case 'array':
       return fc.array(valueFor(Object(items)), { maxLength: 3 });
     case 'object': {
-      const parts = Object.entries(Object(properties)).map(([name, one]) => [
-        name,
-        valueFor(Object(one)),
-      ]);
-      return fc.record(Object.fromEntries(parts), {
-        requiredKeys: Array.isArray(required) ? required : [],
-      });
+      const parts: Record<string, fc.Arbitrary<unknown>> = {};
+      for (const [name, one] of Object.entries(Object(properties)))
+        parts[name] = valueFor(Object(one));
+      const requiredKeys = Object.keys(parts).filter(() => Array.isArray(required));
+      return fc.record(parts, { requiredKeys });
     }
     default:
       return fc.oneof(fc.string(), fc.constant(null));
@@ -198,7 +196,7 @@ describe('arguments', () => {
     fc.assert(
       fc.property(object, value, (inputSchema, given) => {
         fc.pre(typeof given === 'object' && given !== null && !Array.isArray(given));
-        fc.pre(z.fromJSONSchema(inputSchema).safeParse(given).success);
+        fc.pre(z.fromJSONSchema(Object(inputSchema)).safeParse(given).success);
         const declared = Object.keys(Object(inputSchema.properties));
         // A property that the schema does not name is ignored by tools, unless it was meant to be one of them.
         fc.pre(Object.keys(given).every((name) => declared.includes(name)));

@@ -64,8 +64,8 @@ const CronInput = z.object({
   timeZone: said(60).optional().describe('IANA name, where it is not the one of Runtime Facts.'),
   format: z
     .string()
-    .min(1)
     .max(32_000)
+    .refine((text) => text === 'none' || !isPlaceholder(text))
     .optional()
     .describe('Where a program reads the answers: `json`, or a JSON Schema they must fit; `none`.'),
 });

@@ -15,7 +15,8 @@ export async function* separateParts(
   habit: ReasoningHabit,
   maxCall: number,
 ): AsyncGenerator<AnswerPart> {
-  const separator = new AnswerSeparator(optionsFor(request, habit.start(), maxCall));
+  const start = habit.start();
+  const separator = new AnswerSeparator(optionsFor(request, start, maxCall));
   const seen = { text: false, calls: 0, reasoning: false };
   function* passOn(pieces: readonly AnswerPiece[]): Generator<AnswerPart> {
     for (const piece of pieces) {
@@ -27,11 +28,17 @@ export async function* separateParts(
   }
   for await (const part of parts) {
     switch (part.type) {
-      case 'text':
-        yield* passOn(separator.push(part.text));
+      case 'text': {
+        const pieces = separator.push(part.text);
+        // What is held back is a sign of life all the same.
+        if (pieces.length === 0) yield { type: 'alive' };
+        yield* passOn(pieces);
         break;
+      }
       case 'finish': {
-        const last = separator.end(part.reason === 'length');
+        // What precedes the calls of such a model, and has no end, was no answer.
+        const isUnanswered = start === 'inside' && seen.calls > 0;
+        const last = separator.end(part.reason === 'length' || isUnanswered);
         yield* passOn(last);
         if (!seen.text && seen.calls === 0) yield* refusable(last, request);
         if (part.reason !== 'length') {
@@ -48,6 +55,8 @@ export async function* separateParts(
         break;
       default:
         if (part.type === 'tool-call') seen.calls += 1;
+        // What was said before a call is passed on before it.
+        if (part.type !== 'alive' && start === 'unknown') yield* passOn(separator.beginsOutside());
         yield part;
     }
   }

@@ -181,11 +181,17 @@ function stepText(facts: StepFacts): string {
     const outcome = facts.outcome === 'not-run' ? 'not run' : facts.outcome;
     return `${facts.tool}: ${outcome}`;
   }
-  const { inputTokens, outputTokens, firstTokenMs, calls } = facts;
+  const { inputTokens, outputTokens, firstTokenMs, calls, thoughtCharacters, droppedCalls } = facts;
   return [
     `asked: ${inputTokens} tokens in, ${outputTokens} out`,
     ...(firstTokenMs === undefined ? [] : [`first text after ${shortDuration(firstTokenMs)}`]),
+    ...(thoughtCharacters === undefined || thoughtCharacters === 0
+      ? []
+      : [`reasoned, ${thoughtCharacters.toLocaleString('en-US')} characters`]),
     ...(calls.length === 0 ? [] : [`wants ${calls.join(', ')}`]),
+    ...(droppedCalls === undefined || droppedCalls === 0
+      ? []
+      : [`${countOf(droppedCalls, 'call')} written as text and not run`]),
   ].join('; ');
 }
 
