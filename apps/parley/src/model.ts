@@ -1,6 +1,7 @@
 import type { Runtime } from '@parley/core';
 import type { Scrub, Secrets } from '@parley/core/telemetry';
 import {
+  type AnswerAside,
   type ChatModel,
   createChatModel,
   type ModelEvent,
@@ -85,9 +86,12 @@ async function* scrubbedEvents(
   events: AsyncIterable<ModelEvent>,
   { scrub, stream }: Pick<Secrets, 'scrub' | 'stream'>,
 ): AsyncIterable<ModelEvent> {
-  const growing = stream();
+  let growing = stream();
   for await (const event of events) {
-    if (event.type === 'text') {
+    if (event.type === 'restart') {
+      growing = stream();
+      yield event;
+    } else if (event.type === 'text') {
       const text = growing.push(event.text);
       if (text !== '') yield { type: 'text', text };
     } else if (event.type === 'tool-call') {
@@ -95,9 +99,17 @@ async function* scrubbedEvents(
     } else {
       const text = growing.end();
       if (text !== '') yield { type: 'text', text };
-      yield { ...event, text: scrub(event.text) };
+      const aside = scrubbedAside(event.aside, scrub);
+      yield { ...event, text: scrub(event.text), ...(aside !== undefined && { aside }) };
     }
   }
+}
+
+function scrubbedAside(aside: AnswerAside | undefined, scrub: Scrub): AnswerAside | undefined {
+  if (aside === undefined) return undefined;
+  const { reasoning, dropped } = aside;
+  const clean = dropped.map(({ raw, problem }) => ({ raw: scrub(raw), problem: scrub(problem) }));
+  return { ...aside, reasoning: scrub(reasoning), dropped: clean };
 }
 
 function scrubbedRequest(

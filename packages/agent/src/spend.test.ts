@@ -219,8 +219,8 @@ describe('the spend of turns', () => {
     it('[G17] is notified in the middle of a turn, too, and what it has used counts', async () => {
       const parrot = countingTool('parrot');
       await open({ perPersonDaily: { usd: 1 }, capOwners: false }, { tools: [parrot.tool] });
-      const calls = [{ name: 'parrot', with: { word: 'a' } }];
-      scene.model.next({ say: '', calls }, { say: '', calls }, { say: 'never' });
+      const calls = (word: string) => ({ say: '', calls: [{ name: 'parrot', with: { word } }] });
+      scene.model.next(calls('a'), calls('b'), { say: 'never' });
       expect(await asks(GROUP, BO)).toContain(USED_UP);
       expect(parrot.calls).toHaveLength(2);
       expect((await scene.store.spend.of(OF_BO)).person.costUsd).toBe(1);

@@ -103,7 +103,7 @@ describe('a turn with tools', () => {
 
   it.each([
     ['broken arguments', { name: 'parrot', with: '{"word":' }, 'not a JSON object'],
-    ['arguments that do not fit', { name: 'parrot', with: { word: 1 } }, 'do not fit'],
+    ['arguments that do not fit', { name: 'parrot', with: { word: {} } }, 'do not fit'],
     ['a tool that is not there', { name: 'eagle', with: {} }, 'There are: parrot.'],
   ])('[G01] reports %s to the model, and continues', async (_what, call, words) => {
     const parrot = countingTool('parrot');
@@ -148,8 +148,9 @@ describe('a turn with tools', () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
-    const call = { calls: [{ name: 'parrot', with: { word: 'on' } }] };
-    scene.model.next(...Array.from({ length: 30 }, () => call));
+    scene.model.next(
+      ...Array.from({ length: 30 }, (_, nth) => ({ calls: [say('parrot', `${nth}`)] })),
+    );
     await scene.answerNext();
     expect([scene.model.asked.length, parrot.calls.length]).toEqual([20, 19]);
   });
@@ -229,8 +230,7 @@ describe('the bounds of a turn', () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool], limits: { steps: 3 } });
     await scene.write('go');
-    const again = { calls: [say('parrot', 'a')] };
-    scene.model.next(again, again, again);
+    scene.model.next(...['a', 'b', 'c'].map((word) => ({ calls: [say('parrot', word)] })));
     await scene.answerNext();
     expect(await scene.owed()).toEqual([expect.stringMatching(/^⚙️ I did not come to an end/)]);
     expect(parrot.calls).toHaveLength(2);

@@ -109,6 +109,9 @@ export const StepFacts = z.discriminatedUnion('kind', [
     ended: z.enum(['length', 'content-filter']).optional(),
     /** The tools it asked for, by name. */
     calls: z.array(z.string()).readonly(),
+    /** Characters of its reasoning, and calls that it wrote into its text and that were not run. */
+    thoughtCharacters: z.number().optional(),
+    droppedCalls: z.number().optional(),
   }),
   z.object({
     kind: z.literal('tool'),

@@ -38,6 +38,8 @@ export interface AnswerMeter {
   /** A piece of text, as far as there is room. */
   text(piece: string): string;
   thought(piece: string): void;
+  /** The text so far comes again as thoughts. */
+  restart(): void;
   callStarts(id: string, name: string): void;
   callGrows(id: string, piece: string): void;
   /** A call as it is to be passed on: arguments that exceed the bound are replaced by a note. */
@@ -75,6 +77,9 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
       return piece.length <= room ? piece : wholeCharacters(piece.slice(0, room));
     },
     thought: (piece) => count('thoughtCharacters', piece.length),
+    restart() {
+      counted.characters = 0;
+    },
     callStarts: (id, name) => void startCall(id, name),
     callGrows(id, piece) {
       const call = open.get(id);
@@ -123,6 +128,9 @@ export function takePart(meter: AnswerMeter, part: AnswerPart): ModelEvent | nul
     case 'reasoning':
       meter.thought(part.text);
       return null;
+    case 'restart':
+      meter.restart();
+      return part;
     case 'call-start':
       meter.callStarts(part.id, part.name);
       return null;

@@ -29,6 +29,15 @@ export type AnswerPart =
   | { readonly type: 'alive' }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
+  /** All text before was reasoning, and follows as such: its beginning was not part of the answer. */
+  | { readonly type: 'restart' }
+  /** A call that the model wrote into its text and that is not run. */
+  | {
+      readonly type: 'dropped';
+      readonly why: DroppedWhy;
+      readonly raw: string;
+      readonly problem: string;
+    }
   | { readonly type: 'call-start'; readonly id: string; readonly name: string }
   /** More of the arguments of a call that has started. */
   | { readonly type: 'call-input'; readonly id: string; readonly text: string }
@@ -37,6 +46,9 @@ export type AnswerPart =
   /** An error inside the stream; `failureFacts` reads it as it reads what is thrown. */
   | { readonly type: 'error'; readonly error: unknown }
   | ProviderFinish;
+
+/** Why a call that a model wrote into its text is not run. */
+export type DroppedWhy = 'unknown-tool' | 'misfit' | 'unreadable' | 'too-long';
 
 /** One model of one provider as `providerModel` uses it: it knows the wire, and no deadlines or bounds. */
 export interface ProviderClient {

@@ -72,6 +72,8 @@ export interface ModelRequest {
   readonly tools?: readonly ModelTool[];
   /** The JSON to answer with, for providers that can hold a model to it; the caller checks the answer. */
   readonly format?: ResponseFormat;
+  /** What is shown of the answer cannot be taken back, so that nothing uncertain must be passed on. */
+  readonly appendsOnly?: boolean;
   /** In tokens; the provider's own limit when absent. */
   readonly maxOutputTokens?: number;
 }
@@ -104,6 +106,17 @@ export interface ModelFinish {
   readonly tries?: number;
   /** The bound at which the answer was ended; absent: it is whole. */
   readonly cut?: AnswerCut;
+  /** What the model wrote besides its answer, for people who look for a cause; absent: nothing. */
+  readonly aside?: AnswerAside;
+}
+
+/** What was separated from an answer, shortened. It is never shown in a chat and never sent to a model. */
+export interface AnswerAside {
+  readonly reasoning: string;
+  /** Of all its reasoning, in characters. */
+  readonly reasoningCharacters: number;
+  /** Calls that it wrote into its text and that were not run. */
+  readonly dropped: readonly { readonly raw: string; readonly problem: string }[];
 }
 
 /** A bound that an answer has exceeded, as the settings name it, and its value. */
@@ -115,6 +128,8 @@ export interface AnswerCut {
 /** What arrives while a model answers: pieces of text and whole tool calls, then exactly one `finish`. */
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
+  /** All text so far was reasoning: the answer begins now. */
+  | { readonly type: 'restart' }
   | { readonly type: 'tool-call'; readonly call: ModelToolCall }
   | ModelFinish;
 

@@ -153,7 +153,10 @@ function build(
   const { clock, logger, fetch, bounds = DEFAULT_ANSWER_BOUNDS, random = systemTime.random } = deps;
   const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock };
   const report = reportOddities(id, deps);
-  const made = providerModel({ ...init, report, ...(fetch !== undefined && { fetch }) });
+  // Without its text, which may be private; the inspector has it.
+  const onDropped = (why: string) =>
+    logger.warn({ model: id, why }, 'A call that the model wrote into its text was not run.');
+  const made = providerModel({ ...init, report, onDropped, ...(fetch !== undefined && { fetch }) });
   const asked = retryingModel(learningModel(made), { sleep, random, patience, logger });
   const model = bridgingModel(smallerOutputModel(asked));
   return seeingModel(toolLessModel(model), choice.vision);

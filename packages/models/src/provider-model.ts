@@ -3,6 +3,7 @@ import { aiSdkClient } from './ai-sdk-client.ts';
 import { type AnswerBounds, type AnswerMeter, measureAnswer, takePart } from './answer-bounds.ts';
 import {
   type AnswerPart,
+  type DroppedWhy,
   type ProviderClient,
   type ProviderFinish,
   StreamFailure,
@@ -27,6 +28,10 @@ import { httpFetch } from './http-fetch.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
 import { compatibleClient, type ReportOddities } from './openai-compatible/client.ts';
 import { isOtherModel } from './served-model.ts';
+import { type AsideRecord, createAsideRecord } from './separate/aside-record.ts';
+import { requestsWithoutReasoning } from './separate/past-reasoning.ts';
+import { createReasoningHabit } from './separate/reasoning-habit.ts';
+import { separateParts } from './separate/separate-parts.ts';
 
 /** One provider model; `id` and `server` are its names for people. */
 export interface ProviderModelInit {
@@ -40,11 +45,14 @@ export interface ProviderModelInit {
   readonly fetch?: typeof globalThis.fetch;
   /** What was odd about an answer that was understood all the same. */
   readonly report?: ReportOddities;
+  /** A call that the model wrote into its text was not run. */
+  readonly onDropped?: (why: DroppedWhy) => void;
 }
 
 /** What has arrived of an answer so far. */
 interface Answer {
   text: string;
+  readonly aside: AsideRecord;
   readonly calls: ModelToolCall[];
   finish: ProviderFinish | null;
 }
@@ -56,14 +64,18 @@ interface Answer {
 export function providerModel(init: ProviderModelInit): ChatModel {
   const { id, timeouts, bounds } = init;
   const client = openClient(init);
+  const habit = createReasoningHabit(init.choice.model);
+  const cleaned = requestsWithoutReasoning();
   async function* stream(request: ModelRequest, caller: AbortSignal): AsyncGenerator<ModelEvent> {
     const deadlines = startDeadlines(timeouts, caller);
     const meter = measureAnswer(bounds);
-    const answer: Answer = { text: '', calls: [], finish: null };
+    const answer: Answer = { text: '', calls: [], finish: null, aside: createAsideRecord() };
     try {
       throwIfEnded(deadlines);
       try {
-        for await (const part of client.stream(request, deadlines.signal)) {
+        const parts = client.stream(cleaned(request), deadlines.signal);
+        for await (const part of separateParts(parts, request, habit, bounds.argumentBytes)) {
+          if (part.type === 'dropped') init.onDropped?.(part.why);
           const event = addPart(answer, meter, part, deadlines);
           if (event !== null) yield event;
           if (caller.aborted) throwIfEnded(deadlines);
@@ -113,7 +125,13 @@ function finished(
   // Some servers say `stop` beside their calls. A last call that was cut must not be taken for a whole one.
   const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : (reason ?? 'other');
   const done = { text, usage, finishReason, model: init.id, costUsd, ...saidOf(init, finish) };
-  return { type: 'finish', ...done, ...(cut !== null && { cut }) };
+  const aside = answer.aside.whole();
+  return {
+    type: 'finish',
+    ...done,
+    ...(cut !== null && { cut }),
+    ...(aside !== null && { aside }),
+  };
 }
 
 /** What the provider said about the answer beyond the usual. */
@@ -175,8 +193,10 @@ function addPart(
       return null;
     default: {
       deadlines.piece();
+      answer.aside.add(part);
       const event = takePart(meter, part);
       if (event?.type === 'text') answer.text += event.text;
+      else if (event?.type === 'restart') answer.text = '';
       else if (event?.type === 'tool-call') answer.calls.push(event.call);
       return event;
     }

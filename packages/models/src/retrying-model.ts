@@ -140,7 +140,7 @@ async function* complete(
       continue;
     }
     call.spoke = true;
-    if (event.type === 'text') yield event;
+    if (event.type !== 'finish') yield event;
     else {
       yield* held;
       yield tries === 1 ? event : { ...event, tries: (event.tries ?? 1) + tries - 1 };

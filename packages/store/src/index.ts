@@ -8,6 +8,7 @@ export { ROLES, type Role, type SignIn, type SignInRepository } from './access.t
 export type { AccountPause, SeenGroup } from './accounts.ts';
 export type { AgentFile, AgentFileRepository } from './agent-files.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
+export type { StepAside } from './asides.ts';
 export type { SenderKey } from './attachment-room.ts';
 export type {
   AttachmentKey,

@@ -124,7 +124,10 @@ export function hashesOf(row: Pick<PromptRow, 'parts'>): readonly string[] {
 }
 
 /** The whole prompt of a row. `textOf` gives the text of a hash. Throws StoreError `store-damaged`. */
-export function promptOf(row: PromptRow, textOf: (hash: string) => string): StoredPrompt {
+export function promptOf(
+  row: PromptRow,
+  textOf: (hash: string) => string,
+): Omit<StoredPrompt, 'asides'> {
   const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt').map(
     ({ hash, ...part }) => ({ ...part, text: textOf(hash) }),
   );

@@ -6,6 +6,7 @@ import {
   type SentPrompt,
   type SentRequest,
 } from '@parley/core';
+import { readAsides, type StepAside } from './asides.ts';
 import {
   type Database,
   fromJson,
@@ -48,6 +49,8 @@ export interface PromptSummary {
 /** The whole prompt of a turn. */
 export interface StoredPrompt extends PromptSummary, SentRequest {
   readonly messages: readonly PromptMessage[];
+  /** What the model wrote besides its answer, by steps of the turn. */
+  readonly asides: readonly StepAside[];
 }
 
 /** What a turn has to say of its prompt; totals and hashes are made here. */
@@ -134,7 +137,8 @@ export function promptRepository(database: Database) {
         if (row === undefined) return null;
         const rows = await sql.all(TEXTS, { hashes: toJson(hashesOf(row)) });
         const texts = new Map(rows.map(({ hash, content }) => [hash, String(fromJson(content))]));
-        return promptOf(row, (hash) => texts.get(hash) ?? missing(turnId));
+        const asides = await readAsides(sql, turnId);
+        return { ...promptOf(row, (hash) => texts.get(hash) ?? missing(turnId)), asides };
       }),
 
     /** Newest first. */

@@ -41,6 +41,7 @@ import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { tryArguments } from '../tools/try-arguments.ts';
 import type { TurnOrigin } from '../turn-opening.ts';
 import { cutCallText, isCutCall } from './cut-answers.ts';
+import { type RepeatedCall, repeatedCall } from './repeated-call.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
 /** What tools are called with in a turn. */
@@ -144,6 +145,8 @@ async function outcomeOf(
   if (nth >= deps.limits.calls) return tooMany(call, deps.limits.calls);
   const tool = deps.tools.get(call.name);
   if (tool === undefined) return unknownTool(call, deps.tools);
+  const repeated = repeatedCall(deps.journal.rounds(), nth, deps.tools);
+  if (repeated !== null) return again(repeated);
   const unchecked = await tryArguments(deps, call, stop);
   if (unchecked !== null) return unchecked;
   const moment = momentOf(deps.at, deps.journal);
@@ -172,7 +175,8 @@ async function outcomeOf(
   const shown = { callId: key, tool: tool.name, about: argumentLine(call.arguments) };
   onCall?.({ ...shown, state: 'running', ms: 0 });
   const outcome = await tracer.span('parley.tool', { facts: { tool: tool.name } }, async (span) => {
-    const ended = await runTool({ tool, foreign }, call, about, limits, stop);
+    const offered = tools.offered.find(({ name }) => name === tool.name);
+    const ended = await runTool({ tool, foreign, offered }, call, about, limits, stop);
     span.note({ failed: ended.failed === true });
     return ended;
   });
@@ -248,6 +252,12 @@ function withoutAsking(
   if (need === 'never' || (need === 'auto' && tool.effect === 'read')) return { approved: false };
   const about = isSometimes(tool, rules) ? tool.asksAbout : undefined;
   return { text: noApproverText(tool.name, about), failed: true };
+}
+
+/** What an earlier result says was framed when it came. */
+function again({ result, remark }: RepeatedCall): Outcome {
+  const { text, failed, foreign } = result;
+  return { text: `[${remark}]\n\n${text}`, failed, foreign };
 }
 
 function cutOff({ name }: ModelToolCall): ToolOutcome {

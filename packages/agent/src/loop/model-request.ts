@@ -11,6 +11,7 @@ import {
   type Tracer,
 } from '@parley/core';
 import type {
+  AnswerAside,
   AnswerCut,
   ChatModel,
   ModelFinish,
@@ -50,6 +51,8 @@ export interface AskDeps {
   readonly tracer?: Tracer | undefined;
   /** Called with each new piece of the answer, in order. */
   onText(text: string): void;
+  /** Called where all text so far was reasoning: the answer begins now. */
+  onRestart?(): void;
 }
 
 /** What the model said; `text` is empty only beside calls. */
@@ -61,6 +64,8 @@ export interface ModelAnswer {
   readonly finishReason: string;
   /** The bound at which it was ended. */
   readonly cut?: AnswerCut | undefined;
+  /** What was separated from it. */
+  readonly aside?: AnswerAside | undefined;
   /** When it was asked, and the facts of that step. */
   readonly timing: StepTiming;
 }
@@ -104,6 +109,7 @@ async function listen(
       deps.meter.observe('parley_model_first_token_seconds', firstTokenMs);
     }
     if (event.type === 'text') deps.onText(event.text);
+    else if (event.type === 'restart') deps.onRestart?.();
     else if (event.type === 'tool-call') calls.push(event.call);
     else {
       const { inputTokens, outputTokens, cachedInputTokens } = event.usage;
@@ -112,7 +118,8 @@ async function listen(
       const { text, model: answered, costUsd, finishReason, cut } = event;
       const usage = { model: answered, inputTokens, outputTokens, cachedInputTokens, costUsd };
       const facts = modelFacts(model, event, calls, firstTokenMs);
-      return { text, calls, usage, finishReason, cut, timing: { startedAt, facts } };
+      const { aside } = event;
+      return { text, calls, usage, finishReason, cut, aside, timing: { startedAt, facts } };
     }
   }
   throw new Error(
@@ -123,7 +130,7 @@ async function listen(
 /** Names and numbers alone. */
 function modelFacts(
   { id }: ChatModel,
-  { model, servedModel, usage, tries, finishReason }: ModelFinish,
+  { model, servedModel, usage, tries, finishReason, aside }: ModelFinish,
   calls: readonly ModelToolCall[],
   firstTokenMs: number,
 ): Extract<StepFacts, { kind: 'model' }> {
@@ -141,6 +148,10 @@ function modelFacts(
       ended: finishReason,
     }),
     calls: calls.map(({ name }) => name.slice(0, 80)),
+    ...(aside !== undefined && {
+      thoughtCharacters: aside.reasoningCharacters,
+      droppedCalls: aside.dropped.length,
+    }),
   };
 }
 
@@ -178,6 +189,8 @@ export interface RequestDraft {
   readonly tools: OfferedTools;
   /** The JSON that the answer must be. */
   readonly format?: ResponseFormat | undefined;
+  /** What is shown of the answer cannot be taken back. */
+  readonly appendsOnly?: boolean;
   /** Said behind the last result. */
   readonly closing?: string;
 }
@@ -226,6 +239,7 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
     ...(tools.offered.length > 0 && { tools: tools.offered }),
     // The rest of an answer alone is no JSON: a provider that is held to the format would begin again.
     ...(draft.format !== undefined && cutBefore(draft.rounds) === '' && { format: draft.format }),
+    ...(draft.appendsOnly === true && { appendsOnly: true }),
   };
   return { request, prompt: { ...draft.prompt, system, userContext }, fill };
 }

@@ -21,6 +21,8 @@ export interface ShownStepDeps {
 export interface ShownStep {
   /** A piece as the model wrote it. */
   push(text: string): void;
+  /** What was shown so far was reasoning: what comes now replaces it. */
+  restart(): void;
   /** All of this step's own text, without what it repeats of the answer that it continues. */
   said(): string;
   /** Shows what was held back in order to see whether it repeats something. */
@@ -31,15 +33,17 @@ export interface ShownStep {
 
 export function showStep(deps: ShownStepDeps, rounds: readonly Round[]): ShownStep {
   const { conversationId, turnId, bus, at } = deps;
-  const step = rounds.length;
-  const stream = answerStream(deps.quotable(), ({ text, replyTo }) => {
-    // Whether it is the answer shows only when it has been checked, and nothing could be taken back.
-    if (deps.format !== undefined && at.route?.appends === true) return;
-    const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
-    bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
-  });
+  let step = rounds.length;
+  const openStream = () =>
+    answerStream(deps.quotable(), ({ text, replyTo }) => {
+      // Whether it is the answer shows only when it has been checked, and nothing could be taken back.
+      if (deps.format !== undefined && at.route?.appends === true) return;
+      const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
+      bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
+    });
+  let stream = openStream();
   const before = cutBefore(rounds);
-  const joint = openJoint(before);
+  let joint = openJoint(before);
   let said = '';
   let unsent: string | null = unsentIn(deps, rounds);
   const show = (text: string): void => {
@@ -53,11 +57,22 @@ export function showStep(deps: ShownStepDeps, rounds: readonly Round[]): ShownSt
   };
   return {
     push: (text) => show(before === '' ? text : joint.push(text)),
+    restart() {
+      // A step of another number replaces what was shown.
+      step += RESTARTED;
+      stream = openStream();
+      joint = openJoint(before);
+      unsent = unsentIn(deps, rounds);
+      said = '';
+    },
     said: () => said,
     settle: () => show(joint.end()),
     end: () => stream.end(),
   };
 }
+
+/** Added to the number of a step whose text begins again; no turn has that many steps. */
+const RESTARTED = 1_000_000;
 
 /** The answers that other messages joined before they were sent; where nothing can be taken back, the text of each step. */
 export function unsentIn(

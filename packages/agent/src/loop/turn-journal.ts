@@ -35,6 +35,13 @@ export function totalUsage(usages: readonly StepUsage[]): StepUsage {
   }));
 }
 
+/** What the model wrote besides its answer, for people who look for a cause (P17); no model reads it. */
+const Aside = z.object({
+  reasoning: z.string(),
+  reasoningCharacters: z.number(),
+  dropped: z.array(z.object({ raw: z.string(), problem: z.string() })).readonly(),
+});
+
 /** The last step of a turn: the model's answer (G16). A chat's is stored by its commit, others before. */
 export const FinalStep = z.object({
   kind: z.literal('answer'),
@@ -43,6 +50,7 @@ export const FinalStep = z.object({
   isJson: z.literal(true).optional(),
   /** Of all steps together. */
   usage: StepUsage,
+  aside: Aside.optional(),
 });
 export type FinalStep = z.infer<typeof FinalStep>;
 
@@ -77,6 +85,7 @@ const ModelStep = z.object({
   misfit: z.string().optional(),
   /** The provider's output limit ended it: the next step goes on with its text, and its last call may not be whole. */
   cut: z.literal(true).optional(),
+  aside: Aside.optional(),
 });
 export type ModelStep = z.infer<typeof ModelStep>;
 

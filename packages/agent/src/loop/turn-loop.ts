@@ -14,6 +14,7 @@ import type { AssembledPrompt } from '@parley/prompt';
 import { endNote } from '../answer/long-answer.ts';
 import type { QuotableMessages } from '../answer/visible-text.ts';
 import type { HistoryFill } from '../context/history.ts';
+import { fittedCall } from '../tools/fit-call.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { cutBefore, isCutText, isSilent, mayContinue } from './cut-answers.ts';
 import {
@@ -146,7 +147,8 @@ async function askStep(
   const step = rounds.length;
   // A model that could call no tool any more in its only step is not offered any.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
-  const full = { ...draft, rounds, tools: offered, format: deps.format };
+  const appendsOnly = at.route?.appends === true;
+  const full = { ...draft, rounds, tools: offered, format: deps.format, appendsOnly };
   const build = (said: string | null) =>
     checkedRequest({ ...full, ...(said !== null && { closing: said }) }, at.reader, log);
   const { request, prompt, fill } = build(closing);
@@ -190,9 +192,10 @@ async function askOnce(
   stop: AbortSignal,
 ): Promise<ModelAnswer> {
   const { clock, monotonic, meter, tracer } = deps;
-  const ask: AskDeps = { clock, monotonic, meter, tracer, onText: shown.push };
+  const { push: onText, restart: onRestart } = shown;
+  const ask: AskDeps = { clock, monotonic, meter, tracer, onText, onRestart };
   try {
-    return await askModel(deps.model, request, ask, stop);
+    return fittedAnswer(await askModel(deps.model, request, ask, stop), deps.tools);
   } catch (error) {
     const used = () => cutOffUsage(deps.model.id, request, shown.said());
     // A provider charges for an answer that it started, and a question that is kept is asked again.
@@ -200,6 +203,13 @@ async function askOnce(
     if (error instanceof ModelError && mayBeTooLong(error)) deps.refused?.(used().inputTokens);
     throw error;
   }
+}
+
+/** With the calls as their tools take them, also for those who look at the turn. */
+function fittedAnswer(answer: ModelAnswer, tools: TurnLoopDeps['tools']): ModelAnswer {
+  const calls = answer.calls.map((call) => fittedCall(call, tools));
+  const facts = { ...answer.timing.facts, calls: calls.map(({ name }) => name.slice(0, 80)) };
+  return { ...answer, calls, timing: { ...answer.timing, facts } };
 }
 
 /** Whether a shorter request may succeed. */
@@ -299,7 +309,7 @@ async function checkedAnswer(
 
 function finalStep(
   deps: TurnLoopDeps,
-  { text, usage }: ModelAnswer,
+  { text, usage, aside }: ModelAnswer,
   rounds: readonly Round[],
 ): FinalStep {
   if (`${cutBefore(rounds)}${text}`.trim() === '') throw new TurnLimitError();
@@ -307,18 +317,19 @@ function finalStep(
     kind: 'answer',
     text: `${unsentIn(deps, rounds)}${text}`,
     usage: totalUsage([...rounds.map(({ step }) => step.usage), usage]),
+    ...(aside !== undefined && { aside }),
   };
 }
 
 function modelStep(
   { at }: TurnLoopDeps,
-  { text, calls, usage, finishReason }: ModelAnswer,
+  { text, calls, usage, finishReason, aside }: ModelAnswer,
   rounds: readonly Round[],
 ): ModelStep {
   const audience = audienceOf(at.reader);
   const isCut = calls.length > 0 && finishReason === 'length';
   const step = { kind: 'model', text, calls: named(calls, rounds), usage, audience } as const;
-  return isCut ? { ...step, cut: true } : step;
+  return { ...step, ...(isCut && { cut: true }), ...(aside !== undefined && { aside }) };
 }
 
 /** Some servers give every call the same id, or none; results must find theirs. */

@@ -133,8 +133,8 @@ describe('the limits of sub-agents', () => {
     scene = await openTurnScene({}, { delegates: true, tools: [plain.tool] });
     const lane = await delegate();
     const before = scene.model.asked.length;
-    const call = { calls: [{ name: 'plain', with: { word: 'on' } }] };
-    scene.model.next(...Array.from({ length: 30 }, () => call));
+    const call = (word: string) => ({ calls: [{ name: 'plain', with: { word } }] });
+    scene.model.next(...Array.from({ length: 30 }, (_, nth) => call(`${nth}`)));
     await scene.answerNext(lane);
     expect(scene.model.asked.length - before).toBe(20);
     expect(plain.calls).toHaveLength(19);

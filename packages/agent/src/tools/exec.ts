@@ -74,6 +74,7 @@ export function execTool(deps: ExecDeps): Tool {
     audience: 'owner',
     approval,
     foreign: true,
+    repeats: true,
     limits: { ms: maxSeconds * 1_000 + AROUND, characters: maxCharacters + SAID },
     input: z.object({
       command: z.string().min(1).max(20_000).describe('For bash.'),

@@ -1,7 +1,17 @@
 import type { AskCron, CronAsker, CronOrder, InboundMessage } from '@parley/core';
+import { isPlaceholder } from '@parley/models';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+
+/** A text that says something: models fill fields that they do not need with "" or "none". */
+function said(max: number) {
+  const hint = 'leave it out where it is not needed';
+  return z
+    .string()
+    .max(max)
+    .refine((text) => !isPlaceholder(text), hint);
+}
 
 /** The prompt has only the time when the turn began. */
 export const currentTimeTool: Tool = defineTool({
@@ -9,11 +19,11 @@ export const currentTimeTool: Tool = defineTool({
   summary: 'Tells the date and time of day, here or in another time zone.',
   tier: 'middleware',
   effect: 'read',
+  repeats: true,
   audience: 'everyone',
   approval: 'never',
   input: z.object({
-    timeZone: z
-      .string()
+    timeZone: said(60)
       .optional()
       .describe('IANA name, such as Asia/Tokyo; the agent’s own when absent.'),
   }),
@@ -43,28 +53,19 @@ const RECENT = 200;
 
 const CronInput = z.object({
   action: z.enum(['add', 'list', 'change', 'pause', 'resume', 'remove']),
-  id: z.string().max(40).optional().describe('Of the job, as the list shows it; not for add.'),
-  title: z.string().max(200).optional().describe('A few words for lists.'),
-  task: z.string().max(8_000).optional().describe('What is to be done then.'),
-  at: z
-    .string()
-    .max(60)
+  id: said(40).optional().describe('Of the job, as the list shows it; not for add.'),
+  title: said(200).optional().describe('A few words for lists.'),
+  task: said(8_000).optional().describe('What is to be done then.'),
+  at: said(60)
     .optional()
     .describe('Once: local date and time, `2026-11-22 09:00`, or `in 20 min`.'),
-  every: z
-    .string()
-    .max(60)
-    .optional()
-    .describe('Again and again: `30 min`, `2 h`, `daily at 8:00`.'),
-  cron: z.string().max(120).optional().describe('Again and again: five fields, `0 9 * * mon-fri`.'),
-  timeZone: z
-    .string()
-    .max(60)
-    .optional()
-    .describe('IANA name, where it is not the one of Runtime Facts.'),
+  every: said(60).optional().describe('Again and again: `30 min`, `2 h`, `daily at 8:00`.'),
+  cron: said(120).optional().describe('Again and again: five fields, `0 9 * * mon-fri`.'),
+  timeZone: said(60).optional().describe('IANA name, where it is not the one of Runtime Facts.'),
   format: z
     .string()
     .max(32_000)
+    .refine((text) => text === 'none' || !isPlaceholder(text))
     .optional()
     .describe('Where a program reads the answers: `json`, or a JSON Schema they must fit; `none`.'),
 });

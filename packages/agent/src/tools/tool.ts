@@ -8,11 +8,12 @@ import {
   type RuntimeFacts,
   reasonOf,
 } from '@parley/core';
-import { type ModelToolCall, toolArguments } from '@parley/models';
+import { type ModelTool, type ModelToolCall, toolArguments } from '@parley/models';
 import { frameUntrusted, type ToolTier } from '@parley/prompt';
 import { cutText, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { TimeUpError, withTimeLimit } from '../time.ts';
+import { argumentFault } from './argument-faults.ts';
 
 /** A turn waits for a person's decision. Thrown to leave the loop; nothing has failed. */
 export class TurnSuspendedError extends ParleyError {
@@ -134,6 +135,8 @@ export interface Tool<Input = unknown> {
   spares?(input: Input, moment: CallMoment): boolean;
   /** What a call would change, where people must see that instead of its arguments. */
   proposes?(input: Input, at: Pick<ToolCall, 'facts' | 'view'>): Promise<Proposal | null>;
+  /** Its result changes by itself, so that the same call again makes sense at once. */
+  readonly repeats?: boolean;
   /** Called twice with the same `callId` it acts once, so a resumed turn may repeat the call. */
   readonly actsOnce?: boolean;
   /** Instead of the limits in the settings: time in ms, and characters of its result. */
@@ -194,15 +197,24 @@ export const ToolOutcomeShape = z.object({
 
 /** Invalid arguments, errors and timeouts are outcomes for the model. Throws only when `stop` has fired. */
 export async function runTool(
-  { tool, foreign }: { readonly tool: Tool; readonly foreign: boolean },
+  {
+    tool,
+    foreign,
+    offered,
+  }: {
+    readonly tool: Tool;
+    readonly foreign: boolean;
+    /** As the model knows it. */
+    readonly offered?: ModelTool | undefined;
+  },
   call: ModelToolCall,
   at: Omit<ToolCall, 'signal'>,
   { toolMs, outputCharacters }: ToolLimits,
   stop: AbortSignal,
 ): Promise<Omit<ToolOutcome, 'note'> & { readonly failed: boolean }> {
-  const input = toolArguments(call);
-  const fault = input === null ? unparsedArguments(call) : invalidArguments(tool, input);
+  const fault = argumentFault(tool, call, offered);
   if (fault !== null) return { text: fault, failed: true };
+  const input = toolArguments(call);
   try {
     const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
       tool.run(input, { ...at, signal }),
@@ -234,18 +246,4 @@ const UNSURE = ' Whether it took effect is not known: look before you do it agai
 function framed(foreign: boolean, note: string, text: string): string {
   const shown = foreign && text !== '' ? frameUntrusted(text) : text;
   return [note, shown].filter((part) => part !== '').join('\n\n');
-}
-
-/** Of invalid JSON that is quoted. */
-const QUOTED_CHARACTERS = 200;
-
-function unparsedArguments({ name, arguments: written }: ModelToolCall): string {
-  const quoted = JSON.stringify(cutText(written, QUOTED_CHARACTERS, 'the arguments').text);
-  return `${name} was not run: its arguments are not a JSON object. They were ${quoted}. Call it again with valid JSON.`;
-}
-
-function invalidArguments({ name, input: schema }: Tool, input: unknown): string | null {
-  const checked = schema.safeParse(input);
-  if (checked.success) return null;
-  return `${name} was not run, because its arguments do not fit:\n${z.prettifyError(checked.error)}`;
 }

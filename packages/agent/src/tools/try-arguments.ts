@@ -1,10 +1,8 @@
 import { CheckError, type CheckRunner } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
+import { isQuick } from './fit-call.ts';
 import { failure, type ToolOutcome } from './tool.ts';
 import type { ToolSet } from './tool-registry.ts';
-
-/** Steps of a check that take less than a tenth of a second. */
-const MAX_CHECK_STEPS = 50_000;
 
 /**
  * Tries the arguments of a call out, off the event loop, where checking them could take long: there they are checked
@@ -17,9 +15,7 @@ export async function tryArguments(
   stop: AbortSignal,
 ): Promise<ToolOutcome | null> {
   const input = toolArguments(call);
-  const size = tools.sizes.get(call.name);
-  if (input === null || size === undefined) return null;
-  if (size.isPredictable && hasAtMost(input, MAX_CHECK_STEPS / size.expanded)) return null;
+  if (input === null || isQuick(call.name, input, tools)) return null;
   const schema = tools.offered.find(({ name }) => name === call.name)?.inputSchema ?? {};
   try {
     await checks.tryValue(input, schema, stop);
@@ -30,18 +26,4 @@ export async function tryArguments(
       `${call.name} was not run, because its arguments cannot be checked: ${error.message} Call it with shorter and fewer values.`,
     );
   }
-}
-
-/** Whether a JSON value has at most so many parts. */
-function hasAtMost(value: unknown, limit: number): boolean {
-  const open = [value];
-  let left = limit;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== 'object' || next === null) continue;
-    const parts: readonly unknown[] = Object.values(next);
-    left -= parts.length;
-    if (left < 0) return false;
-    for (const part of parts) open.push(part);
-  }
-  return true;
 }

@@ -182,11 +182,18 @@ function stepText(facts: StepFacts): string {
     return `${facts.tool}: ${outcome}`;
   }
   const { inputTokens, outputTokens, firstTokenMs, calls, ended } = facts;
+  const { thoughtCharacters, droppedCalls } = facts;
   return [
     `asked: ${inputTokens} tokens in, ${outputTokens} out`,
     ...(firstTokenMs === undefined ? [] : [`first text after ${shortDuration(firstTokenMs)}`]),
+    ...(thoughtCharacters === undefined || thoughtCharacters === 0
+      ? []
+      : [`reasoned, ${thoughtCharacters.toLocaleString('en-US')} characters`]),
     ...(calls.length === 0 ? [] : [`wants ${calls.join(', ')}`]),
     ...(ended === undefined ? [] : [ENDED[ended]]),
+    ...(droppedCalls === undefined || droppedCalls === 0
+      ? []
+      : [`${countOf(droppedCalls, 'call')} written as text and not run`]),
   ].join('; ');
 }
 

@@ -1,6 +1,6 @@
 import type { Audience, RequestSection, SentPart, SentRequest, UnsentLayer } from '@parley/core';
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
-import type { PromptSummary } from '@parley/store';
+import type { PromptSummary, StepAside } from '@parley/store';
 import { tableText, visible } from '../../terminal/text.ts';
 
 function audienceWord(audience: Audience): string {
@@ -90,6 +90,23 @@ function unsentRow(line: UnsentLayer): string[] {
 
 function fullText({ layer, text }: SentPart): string {
   return `━━ ${visible(layer)} ━━\n${visible(text)}`;
+}
+
+/** What the model wrote besides its answers; empty where that is nothing. */
+export function asidesText(
+  asides: readonly StepAside[],
+  { full }: { readonly full: boolean },
+): string {
+  if (asides.length === 0) return '';
+  const lines = asides.flatMap(({ step, reasoning, reasoningCharacters, dropped }) => [
+    `step ${step}: ${count(reasoningCharacters)} characters of reasoning`,
+    ...(full && reasoning !== '' ? [visible(reasoning)] : []),
+    ...dropped.map(({ raw, problem }) =>
+      visible(`a call that was not run: ${problem}${full ? `\n${raw}` : ''}`),
+    ),
+  ]);
+  const heading = 'beside the answer; never shown in a chat, never sent to a model';
+  return `\n\n${heading}\n${lines.join('\n')}`;
 }
 
 /** Indented; columns of sizes are aligned to the right. */

@@ -13,7 +13,7 @@ import {
   readSettings,
 } from '../../settings.ts';
 import { previewPrompt } from './preview-prompt.ts';
-import { comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
+import { asidesText, comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
 import { type PreviewFlags, previewedTurn, previewRequest, usage } from './request.ts';
 
 /** The options of `parley prompt`; commander sees to it that they go together. */
@@ -121,7 +121,8 @@ type Shown = Pick<PromptFlags, 'full' | 'json'>;
 
 function storedText(prompt: StoredPrompt, { full = false, json }: Shown): string {
   if (json) return jsonText(prompt);
-  return `${turnLine(prompt)}\n${promptText(prompt, { full })}`;
+  const asides = asidesText(prompt.asides, { full });
+  return `${turnLine(prompt)}\n${promptText(prompt, { full })}${asides}`;
 }
 
 function comparedText(before: StoredPrompt, after: StoredPrompt, shown: Shown): string {

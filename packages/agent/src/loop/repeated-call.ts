@@ -1,0 +1,91 @@
+import type { ModelToolCall } from '@parley/models';
+import type { Tool } from '../tools/tool.ts';
+import type { ToolSet } from '../tools/tool-registry.ts';
+import type { JournalledCall, ResultStep, Round } from './turn-journal.ts';
+
+/** The result of an earlier call that answers a repeated one, and what the model is told besides. */
+export interface RepeatedCall {
+  readonly result: ResultStep;
+  readonly remark: string;
+}
+
+const SAME_STEP =
+  'This is the same call as one before in the same step. It was run once; the result of that call was:';
+const DONE =
+  'You have just made this very call, and nothing has changed since. It was not run again; its result was:';
+const FAILED =
+  'This very call has failed twice in the same way. It was not run again: change its arguments, do it in another way, or say what does not work. It had said:';
+
+/** Failures in a row after which the same call is not run once more. */
+const MAX_FAILURES = 2;
+
+/**
+ * Whether a call repeats an earlier one of its turn, with the same tool and the same arguments, and is answered with
+ * the result of that:
+ * - twice in one step of the model, whatever the tool does;
+ * - after a success, where the tool is Parley's own and nothing that changes anything has run since, nor has a person
+ *   written. Tools whose result changes by itself (`repeats`: the clock, a shell) are called again, and so are those
+ *   of plugins and MCP servers, with which models wait for something;
+ * - after two failures in a row that said the same, with no other call between them.
+ *
+ * `rounds`: of the turn, the last one with the call as its `nth`.
+ */
+export function repeatedCall(
+  rounds: readonly Round[],
+  nth: number,
+  tools: Pick<ToolSet, 'get' | 'sizes'>,
+): RepeatedCall | null {
+  const current = rounds.at(-1)?.calls[nth];
+  if (current === undefined) return null;
+  const sought = keyOf(current.call);
+  const before = rounds.flatMap((round, at) =>
+    at < rounds.length - 1 ? round.calls : round.calls.slice(0, nth),
+  );
+  const isSame = ({ call }: JournalledCall) => keyOf(call) === sought;
+  const inStep = rounds.at(-1)?.calls.slice(0, nth).findLast(isSame)?.result;
+  if (inStep != null) return { result: inStep, remark: SAME_STEP };
+  const tool = tools.get(current.call.name);
+  if (tool === undefined || tool.repeats === true) return null;
+  const last = before.findLastIndex(isSame);
+  const result = before[last]?.result;
+  if (result == null) return null;
+  if (result.failed) {
+    const tail = before.slice(-MAX_FAILURES);
+    const isStuck =
+      tail.length === MAX_FAILURES &&
+      tail.every(
+        (one) => isSame(one) && one.result?.failed === true && one.result.text === result.text,
+      );
+    return isStuck ? { result, remark: FAILED } : null;
+  }
+  const isOwn = !tools.sizes.has(tool.name);
+  const hasChanged =
+    before.slice(last + 1).some((one) => changes(tools.get(one.call.name))) ||
+    hasJoinedSince(rounds, before[last]);
+  return isOwn && !hasChanged ? { result, remark: DONE } : null;
+}
+
+function changes(tool: Tool | undefined): boolean {
+  return tool !== undefined && tool.effect !== 'read';
+}
+
+function hasJoinedSince(rounds: readonly Round[], call: JournalledCall | undefined): boolean {
+  const at = rounds.findIndex(({ calls }) => calls.some((one) => one.key === call?.key));
+  return rounds.slice(Math.max(0, at)).some(({ joined }) => joined.length > 0);
+}
+
+/** The same for the same arguments in another order. */
+function keyOf({ name, arguments: written }: ModelToolCall): string {
+  try {
+    return `${name} ${JSON.stringify(sorted(JSON.parse(written)))}`;
+  } catch {
+    return `${name} ${written.trim()}`;
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return entries.map(([key, one]) => [key, sorted(one)]);
+}

@@ -1,0 +1,49 @@
+import { fitCall, type ModelTool, type ModelToolCall, toolArguments } from '@parley/models';
+import { cutText } from '@parley/workspace';
+import type { z } from 'zod';
+import type { Tool } from './tool.ts';
+
+/** Of arguments that are quoted, in characters. */
+const QUOTED_CHARACTERS = 200;
+const MAX_FAULTS = 5;
+const MAX_FAULT_CHARACTERS = 300;
+
+/**
+ * Why the arguments of a call cannot be used, for the model, so that it can repair them: where it breaks, what stands
+ * there and what was expected. Null: they can.
+ */
+export function argumentFault(
+  tool: Pick<Tool, 'name' | 'input'>,
+  call: ModelToolCall,
+  offered: ModelTool | undefined,
+): string | null {
+  const input = toolArguments(call);
+  const checked = input === null ? null : tool.input.safeParse(input);
+  if (checked?.success === true) return null;
+  const fitted = offered === undefined ? null : fitCall(call, [offered]);
+  const begin = `${tool.name} was not run, because its arguments`;
+  if (input === null) {
+    const problem = fitted?.kind === 'misfit' ? `: ${fitted.problem}` : '';
+    const quoted = JSON.stringify(cutText(call.arguments, QUOTED_CHARACTERS, 'the arguments').text);
+    return `${begin} are not a JSON object${problem}. They were ${quoted}. Call it again with one valid JSON object.`;
+  }
+  const form = fitted?.kind === 'misfit' ? [fitted.problem] : [];
+  const issues = (checked?.error?.issues ?? []).map((issue) => issueText(issue, input));
+  const faults = [...new Set(form.length > 0 ? form : issues)].slice(0, MAX_FAULTS);
+  const lines = faults.map((fault) => `- ${fault.slice(0, MAX_FAULT_CHARACTERS).toWellFormed()}`);
+  return `${begin} do not fit:\n${lines.join('\n')}\nCall it again with these corrected.`;
+}
+
+function issueText({ path, message }: z.core.$ZodIssue, input: unknown): string {
+  const where = path.length === 0 ? 'the arguments' : path.map(String).join('.');
+  const found = path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).find(([name]) => name === String(key))?.[1]
+        : undefined,
+    input,
+  );
+  const shown = JSON.stringify(found);
+  if (shown === undefined) return `${where} is missing: ${message}`;
+  return path.length === 0 ? `${where}: ${message}` : `${where}: ${message}, but got ${shown}`;
+}

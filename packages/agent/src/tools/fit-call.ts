@@ -1,0 +1,54 @@
+import { fitCall, isPlaceholder, type ModelToolCall, toolArguments } from '@parley/models';
+import type { ToolSet } from './tool-registry.ts';
+
+/** Steps of a check that take less than a tenth of a second. */
+const MAX_CHECK_STEPS = 50_000;
+
+/**
+ * A call as its tool takes it, where the name of the tool and the schema of its arguments leave one meaning; else as
+ * the model wrote it, and the tool refuses it. It is fitted before it enters the journal: what is looked at by rules,
+ * shown for an approval, run and sent back to the model is the same.
+ */
+export function fittedCall(call: ModelToolCall, tools: ToolSet): ModelToolCall {
+  const fitted = fitCall(call, tools.offered);
+  if (fitted.kind === 'no-tool') return call;
+  return fitted.kind === 'fits' ? withoutPlaceholders(fitted.call, tools) : fitted.call;
+}
+
+/**
+ * Without arguments that only say "nothing", such as `"none"`, where the tool refuses the call with them and takes it
+ * without them: its own check knows more than its schema says.
+ */
+function withoutPlaceholders(call: ModelToolCall, tools: ToolSet): ModelToolCall {
+  const tool = tools.get(call.name);
+  const input = toolArguments(call);
+  if (tool === undefined || input === null || !isQuick(call.name, input, tools)) return call;
+  const fits = (value: unknown) => tool.input.safeParse(value).success;
+  if (fits(input)) return call;
+  const said = Object.entries(input).filter(([, value]) => !isPlaceholder(value));
+  const rest = Object.fromEntries(said);
+  const isLess = said.length < Object.keys(input).length;
+  return isLess && fits(rest) ? { ...call, arguments: JSON.stringify(rest) } : call;
+}
+
+/** Whether checking these arguments takes no time to speak of. */
+export function isQuick(name: string, input: unknown, { sizes }: Pick<ToolSet, 'sizes'>): boolean {
+  const size = sizes.get(name);
+  // Parley's own tools have none.
+  if (size === undefined) return true;
+  return size.isPredictable && hasAtMost(input, MAX_CHECK_STEPS / size.expanded);
+}
+
+/** Whether a JSON value has at most so many parts. */
+function hasAtMost(value: unknown, limit: number): boolean {
+  const open = [value];
+  let left = limit;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const parts: readonly unknown[] = Object.values(next);
+    left -= parts.length;
+    if (left < 0) return false;
+    for (const part of parts) open.push(part);
+  }
+  return true;
+}

@@ -1,0 +1,169 @@
+import type { ModelTool, ModelToolCall } from '../chat-model.ts';
+import { fitValue, type Misfit } from './fit-value.ts';
+import { readLenientJson } from './lenient-json.ts';
+import { resolveToolName } from './tool-name.ts';
+
+/** A call as a tool takes it, or why it cannot be. */
+export type FittedCall =
+  | { readonly kind: 'fits'; readonly call: ModelToolCall }
+  | { readonly kind: 'no-tool'; readonly problem: string }
+  /** The tool is known, its arguments are no good; `problem` is for the model. */
+  | { readonly kind: 'misfit'; readonly call: ModelToolCall; readonly problem: string };
+
+/**
+ * Reads a call of a model as its tool takes it: an offered tool whose name was written in another way, and arguments
+ * in the form of its schema, where these leave one meaning. A call that is right already is returned as it is.
+ */
+export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): FittedCall {
+  const named = resolveToolName(
+    call.name,
+    offered.map(({ name }) => name),
+  );
+  if (named.kind !== 'tool')
+    return { kind: 'no-tool', problem: nameProblem(call.name, named, offered) };
+  const { name } = named;
+  const tool = offered.find((one) => one.name === name);
+  const known = name === call.name ? call : { ...call, name };
+  const read = readArguments(call.arguments);
+  if (!read.ok) {
+    return {
+      kind: 'misfit',
+      call: known,
+      problem: `its arguments are no JSON object: ${read.problem}`,
+    };
+  }
+  const schema = tool?.inputSchema ?? {};
+  const fitted = fitArguments(read.value, schema);
+  if ('problem' in fitted)
+    return { kind: 'misfit', call: known, problem: misfitText(fitted.problem) };
+  const isAsWritten = fitted.value === read.value && read.isJson;
+  return {
+    kind: 'fits',
+    call: isAsWritten ? known : { ...known, arguments: JSON.stringify(fitted.value) },
+  };
+}
+
+function nameProblem(
+  written: string,
+  named: Exclude<ReturnType<typeof resolveToolName>, { kind: 'tool' }>,
+  offered: readonly ModelTool[],
+): string {
+  const name = JSON.stringify(written.slice(0, 80).toWellFormed());
+  if (named.kind === 'ambiguous')
+    return `${name} may be ${named.names.join(' or ')}; write the name exactly`;
+  const names = offered.map((one) => one.name).join(', ');
+  return names === ''
+    ? `there is no tool ${name}`
+    : `there is no tool ${name}; there are: ${names}`;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+type ReadArguments =
+  /** `isJson`: the text is JSON of this object already. */
+  | { readonly ok: true; readonly value: JsonObject; readonly isJson: boolean }
+  | { readonly ok: false; readonly problem: string };
+
+/** How often arguments are encoded at most. */
+const MAX_ENCODED = 3;
+
+/** The arguments as an object; models write nothing at all, or a placeholder, for a tool without parameters. */
+function readArguments(written: string): ReadArguments {
+  if (/^\s*(?:null|none|undefined|""|\[\s*\])?\s*$/i.test(written)) {
+    return { ok: true, value: {}, isJson: written.trim() === '' };
+  }
+  let text = written;
+  for (let times = 0; times < MAX_ENCODED; times += 1) {
+    const read = readLenientJson(text);
+    if (!read.ok) return read;
+    const { value } = read;
+    if (isObject(value)) return { ok: true, value, isJson: times === 0 && isStrictJson(written) };
+    if (Array.isArray(value) && value.length === 1 && isObject(value[0])) {
+      return { ok: true, value: value[0], isJson: false };
+    }
+    if (typeof value !== 'string') {
+      return {
+        ok: false,
+        problem: `they are ${Array.isArray(value) ? 'a list' : `only ${JSON.stringify(value)}`}`,
+      };
+    }
+    if (value.trim() === '') return { ok: true, value: {}, isJson: false };
+    text = value;
+  }
+  return { ok: false, problem: 'they are text within text' };
+}
+
+function isStrictJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Names under which some models put all arguments once more. */
+const WRAPPERS: ReadonlySet<string> = new Set([
+  ...[
+    'arguments',
+    'parameters',
+    'params',
+    'args',
+    'kwargs',
+    'input',
+    'inputs',
+    'tool_input',
+    'properties',
+  ],
+]);
+/** What stands beside them there. */
+const LABELS: ReadonlySet<string> = new Set([
+  'name',
+  'tool',
+  'tool_name',
+  'function',
+  'type',
+  'id',
+]);
+
+function fitArguments(
+  value: JsonObject,
+  schema: ModelTool['inputSchema'],
+): { readonly value: unknown } | { readonly problem: Misfit } {
+  const inner = unwrapped(value, schema);
+  const fitted = fitValue(inner ?? value, schema, schema);
+  return fitted.ok ? fitted : { problem: fitted.problem };
+}
+
+/**
+ * The object within `{"arguments": {…}}`; null where there is none, or the tool has a property of that name. It counts
+ * only where the schema names each of its properties, so that nothing else can be meant.
+ */
+function unwrapped(value: JsonObject, schema: ModelTool['inputSchema']): JsonObject | null {
+  const { properties, additionalProperties: rest = false } = schema;
+  const declared: JsonObject = isObject(properties) ? properties : {};
+  const keys = Object.keys(value);
+  if (rest !== false || keys.some((key) => Object.hasOwn(declared, key))) return null;
+  const [wrapper, ...others] = keys.filter((key) => !LABELS.has(key.toLowerCase()));
+  if (wrapper === undefined || others.length > 0 || !WRAPPERS.has(wrapper.toLowerCase()))
+    return null;
+  const given = value[wrapper];
+  const read =
+    typeof given === 'string' ? readLenientJson(given) : { ok: true as const, value: given };
+  if (!read.ok || !isObject(read.value)) return null;
+  const names = Object.keys(read.value);
+  const isMeant = names.every((name) => Object.hasOwn(declared, name));
+  return isMeant && (names.length > 0 || Object.keys(declared).length > 0) ? read.value : null;
+}
+
+/** Such as `at: expected text, but got 5`. */
+function misfitText({ path, expected, found }: Misfit): string {
+  const where = path === '' ? 'the arguments' : path;
+  return found === undefined
+    ? `${where} is missing: expected ${expected}`
+    : `${where}: expected ${expected}, but got ${found}`;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

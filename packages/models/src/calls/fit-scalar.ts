@@ -1,0 +1,175 @@
+import { readDate } from './read-date.ts';
+
+/** A text, number, boolean or null that fits, or what was expected instead. */
+export type FittedScalar =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly expected: string };
+
+/** Of a value that is shown to the model, in characters. */
+const SHOWN = 80;
+
+/** A value as JSON for a message, shortened. */
+export function shownValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
+  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
+}
+
+const NOTHING = /^\s*(?:null|none|undefined|n\/a|nil)?\s*$/i;
+
+/** What models write into a field that they do not mean to fill. */
+export function isPlaceholder(value: unknown): boolean {
+  return value === null || (typeof value === 'string' && NOTHING.test(value));
+}
+
+/** Fits a value to the types, values and format of a schema without parts. */
+export function fitScalar(
+  value: unknown,
+  schema: Readonly<Record<string, unknown>>,
+  types: readonly string[],
+): FittedScalar {
+  const allowed = allowedValues(schema);
+  if (allowed !== null) return fitAllowed(value, allowed);
+  for (const type of types) {
+    if (isOf(value, type))
+      return type === 'string' ? fitText(String(value), schema) : { ok: true, value };
+  }
+  const meanings = types.flatMap((type) => convert(value, type));
+  const [only] = meanings;
+  if (meanings.length === 1)
+    return typeof only === 'string' ? fitText(only, schema) : { ok: true, value: only };
+  return { ok: false, expected: types.map(nameOf).join(' or ') };
+}
+
+function nameOf(type: string): string {
+  switch (type) {
+    case 'integer':
+      return 'a whole number';
+    case 'array':
+      return 'a list';
+    case 'object':
+      return 'an object';
+    case 'string':
+      return 'text';
+    case 'boolean':
+      return 'true or false';
+    default:
+      return type === 'null' ? 'null' : `a ${type}`;
+  }
+}
+
+function allowedValues({ enum: values, const: one }: Readonly<Record<string, unknown>>) {
+  if (one !== undefined) return [one];
+  return Array.isArray(values) ? (values as readonly unknown[]) : null;
+}
+
+/** One of the values that the schema lists, in any case and with any separators where only one is alike. */
+function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
+  const isSame = (one: unknown) => JSON.stringify(one) === JSON.stringify(value);
+  if (allowed.some(isSame)) return { ok: true, value };
+  const written = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  const alike = isText(written)
+    ? allowed.filter((one) => isText(one) && fold(one) === fold(written))
+    : [];
+  if (alike.length === 1 && fold(String(written)) !== '') return { ok: true, value: alike[0] };
+  const shown = allowed
+    .slice(0, 20)
+    .map((one) => JSON.stringify(one))
+    .join(', ');
+  return { ok: false, expected: allowed.length === 1 ? shown : `one of ${shown}` };
+}
+
+function isText(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function fold(value: string | number | boolean): string {
+  return String(value)
+    .toLowerCase()
+    .replace(/^["'\s]+|["'\s]+$/g, '')
+    .replace(/[\s_-]+/g, '-');
+}
+
+function isOf(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value);
+    case 'null':
+      return value === null;
+    case 'number':
+    case 'string':
+    case 'boolean':
+      return typeof value === type;
+    default:
+      return false;
+  }
+}
+
+const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
+const YES: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1']);
+const NO: ReadonlySet<string> = new Set(['false', 'no', 'off', '0']);
+
+/** What a value means as another type; empty where it means nothing there. */
+function convert(value: unknown, type: string): readonly (string | number | boolean | null)[] {
+  switch (type) {
+    case 'integer':
+    case 'number': {
+      const number = typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : null;
+      const isFine =
+        number !== null &&
+        (type === 'number' ? Number.isFinite(number) : Number.isSafeInteger(number));
+      return isFine ? [number] : [];
+    }
+    case 'boolean': {
+      const word = isText(value) ? String(value).trim().toLowerCase() : '';
+      return YES.has(word) ? [true] : NO.has(word) ? [false] : [];
+    }
+    case 'string':
+      if (typeof value === 'boolean') return [String(value)];
+      // Larger numbers were rounded when the JSON was read.
+      return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
+        ? [String(value)]
+        : [];
+    case 'null':
+      return typeof value === 'string' && NOTHING.test(value) ? [null] : [];
+    default:
+      return [];
+  }
+}
+
+/** A text whose schema asks for something that an empty one is not, and for dates in the form of ISO 8601. */
+function fitText(text: string, schema: Readonly<Record<string, unknown>>): FittedScalar {
+  const { format, minLength, pattern } = schema;
+  const mustSaySomething =
+    (typeof minLength === 'number' && minLength > 0) ||
+    (typeof format === 'string' && FORMATS.has(format)) ||
+    (typeof pattern === 'string' && !matchesNothing(pattern));
+  if (text === '' && mustSaySomething) return { ok: false, expected: 'text that is not empty' };
+  if (format !== 'date' && format !== 'date-time' && format !== 'time')
+    return { ok: true, value: text };
+  return { ok: true, value: readDate(text, format) ?? text };
+}
+
+const FORMATS: ReadonlySet<string> = new Set([
+  ...[
+    'date',
+    'date-time',
+    'time',
+    'duration',
+    'email',
+    'uri',
+    'url',
+    'uuid',
+    'ipv4',
+    'ipv6',
+    'hostname',
+  ],
+]);
+
+/** Whether an empty text matches, which takes no time whatever the pattern. */
+function matchesNothing(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test('');
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,286 @@
+import { fitScalar, isPlaceholder, shownValue } from './fit-scalar.ts';
+import { readLenientJson } from './lenient-json.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A value that fits a schema as far as its form goes, or the first place where it does not. */
+export type Fitted =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: Misfit };
+
+/** Where a value does not fit: `path` as in `items.2.name`, empty for the whole. */
+export interface Misfit {
+  readonly path: string;
+  readonly expected: string;
+  /** As JSON, shortened; absent where there is none. */
+  readonly found?: string;
+}
+
+/** Deepest value that is looked into; deeper parts stay as they are. */
+const MAX_DEPTH = 40;
+
+/** Schemas that are compared with parts of one value; a schema that refers to itself twice would double them. */
+const MAX_STEPS = 20_000;
+
+interface Place {
+  readonly root: Schema;
+  readonly path: readonly string[];
+  readonly budget: { left: number };
+}
+
+class OutOfSteps extends Error {}
+
+/**
+ * Fits a value to a JSON Schema where the schema leaves one meaning: a number written as text, one item instead of a
+ * list, an object written as JSON text, a placeholder in a field that may be absent, a name in another case. A value
+ * of the right form is returned as it is, the same object. Patterns, lengths and bounds are left to the check of the
+ * tool: some take long, and none of them says what else was meant. So does a value that takes too many steps.
+ */
+export function fitValue(value: unknown, schema: unknown, root: Schema): Fitted {
+  try {
+    return fit(value, schema, { root, path: [], budget: { left: MAX_STEPS } });
+  } catch (error) {
+    if (error instanceof OutOfSteps) return { ok: true, value };
+    throw error;
+  }
+}
+
+function fit(value: unknown, given: unknown, place: Place): Fitted {
+  place.budget.left -= 1;
+  if (place.budget.left < 0) throw new OutOfSteps();
+  const schema = resolved(given, place.root);
+  if (schema === null || place.path.length > MAX_DEPTH) return { ok: true, value };
+  let current = value;
+  for (const part of listOf(schema.allOf)) {
+    const fitted = fit(current, part, place);
+    if (!fitted.ok) return fitted;
+    current = fitted.value;
+  }
+  const choices = [...listOf(schema.anyOf), ...listOf(schema.oneOf)];
+  if (choices.length > 0) {
+    const fitted = fitChoice(current, choices, place);
+    if (!fitted.ok) return fitted;
+    current = fitted.value;
+  }
+  return fitTyped(current, schema, place);
+}
+
+/** The schema that a reference leads to; null where everything fits, or nothing can be said. */
+function resolved(given: unknown, root: Schema): Schema | null {
+  let schema = given;
+  for (let steps = 0; steps < 20; steps += 1) {
+    if (!isObject(schema)) return null;
+    const { $ref } = schema;
+    if (typeof $ref !== 'string') return schema;
+    const [, keyword = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec($ref) ?? [];
+    const definitions = root[keyword];
+    schema = $ref === '#' ? root : isObject(definitions) ? definitions[name] : null;
+  }
+  return null;
+}
+
+/** One of several schemas: the first that takes the value as it is, else the only meaning that they leave. */
+function fitChoice(value: unknown, choices: readonly unknown[], place: Place): Fitted {
+  const fitted = choices.map((choice) => fit(value, choice, place));
+  if (fitted.some((one) => one.ok && one.value === value)) return { ok: true, value };
+  const meanings = new Map(
+    fitted.flatMap((one) => (one.ok ? [[JSON.stringify(one.value), one]] : [])),
+  );
+  const [only] = meanings.values();
+  if (only !== undefined && meanings.size === 1) return only;
+  const failed = fitted.flatMap((one) => (one.ok ? [] : [one.problem]));
+  const deepest = failed.toSorted((a, b) => b.path.length - a.path.length)[0];
+  const here = place.path.join('.');
+  // A choice that agrees with the value down to one part of it says best what is wrong.
+  if (meanings.size === 0 && deepest !== undefined && deepest.path !== here) {
+    return { ok: false, problem: deepest };
+  }
+  const expected =
+    meanings.size > 1
+      ? `one of several meanings (${[...meanings.keys()].join(' or ')})`
+      : [...new Set(failed.map((one) => one.expected))].join(' or ');
+  return misfit(place, expected, value);
+}
+
+function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
+  const types = typesOf(schema);
+  if (schema.enum === undefined && schema.const === undefined) {
+    if (isObject(value) && (types.length === 0 || types.includes('object')))
+      return fitObject(value, schema, place);
+    if (Array.isArray(value) && (types.length === 0 || types.includes('array')))
+      return fitItems(value, schema, place);
+    if (types.length === 0) return { ok: true, value };
+  }
+  const scalar = fitScalar(value, schema, types);
+  if (scalar.ok) return scalar;
+  const structure = fitStructure(value, schema, types, place);
+  return structure ?? misfit(place, scalar.expected, value);
+}
+
+/** A list or an object that was written as text, or whose brackets are missing; null: nothing of the kind. */
+function fitStructure(
+  value: unknown,
+  schema: Schema,
+  types: readonly string[],
+  place: Place,
+): Fitted | null {
+  const wantsObject = types.includes('object');
+  const wantsList = types.includes('array');
+  if (typeof value === 'string' && (wantsObject || wantsList) && /^\s*(?:[[{]|`{3})/.test(value)) {
+    const read = readLenientJson(value);
+    const isMeant =
+      read.ok && (isObject(read.value) ? wantsObject : Array.isArray(read.value) && wantsList);
+    if (isMeant) return fitTyped(read.value, schema, place);
+  }
+  if (wantsList && value !== null && !Array.isArray(value)) return fitOneItem(value, schema, place);
+  if (Array.isArray(value) && value.length === 1 && !wantsList)
+    return fitTyped(value[0], schema, place);
+  return null;
+}
+
+/** A single item instead of a list; text with commas only where an item cannot have any. */
+function fitOneItem(value: unknown, schema: Schema, place: Place): Fitted | null {
+  if (typeof value === 'string') {
+    if (value.trim() === '') return null;
+    const parts = value.split(/[,;\n]/).map((part) => part.trim());
+    const isPlain = parts.length === 1;
+    const whole = fitItems([value], schema, place);
+    if (isPlain) return whole;
+    const several = fitItems(
+      parts.filter((part) => part !== ''),
+      schema,
+      place,
+    );
+    if (several.ok && !whole.ok) return several;
+    return several.ok
+      ? misfit(place, 'a list: whether this is one item or several cannot be seen', value)
+      : whole;
+  }
+  return fitItems([value], schema, place);
+}
+
+function fitItems(value: readonly unknown[], schema: Schema, place: Place): Fitted {
+  const { items } = schema;
+  if (!isObject(items) || schema.prefixItems !== undefined) return { ok: true, value };
+  let isSame = true;
+  const fitted: unknown[] = [];
+  for (const [index, item] of value.entries()) {
+    const one = fit(item, items, below(place, String(index)));
+    if (!one.ok) return one;
+    isSame &&= one.value === item;
+    fitted.push(one.value);
+  }
+  return { ok: true, value: isSame ? value : fitted };
+}
+
+function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = listOf(schema.required);
+  const renamed = withDeclaredNames(value, schema, properties);
+  let isSame = renamed === value;
+  const entries: [string, unknown][] = [];
+  for (const [key, given] of Object.entries(renamed)) {
+    if (!Object.hasOwn(properties, key)) {
+      const extra = fitExtra(key, given, schema, place);
+      if (!extra.ok) return extra;
+      if (extra.value === ABSENT) isSame = false;
+      else entries.push([key, extra.value]);
+      isSame &&= extra.value === given;
+      continue;
+    }
+    const one = fit(given, properties[key], below(place, key));
+    if (!one.ok && (required.includes(key) || !isPlaceholder(given))) return one;
+    isSame &&= one.ok && one.value === given;
+    if (one.ok) entries.push([key, one.value]);
+  }
+  const present = new Set(entries.map(([key]) => key));
+  const missing = required.find((key) => typeof key === 'string' && !present.has(key));
+  if (typeof missing === 'string') {
+    return {
+      ok: false,
+      problem: {
+        path: pathOf(below(place, missing)),
+        expected: expectedOf(properties[missing], place),
+      },
+    };
+  }
+  return { ok: true, value: isSame ? value : Object.fromEntries(entries) };
+}
+
+const ABSENT = Symbol('absent');
+
+/** A property that the schema does not name. */
+function fitExtra(key: string, given: unknown, schema: Schema, place: Place): Fitted {
+  const { additionalProperties: rest } = schema;
+  if (isObject(rest)) return fit(given, rest, below(place, key));
+  if (rest !== false || schema.patternProperties !== undefined) return { ok: true, value: given };
+  if (isPlaceholder(given)) return { ok: true, value: ABSENT };
+  const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
+  const known = names.length === 0 ? 'it takes none' : `there are ${names.join(', ')}`;
+  return misfit(below(place, key), `no such property (${known})`, given);
+}
+
+/** With the declared names of properties that were written in another case or with other separators. */
+function withDeclaredNames(value: JsonObject, schema: Schema, properties: JsonObject): JsonObject {
+  const { additionalProperties: rest = false, patternProperties } = schema;
+  if (rest !== false || patternProperties !== undefined) return value;
+  const free = Object.keys(properties).filter((name) => !Object.hasOwn(value, name));
+  const given = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+  const names = new Map<string, string>();
+  for (const key of given) {
+    const alike = free.filter((name) => folded(name) === folded(key));
+    const rivals = given.filter((name) => folded(name) === folded(key));
+    if (alike.length === 1 && rivals.length === 1) names.set(key, alike[0] ?? key);
+  }
+  if (names.size === 0) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [names.get(key) ?? key, one]),
+  );
+}
+
+function folded(name: string): string {
+  return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
+}
+
+function typesOf({ type, properties, items }: Schema): readonly string[] {
+  if (typeof type === 'string') return [type];
+  const types = listOf(type).filter((one) => typeof one === 'string');
+  if (types.length > 0) return types;
+  if (isObject(properties)) return ['object'];
+  return isObject(items) ? ['array'] : [];
+}
+
+function expectedOf(given: unknown, { root }: Place): string {
+  const schema = resolved(given, root) ?? {};
+  const types = typesOf(schema);
+  const kind = types.length === 0 ? 'a value' : types.map(kindOf).join(' or ');
+  const values = listOf(schema.enum);
+  const among =
+    values.length === 0 ? '' : `, one of ${values.map((one) => JSON.stringify(one)).join(', ')}`;
+  return `${kind}${among}; it is required`;
+}
+
+function kindOf(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+function misfit(place: Place, expected: string, value: unknown): Fitted {
+  return { ok: false, problem: { path: pathOf(place), expected, found: shownValue(value) } };
+}
+
+function below(place: Place, step: string): Place {
+  return { ...place, path: [...place.path, step] };
+}
+
+function pathOf({ path }: Place): string {
+  return path.join('.');
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

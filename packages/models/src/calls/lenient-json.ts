@@ -1,0 +1,228 @@
+/** A value as a model wrote it, or where its text stops being one. */
+export type ReadJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string };
+
+/** The same for a value at the beginning of a text; `end`: where the text behind it begins. */
+export type ReadJsonValue =
+  | { readonly ok: true; readonly value: unknown; readonly end: number }
+  | { readonly ok: false; readonly problem: string };
+
+/** Deepest nesting of lists and objects. */
+const MAX_DEPTH = 100;
+/** Of the text around a mistake, in characters. */
+const SHOWN = 30;
+
+/**
+ * Reads JSON as weak models write it: with comments, trailing commas, single or curly quotes, names without quotes,
+ * the words of Python, line ends within texts, a code fence around, and brackets missing at the end. Nothing that was
+ * written is guessed: a text or a number that stops in the middle is a problem. Valid JSON is read as it is.
+ */
+export function readLenientJson(text: string): ReadJson {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    // What is wrong is found below, with its place.
+  }
+  const body = withoutFence(text).trim();
+  const read = readJsonValue(body);
+  if (!read.ok) return read;
+  const rest = body.slice(read.end).replace(/^(?:\s|[}\]);]|<[|｜][^\s<>]{1,40}[|｜]>|<\/s>)+/, '');
+  if (rest === '') return { ok: true, value: read.value };
+  // Some servers send the arguments of a call twice, one behind the other.
+  const again = readLenientJson(rest);
+  const isSame = again.ok && JSON.stringify(again.value) === JSON.stringify(read.value);
+  if (isSame) return { ok: true, value: read.value };
+  return { ok: false, problem: `something follows the end of the JSON: ${shown(rest)}` };
+}
+
+/** Reads the value at the beginning of a text. */
+export function readJsonValue(text: string): ReadJsonValue {
+  const reader = new Reader(text);
+  try {
+    const value = reader.value(0);
+    return { ok: true, value, end: reader.at };
+  } catch (error) {
+    if (error instanceof Mistake) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+function withoutFence(text: string): string {
+  const [, body] =
+    /^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})\s*$/.exec(text) ?? [];
+  const [, inline] = /^\s*`([^`\n]+)`\s*$/.exec(text) ?? [];
+  return body ?? inline ?? text;
+}
+
+class Mistake extends Error {}
+
+function shown(text: string): string {
+  const piece = text.slice(0, SHOWN).toWellFormed();
+  return JSON.stringify(text.length > SHOWN ? `${piece}…` : piece);
+}
+
+const WORDS: Readonly<Record<string, unknown>> = {
+  true: true,
+  True: true,
+  TRUE: true,
+  false: false,
+  False: false,
+  FALSE: false,
+  null: null,
+  None: null,
+  NULL: null,
+  undefined: null,
+};
+
+const QUOTES: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  '“': '”',
+  '‘': '’',
+  '`': '`',
+};
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+};
+
+/** Reads one value from left to right. */
+class Reader {
+  readonly text: string;
+  at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  value(depth: number): unknown {
+    if (depth > MAX_DEPTH) throw new Mistake('it is nested too deep');
+    this.skip();
+    const sign = this.text[this.at];
+    if (sign === '{') return this.object(depth);
+    if (sign === '[') return this.list(depth);
+    if (sign !== undefined && QUOTES[sign] !== undefined) return this.string();
+    return this.word();
+  }
+
+  /** Passes over blanks and comments. */
+  private skip(): void {
+    const blank = /(?:\s|\/\/[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|#[^\n]*(?:\n|$))+/y;
+    blank.lastIndex = this.at;
+    if (blank.test(this.text)) this.at = blank.lastIndex;
+  }
+
+  private object(depth: number): unknown {
+    this.at += 1;
+    const entries: [string, unknown][] = [];
+    for (;;) {
+      this.skip();
+      if (this.ends('}')) return Object.fromEntries(entries);
+      const key = this.key();
+      this.skip();
+      if (this.text[this.at] !== ':') {
+        throw new Mistake(
+          `a colon is missing behind ${JSON.stringify(key)}, before ${this.next()}`,
+        );
+      }
+      this.at += 1;
+      entries.push([key, this.value(depth + 1)]);
+      this.comma('}');
+    }
+  }
+
+  private list(depth: number): unknown {
+    this.at += 1;
+    const items: unknown[] = [];
+    for (;;) {
+      this.skip();
+      if (this.ends(']')) return items;
+      items.push(this.value(depth + 1));
+      this.comma(']');
+    }
+  }
+
+  /** Whether a list or an object ends here: with its bracket, or because the text has ended. */
+  private ends(bracket: string): boolean {
+    if (this.at >= this.text.length) return true;
+    if (this.text[this.at] !== bracket) return false;
+    this.at += 1;
+    return true;
+  }
+
+  private comma(bracket: string): void {
+    this.skip();
+    const sign = this.text[this.at];
+    if (sign === ',') {
+      this.at += 1;
+      return;
+    }
+    if (sign === undefined) {
+      // Digits may be missing, and brackets alone are not.
+      if (/[\d.eE+-]$/.test(this.text.trimEnd()))
+        throw new Mistake('it stops in the middle, behind a number');
+      return;
+    }
+    if (sign !== bracket)
+      throw new Mistake(`a comma or ${bracket} is missing before ${this.next()}`);
+  }
+
+  private key(): string {
+    const sign = this.text[this.at] ?? '';
+    if (QUOTES[sign] !== undefined) return this.string();
+    const name = /[\p{L}_$][\p{L}\p{N}_$.-]*/uy;
+    name.lastIndex = this.at;
+    const [found] = name.exec(this.text) ?? [];
+    if (found === undefined) throw new Mistake(`a name is missing before ${this.next()}`);
+    this.at += found.length;
+    return found;
+  }
+
+  private string(): string {
+    const quote = QUOTES[this.text[this.at] ?? ''];
+    this.at += 1;
+    let out = '';
+    for (; this.at < this.text.length; this.at += 1) {
+      const sign = this.text[this.at] ?? '';
+      if (sign === quote) {
+        this.at += 1;
+        return out;
+      }
+      out += sign === '\\' ? this.escape() : sign;
+    }
+    throw new Mistake(`it stops in the middle of the text ${shown(out)}`);
+  }
+
+  /** The character that an escape stands for; a backslash before any other sign is that sign. */
+  private escape(): string {
+    this.at += 1;
+    const sign = this.text[this.at] ?? '';
+    if (sign !== 'u') return ESCAPES[sign] ?? sign;
+    const code = this.text.slice(this.at + 1, this.at + 5);
+    if (!/^[\da-f]{4}$/i.test(code)) throw new Mistake(`\\u${code} is no character`);
+    this.at += 4;
+    return String.fromCharCode(Number.parseInt(code, 16));
+  }
+
+  private word(): unknown {
+    const word = /[+-]?(?:\d[\d_]*)(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])|[a-z]+(?![\w.])/iy;
+    word.lastIndex = this.at;
+    const [found] = word.exec(this.text) ?? [];
+    if (found === undefined) throw new Mistake(`no value can be read at ${this.next()}`);
+    if (/^[a-z]/i.test(found) && !Object.hasOwn(WORDS, found)) {
+      throw new Mistake(`the word ${JSON.stringify(found)} is no value; texts need quotes`);
+    }
+    this.at += found.length;
+    return Object.hasOwn(WORDS, found) ? WORDS[found] : Number(found.replaceAll('_', ''));
+  }
+
+  private next(): string {
+    const rest = this.text.slice(this.at);
+    return rest === '' ? 'the end' : shown(rest);
+  }
+}

@@ -1,0 +1,85 @@
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+const CLOCK = String.raw`(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?`;
+const ZONE = String.raw`(Z|[+-]\d{2}:?\d{2})`;
+const CLOCK_ONLY = new RegExp(`^${CLOCK}$`);
+const DAY_AND_CLOCK = new RegExp(`^(.+?)(?:[T ]|,\\s*)\\s*${CLOCK}\\s*${ZONE}$`, 'i');
+
+/**
+ * A date or time in the form of ISO 8601 where it was written in another form with one meaning; null where it already
+ * has that form, or could mean two things: 11/12/2026 is not read, and neither is a moment without a time zone.
+ */
+export function readDate(text: string, format: 'date' | 'date-time' | 'time'): string | null {
+  const written = text.trim();
+  switch (format) {
+    case 'date': {
+      const day = readDay(written) ?? readMidnight(written);
+      return day === text ? null : day;
+    }
+    case 'date-time':
+      return readMoment(text, written);
+    case 'time': {
+      const [, hours = '', minutes, seconds = '00'] = CLOCK_ONLY.exec(written) ?? [];
+      const isIso = /^\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/.test(text);
+      if (minutes === undefined || isIso) return null;
+      return `${hours.padStart(2, '0')}:${minutes}:${seconds}`;
+    }
+  }
+}
+
+function readMoment(text: string, written: string): string | null {
+  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text))
+    return null;
+  const [, day = '', hours = '', minutes, seconds = '00', zone = ''] =
+    DAY_AND_CLOCK.exec(written) ?? [];
+  const date = readDay(day.trim());
+  if (date === null || minutes === undefined) return null;
+  const offset = zone.toUpperCase() === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(-2)}`;
+  return `${date}T${hours.padStart(2, '0')}:${minutes}:${seconds}${offset}`;
+}
+
+/** A moment at midnight stands for its day. */
+function readMidnight(text: string): string | null {
+  const [, day = ''] =
+    /^(.+?)[T ]00:00(?::00(?:\.0+)?)?\s*(?:Z|[+-]\d{2}:?\d{2})?$/i.exec(text) ?? [];
+  return readDay(day);
+}
+
+function readDay(text: string): string | null {
+  const yearFirst =
+    /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})$/.exec(text) ?? /^(\d{4})(\d{2})(\d{2})$/.exec(text);
+  if (yearFirst !== null) return isoDay(yearFirst[1], yearFirst[2], yearFirst[3]);
+  const dotted = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/.exec(text);
+  if (dotted !== null) return isoDay(dotted[3], dotted[2], dotted[1]);
+  const slashed = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(text);
+  if (slashed !== null) return slashedDay(slashed);
+  const dayFirst =
+    /^(?:[a-z]+,\s*)?(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?([a-z]{3,9})\.?,?\s+(\d{4})$/i.exec(
+      text,
+    );
+  if (dayFirst !== null) return isoDay(dayFirst[3], monthOf(dayFirst[2]), dayFirst[1]);
+  const monthFirst =
+    /^(?:[a-z]+,\s*)?([a-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})$/i.exec(text);
+  if (monthFirst !== null) return isoDay(monthFirst[3], monthOf(monthFirst[1]), monthFirst[2]);
+  return null;
+}
+
+/** Day and month may stand in either order, unless one of them can be no month or both are the same. */
+function slashedDay([, first, second, year]: RegExpExecArray): string | null {
+  const readings = new Set([isoDay(year, second, first), isoDay(year, first, second)]);
+  readings.delete(null);
+  const [only = null] = readings;
+  return readings.size === 1 ? only : null;
+}
+
+function monthOf(word = ''): string | undefined {
+  const at = MONTHS.indexOf(word.slice(0, 3).toLowerCase());
+  return at === -1 ? undefined : String(at + 1);
+}
+
+/** Null where there is no such day. */
+function isoDay(year = '', month = '', day = ''): string | null {
+  const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const at = new Date(`${iso}T00:00:00Z`);
+  return Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== iso ? null : iso;
+}

@@ -1,0 +1,47 @@
+/** The offered tool that a model means, or why none is meant. */
+export type NamedTool =
+  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'unknown' }
+  /** Several offered tools differ from the name in case and separators alone. */
+  | { readonly kind: 'ambiguous'; readonly names: readonly string[] };
+
+/** Namespaces that models put before the names of all tools; others are part of a name. */
+const NAMESPACE =
+  /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace)(?:__|::|->|[./:])+/i;
+
+/**
+ * Finds the offered tool that a written name means: exactly, else without blanks, quotes, a general namespace and the
+ * number of the call, in any case and with any separators (`functions.read-file:0` is `read_file`). A namespace of its
+ * own stays part of a name, so that the tool of one server is never taken for that of another.
+ */
+export function resolveToolName(written: string, offered: readonly string[]): NamedTool {
+  if (offered.includes(written)) return { kind: 'tool', name: written };
+  let name = bareName(written);
+  for (;;) {
+    if (offered.includes(name)) return { kind: 'tool', name };
+    const folded = fold(name);
+    const names = folded === '' ? [] : offered.filter((one) => fold(one) === folded);
+    const [only] = names;
+    if (names.length > 1) return { kind: 'ambiguous', names };
+    if (only !== undefined) return { kind: 'tool', name: only };
+    const shorter = name.replace(NAMESPACE, '');
+    if (shorter === name) return { kind: 'unknown' };
+    name = shorter;
+  }
+}
+
+/** Without what surrounds names in some dialects: `"name"`, `name()`, `functions.name:0`, `name<|channel|>commentary`. */
+function bareName(written: string): string {
+  return written
+    .replace(/<[|｜].*$/s, '')
+    .trim()
+    .replace(/^[`'"“‘]+|[`'"”’]+$/g, '')
+    .replace(/\(\s*\)$/, '')
+    .replace(/:\d{1,3}$/, '')
+    .trim();
+}
+
+/** Letters and digits alone, so that `readFile`, `read-file` and `Read File` are the same. */
+function fold(name: string): string {
+  return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
+}

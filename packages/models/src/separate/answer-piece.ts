@@ -1,0 +1,51 @@
+import type { DroppedWhy } from '../answer-parts.ts';
+import type { ModelTool } from '../chat-model.ts';
+import type { AnswerStart } from './reasoning-habit.ts';
+import type { WrittenCall } from './written-calls.ts';
+
+/** A part of an answer, in the order of the answer. */
+export type AnswerPiece =
+  | { readonly kind: 'text' | 'reasoning'; readonly text: string }
+  /** All text before was reasoning; it follows as such. */
+  | { readonly kind: 'restart' }
+  | { readonly kind: 'call'; readonly call: WrittenCall; readonly raw: string }
+  /** A call as text that is not run; absent `call`: it cannot be read. */
+  | {
+      readonly kind: 'dropped';
+      readonly why: DroppedWhy;
+      readonly call?: WrittenCall;
+      readonly raw: string;
+      readonly problem: string;
+    };
+
+export interface SeparatorOptions {
+  /** The tools that the request offers. */
+  readonly offered: readonly ModelTool[];
+  /**
+   * Where the answers of this model begin. `inside`: nothing is shown before its reasoning has ended. `unknown`: the
+   * same where the beginning sounds like reasoning.
+   */
+  readonly start: AnswerStart;
+  /** JSON without marks is the answer that was asked for. */
+  readonly wantsJson: boolean;
+  /** Whether a text stands in the request already; then a call in it is a quotation. */
+  readonly isQuoted: (text: string) => boolean;
+  /** Longest call that is held, in characters; what is longer is hidden and not run. */
+  readonly maxCall: number;
+}
+
+/** Neighbors of one kind as one piece. */
+export function joined(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
+  const out: AnswerPiece[] = [];
+  for (const piece of pieces) {
+    const last = out.at(-1);
+    if (
+      (piece.kind === 'text' || piece.kind === 'reasoning') &&
+      last?.kind === piece.kind &&
+      'text' in last
+    ) {
+      out[out.length - 1] = { kind: piece.kind, text: last.text + piece.text };
+    } else out.push(piece);
+  }
+  return out;
+}

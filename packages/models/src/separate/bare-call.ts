@@ -1,0 +1,67 @@
+import { resolveToolName } from '../calls/tool-name.ts';
+import type { ModelTool } from '../chat-model.ts';
+import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
+
+/** Keys with which a call in JSON begins. */
+const FIRST_KEYS: ReadonlySet<string> = new Set([
+  ...[
+    'name',
+    'tool',
+    'tool_name',
+    'function',
+    'function_name',
+    'action',
+    'recipient_name',
+    'tool_calls',
+  ],
+  ...['type', 'id', 'arguments', 'parameters', 'args', 'input'],
+]);
+/** By then the name of the tool must have come, in characters. */
+const MAX_HEAD = 300;
+
+/**
+ * Whether an answer is nothing but a call without marks: JSON, JSON in a fence, or a list of calls in Python. Such
+ * JSON may be an answer as well, so it counts as a call only where all of the answer is one, and names a tool that is
+ * offered. `hold`: it may still become one.
+ */
+export function bareCallState(
+  text: string,
+  offered: readonly ModelTool[],
+  ended: boolean,
+): 'hold' | 'text' | { readonly calls: readonly WrittenCall[] } {
+  const start = text.trimStart();
+  const fence = /^(`{3,}|~{3,})[ \t]*[\w-]*[ \t]*\n/.exec(start);
+  if (fence === null && /^(?:`{1,3}|~{1,3})[\w-]{0,20}[ \t]*$/.test(start))
+    return ended ? 'text' : 'hold';
+  const body = fence === null ? start : start.slice(fence[0].length);
+  if (!beginsAsCall(body, offered)) return 'text';
+  if (!ended) return behindEnd(body, fence?.[1]) ? 'text' : 'hold';
+  const calls = readWrittenCalls(start);
+  const names = offered.map(({ name }) => name);
+  const isMeant = calls?.every(({ name }) => resolveToolName(name, names).kind === 'tool') === true;
+  return isMeant && calls !== null ? { calls } : 'text';
+}
+
+function beginsAsCall(body: string, offered: readonly ModelTool[]): boolean {
+  const head = body.slice(0, MAX_HEAD);
+  const names = offered.map(({ name }) => name);
+  const isOffered = (name: string) => resolveToolName(name, names).kind === 'tool';
+  const [, python] = /^\s*\[\s*([a-z_][\w.]*)\(/i.exec(head) ?? [];
+  if (python !== undefined) return isOffered(python);
+  if (/^\s*\[\s*[a-z_][\w.]*$/i.test(head)) return true;
+  const [, key] = /^\s*\[?\s*\{\s*["']([^"']*)["']/.exec(head) ?? [];
+  if (key === undefined) return /^\s*\[?\s*(?:\{\s*(?:["'][^"']*)?)?$/.test(head);
+  if (!FIRST_KEYS.has(key)) return false;
+  const [, name] =
+    /["'](?:name|tool|tool_name|function|function_name|action|recipient_name)["']\s*:\s*["']([^"']{1,100})["']/.exec(
+      head,
+    ) ?? [];
+  return name === undefined ? head.length < MAX_HEAD : isOffered(name);
+}
+
+/** Whether something else follows the call already. */
+function behindEnd(body: string, fence: string | undefined): boolean {
+  if (fence === undefined) return false;
+  const end = body.indexOf(`\n${fence}`);
+  return end !== -1 && body.slice(end + 1 + fence.length).trim() !== '';
+}

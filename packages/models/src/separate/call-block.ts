@@ -1,0 +1,38 @@
+import type { DroppedWhy } from '../answer-parts.ts';
+import { fitCall } from '../calls/fit-call.ts';
+import type { AnswerPiece, SeparatorOptions } from './answer-piece.ts';
+import type { WrittenCall } from './written-calls.ts';
+
+/** Of a call that is not run, what is kept, in characters. */
+const MAX_KEPT = 2_000;
+
+/**
+ * The calls of a block as their tools take them, and those that are not run with the reason. Null where they are text:
+ * a quotation of the request, or talk about a tool that is not there. `isMarked`: the block stands where only a call can.
+ */
+export function fitBlock(
+  calls: readonly WrittenCall[],
+  raw: string,
+  isMarked: boolean,
+  { offered, isQuoted }: Pick<SeparatorOptions, 'offered' | 'isQuoted'>,
+): readonly AnswerPiece[] | null {
+  if (isQuoted(raw.trim())) return null;
+  const fitted = calls.map((call) => ({ call, one: fitCall({ id: '', ...call }, offered) }));
+  if (!isMarked && fitted.some(({ one }) => one.kind === 'no-tool')) return null;
+  return fitted.map(({ call, one }): AnswerPiece => {
+    if (one.kind === 'no-tool') return dropped('unknown-tool', raw, one.problem, call);
+    if (one.kind === 'misfit') return dropped('misfit', raw, one.problem, call);
+    const { name, arguments: given } = one.call;
+    return { kind: 'call', call: { name, arguments: given }, raw };
+  });
+}
+
+export function dropped(
+  why: DroppedWhy,
+  raw: string,
+  problem: string,
+  call?: WrittenCall,
+): AnswerPiece {
+  const kept = raw.slice(0, MAX_KEPT).toWellFormed();
+  return { kind: 'dropped', why, raw: kept, problem, ...(call !== undefined && { call }) };
+}

@@ -1,0 +1,53 @@
+import { isInInlineCode } from './shown-text.ts';
+
+interface Close {
+  readonly kind: 'found' | 'none';
+  /** Of the end; where there is none, up to where there cannot be one. */
+  readonly at: number;
+  readonly length: number;
+}
+
+/** The first end of reasoning that is not quoted or within inline code. */
+export function closeIn(text: string, closes: readonly string[], ended: boolean, from = 0): Close {
+  let start = from;
+  for (;;) {
+    const found = firstOf(text, closes, start);
+    if (found === null) break;
+    const line = text.slice(text.lastIndexOf('\n', found.at - 1) + 1, found.at);
+    const next = text[found.at + found.length] ?? '';
+    const isQuoted = /["'“‘«]$/.test(line) && /["'”’»]/.test(next);
+    // Its quotation mark may still come.
+    if (next === '' && !ended && /["'“‘«]$/.test(line))
+      return { kind: 'none', at: found.at, length: 0 };
+    if (!isQuoted && !isInInlineCode(line)) return { kind: 'found', ...found };
+    start = found.at + found.length;
+  }
+  if (ended) return { kind: 'none', at: text.length, length: 0 };
+  const tail = Math.max(0, ...closes.map((close) => partialLength(text, close)));
+  return { kind: 'none', at: Math.max(start, text.length - tail), length: 0 };
+}
+
+/** The first of these marks in a text, from a place on. */
+export function firstOf(
+  text: string,
+  marks: readonly string[],
+  from: number,
+): { readonly at: number; readonly length: number } | null {
+  const lower = text.slice(from).toLowerCase();
+  let first: { at: number; length: number } | null = null;
+  for (const mark of marks) {
+    const at = lower.indexOf(mark);
+    if (at !== -1 && (first === null || from + at < first.at))
+      first = { at: from + at, length: mark.length };
+  }
+  return first;
+}
+
+/** How much of a mark the end of a text may be. */
+function partialLength(text: string, mark: string): number {
+  const tail = text.slice(-(mark.length - 1)).toLowerCase();
+  for (let length = Math.min(tail.length, mark.length - 1); length > 0; length -= 1) {
+    if (mark.startsWith(tail.slice(-length))) return length;
+  }
+  return 0;
+}

@@ -1,0 +1,83 @@
+import { BARE_CLOSES, END_TOKENS, MARKERS, type Marker } from './markers.ts';
+import { isInInlineCode, isThoughtEnd, mayBeCall, type ShownText } from './shown-text.ts';
+
+/** A place in an answer: what stands there, and what was shown before. */
+export interface AnswerPlace {
+  readonly text: string;
+  readonly shown: ShownText;
+  /** Nothing follows `text`. */
+  readonly ended: boolean;
+}
+
+/** `bare`: the end of reasoning that began before the answer did. */
+export type FoundMarker = Marker | { readonly kind: 'bare'; readonly open: string };
+
+/** The mark that stands at the beginning of a text; `wait`: that shows when more has come. */
+export function findMarker(place: AnswerPlace): FoundMarker | 'wait' | 'none' {
+  const { shown, ended } = place;
+  const bare = findBareClose(place);
+  if (bare !== 'none') return bare;
+  if (shown.isInFence || shown.isQuotedLine) return 'none';
+  let waits = false;
+  for (const marker of MARKERS) {
+    if (marker.where === 'line' && !shown.isLineStart) continue;
+    if (marker.where === 'start' && !shown.isEmpty) continue;
+    const head = place.text.slice(0, marker.open.length).toLowerCase();
+    if (head === marker.open) {
+      const state = agreement(marker, place);
+      if (state === 'wait') waits = true;
+      else if (state === 'yes') return isInInlineCode(shown.line) ? 'none' : marker;
+    } else waits ||= !ended && marker.open.startsWith(head);
+  }
+  return waits ? 'wait' : findEndToken(place);
+}
+
+/** Whether what follows the opening agrees with it. */
+function agreement(
+  { kind, open, where }: Marker,
+  { text, ended }: AnswerPlace,
+): 'yes' | 'no' | 'wait' {
+  const rest = text.slice(open.length);
+  if (open === 'analysis') {
+    if (rest === '') return ended ? 'no' : 'wait';
+    return /^[\s\p{Ll}\p{P}]/u.test(rest) ? 'no' : 'yes';
+  }
+  if (kind !== 'call' || where !== 'anywhere') return 'yes';
+  return mayBeCall(open, rest, ended);
+}
+
+function findBareClose({ text, shown, ended }: AnswerPlace): FoundMarker | 'wait' | 'none' {
+  let waits = false;
+  for (const close of BARE_CLOSES) {
+    const head = text.slice(0, close.length).toLowerCase();
+    if (head !== close) {
+      waits ||= !ended && close.startsWith(head);
+      continue;
+    }
+    const verdict = isThoughtEnd(shown, close, text.slice(close.length), ended);
+    return verdict === 'yes' ? { kind: 'bare', open: close } : verdict === 'wait' ? 'wait' : 'none';
+  }
+  return waits ? 'wait' : 'none';
+}
+
+/** Ends of a turn behind which nothing comes. */
+function findEndToken({ text, ended }: AnswerPlace): Marker | 'wait' | 'none' {
+  let rest = text;
+  for (;;) {
+    const lower = rest.toLowerCase();
+    const token = END_TOKENS.find((one) => lower.startsWith(one));
+    if (token === undefined) break;
+    rest = rest.slice(token.length).trimStart();
+  }
+  if (rest === text) {
+    const mayBecome = !ended && END_TOKENS.some((one) => one.startsWith(text.toLowerCase()));
+    return mayBecome ? 'wait' : 'none';
+  }
+  if (rest === '') {
+    return ended
+      ? { kind: 'noise', open: text.toLowerCase(), close: [], where: 'anywhere' }
+      : 'wait';
+  }
+  const mayGoOn = !ended && END_TOKENS.some((one) => one.startsWith(rest.toLowerCase()));
+  return mayGoOn ? 'wait' : 'none';
+}

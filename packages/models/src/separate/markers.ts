@@ -1,0 +1,167 @@
+/**
+ * What models and servers write around reasoning and around calls of tools, where a server leaves it in the text. The
+ * names of the models are those that are known to write it; others copy them.
+ */
+export interface Marker {
+  readonly kind: 'reasoning' | 'call' | 'header' | 'noise';
+  /** In lower case; compared without regard to case. */
+  readonly open: string;
+  /** What ends it; the end of the answer does so, too. */
+  readonly close: readonly string[];
+  /** `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the answer. */
+  readonly where: 'anywhere' | 'line' | 'start';
+  /** The opening belongs to what is read, as in `<function=name>`. */
+  readonly keepsOpen?: true;
+  /** The end belongs to it as well, and several blocks may follow each other. */
+  readonly keepsClose?: true;
+  /** Where its end never comes, it was text. */
+  readonly needsClose?: true;
+}
+
+/** Tags of XML, which people also write about: they count at the beginning of a line alone. */
+const THOUGHT_TAGS = [
+  ...[
+    'think',
+    'thinking',
+    'thought',
+    'thoughts',
+    'reasoning',
+    'reason',
+    'scratchpad',
+    'reflection',
+  ],
+  ...['seed:think', 'antml:thinking', 'antthinking', 'internal_monologue'],
+];
+
+/** Ends of a turn that a server has not removed. */
+export const END_TOKENS = [
+  ...[
+    '<|im_end|>',
+    '<|eot_id|>',
+    '<|eom_id|>',
+    '<|end_of_text|>',
+    '<|endoftext|>',
+    '<|end|>',
+    '<|return|>',
+  ],
+  ...[
+    '<|call|>',
+    '</s>',
+    '<end_of_turn>',
+    '<turn|>',
+    '<｜end▁of▁sentence｜>',
+    '<|end_of_turn_token|>',
+    '<|user|>',
+  ],
+  ...[
+    '<|observation|>',
+    '<|end_response|>',
+    '<|end_of_solution|>',
+    '[e~[',
+    '<seed:eos>',
+    '<|end_of_role|>',
+  ],
+];
+
+const HARMONY_ENDS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|channel|>'];
+
+const REASONING: readonly Marker[] = [
+  ...THOUGHT_TAGS.map((tag) => reasoning(`<${tag}>`, [`</${tag}>`], 'line')),
+  // Magistral; Kimi-VL; Command A; OpenThinker; Gemma 4; MedGemma.
+  reasoning('[think]', ['[/think]'], 'line'),
+  reasoning('◁think▷', ['◁/think▷'], 'anywhere'),
+  reasoning('<|start_thinking|>', ['<|end_thinking|>'], 'anywhere'),
+  reasoning('<|begin_of_thought|>', ['<|end_of_thought|>'], 'anywhere'),
+  reasoning('<|channel>thought', ['<channel|>'], 'anywhere'),
+  reasoning('<unused94>thought', ['<unused95>'], 'anywhere'),
+  // Open WebUI and proxies like it.
+  reasoning('<details type="reasoning"', ['</details>'], 'line'),
+  // Granite 3.2; gpt-oss whose special tokens were removed.
+  reasoning('here is my thought process:', ['here is my response:'], 'start', true),
+  reasoning("here's my thought process:", ["here's my response:"], 'start', true),
+  reasoning('analysis', ['assistantfinal', 'assistantcommentary'], 'start', true),
+];
+
+function reasoning(
+  open: string,
+  close: readonly string[],
+  where: Marker['where'],
+  needsClose?: true,
+): Marker {
+  return { kind: 'reasoning', open, close, where, ...(needsClose && { needsClose }) };
+}
+
+const CALL_TAGS = [
+  ...[
+    'tool_call',
+    'tool_calls',
+    'toolcall',
+    'function_call',
+    'function_calls',
+    'functioncall',
+    'tools',
+    'tool_use',
+  ],
+  ...['minimax:tool_call', 'seed:tool_call', 'antml:function_calls', 'steptml:toolcall'],
+  ...['｜dsml｜function_calls', '｜dsml｜tool_calls', '|dsml|function_calls'],
+];
+
+const CALLS: readonly Marker[] = [
+  // Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba, Hunyuan.
+  ...CALL_TAGS.map((tag) => call(`<${tag}>`, [`</${tag}>`])),
+  // Llama 3, Qwen3-Coder without its frame, Anthropic’s form and its copies.
+  { ...call('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
+  ...['', 'antml:', '｜dsml｜'].map(
+    (space): Marker => ({
+      ...call(`<${space}invoke name=`, [`</${space}invoke>`]),
+      keepsOpen: true,
+      keepsClose: true,
+    }),
+  ),
+  // Kimi K2; DeepSeek V3 and R1; Phi-4, Granite; Gemma 4; Command A; InternLM.
+  call('<|tool_calls_section_begin|>', ['<|tool_calls_section_end|>']),
+  { ...call('<|tool_call_begin|>', ['<|tool_call_end|>']), keepsOpen: true, keepsClose: true },
+  call('<｜tool▁calls▁begin｜>', ['<｜tool▁calls▁end｜>']),
+  { ...call('<｜tool▁call▁begin｜>', ['<｜tool▁call▁end｜>']), keepsOpen: true, keepsClose: true },
+  call('<｜tool_calls_begin｜>', ['<｜tool_calls_end｜>']),
+  call('<|tool_call|>', ['<|/tool_call|>', '</|tool_call|>', '<|tool_call_end|>']),
+  call('<|tool_call>', ['<tool_call|>']),
+  call('<|start_action|>', ['<|end_action|>']),
+  call('<|action_start|>', ['<|action_end|>']),
+  // Llama 3.1; Mistral; the default of LM Studio; Phi-4-mini.
+  call('<|python_tag|>', ['<|eom_id|>', '<|eot_id|>']),
+  { ...call('[tool_calls]', []), keepsOpen: true },
+  call('[tool_request]', ['[end_tool_request]']),
+  { ...call('functools[', []), keepsOpen: true, where: 'line' },
+  // Gemma 3 and others, as a fence of a language of its own.
+  ...['tool_call', 'tool_calls', 'tool_code', 'function_call'].map(
+    (language): Marker => ({ ...call(`\`\`\`${language}\n`, ['\n```']), where: 'line' }),
+  ),
+];
+
+function call(open: string, close: readonly string[]): Marker {
+  return { kind: 'call', open, close, where: 'anywhere' };
+}
+
+export const MARKERS: readonly Marker[] = [
+  ...REASONING,
+  ...CALLS,
+  // gpt-oss: `<|channel|>analysis<|message|>…`; what follows depends on the header.
+  { kind: 'header', open: '<|channel|>', close: HARMONY_ENDS, where: 'anywhere' },
+  { kind: 'header', open: '<|start|>', close: HARMONY_ENDS, where: 'anywhere' },
+  ...[
+    '<|start_response|>',
+    '<|begin_of_solution|>',
+    '<|message|>',
+    ...CALL_TAGS.map((tag) => `</${tag}>`),
+  ].map((open): Marker => ({ kind: 'noise', open, close: [], where: 'line' })),
+];
+
+/** Ends of reasoning whose beginning the server has written into the prompt. */
+export const BARE_CLOSES: readonly string[] = [
+  ...THOUGHT_TAGS.map((tag) => `</${tag}>`),
+  ...['[/think]', '◁/think▷', '<|end_thinking|>', '<|end_of_thought|>', '<channel|>', '<unused95>'],
+];
+
+/** Signs with which something begins that is not text; all others need no look. */
+export const SIGNS = /[<[◁`\n]|functools/i;

@@ -1,0 +1,24 @@
+import type { Marker } from './markers.ts';
+
+/** What the separator is reading. */
+export type Mode =
+  | { readonly kind: 'text' }
+  /** All of the answer so far may be one call without marks. */
+  | { readonly kind: 'bare' }
+  /** `content`: what was hidden since `raw`, its opening; `line`: its last line; `isFirst`: nothing was shown before. */
+  | {
+      readonly kind: 'reasoning';
+      readonly marker: Marker;
+      readonly raw: string;
+      content: string;
+      line: string;
+      readonly isFirst: boolean;
+    }
+  /** `tail`: where its end may be; `isMarked`: it stands where only a call can, so that it is never shown. */
+  | {
+      readonly kind: 'call';
+      readonly marker: Marker;
+      raw: string;
+      tail: string;
+      readonly isMarked: boolean;
+    };

@@ -1,0 +1,41 @@
+import type { ModelMessage, ModelRequest } from '../chat-model.ts';
+import { AnswerSeparator } from './separator.ts';
+
+/** What an answer must hold to have anything that is separated. */
+const MAY_HOLD = /<|\[(?:\/?THINK|TOOL_)|◁|assistantfinal|my thought process/i;
+
+/**
+ * Makes the function that takes reasoning and written calls out of the earlier answers of a request: they come from an
+ * older version, or from a program that sends its own history. Each message is searched once.
+ */
+export function requestsWithoutReasoning(): (request: ModelRequest) => ModelRequest {
+  const known = new WeakMap<ModelMessage, ModelMessage>();
+  const clean = (message: ModelMessage): ModelMessage => {
+    if (message.role !== 'assistant' || !MAY_HOLD.test(message.content)) return message;
+    const made = known.get(message) ?? withoutReasoning(message);
+    known.set(message, made);
+    return made;
+  };
+  return (request) => {
+    const messages = request.messages.map(clean);
+    const isSame = messages.every((message, at) => message === request.messages[at]);
+    return isSame ? request : { ...request, messages };
+  };
+}
+
+function withoutReasoning<Message extends ModelMessage>(message: Message): Message {
+  const { content } = message;
+  const separator = new AnswerSeparator({
+    offered: [],
+    start: 'text',
+    wantsJson: false,
+    isQuoted: () => false,
+    maxCall: content.length,
+  });
+  let text = '';
+  for (const piece of [...separator.push(content), ...separator.end(false)]) {
+    if (piece.kind === 'text') text += piece.text;
+    else if (piece.kind === 'restart') text = '';
+  }
+  return text === content ? message : { ...message, content: text };
+}

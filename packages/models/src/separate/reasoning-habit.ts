@@ -1,0 +1,89 @@
+/** Where the answers of a model begin: in their text, within reasoning, or not known yet. */
+export type AnswerStart = 'text' | 'inside' | 'unknown';
+
+/** Remembers of one model whether its answers begin within reasoning. */
+export interface ReasoningHabit {
+  start(): AnswerStart;
+  /** Learns from an answer that was complete. */
+  learn(seen: 'began-inside' | 'began-outside'): void;
+}
+
+/** Answers after one that began within reasoning for which the same is expected; models can think now and then. */
+const EXPECTED = 3;
+
+/** Models whose usual chat template has opened the reasoning when they begin to write. */
+const BEGIN_INSIDE =
+  /(?:^|[^a-z])(?:r1|qwq|z1|thinking|reasoner|reasoning|minimax-m\d|nemotron|phi-4-mini-reasoning)(?:[^a-z]|$)/i;
+
+/**
+ * A chat template may open the reasoning itself; then nothing but its end shows that everything before was reasoning.
+ * The name of a model is a first hint, its answers are the proof. While the beginning is expected within reasoning,
+ * text waits for the end of it, which costs time and never an answer.
+ */
+export function createReasoningHabit(model: string): ReasoningHabit {
+  let expected = BEGIN_INSIDE.test(model) ? 1 : 0;
+  let isKnown = false;
+  return {
+    start: () => (expected > 0 ? 'inside' : isKnown ? 'text' : 'unknown'),
+    learn(seen) {
+      isKnown = true;
+      expected = seen === 'began-inside' ? EXPECTED : Math.max(0, expected - 1);
+    },
+  };
+}
+
+/** How reasoning begins that is addressed to nobody. */
+const MUSINGS = [
+  ...[
+    'okay',
+    'ok, ',
+    'ok so',
+    'alright',
+    'hmm',
+    'wait',
+    'let me',
+    "let's",
+    'let us',
+    'we need',
+    'we have to',
+  ],
+  ...[
+    'we are asked',
+    'i need to',
+    'i should',
+    'i have to',
+    'the user',
+    'the person',
+    'the human',
+    'they want',
+  ],
+  ...[
+    'they ask',
+    'they are',
+    'they greet',
+    'they say',
+    'user asks',
+    'user wants',
+    'user says',
+    'first, i',
+  ],
+  ...[
+    'first, let',
+    'so the',
+    'so, the',
+    'so i',
+    'now i',
+    'now, i',
+    'thinking',
+    'got it',
+    'looking at',
+  ],
+  ...['嗯', '好的，', '好，', '用户', '首先', '我需要', '让我', '我们需要'],
+];
+
+/** Whether a beginning sounds like reasoning; null while it may still come to that. */
+export function soundsLikeReasoning(text: string): boolean | null {
+  const start = text.trimStart().toLowerCase().replaceAll('’', "'");
+  if (MUSINGS.some((words) => start.startsWith(words))) return true;
+  return MUSINGS.some((words) => words.startsWith(start)) ? null : false;
+}

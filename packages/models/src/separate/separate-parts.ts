@@ -1,0 +1,114 @@
+import type { AnswerPart } from '../answer-parts.ts';
+import type { ModelRequest } from '../chat-model.ts';
+import type { AnswerPiece, SeparatorOptions } from './answer-piece.ts';
+import type { AnswerStart, ReasoningHabit } from './reasoning-habit.ts';
+import { AnswerSeparator } from './separator.ts';
+
+/**
+ * The parts of an answer with its text separated: reasoning and calls that a server left in the text become parts of
+ * their own, for every provider and every caller. Calls come last, with those that are not run. Where an answer was
+ * nothing but such a call, it is passed on all the same: the caller refuses it, and the model learns why.
+ */
+export async function* separateParts(
+  parts: AsyncIterable<AnswerPart>,
+  request: ModelRequest,
+  habit: ReasoningHabit,
+  maxCall: number,
+): AsyncGenerator<AnswerPart> {
+  const start = habit.start();
+  const separator = new AnswerSeparator(optionsFor(request, start, maxCall));
+  const seen = { text: false, calls: 0, reasoning: false };
+  function* passOn(pieces: readonly AnswerPiece[]): Generator<AnswerPart> {
+    for (const piece of pieces) {
+      if (piece.kind === 'restart') seen.text = false;
+      else if (piece.kind === 'text') seen.text ||= piece.text.trim() !== '';
+      else if (piece.kind === 'call') seen.calls += 1;
+      yield partOf(piece, seen.calls);
+    }
+  }
+  for await (const part of parts) {
+    switch (part.type) {
+      case 'text': {
+        const pieces = separator.push(part.text);
+        // What is held back is a sign of life all the same.
+        if (pieces.length === 0) yield { type: 'alive' };
+        yield* passOn(pieces);
+        break;
+      }
+      case 'finish': {
+        // What precedes the calls of such a model, and has no end, was no answer.
+        const isUnanswered = start === 'inside' && seen.calls > 0;
+        const last = separator.end(part.reason === 'length' || isUnanswered);
+        yield* passOn(last);
+        if (!seen.text && seen.calls === 0) yield* refusable(last, request);
+        if (part.reason !== 'length') {
+          habit.learn(separator.sawBareClose && !seen.reasoning ? 'began-inside' : 'began-outside');
+        }
+        yield part;
+        break;
+      }
+      case 'reasoning':
+        // The server separates it itself.
+        if (!seen.reasoning) yield* passOn(separator.beginsOutside());
+        seen.reasoning = true;
+        yield part;
+        break;
+      default:
+        if (part.type === 'tool-call') seen.calls += 1;
+        // What was said before a call is passed on before it.
+        if (part.type !== 'alive' && start === 'unknown') yield* passOn(separator.beginsOutside());
+        yield part;
+    }
+  }
+}
+
+function optionsFor(request: ModelRequest, start: AnswerStart, maxCall: number): SeparatorOptions {
+  const { tools: offered = [], format, appendsOnly = false } = request;
+  const mayBegin = start === 'unknown' && appendsOnly ? 'inside' : start;
+  return {
+    offered,
+    start: mayBegin,
+    wantsJson: format !== undefined,
+    isQuoted: (text) => standsIn(request, text),
+    maxCall,
+  };
+}
+
+/** Whether the people or the tools of a request have written this text. */
+function standsIn({ messages }: ModelRequest, text: string): boolean {
+  const sought = bare(text);
+  return messages.some(
+    ({ role, content }) => role !== 'assistant' && bare(content).includes(sought),
+  );
+}
+
+function bare(text: string): string {
+  return text
+    .replace(/^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n|\n[ \t]*(?:`{3,}|~{3,})\s*$/g, '')
+    .replace(/\s+/g, '');
+}
+
+function partOf(piece: AnswerPiece, nth: number): AnswerPart {
+  switch (piece.kind) {
+    case 'call':
+      return { type: 'tool-call', call: { id: `written_${nth}`, ...piece.call } };
+    case 'dropped':
+      return { type: 'dropped', why: piece.why, raw: piece.raw, problem: piece.problem };
+    case 'restart':
+      return { type: 'restart' };
+    default:
+      return { type: piece.kind, text: piece.text };
+  }
+}
+
+/** Calls that are not run, for an answer without anything else. */
+function* refusable(
+  pieces: readonly AnswerPiece[],
+  { tools = [] }: ModelRequest,
+): Generator<AnswerPart> {
+  if (tools.length === 0) return;
+  for (const [nth, piece] of pieces.entries()) {
+    if (piece.kind !== 'dropped' || piece.call === undefined) continue;
+    yield { type: 'tool-call', call: { id: `written_${nth + 1}`, ...piece.call } };
+  }
+}

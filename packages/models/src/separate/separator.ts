@@ -1,0 +1,389 @@
+import { type AnswerPiece, joined, type SeparatorOptions } from './answer-piece.ts';
+import { bareCallState } from './bare-call.ts';
+import { dropped, fitBlock } from './call-block.ts';
+import { closeIn, firstOf } from './find-close.ts';
+import { type FoundMarker, findMarker } from './find-marker.ts';
+import { MAX_HEADER, readHeader } from './harmony-header.ts';
+import { BARE_CLOSES, type Marker, SIGNS } from './markers.ts';
+import type { Mode } from './mode.ts';
+import { soundsLikeReasoning } from './reasoning-habit.ts';
+import { ShownText } from './shown-text.ts';
+import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
+
+export type { AnswerPiece, SeparatorOptions };
+
+/** Longest text that may still turn out to be reasoning; no answer is that long. In characters. */
+const MAX_HELD = 60_000;
+/** Of a line of reasoning that is looked at, in characters. */
+const MAX_LINE = 500;
+/** Longest mark, in characters. */
+const MAX_MARK = 40;
+
+/**
+ * Separates an answer that arrives in pieces into text, reasoning and calls of tools that were written as text,
+ * wherever the pieces are cut. What may still become a mark is held back. Marks count by their place: tags at the
+ * beginning of the answer or of a line, tokens of chat templates everywhere, and nothing within code, quotations and
+ * the middle of a sentence about them. Without a mark, the text stays as it is, character for character.
+ */
+export class AnswerSeparator {
+  private readonly options: SeparatorOptions;
+  private readonly shown = new ShownText();
+  private buffer = '';
+  private mode: Mode = { kind: 'text' };
+  private pieces: AnswerPiece[] = [];
+  /** Passed on at the end, since reasoning may still turn out to be around them. */
+  private calls: AnswerPiece[] = [];
+  /** Text that may turn out to be reasoning; null: text is passed on. */
+  private held: string | null;
+  private ended = false;
+  private wasCut = false;
+  private triedBare = false;
+  private hasReasoned = false;
+  /** The answer began within its reasoning. */
+  sawBareClose = false;
+
+  constructor(options: SeparatorOptions) {
+    this.options = options;
+    this.held = options.start === 'text' ? null : '';
+  }
+
+  push(text: string): readonly AnswerPiece[] {
+    this.buffer += text;
+    return this.advance();
+  }
+
+  /** `wasCut`: the provider ended the answer at a limit. */
+  end(wasCut: boolean): readonly AnswerPiece[] {
+    this.ended = true;
+    this.wasCut = wasCut;
+    const pieces = [...this.advance(), ...this.finish()];
+    const { held } = this;
+    this.held = null;
+    if (held !== null && held !== '')
+      pieces.push({ kind: wasCut ? 'reasoning' : 'text', text: held });
+    return [...pieces, ...this.calls];
+  }
+
+  private advance(): readonly AnswerPiece[] {
+    // Each step consumes something or changes the mode; false: more must arrive first.
+    while (this.step());
+    const { pieces } = this;
+    this.pieces = [];
+    return joined(pieces);
+  }
+
+  private step(): boolean {
+    switch (this.mode.kind) {
+      case 'text':
+        return this.buffer !== '' && this.stepText();
+      case 'bare':
+        return this.stepBare();
+      case 'reasoning':
+        return this.stepReasoning(this.mode);
+      case 'call':
+        return this.stepCall(this.mode);
+    }
+  }
+
+  // ---- text
+
+  private stepText(): boolean {
+    const { shown } = this;
+    const blank = /^\s*/.exec(this.buffer)?.[0].length ?? 0;
+    if (
+      shown.isEmpty &&
+      !this.triedBare &&
+      !this.options.wantsJson &&
+      this.options.offered.length > 0
+    ) {
+      if (blank === this.buffer.length) return this.ended ? this.show(this.buffer.length) : false;
+      this.triedBare = true;
+      this.mode = { kind: 'bare' };
+      return true;
+    }
+    const sign = SIGNS.exec(this.buffer)?.index ?? this.buffer.length;
+    const first = shown.isLineStart ? Math.min(sign, blank) : sign;
+    if (first > 0) return this.show(first);
+    const found = findMarker({ text: this.buffer, shown, ended: this.ended });
+    if (found === 'wait') return false;
+    if (found === 'none') return this.showSign();
+    return this.open(found);
+  }
+
+  /** Shows one sign that opens nothing; a run of backticks as a whole, since its length counts. */
+  private showSign(): boolean {
+    const [run = ''] = /^(?:`+|~+)/.exec(this.buffer) ?? [];
+    if (run.length === this.buffer.length && !this.ended) return false;
+    return this.show(Math.max(1, run.length));
+  }
+
+  private show(length: number): boolean {
+    this.addText(this.shown.add(this.buffer.slice(0, length)));
+    this.buffer = this.buffer.slice(length);
+    return true;
+  }
+
+  private addText(text: string): void {
+    if (this.held === null) {
+      if (text !== '') this.pieces.push({ kind: 'text', text });
+      return;
+    }
+    this.held += text;
+    if (this.options.start === 'unknown' && soundsLikeReasoning(this.held) === false)
+      this.release();
+    if (this.held === null || this.held.length <= MAX_HELD) return;
+    this.closeBare(false);
+    this.mode = {
+      kind: 'reasoning',
+      marker: { ...NO_MARKER, close: BARE_CLOSES },
+      raw: '',
+      content: '',
+      line: '',
+      isFirst: true,
+    };
+  }
+
+  /** The server separates reasoning itself, so that no text is any. */
+  beginsOutside(): readonly AnswerPiece[] {
+    this.release();
+    return this.advance();
+  }
+
+  /** What was held is text after all. */
+  private release(): void {
+    const { held } = this;
+    this.held = null;
+    if (held !== null) this.addText(held);
+  }
+
+  private open(marker: FoundMarker): boolean {
+    const raw = this.buffer.slice(0, marker.open.length);
+    switch (marker.kind) {
+      case 'bare':
+      case 'noise':
+        this.buffer = this.buffer.slice(raw.length);
+        if (marker.kind === 'bare') this.closeBare(true);
+        this.shown.hideHere();
+        return true;
+      case 'header':
+        return this.openHeader(marker);
+      case 'reasoning':
+        this.buffer = this.buffer.slice(raw.length);
+        this.beginReasoning(marker, raw);
+        return true;
+      case 'call': {
+        this.buffer = this.buffer.slice(raw.length);
+        const isMarked = this.shown.isLineStart || /^[<[](?:[|｜]|tool_)/i.test(raw);
+        this.mode = { kind: 'call', marker, raw, tail: '', isMarked };
+        return true;
+      }
+    }
+  }
+
+  /** All text so far was reasoning. `isOver`: it ends here. */
+  private closeBare(isOver: boolean): void {
+    // Behind reasoning that was complete it is one mark too many.
+    if (this.hasReasoned) return;
+    this.hasReasoned = isOver;
+    this.sawBareClose = isOver;
+    const text = this.shown.restart();
+    if (this.held === null && text !== '') this.pieces.push({ kind: 'restart' });
+    this.held = null;
+    this.calls = [];
+    this.addReasoning(text);
+    this.triedBare = false;
+  }
+
+  /** A message of gpt-oss is what its header says. */
+  private openHeader(marker: Marker): boolean {
+    const header = readHeader(this.buffer);
+    if (header === null && !this.ended && this.buffer.length < MAX_HEADER) return false;
+    const length = header?.length ?? marker.open.length;
+    const raw = this.buffer.slice(0, length);
+    this.buffer = this.buffer.slice(length);
+    if (header?.kind === 'call') {
+      const call = { ...marker, kind: 'call', keepsOpen: true } as const;
+      this.mode = { kind: 'call', marker: call, raw: header.begin, tail: '', isMarked: true };
+    } else if (header?.kind === 'reasoning') this.beginReasoning(marker, raw);
+    else this.shown.hideHere();
+    return true;
+  }
+
+  private beginReasoning(marker: Marker, raw: string): void {
+    this.release();
+    const isFirst = this.shown.isEmpty;
+    this.mode = { kind: 'reasoning', marker, raw, content: '', line: '', isFirst };
+  }
+
+  // ---- reasoning
+
+  private addReasoning(text: string): void {
+    if (text !== '') this.pieces.push({ kind: 'reasoning', text });
+  }
+
+  private stepReasoning(mode: Extract<Mode, { kind: 'reasoning' }>): boolean {
+    const { marker } = mode;
+    // The line before decides whether a mark is within inline code.
+    const before = mode.line;
+    const close = closeIn(before + this.buffer, marker.close, this.ended, before.length);
+    const hide = (length: number): void => {
+      const text = this.buffer.slice(0, length);
+      mode.content += text;
+      const line = before + text;
+      mode.line = line.slice(line.lastIndexOf('\n') + 1).slice(-MAX_LINE);
+      this.buffer = this.buffer.slice(length);
+      if (marker.needsClose === undefined) this.addReasoning(text);
+    };
+    if (close.kind === 'found') {
+      hide(close.at - before.length);
+      if (marker.needsClose === true) this.addReasoning(mode.content);
+      const end = this.buffer.slice(0, close.length).toLowerCase();
+      this.hasReasoned = true;
+      this.shown.hideHere();
+      this.triedBare = false;
+      if (end !== '<|start|>' && end !== '<|channel|>')
+        this.buffer = this.buffer.slice(close.length);
+      this.mode =
+        end === 'assistantcommentary'
+          ? { kind: 'call', marker: NO_MARKER, raw: '', tail: '', isMarked: true }
+          : { kind: 'text' };
+      return true;
+    }
+    hide(Math.max(0, close.at - before.length));
+    return false;
+  }
+
+  // ---- calls
+
+  private stepCall(mode: Extract<Mode, { kind: 'call' }>): boolean {
+    mode.raw += this.buffer;
+    // The whole is not searched with each piece: that would take time with the square of its length.
+    mode.tail += this.buffer;
+    this.buffer = '';
+    if (mode.raw.length > this.options.maxCall) {
+      this.calls.push(dropped('too-long', mode.raw, 'it is too long'));
+      this.mode = {
+        kind: 'reasoning',
+        marker: mode.marker,
+        raw: '',
+        content: '',
+        line: '',
+        isFirst: false,
+      };
+      return true;
+    }
+    for (;;) {
+      const found = firstOf(mode.tail, mode.marker.close, 0);
+      if (found === null) {
+        mode.tail = mode.tail.slice(-MAX_MARK);
+        return false;
+      }
+      const at = mode.raw.length - mode.tail.length + found.at;
+      const end = at + found.length;
+      const calls = readWrittenCalls(this.bodyOf(mode, at, end));
+      if (calls !== null || this.ended) return this.closeCall(mode, at, end, calls);
+      // The mark may stand in an argument.
+      mode.tail = mode.tail.slice(found.at + found.length);
+    }
+  }
+
+  private bodyOf(
+    { marker, raw }: Extract<Mode, { kind: 'call' }>,
+    at: number,
+    end: number,
+  ): string {
+    return raw.slice(marker.keepsOpen ? 0 : marker.open.length, marker.keepsClose ? end : at);
+  }
+
+  private closeCall(
+    mode: Extract<Mode, { kind: 'call' }>,
+    at: number,
+    end: number,
+    calls: readonly WrittenCall[] | null,
+  ): boolean {
+    const { raw, isMarked } = mode;
+    const isHeader = /^<\|(?:start|channel)\|>$/i.test(raw.slice(at, end));
+    const block = raw.slice(0, end);
+    this.mode = { kind: 'text' };
+    if (calls === null ? !isMarked : !this.take(calls, block, isMarked)) {
+      // It was talk about a call.
+      this.buffer = raw.slice(1) + this.buffer;
+      this.addText(this.shown.add(raw.slice(0, 1)));
+      return true;
+    }
+    if (calls === null) this.calls.push(dropped('unreadable', block, 'it cannot be read'));
+    this.shown.hideHere();
+    this.buffer = (isHeader ? raw.slice(at) : raw.slice(end)) + this.buffer;
+    return true;
+  }
+
+  /** Keeps calls until the end. False where they are text after all. */
+  private take(calls: readonly WrittenCall[], raw: string, isMarked: boolean): boolean {
+    const pieces = fitBlock(calls, raw, isMarked, this.options);
+    this.calls.push(...(pieces ?? []));
+    return pieces !== null;
+  }
+
+  /** An answer that is nothing but a call of an offered tool, without marks. */
+  private stepBare(): boolean {
+    const state = bareCallState(this.buffer, this.options.offered, this.ended);
+    if (state === 'hold') return false;
+    this.mode = { kind: 'text' };
+    if (state !== 'text' && this.take(state.calls, this.buffer, false)) {
+      this.buffer = '';
+      this.shown.hideHere();
+    }
+    return true;
+  }
+
+  // ---- the end
+
+  private finish(): readonly AnswerPiece[] {
+    const { mode } = this;
+    if (mode.kind === 'reasoning') this.finishReasoning(mode);
+    else if (mode.kind === 'call') {
+      const { raw } = mode;
+      const calls = readWrittenCalls(this.bodyOf(mode, raw.length, raw.length));
+      const end = calls === null ? firstOf(raw, mode.marker.close, mode.marker.open.length) : null;
+      this.closeCall(
+        mode,
+        end?.at ?? raw.length,
+        end === null ? raw.length : end.at + end.length,
+        calls,
+      );
+    }
+    const rest = this.advance();
+    if (this.mode.kind === 'call' || this.mode.kind === 'reasoning')
+      return [...rest, ...this.finish()];
+    this.addText(this.shown.end());
+    return [...rest, ...this.advance()];
+  }
+
+  /** Reasoning without an end: what was cut off stays hidden, calls at its end count. */
+  private finishReasoning({
+    marker,
+    raw,
+    content,
+    isFirst,
+  }: Extract<Mode, { kind: 'reasoning' }>): void {
+    this.mode = { kind: 'text' };
+    if (marker.needsClose === true || (!isFirst && marker.where === 'line' && !this.wasCut)) {
+      this.addText(this.shown.add(raw + content + this.buffer));
+      this.buffer = '';
+      return;
+    }
+    this.addReasoning(this.buffer);
+    const all = content + this.buffer;
+    this.buffer = '';
+    const at = CALL_LINE.exec(all)?.index;
+    if (at === undefined) return;
+    const inner = new AnswerSeparator({ ...this.options, start: 'text' });
+    const pieces = [...inner.push(all.slice(at)), ...inner.end(this.wasCut)];
+    if (pieces.every(({ kind }) => kind === 'call')) this.calls.push(...pieces);
+  }
+}
+
+const NO_MARKER: Marker = { kind: 'reasoning', open: '', close: [], where: 'anywhere' };
+/** Lines on which calls begin. */
+const CALL_LINE =
+  /^[ \t]*(?:<(?:tool_calls?>|function=|invoke |function_calls?>|\|tool_call)|\[TOOL_CALLS\])/im;

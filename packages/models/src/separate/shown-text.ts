@@ -1,0 +1,169 @@
+/** Of a line that is remembered, in characters: enough to see where code begins and ends. */
+const MAX_LINE = 2_000;
+
+/** The text of an answer that is shown, as far as the place of a mark in it matters. */
+export class ShownText {
+  /** The current line so far. */
+  line = '';
+  private text = '';
+  private fence: string | null = null;
+  private hidden = false;
+  /** Blanks that are shown once something visible follows. */
+  private gap = '';
+
+  /** Nothing visible was shown. */
+  get isEmpty(): boolean {
+    return this.text === '';
+  }
+
+  get isLineStart(): boolean {
+    return this.line.trim() === '';
+  }
+
+  get isInFence(): boolean {
+    return this.fence !== null;
+  }
+
+  get isQuotedLine(): boolean {
+    return /^\s*>/.test(this.line);
+  }
+
+  /** The text so far names a tag of this kind: then it is about them. */
+  mentions(tag: string): boolean {
+    return this.text.toLowerCase().includes(tag);
+  }
+
+  get lastSign(): string {
+    return this.text.trimEnd().at(-1) ?? '';
+  }
+
+  /** Adds text; returns what of it is shown now. Blanks around something hidden are not shown. */
+  add(piece: string): string {
+    this.follow(piece);
+    if (this.text !== '' && !this.hidden) {
+      this.text += piece;
+      return piece;
+    }
+    const all = this.gap + piece;
+    if (all.trim() === '') {
+      this.gap = all;
+      return '';
+    }
+    const out = this.hidden ? this.behindHidden(all) : all;
+    this.gap = '';
+    this.hidden = false;
+    this.text += out;
+    return out;
+  }
+
+  private behindHidden(all: string): string {
+    const visible = all.trimStart();
+    if (this.text === '' || /\s$/.test(this.text)) return visible;
+    const gap = all.slice(0, all.length - visible.length);
+    return (gap.includes('\n') ? gap : '\n\n') + visible;
+  }
+
+  /** Something hidden stands here; a new line begins behind it. */
+  hideHere(): void {
+    this.hidden = true;
+    this.gap = '';
+    this.line = '';
+  }
+
+  /** Takes back all that was shown, and returns it. */
+  restart(): string {
+    const all = this.text;
+    this.text = '';
+    this.fence = null;
+    this.hideHere();
+    return all;
+  }
+
+  /** The blanks at the end, where nothing was hidden. */
+  end(): string {
+    const rest = this.hidden ? '' : this.gap;
+    this.gap = '';
+    return rest;
+  }
+
+  private follow(piece: string): void {
+    const [first = '', ...rest] = piece.split('\n');
+    this.extend(first);
+    for (const line of rest) {
+      this.endLine();
+      this.extend(line);
+    }
+  }
+
+  private extend(piece: string): void {
+    if (this.line.length < MAX_LINE) this.line += piece.slice(0, MAX_LINE);
+  }
+
+  private endLine(): void {
+    const [, marks = '', info = ''] =
+      /^[\s>]*(?:[-*+]\s+|\d{1,3}[.)]\s+)?(`{3,}|~{3,})(.*)$/.exec(this.line) ?? [];
+    this.line = '';
+    if (marks === '') return;
+    if (this.fence === null) {
+      // A line such as ```code``` is inline code.
+      if (!(marks.startsWith('`') && info.includes('`'))) this.fence = marks;
+    } else if (marks.startsWith(this.fence) && info.trim() === '') this.fence = null;
+  }
+}
+
+/** Whether the end of a line is within inline code. */
+export function isInInlineCode(line: string): boolean {
+  let open = 0;
+  for (const [run] of line.matchAll(/`+/g)) {
+    if (open === 0) open = run.length;
+    else if (run.length === open) open = 0;
+  }
+  return open !== 0;
+}
+
+/**
+ * Whether the mark of an end, whose beginning the answer does not have, ends reasoning: alone on its line it does. At
+ * the end of a sentence or a line it does unless the text has named the beginning, which makes it talk about tags. In
+ * the middle of a sentence, in code and in quotation marks it is talk as well.
+ */
+export function isThoughtEnd(
+  shown: ShownText,
+  close: string,
+  after: string,
+  ended: boolean,
+): 'yes' | 'no' | 'wait' {
+  const { line } = shown;
+  if (shown.isQuotedLine || isInInlineCode(line)) return 'no';
+  if (after === '' && !ended) return 'wait';
+  const isToken = !close.startsWith('</');
+  if (!shown.isInFence && isToken) return 'yes';
+  const [rest = ''] = after.split('\n', 1);
+  const isLineEnd = rest.trim() === '';
+  const isAlone = shown.isLineStart && isLineEnd;
+  if (isAlone && !ended && !after.includes('\n') && after.trim() === '') return 'wait';
+  const isNamed = shown.mentions(close.replace('/', ''));
+  if (shown.isInFence) return isAlone && !isNamed ? 'yes' : 'no';
+  if (isAlone) return 'yes';
+  if (isNamed || /["'“‘«(]$/.test(line)) return 'no';
+  if (shown.isLineStart) return 'yes';
+  if (isLineEnd) return after.includes('\n') || ended ? 'yes' : 'wait';
+  if (/[.!?…。！？:;)\]"”»]\s*$/.test(line)) return 'yes';
+  // Glued to the words on both sides it is no part of a sentence.
+  return /\S$/.test(line) && /^[\p{L}\p{N}*#]/u.test(rest) ? 'yes' : 'no';
+}
+
+/** Whether what follows the opening of a call may be one; prose about it is not. */
+export function mayBeCall(open: string, rest: string, ended: boolean): 'yes' | 'no' | 'wait' {
+  if (open.startsWith('<|') || open.startsWith('<｜') || open === '[tool_request]') return 'yes';
+  if (open.endsWith('=')) {
+    const name = /^\s*["']?[\w.:/-]{1,80}["']?\s*>/;
+    if (name.test(rest)) return 'yes';
+    const mayName = rest.length < 90 && /^\s*["']?[\w.:/-]{0,80}["']?\s*$/.test(rest);
+    return mayName && !ended ? 'wait' : 'no';
+  }
+  if (/^\s*[{[<"'`]/.test(rest)) return 'yes';
+  if (/^\s*[\w.:/-]{1,80}\s*(?:[({[<]|\n)/.test(rest)) return 'yes';
+  const mayGoOn = rest.length < 200 && /^\s*[\w.:/-]{0,80}[ \t]*$/.test(rest);
+  if (mayGoOn && !ended) return 'wait';
+  return 'no';
+}

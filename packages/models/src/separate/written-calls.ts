@@ -1,0 +1,264 @@
+import { readJsonValue, readLenientJson } from '../calls/lenient-json.ts';
+
+/** A call as a model wrote it into its text; the arguments are JSON. */
+export interface WrittenCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A reader of one dialect; null where the text is not of it. */
+type Reader = (body: string) => readonly WrittenCall[] | null;
+
+/** In this order: the more a dialect says of itself, the earlier. */
+const READERS: readonly Reader[] = [
+  separatedCalls,
+  invokedCalls,
+  functionCalls,
+  argumentKeys,
+  gemmaCalls,
+  jsonCalls,
+  namedJson,
+  pythonCalls,
+];
+
+/**
+ * The calls that a block of text holds, in whichever dialect it is written; null where it cannot be read as calls.
+ * `body`: what stands between the marks of the block.
+ */
+export function readWrittenCalls(body: string): readonly WrittenCall[] | null {
+  const text = withoutFence(body.trim());
+  for (const reader of READERS) {
+    const calls = reader(text);
+    if (calls !== null && calls.length > 0) return calls;
+  }
+  return null;
+}
+
+function withoutFence(text: string): string {
+  const [, body] =
+    /^(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})$/.exec(text) ?? [];
+  return body?.trim() ?? text;
+}
+
+/**
+ * Kimi, DeepSeek and gpt-oss: name and arguments with a token between them, one call behind the other. DeepSeek R1
+ * writes the kind of the tool first, and its JSON in a fence.
+ */
+function separatedCalls(body: string): readonly WrittenCall[] | null {
+  const harmony = /^\s*to=([\w.:/-]+)[^{]*(\{[\s\S]*)$/.exec(body);
+  if (harmony !== null) return [callOf(harmony[1] ?? '', harmony[2] ?? '')].filter(isCall);
+  if (!/<\|tool_call_argument_begin\|>|<｜tool▁sep｜>/i.test(body)) return null;
+  const parts = body
+    .split(/<\|tool_call_begin\|>|<｜tool▁call▁begin｜>/i)
+    .filter((part) => part.trim() !== '');
+  const calls = parts.map((part) => {
+    const [before = '', after = ''] = part.split(/<\|tool_call_argument_begin\|>|<｜tool▁sep｜>/i);
+    const text = after
+      .replace(/<\|tool_call_end\|>|<｜tool▁call▁end｜>|<｜tool▁calls▁end｜>/gi, '')
+      .trim();
+    const [, name, json = ''] = /^([\w.:/-]+)[ \t]*\n([\s\S]+)$/.exec(text) ?? [];
+    const isTyped = name !== undefined && /^\s*function\s*$/.test(before);
+    return isTyped
+      ? callOf(name, withoutFence(json.trim()))
+      : callOf(before.trim(), withoutFence(text));
+  });
+  return calls.every(isCall) ? calls : null;
+}
+
+/** Anthropic’s form, and that of MiniMax and DeepSeek V3.2: `<invoke name="x"><parameter name="y">z</parameter>`. */
+function invokedCalls(body: string): readonly WrittenCall[] | null {
+  const blocks = [
+    ...body.matchAll(
+      /<[|｜\w:]*invoke\s+name\s*=\s*["']?([\w.:/-]+)["']?\s*>([\s\S]*?)(?:<\/[|｜\w:]*invoke>|$)/gi,
+    ),
+  ];
+  return blocks.map(([, name = '', inner = '']) => ({
+    name,
+    arguments: JSON.stringify(
+      parametersOf(
+        inner,
+        /<[|｜\w:]*parameter\s+name\s*=\s*["']?([^"'>\s]+)["']?[^>]*>([\s\S]*?)<\/[|｜\w:]*parameter>/gi,
+      ),
+    ),
+  }));
+}
+
+/** Llama’s `<function=x>{…}</function>` and Qwen3-Coder’s `<function=x><parameter=y>z</parameter></function>`. */
+function functionCalls(body: string): readonly WrittenCall[] | null {
+  const blocks = [
+    ...body.matchAll(
+      /<function\s*=\s*["']?([\w.:/-]+)["']?\s*>([\s\S]*?)(?:<\/function>|(?=<function\s*=)|$)/gi,
+    ),
+  ];
+  const calls = blocks.map(([, name = '', inner = '']) => {
+    const text = inner.trim();
+    if (text.startsWith('{')) return callOf(name, text);
+    const values = parametersOf(
+      inner,
+      /<parameter\s*=\s*["']?([^"'>\s]+)["']?\s*>([\s\S]*?)(?:<\/parameter>|(?=<parameter\s*=)|$)/gi,
+    );
+    return { name, arguments: JSON.stringify(values) };
+  });
+  return calls.every(isCall) ? calls : null;
+}
+
+/** GLM and Hunyuan: the name, then `<arg_key>y</arg_key><arg_value>z</arg_value>` for each argument. */
+function argumentKeys(body: string): readonly WrittenCall[] | null {
+  const [, name, inner = ''] =
+    /^([a-z_][\w.:/-]*)\s*(?:<tool_sep>)?\s*(<arg_key>[\s\S]*)?$/i.exec(body) ?? [];
+  if (name === undefined) return null;
+  const values = parametersOf(
+    inner,
+    /<arg_key>\s*([\s\S]*?)\s*<\/arg_key>\s*<arg_value>([\s\S]*?)(?:<\/arg_value>|$)/gi,
+  );
+  return [{ name, arguments: JSON.stringify(values) }];
+}
+
+/** Values stay text; the schema of the tool says what they are. The line ends around them are of the form. */
+function parametersOf(text: string, pattern: RegExp): JsonObject {
+  return Object.fromEntries(
+    [...text.matchAll(pattern)].map(([, key = '', value = '']) => [
+      key.trim(),
+      value.replace(/^\n/, '').replace(/\n[ \t]*$/, ''),
+    ]),
+  );
+}
+
+/** Gemma 4: `call:name{key:<|"|>text<|"|>,count:3}`. */
+function gemmaCalls(body: string): readonly WrittenCall[] | null {
+  const parts = body.split(/<tool_call\|>|<\|tool_call>/).filter((part) => part.trim() !== '');
+  const calls = parts.map((part) => {
+    const [, name, inner] = /^\s*call:([\w.:/-]+)\s*(\{[\s\S]*\})\s*$/.exec(part) ?? [];
+    if (name === undefined || inner === undefined) return null;
+    const quoted = inner.replace(/<\|"\|>([\s\S]*?)<\|"\|>/g, (_, text: string) =>
+      JSON.stringify(text),
+    );
+    return callOf(name, quoted);
+  });
+  return calls.every(isCall) ? calls : null;
+}
+
+const NAME_KEYS = [
+  'name',
+  'tool_name',
+  'tool',
+  'function_name',
+  'function',
+  'recipient_name',
+  'action',
+];
+const ARGUMENT_KEYS = [
+  ...['arguments', 'parameters', 'args', 'params', 'input', 'tool_input', 'action_input', 'kwargs'],
+];
+
+/** One object, a list of them, or several one behind the other. */
+function jsonCalls(body: string): readonly WrittenCall[] | null {
+  const calls: WrittenCall[] = [];
+  let rest = body.replace(/^(?:\[tool_calls\]|functools)\s*/i, '');
+  while (rest.trim() !== '') {
+    const whole = readLenientJson(rest);
+    const first = whole.ok ? null : readJsonValue(rest.trimStart());
+    if (!whole.ok && !first?.ok) return null;
+    const value = whole.ok ? whole.value : first?.ok ? first.value : null;
+    const items = Array.isArray(value)
+      ? value
+      : isObject(value) && Array.isArray(value.tool_calls)
+        ? value.tool_calls
+        : [value];
+    for (const item of items) {
+      const call = objectCall(item);
+      if (call === null) return null;
+      calls.push(call);
+    }
+    if (!first?.ok) break;
+    rest = rest
+      .trimStart()
+      .slice(first.end)
+      .replace(/^\s*(?:[,;\]]|\[tool_calls\])/i, '');
+  }
+  return calls;
+}
+
+function objectCall(value: unknown): WrittenCall | null {
+  if (!isObject(value)) return null;
+  // `{"type": "function", "function": {"name": …, "arguments": …}}`
+  if (isObject(value.function)) return objectCall(value.function);
+  const nameKey = NAME_KEYS.find((key) => typeof value[key] === 'string');
+  if (nameKey === undefined) return null;
+  const argumentKey = ARGUMENT_KEYS.find((key) => Object.hasOwn(value, key));
+  const given = argumentKey === undefined ? {} : value[argumentKey];
+  const written = typeof given === 'string' ? given : JSON.stringify(given);
+  return { name: String(value[nameKey]), arguments: written };
+}
+
+/** Mistral: `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`; others: the name, then JSON. */
+function namedJson(body: string): readonly WrittenCall[] | null {
+  const parts = body.split(/\[tool_calls\]/i).filter((part) => part.trim() !== '');
+  const calls = parts.map((part) => {
+    const named = /^\s*([\w.:/-]+)\s*(?:\[call_id\][\w-]*)?\s*(?:\[args\])?\s*(\{[\s\S]*)$/i.exec(
+      part,
+    );
+    return named === null ? null : callOf(named[1] ?? '', named[2] ?? '');
+  });
+  return calls.every(isCall) ? calls : null;
+}
+
+/** `[name(a="x", b=3)]`, `print(default_api.name(a="x"))`; Llama’s built-in tools are called as `name.call(…)`. */
+function pythonCalls(body: string): readonly WrittenCall[] | null {
+  let rest = body
+    .trim()
+    .replace(/^\[\s*(?=[a-z_][\w.]*\()/i, '')
+    .replace(/\)\s*\]$/, ')');
+  const calls: WrittenCall[] = [];
+  while (rest !== '') {
+    const printed = /^print\(([\s\S]*)\)$/.exec(rest);
+    if (printed?.[1] !== undefined && /^[a-z_][\w.]*\(/i.test(printed[1])) {
+      rest = printed[1];
+      continue;
+    }
+    const [head, name = ''] = /^([a-z_][\w.]*)\(/i.exec(rest) ?? [];
+    if (head === undefined) return null;
+    const read = keywordArguments(rest.slice(head.length));
+    if (read === null) return null;
+    calls.push({ name: name.replace(/\.call$/, ''), arguments: JSON.stringify(read.values) });
+    rest = rest.slice(head.length + read.end).replace(/^[\s,;]+/, '');
+  }
+  return calls;
+}
+
+/** `a="x", b=3)` */
+function keywordArguments(
+  text: string,
+): { readonly values: JsonObject; readonly end: number } | null {
+  const entries: [string, unknown][] = [];
+  let at = 0;
+  for (;;) {
+    const [blank = ''] = /^[\s,]*/.exec(text.slice(at)) ?? [];
+    at += blank.length;
+    if (text[at] === ')') return { values: Object.fromEntries(entries), end: at + 1 };
+    const [head, key = ''] = /^([a-z_]\w*)\s*=\s*/i.exec(text.slice(at)) ?? [];
+    if (head === undefined) return null;
+    at += head.length;
+    const read = readJsonValue(text.slice(at));
+    if (!read.ok) return null;
+    entries.push([key, read.value]);
+    at += read.end;
+  }
+}
+
+/** Null where the arguments are no object. */
+function callOf(name: string, json: string): WrittenCall | null {
+  const read = readLenientJson(json);
+  if (!read.ok || !isObject(read.value)) return null;
+  return { name: name.trim(), arguments: JSON.stringify(read.value) };
+}
+
+function isCall(call: WrittenCall | null): call is WrittenCall {
+  return call !== null && call.name !== '';
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
