@@ -27,11 +27,11 @@ import { exchangeOver, httpExchange } from './http-exchange.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
 import { compatibleClient, type ReportOddities } from './openai-compatible/client.ts';
-import { isOtherModel } from './served-model.ts';
 import { type AsideRecord, createAsideRecord } from './separate/aside-record.ts';
 import { requestsWithoutReasoning } from './separate/past-reasoning.ts';
 import { createReasoningHabit } from './separate/reasoning-habit.ts';
 import { separateParts } from './separate/separate-parts.ts';
+import { isOtherModel } from './served-model.ts';
 
 /** One provider model; `id` and `server` are its names for people. */
 export interface ProviderModelInit {
