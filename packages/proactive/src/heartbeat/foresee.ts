@@ -1,4 +1,5 @@
-import { PROSE_TASK, readTasks } from './read-tasks.ts';
+import { PROSE_TASK } from './cut-tasks.ts';
+import { readTasks } from './read-tasks.ts';
 import { readHeartbeatState, withChecks } from './state.ts';
 import { describeSchedule, describeTaskProblem } from './task.ts';
 
