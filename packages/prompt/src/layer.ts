@@ -269,6 +269,8 @@ export interface HeartbeatNote {
   readonly instruction: string;
   /** Ready to read, such as `every 30 min, 09:00–21:00, last run 14:05`. */
   readonly schedule: string;
+  /** What HEARTBEAT.md says outside of its tasks, for all of them. */
+  readonly context?: string | undefined;
   /** In which its reader writes, such as `German`; absent where that is not known. */
   readonly language?: string | undefined;
 }

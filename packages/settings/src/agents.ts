@@ -210,8 +210,9 @@ export function complete(
     agent.workspace === undefined
       ? join(resolve(dataFolder), workspaceName)
       : resolve(dirname(resolve(file)), agent.workspace.replace(/^~(?=\/|$)/, homedir()));
+  const isTimeZoneSet = agent.timeZone !== undefined;
   const timeZone = agent.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { ...core, agent: { ...agent, timeZone, workspace } };
+  return { ...core, agent: { ...agent, timeZone, isTimeZoneSet, workspace } };
 }
 
 /** Agents that would see each other's files. */

@@ -53,7 +53,12 @@ export interface LoadSettingsOptions<Model> extends ForeignSchemas {
 
 /** Complete settings: every default filled in, paths absolute. */
 export interface Settings<Model = unknown> extends CoreSettings {
-  readonly agent: CoreSettings['agent'] & { readonly timeZone: string; readonly workspace: string };
+  readonly agent: CoreSettings['agent'] & {
+    readonly timeZone: string;
+    /** False: the settings name none, and it is that of this machine. */
+    readonly isTimeZoneSet: boolean;
+    readonly workspace: string;
+  };
   readonly model: Model;
 }
 

@@ -62,6 +62,7 @@ export {
   type CopyResult,
   copyIntoWorkspace,
   markedCopy,
+  openForReading,
   readInside,
   type Survey,
   type SurveyedEntry,

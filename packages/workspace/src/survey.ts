@@ -1,12 +1,14 @@
 import type { Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, type NewId, reasonOf } from '@parley/core';
+import { type Clock, type NewId, reasonOf, silentLogger } from '@parley/core';
 import { AudienceFrontMatter, SKILL_FILE } from './audience.ts';
+import { FileCache } from './file-cache.ts';
 import { isMarkdown } from './folded-names.ts';
 import { parseFile, readFrontMatter } from './front-matter.ts';
 import { MAX_BYTES, openInside, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
+import { ownersReader, type WorkspaceView } from './workspace-view.ts';
 import { makeFolders } from './write-file.ts';
 import { asOwners } from './write-rules.ts';
 
@@ -105,6 +107,14 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   } catch (error) {
     return refused(`it cannot be read (${reasonOf(error)})`, bytes);
   }
+}
+
+/** Reads files of a folder as its owner would in a workspace, and changes nothing in it. */
+export async function openForReading(
+  path: string,
+  clock: Clock,
+): Promise<Pick<WorkspaceView, 'read'>> {
+  return ownersReader(new FileCache({ folder: await realpath(path), clock, log: silentLogger }));
 }
 
 /** The bytes of a regular file, without following a link in its place. */

@@ -16,6 +16,8 @@ export interface WorkspaceFile extends PromptPart {
   readonly kind: 'file';
   /** Length of `text` in characters, with the cut notice where there is one. */
   readonly characters: number;
+  /** The number of its first line in the file; 1 when absent. */
+  readonly firstLine?: number;
   readonly cut: Cut | null;
 }
 
@@ -129,13 +131,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   return {
     reader,
     groupMemory,
-    async read(name, limit = FILE_CHARACTERS) {
-      const file = await look(name);
-      if ('kind' in file) return file;
-      const { text, cut } = cutText(file.text, limit, file.name);
-      const { name: source, audience } = file;
-      return { kind: 'file', text, source, audience, characters: text.length, cut };
-    },
+    read: async (name, limit) => shownFile(await look(name), limit),
     async readBytes(name, limit) {
       const file = await look(name);
       const path = parseFileName(name);
@@ -160,8 +156,35 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   };
 }
 
+/** What the owner's view reads of a folder that is not opened as a workspace: nothing is made or changed in it. */
+export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read'> {
+  const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
+  const order = {
+    reader: { kind: 'owner', conversationId: '' },
+    ...{ groupMemory: '', forgetful: false },
+  } as const;
+  const look = (name: string) =>
+    visible({ ...sources, mayBeFromCommand: () => false }, order, name);
+  return { read: async (name, limit) => shownFile(await look(name), limit) };
+}
+
+function shownFile(
+  file: ParsedFile | AbsentFile,
+  limit = FILE_CHARACTERS,
+): WorkspaceFile | AbsentFile {
+  if ('kind' in file) return file;
+  const { text, cut } = cutText(file.text, limit, file.name);
+  const { name: source, audience, firstLine } = file;
+  return { kind: 'file', text, source, audience, characters: text.length, firstLine, cut };
+}
+
 async function visible(
-  { files, governed, unmade, mayBeFromCommand }: SharedSources,
+  {
+    files,
+    governed,
+    unmade,
+    mayBeFromCommand,
+  }: Pick<SharedSources, 'files' | 'governed' | 'unmade' | 'mayBeFromCommand'>,
   { reader, groupMemory, forgetful }: Writer,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {

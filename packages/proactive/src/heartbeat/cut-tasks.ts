@@ -62,7 +62,8 @@ export function cutTasks(written: readonly FileLine[]): ReadTasks {
   );
   const used = new Set(found.map(({ part }) => part));
   const outside = allBelow(root, used).filter(
-    (one) => !isPart(one) || one.level >= ITEM || (one.level > 1 && allBelow(one, used).some(isWord)),
+    (one) =>
+      !isPart(one) || one.level >= ITEM || (one.level > 1 && allBelow(one, used).some(isWord)),
   );
   if (block === null) problems.push(...untimedItems(root, used));
   const context = textOf(outside);

@@ -1,7 +1,7 @@
 import { HEARTBEAT_ROUTINES, type NewsCheck } from '@parley/core';
 import { nearest } from '@parley/settings';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
-import { cutTasks, type ReadTasks } from './cut-tasks.ts';
+import { cutTasks, PROSE_TASK, type ReadTasks } from './cut-tasks.ts';
 import { type FileLine, isDone, isStruck } from './outline.ts';
 import {
   CADENCE_FORM,
@@ -17,12 +17,15 @@ import {
 } from './task.ts';
 import { isOnlyTime, readTimes, scheduleOf } from './times.ts';
 
+export { PROSE_TASK };
+
 /**
  * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, `- tell:`,
  * `- check:`. A file without these keys was written for another agent.
+ * @param firstLine the number of the first line, where front matter is above it.
  */
-export function readTasks(text: string): ReadTasks {
-  const lines = fileLines(text);
+export function readTasks(text: string, firstLine = 1): ReadTasks {
+  const lines = fileLines(text, firstLine);
   const file = taskSections(lines);
   if (file.sections.some(isOwnForm)) return readSections(file);
   const { tasks, problems, ...more } = cutTasks(lines);
@@ -134,7 +137,7 @@ function cadenceOf(field: TaskField | undefined, fail: Fail): WrittenEvery | und
   const read = readTimes(`every ${field.text.replace(/^every\s+/i, '')}`);
   const { hours, unclear, ...times } = read?.times ?? {};
   if (read === null || !isOnlyTime(read.rest) || (hours ?? unclear) !== undefined) {
-    fail(field, `how often, ${CADENCE_FORM} or Monday at 10:00`);
+    fail(field, `how often, ${CADENCE_FORM}`);
     return undefined;
   }
   return { ...times, cadence: scheduleOf(times).schedule.cadence };
@@ -274,7 +277,7 @@ function headingOf(line: string): string | null {
     : (found[1] ?? '').replace(/^[*_`]+|(?<![*_`:])[*_`:]+$/g, '').trim();
 }
 
-function fileLines(text: string): FileLine[] {
+function fileLines(text: string, firstLine: number): FileLine[] {
   const plain = withoutComments(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
   let fence = '';
   return plain.split('\n').map((line, index) => {
@@ -282,7 +285,7 @@ function fileLines(text: string): FileLine[] {
     const fenced = fence !== '' || mark !== '';
     if (fence === '') fence = mark;
     else if (mark !== '' && mark.startsWith(fence) && line.trim() === mark) fence = '';
-    return { number: index + 1, text: line, fenced };
+    return { number: index + firstLine, text: line, fenced };
   });
 }
 

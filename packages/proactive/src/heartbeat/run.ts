@@ -177,6 +177,8 @@ interface NewRun {
   readonly lastRun: string;
   /** Of those who read its alert, where it is known (H10). */
   readonly language?: string | undefined;
+  /** What HEARTBEAT.md says outside of its tasks. */
+  readonly context?: string | undefined;
   readonly now: number;
 }
 
@@ -184,7 +186,7 @@ interface NewRun {
 export function runOrder(
   { name, instruction, routine, ...task }: StandingTask,
   target: AlertChat,
-  { id, agent, agentName, lastRun, language, now }: NewRun,
+  { id, agent, agentName, lastRun, language, context, now }: NewRun,
 ): HeartbeatOrder {
   const schedule = `${describeSchedule(task)}, last run ${lastRun}`;
   return orderIn(target, {
@@ -194,6 +196,7 @@ export function runOrder(
     variables: {
       ...{ task: name, instruction, schedule },
       ...(language && { language }),
+      ...(context && routine === undefined && { context }),
       ...(routine && { routine }),
     },
   });

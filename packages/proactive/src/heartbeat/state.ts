@@ -1,7 +1,7 @@
 import type { Logger } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
-import { PROSE_TASK } from './cut-tasks.ts';
+import { PROSE_TASK } from './read-tasks.ts';
 import { cadenceMinutes, OPENCLAW_STATE_FILE, STATE_FILE, type StandingTask } from './task.ts';
 
 interface TaskState {
@@ -229,6 +229,13 @@ function momentOf(written: unknown): number | null | undefined {
 /** More than a hundred tasks need, in characters. */
 const WHOLE_FILE = 1_000_000;
 
+/** heartbeat-state.json, or where there is none the file of OpenClaw's agents. */
+export async function readStateFile(files: Pick<WorkspaceView, 'read'>): Promise<string> {
+  const own = await files.read(STATE_FILE, WHOLE_FILE);
+  const file = own.kind === 'file' ? own : await files.read(OPENCLAW_STATE_FILE, WHOLE_FILE);
+  return file.kind === 'file' ? file.text : '';
+}
+
 /** The state file of a workspace, through the owner’s view. */
 export function openStateFile(view: WorkspaceView, log: Logger) {
   let lastRepairs = '';
@@ -238,9 +245,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       started: ReadonlyMap<string, number>,
       tasks: readonly StandingTask[],
     ): Promise<HeartbeatState> {
-      const own = await view.read(STATE_FILE, WHOLE_FILE);
-      const file = own.kind === 'file' ? own : await view.read(OPENCLAW_STATE_FILE, WHOLE_FILE);
-      const { state, repairs } = readHeartbeatState(file.kind === 'file' ? file.text : '');
+      const { state, repairs } = readHeartbeatState(await readStateFile(view));
       const said = repairs.join(' ');
       if (said !== '' && said !== lastRepairs) log.warn({ repairs }, `${STATE_FILE} was repaired`);
       lastRepairs = said;

@@ -1,13 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { countOf, reasonOf } from '@parley/core';
+import { countOf, reasonOf, systemTime } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import { commandLine } from '../../data-folder.ts';
 import { askGateway } from '../../running-gateway.ts';
 import { allAgents, type LoadedSettings } from '../../settings.ts';
-import { withoutFrontMatter } from '../import/import.ts';
 import { type Check, type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { Situation } from './situation.ts';
 
@@ -44,15 +43,21 @@ async function diskFindings({ folder, loaded }: Situation): Promise<readonly Fin
 
 /** What of each HEARTBEAT.md cannot be used as it is; an agent without the file has no tasks. */
 async function heartbeatFindings(loaded: LoadedSettings): Promise<readonly Finding[]> {
-  const { foreseeTasks } = await import('@parley/proactive');
-  return allAgents(loaded).flatMap(({ name, settings: { agent } }) => {
-    const file = join(agent.workspace, 'HEARTBEAT.md');
-    if (!existsSync(file)) return [];
-    const { tasks, problems } = foreseeTasks(withoutFrontMatter(readFileSync(file, 'utf8')), '');
+  const [{ foreseeTasks }, { openForReading }] = await Promise.all([
+    import('@parley/proactive'),
+    import('@parley/workspace'),
+  ]);
+  const found = allAgents(loaded).map(async ({ name, settings: { agent } }) => {
+    if (!existsSync(agent.workspace)) return [];
+    const files = await openForReading(agent.workspace, systemTime.clock);
+    const { isThere, tasks, problems } = await foreseeTasks(files, agent);
+    if (!isThere) return [];
     if (problems.length === 0)
       return [ok(`HEARTBEAT.md has ${countOf(tasks.length, 'task')}`, name)];
-    return problems.map((problem) => warning(problem, `Correct ${file}.`, name));
+    const fix = `Correct ${join(agent.workspace, 'HEARTBEAT.md')}, or run "parley heartbeat convert".`;
+    return problems.map((problem) => warning(problem, fix, name));
   });
+  return (await Promise.all(found)).flat();
 }
 
 async function folderFinding(path: string): Promise<Finding> {
