@@ -270,7 +270,7 @@ export interface HeartbeatNote {
   /** Ready to read, such as `every 30 min, 09:00–21:00, last run 14:05`. */
   readonly schedule: string;
   /** What HEARTBEAT.md says outside of its tasks, for all of them. */
-  readonly context?: string | undefined;
+  readonly context?: string;
   /** In which its reader writes, such as `German`; absent where that is not known. */
   readonly language?: string | undefined;
 }

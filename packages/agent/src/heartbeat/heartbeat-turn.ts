@@ -280,7 +280,8 @@ const Task = z.object({
 /** The task of a run, and its turn without it: the prompt has a layer for it. */
 function readTask(turn: ClaimedTurn) {
   const { variables } = leadingMessage(turn).message;
-  const { routine, hook, ...note } = Task.parse(variables);
+  const { routine, hook, context, ...task } = Task.parse(variables);
+  const note = { ...task, ...(context !== undefined && { context }) };
   const messages = turn.messages.map((row) => ({
     ...row,
     message: { ...row.message, variables: {} },

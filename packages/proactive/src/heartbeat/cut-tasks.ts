@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   allBelow,
   bare,
@@ -16,6 +17,8 @@ import {
   type TaskProblem,
 } from './task.ts';
 import {
+  addTimes,
+  carriedTimes,
   isOnlyTime,
   isRule,
   labeledTimes,
@@ -49,11 +52,15 @@ interface Found {
  * use it has none.
  */
 export function cutTasks(written: readonly FileLine[]): ReadTasks {
-  const lines = withoutUsage(written);
+  const all = withoutUsage(written);
+  const start = all.findLast(({ text }) => MARKER.test(text))?.number ?? 0;
+  // What is above such a line is text, whatever it looks like.
+  const lines = all.flatMap((line) =>
+    line.number === start ? [] : [line.number < start ? { ...line, fenced: true } : line],
+  );
   const block = tasksBlock(lines);
   const root = outlineOf(block?.others ?? lines);
   const found = block?.found ?? tasksBelow(root, {});
-  const start = lines.findLast(({ text }) => MARKER.test(text))?.number ?? 0;
   if (found.length === 0) return wholeFile(root, start);
   const names = new Set<string>();
   const problems: TaskProblem[] = [];
@@ -68,7 +75,7 @@ export function cutTasks(written: readonly FileLine[]): ReadTasks {
   if (block === null) problems.push(...untimedItems(root, used));
   const context = textOf(outside);
   problems.sort((a, b) => a.line - b.line);
-  return { tasks, problems, ...(/[\p{L}\p{N}]/u.test(context) && { context }) };
+  return { tasks, problems, ...(outside.some(isWord) && { context }) };
 }
 
 /** A part is a task or none, with the problems of its times. */
@@ -103,10 +110,10 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
     const times = mergeTimes(outer, own);
     const isGroup = own === null || isOnlyTime(child.times?.rest ?? child.title);
     if (isGroup && hasTimes(child)) return tasksBelow(child, times);
-    const isLabel = labelOf(child) !== null && !hasWords(child);
+    const isLabel = labelOf(child) !== null;
     if (isLabel || Object.keys(times).length === 0 || (own === null && isRule(child.title)))
       return [];
-    const isItem = child.level >= ITEM && part.level > 1 && part.level < ITEM;
+    const isItem = child.level >= ITEM && part.level > 1;
     const title = isItem && own !== null ? `${part.title}: ${child.title}` : child.title;
     return [{ part: child, text: textOf([title, ...allBelow(child)]), times }];
   });
@@ -125,8 +132,8 @@ function hasTimes(part: Part): boolean {
 
 /** The times of a line or item that says nothing else. */
 function labelOf(one: FileLine | Part): Times | null {
-  if (!isPart(one)) return labeledTimes(one.text);
-  return one.level < ITEM ? null : labeledTimes(one.title);
+  if (!isPart(one)) return one.fenced ? null : labeledTimes(one.text);
+  return one.level < ITEM || hasWords(one) ? null : labeledTimes(one.title);
 }
 
 /** Those of its own line, and of lines right below that say nothing else. */
@@ -135,7 +142,7 @@ function timesOf(part: Part): Times | null {
   const labels = below.flatMap((one) => labelOf(one) ?? []);
   if (times === null && (labels.length === 0 || (isOnlyTime(part.title) && !hasWords(part))))
     return null;
-  return labels.reduce(mergeTimes, times?.times ?? {});
+  return labels.reduce(addTimes, times?.times ?? {});
 }
 
 /** All of a file that shows no times. It asks for nothing where no line below `start` does. */
@@ -144,13 +151,17 @@ function wholeFile(root: Part, start: number): ReadTasks {
   const first = all.find((one) => one.number > start && isWord(one));
   if (first === undefined) return { tasks: [], problems: [] };
   const labels = all.flatMap((one) => labelOf(one) ?? []);
-  const times = labels.reduce(mergeTimes, {});
+  const times = labels.reduce(addTimes, {});
   const problems: TaskProblem[] = [];
   const part = { ...root, number: first.number, below: [] };
   const tasks = taskOf({ part, text: textOf(all), times }, PROSE_TASK, problems);
-  const timed = all.find((one) => isWord(one) && readTimes(isPart(one) ? one.title : one.text));
+  const { schedule } = scheduleOf(times);
+  const timed = all.find((one) => {
+    const read = isWord(one) && !isPart(one) ? carriedTimes(one.text) : null;
+    return read !== null && !isDeepStrictEqual(scheduleOf(read.times).schedule, schedule);
+  });
   if (timed !== undefined && labels.length === 0) {
-    const expected = `times in headings or list items; all of the file is one task, ${describeSchedule(scheduleOf(times).schedule)}. "parley heartbeat convert" proposes another form`;
+    const expected = `times in headings or list items; all of the file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
     const found = quoted(timed.text);
     problems.push({ line: timed.number, task: PROSE_TASK, found, expected, effect: 'note' });
   }

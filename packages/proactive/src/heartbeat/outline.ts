@@ -11,7 +11,7 @@ export interface FileLine {
 
 /** A heading or list item with all that is below it; `head` is its line as written, `title` the words of it. */
 export interface Part extends Omit<FileLine, 'fenced'> {
-  /** Of headings 1 to 6, of list items more than that, by their indent. */
+  /** Of headings 1 to 6, of bold lines 7, of list items more than that, by their indent. */
   readonly level: number;
   readonly title: string;
   /** `[ ]`: still to do. */
@@ -22,7 +22,10 @@ export interface Part extends Omit<FileLine, 'fenced'> {
 
 /** Lists begin at this level. */
 export const ITEM = 10;
-const LABEL = 7;
+const BOLD = 7;
+const DONE_LABEL = 8;
+/** A line of bold words stands for a heading in many files. */
+const BOLD_LINE = /^(?:\*\*[^*]+\*\*|__[^_]+__):?\s*$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$/;
 const LIST_ITEM = /^([ \t]*)(?:[-*+•]|\d+[.)])[ \t]+(\[[ xX✓✔]?\])?[ \t]*(.*)$/;
 const STRUCK = /^(?:~~.+~~|<(s|del)>.+<\/\1>)[\s.,!✅✔]*(?:[(—–-].*)?$/u;
@@ -59,10 +62,12 @@ export function outlineOf(lines: readonly FileLine[]): Part {
       const part = partOf(line, ITEM + indent.replaceAll('\t', '    ').length, item);
       add({ ...part, isOpen: box !== '' }, isTicked || isStruck(item));
     } else if (!fenced && /:[*_]*$/.test(text) && isDone(text)) {
-      add(partOf(line, LABEL, text), true);
+      add(partOf(line, DONE_LABEL, text), true);
+    } else if (!fenced && BOLD_LINE.test(text) && !isStruck(text)) {
+      add(partOf(line, BOLD, text.replace(/:?([*_]*):?\s*$/, '$1')), false);
     } else if (fenced || !isStruck(text)) {
       const isNew = isAfterBlank && !fenced && /^\S/.test(text);
-      (isNew ? closeTo(LABEL) : open.at(-1))?.below.push(line);
+      (isNew ? closeTo(DONE_LABEL) : open.at(-1))?.below.push(line);
     }
     isAfterBlank = text.trim() === '';
   }

@@ -33,6 +33,11 @@ export function readTasks(text: string, firstLine = 1): ReadTasks {
   return { ...more, tasks: tasks.map((task) => raised(task, notes)), problems: notes };
 }
 
+/** Whether a file is in Parley's form, and not another agent's. */
+export function hasOwnForm(text: string): boolean {
+  return taskSections(fileLines(text, 1)).sections.some(isOwnForm);
+}
+
 /** Whether a section sets keys as Parley means them; `Check:` and `Every:` are words of other files, too. */
 function isOwnForm({ lines }: TaskSection): boolean {
   const words = lines.filter(({ text }) => !NOTHING.test(text));

@@ -192,7 +192,8 @@ const ENTRY_KEY = new RegExp(`${TIME_KEY.source}|^cadenceMin$`, 'i');
 
 function readTask(name: string, value: unknown, repairs: string[]): TaskState {
   const fields = Fields.safeParse(value).data ?? { lastRun: value };
-  const { lastRun: run, cadenceMin: cadence, ...more } = fields;
+  const time = Object.keys(fields).find((key) => TIME_KEY.test(key));
+  const { lastRun: run = time && fields[time], cadenceMin: cadence, ...more } = fields;
   const lastRun = momentOf(run);
   const isCadence = typeof cadence === 'number' && Number.isInteger(cadence) && cadence > 0;
   const was = {

@@ -174,8 +174,10 @@ export function describeSchedule({
   const isWholeDay = window.from === 0 && window.to === DAY_MINUTES;
   const isEachDay = cadence.kind === 'days' && cadence.days === 1;
   const days = window.on && daysText(window.on);
-  const often = days === undefined ? oftenText(cadence) : `${oftenText(cadence)}, ${days}`;
-  return [isEachDay ? (days ?? often) : often, ...(isWholeDay ? [] : [hours])].join(', ');
+  const isOneDay = isEachDay && window.on?.of === 'week' && window.on.days.length === 1;
+  const often = isEachDay && days !== undefined ? [] : [oftenText(cadence)];
+  const on = days === undefined ? [] : [isOneDay ? `every ${days}` : days];
+  return [...often, ...on, ...(isWholeDay ? [] : [hours])].join(', ');
 }
 
 const DAY_NAMES = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
@@ -183,10 +185,8 @@ const DAY_NAMES = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Frid
 function daysText({ of, days }: DayRule): string {
   if (of === 'month') return `on day ${days.join(', ')} of each month`;
   if (days.join() === '1,2,3,4,5') return 'Monday to Friday';
-  const [first = 0] = days;
-  return days.length === 1
-    ? `every ${DAY_NAMES[first]}`
-    : days.map((day) => DAY_NAMES[day]?.slice(0, 3)).join(', ');
+  const names = days.map((day) => DAY_NAMES[day] ?? '');
+  return names.length === 1 ? names.join() : names.map((name) => name.slice(0, 3)).join(', ');
 }
 
 function oftenText(cadence: StandingTask['cadence']): string {

@@ -40,10 +40,10 @@ const PARTS: Readonly<Record<string, DayWindow>> = {
   evening: { from: 1020, to: 1320 },
 };
 const EACH =
-  /\b(?:every|each|once an?|once per|once every)\s+(hour|day|week|month|(?=morning|afternoon|evening|night))s?(?!\p{L})/iu;
+  /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|(?=morning|afternoon|evening|night))/iu;
 /** As an adverb, or at the start of a title; `the daily notes` are no time. */
 const ADVERB =
-  /(?:^|[(:,;–—|/]|\s-|\b(?:once|runs?|checks?|checked|done|do|this|it|mail|repeats?))\s*(hourly|daily|nightly|weekly|monthly)\b(?!\s+(?:notes?|logs?|files?|journals?|entries|memor\w+))|(?<!\b(?:the|a|an|your|my|our|this|its|last|latest|today['’]s)\s)\b(hourly|daily|nightly|weekly|monthly)(?=\s*(?:$|[).,;:!–—|]|-|at\b|\d|\(|in the\b|on\b|between\b|from\b))/i;
+  /(?:^|[(:,;–—|/]|\s-|\b(?:once|runs?|checks?|checked|done|do|this|it|mail|repeats?))\s*(hourly|daily|nightly|weekly|monthly)\b(?!\s+(?:notes?|logs?|files?|journals?|entries|memor\w+))|(?<!\b(?:the|a|an|your|my|our|this|its|last|latest|today['’]s)\s)\b(hourly|daily|nightly|weekly|monthly)(?=\s*(?:$|[).,;:!–—|]|-|at\b|\d|\(|in the\b|on\b|(?:between|from|around|about|by|before|after)\b))/i;
 const WORKDAYS =
   /\b(?:(?:every|each|on)\s+)?(?:week\s?days|work(?:ing)?\s?days|business\s+days)\b|\b(?:every|each)\s+(?:week|work(?:ing)?\s?|business\s+)day\b/i;
 const WEEKEND = /\b(?:(?:every|each|on|at)\s+(?:the\s+)?)?weekends\b|\b(?:every|each)\s+weekend\b/i;
@@ -56,7 +56,7 @@ const DAYS = new RegExp(
 const DAY_LEAD = /\b(?:every|each|on|weekly|week)[\s,:(–-]*(?:on\s+)?$|[(:]\s*$/i;
 const DAY_TAIL = /^s?\s*(?:$|[):–—-]|at\b|\d)/i;
 const MONTH_DAY =
-  /\b(?:on\s+)?(?:the\s+)?(first|\d{1,2}(?:st|nd|rd|th)?)\s+(?:day\s+)?of\s+(?:the|each|every)\s+month\b|\bmonthly,?\s*[(:–-]*\s*(?:on\s+)?(?:the\s+|day\s+)?(\d{1,2})(?:st|nd|rd|th|\b(?![:.]|\s*[ap]m))/i;
+  /\b(?:on\s+|every\s+)?(?:the\s+)?(first|\d{1,2}(?:st|nd|rd|th)?)\s+(?:day\s+)?of\s+(?:the|each|every)\s+month\b|\bmonthly,?\s*[(:–-]*\s*(?:on\s+)?(?:the\s+|day\s+)?(\d{1,2})(?:st|nd|rd|th|\b(?![:.]|\s*[ap]m))/i;
 
 const CLOCK = '\\d{1,2}(?:[:.]\\d{2})?\\s*(?:[ap]\\.?m\\b\\.?)?';
 /** An hour even without words that say so. */
@@ -184,6 +184,12 @@ export function mergeTimes(outer: Times, own: Times | null): Times {
   return { ...(isOver ? others : outer), ...own };
 }
 
+/** Lines about one task: what two of them say differently is not clear. */
+export function addTimes(all: Times, more: Times): Times {
+  const isTwice = Object.keys(more).some((key) => key in all);
+  return { ...all, ...more, ...(isTwice && { unclear: 'two times for one task' }) };
+}
+
 /** When a task with these times runs; `isKnown`: they say it. */
 export function scheduleOf({ cadence, at, hours, on }: Times) {
   const isOften = cadence?.kind === 'minutes';
@@ -240,7 +246,7 @@ const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 function takeDays(take: Take, text: () => string, note: Note): DayRule | undefined {
   const month = take(MONTH_DAY);
   if (month !== null) {
-    const day = Number.parseInt((month[1] ?? month[2] ?? '').replace('first', '1'), 10);
+    const day = Number.parseInt((month[1] ?? month[2] ?? '').replace(/first/i, '1'), 10);
     if (day >= 1 && day <= 31) return { of: 'month', days: [day] };
     note(month[0]);
   }
