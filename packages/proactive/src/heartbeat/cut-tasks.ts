@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   allBelow,
+  BOLD,
   bare,
   type FileLine,
   ITEM,
@@ -192,7 +193,7 @@ const NO_WORD =
 
 /** Whether a line asks for something: no heading, link, fence or empty item. */
 function isWord(one: FileLine | Part): boolean {
-  if (isPart(one) && one.level < ITEM) return false;
+  if (isPart(one) && one.level < BOLD) return false;
   return /[\p{L}\p{N}]/u.test(one.text) && !LINK.test(one.text) && !NO_WORD.test(one.text);
 }
 

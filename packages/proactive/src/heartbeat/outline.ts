@@ -22,7 +22,7 @@ export interface Part extends Omit<FileLine, 'fenced'> {
 
 /** Lists begin at this level. */
 export const ITEM = 10;
-const BOLD = 7;
+export const BOLD = 7;
 const DONE_LABEL = 8;
 /** A line of bold words stands for a heading in many files. */
 const BOLD_LINE = /^(?:\*\*[^*]+\*\*|__[^_]+__):?\s*$/;
