@@ -16,6 +16,7 @@ import {
 } from './command-notes.ts';
 import { fileAudience } from './file-audience.ts';
 import type { FileCache } from './file-cache.ts';
+import { textOfFile } from './file-text.ts';
 import { parseFile } from './front-matter.ts';
 import { type FileName, listFiles, MAX_BYTES, parseFileName, walkPath } from './paths.ts';
 import type { FilePattern } from './prompt-files.ts';
@@ -238,7 +239,7 @@ async function makeOwners(
 }
 
 /**
- * Writes the mark of the owner into a file, and leaves all other bytes as they are. A second name that a
+ * Writes the mark of the owner into a file. A second name that a
  * command made for a file gets a copy: once the first name is gone, others could read it. False: others
  * could not.
  */
@@ -253,12 +254,13 @@ async function markFile(
     if (replacesTwin) return false;
     throw new Error(`${path.name} cannot be read again (${read.reason})`);
   }
-  const raw = Buffer.from(read.bytes);
-  const text = raw.toString('utf8');
+  const decoded = textOfFile(read.bytes);
+  // What is no text cannot be marked. Others are not shown it, unless it is another name of what they are shown.
+  if (decoded.kind === 'refused') return false;
+  const { text } = decoded;
   if (replacesTwin && parseFile(path.name, text, false).audience.kind === 'owner') return false;
-  // Latin-1 keeps bytes that are no UTF-8, and the mark is ASCII.
-  const encoding = Buffer.from(text).equals(raw) ? 'utf8' : 'latin1';
-  const bytes = Buffer.from(asOwners(raw.toString(encoding), 'agent'), encoding);
+  // The whole file becomes UTF-8: with the mark alone in it, it would have two encodings.
+  const bytes = Buffer.from(asOwners(text, 'agent'));
   const written = await writeFileInside(folder, path, bytes, { newId, hold, replacesTwin });
   if (written.kind === 'refused') throw new Error(written.detail);
   return true;

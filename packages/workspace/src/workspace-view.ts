@@ -17,6 +17,8 @@ export interface WorkspaceFile extends PromptPart {
   /** Length of `text` in characters, with the cut notice where there is one. */
   readonly characters: number;
   readonly cut: Cut | null;
+  /** What is doubtful about how its bytes were decoded, as a sentence (W10); absent: nothing. */
+  readonly warning?: string;
 }
 
 /** A file as it is on the disk. */
@@ -133,8 +135,9 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
       const file = await look(name);
       if ('kind' in file) return file;
       const { text, cut } = cutText(file.text, limit, file.name);
-      const { name: source, audience } = file;
-      return { kind: 'file', text, source, audience, characters: text.length, cut };
+      const { name: source, audience, warning } = file;
+      const shown = { kind: 'file', text, source, audience, characters: text.length, cut } as const;
+      return warning === null ? shown : { ...shown, warning };
     },
     async readBytes(name, limit) {
       const file = await look(name);

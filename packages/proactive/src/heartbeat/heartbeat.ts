@@ -219,6 +219,9 @@ export class Heartbeat {
     const file = await this.#view.read(TASKS_FILE, WHOLE_FILE);
     const { tasks, ...found } = readTasks(file.kind === 'file' ? file.text : '');
     const problems = [
+      ...(file.kind === 'absent' && file.reason === 'unreadable'
+        ? [`HEARTBEAT.md cannot be read: ${file.detail ?? 'the disk refuses it'}.`]
+        : []),
       ...found.problems.map(describeTaskProblem),
       ...tasks.flatMap((task) => uncheckable(task, checkForNews)),
     ];

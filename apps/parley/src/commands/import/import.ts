@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { countOf, systemTime } from '@parley/core';
+import { countOf, decodeText, systemTime } from '@parley/core';
 import { foreseeTasks } from '@parley/proactive';
 import {
   type CopyResult,
@@ -72,7 +72,7 @@ async function heartbeatOf({ used }: ReturnType<typeof planImport>, from: string
   const textOf = async (...names: readonly string[]) => {
     const name = names.find((one) => used.some((file) => file.name === one));
     const bytes = name === undefined ? null : await readInside(from, name.split('/'));
-    return bytes === null ? null : withoutFrontMatter(Buffer.from(bytes).toString('utf8'));
+    return bytes === null ? null : withoutFrontMatter(decodeText(bytes).text);
   };
   const text = await textOf('HEARTBEAT.md');
   if (text === null) return null;
