@@ -6,6 +6,8 @@ export type FileText =
       readonly kind: 'text';
       /** The whole file, front matter included, without a byte order mark. */
       readonly text: string;
+      /** Its WHATWG label. */
+      readonly encoding: string;
       /** What is doubtful about how it was decoded; null: nothing. */
       readonly warning: string | null;
     }
@@ -17,9 +19,10 @@ export type FileText =
  */
 export function textOfFile(bytes: Uint8Array): FileText {
   const decoded = decodeText(bytes);
-  if (decoded.text.includes('\0')) return { kind: 'refused', detail: 'not a text file' };
+  const { text, encoding } = decoded;
+  if (text.includes('\0')) return { kind: 'refused', detail: 'not a text file' };
   if (decoded.certainty === 'none') {
     return { kind: 'refused', detail: 'its encoding is not known; save it as UTF-8' };
   }
-  return { kind: 'text', text: decoded.text, warning: encodingWarning(decoded) };
+  return { kind: 'text', text, encoding, warning: encodingWarning(decoded) };
 }

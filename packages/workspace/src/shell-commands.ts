@@ -16,7 +16,7 @@ import {
 } from './command-notes.ts';
 import { fileAudience } from './file-audience.ts';
 import type { FileCache } from './file-cache.ts';
-import { textOfFile } from './file-text.ts';
+import { type FileText, textOfFile } from './file-text.ts';
 import { parseFile } from './front-matter.ts';
 import { type FileName, listFiles, MAX_BYTES, parseFileName, walkPath } from './paths.ts';
 import type { FilePattern } from './prompt-files.ts';
@@ -257,13 +257,30 @@ async function markFile(
   const decoded = textOfFile(read.bytes);
   // What is no text cannot be marked. Others are not shown it, unless it is another name of what they are shown.
   if (decoded.kind === 'refused') return false;
-  const { text } = decoded;
-  if (replacesTwin && parseFile(path.name, text, false).audience.kind === 'owner') return false;
-  // The whole file becomes UTF-8: with the mark alone in it, it would have two encodings.
-  const bytes = Buffer.from(asOwners(text, 'agent'));
+  if (replacesTwin && isOwners(path, decoded)) return false;
+  const bytes = markedBytes(path, Buffer.from(read.bytes), decoded);
   const written = await writeFileInside(folder, path, bytes, { newId, hold, replacesTwin });
   if (written.kind === 'refused') throw new Error(written.detail);
   return true;
+}
+
+/**
+ * A file with the mark and otherwise the same bytes: the mark is ASCII, which most encodings contain. UTF-16 does not,
+ * so such a file becomes UTF-8 as a whole; so does one in which the mark would not be read as what it is.
+ */
+function markedBytes(
+  path: FileName,
+  raw: Buffer,
+  { text, encoding }: FileText & { readonly kind: 'text' },
+): Buffer {
+  const inUtf8 = Buffer.from(asOwners(text, 'agent'));
+  if (/^utf-/.test(encoding)) return inUtf8;
+  const marked = Buffer.from(asOwners(raw.toString('latin1'), 'agent'), 'latin1');
+  return isOwners(path, textOfFile(marked)) ? marked : inUtf8;
+}
+
+function isOwners({ name }: FileName, read: FileText): boolean {
+  return read.kind === 'text' && parseFile(name, read.text, false).audience.kind === 'owner';
 }
 
 /** Opens the folder first where that is needed. */

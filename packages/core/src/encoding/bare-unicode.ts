@@ -25,7 +25,9 @@ export function readUnmarkedUnicode(
   if (bytes.length < 4) return null;
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   const nuls = countNuls(sample);
-  const wide = UTF_32.find((encoding) => nuls.all * 3 > sample.length && isText(sample, encoding, 0.8));
+  const wide = UTF_32.find(
+    (encoding) => nuls.all * 3 > sample.length && isText(sample, encoding, 0.8),
+  );
   if (wide !== undefined) return { encoding: wide, isSure: true };
   // Half of the bytes of Latin, Greek, Cyrillic, Hebrew and Arabic are control characters. Without them a few words
   // prove nothing.

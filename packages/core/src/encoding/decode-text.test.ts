@@ -9,7 +9,8 @@ const TAIWANESE = '今天天氣很好，我們一起去公園散步吧。請記�
 const JAPANESE = '今日は天気がいいので、公園まで散歩に行きましょう。傘を忘れないで。';
 const KOREAN = '오늘은 날씨가 좋으니 공원에 산책하러 갑시다. 우산을 잊지 마세요.';
 const POLISH = 'Spotkanie zostało przełożone na środę, ponieważ pociąg się spóźnia. Proszę.';
-const GERMAN = 'Die Besprechung fällt aus, weil der Zug aus München später kommt: Schlüssel, Straße.';
+const GERMAN =
+  'Die Besprechung fällt aus, weil der Zug aus München später kommt: Schlüssel, Straße.';
 const GREEK = 'Η συνάντηση μεταφέρθηκε για την Τετάρτη, επειδή το τρένο καθυστερεί.';
 const TURKISH = 'Toplantı çarşambaya ertelendi, çünkü tren gecikiyor. İyi günler, ağaç, şimdi.';
 
@@ -86,7 +87,13 @@ describe('the text of bytes', () => {
 
   it.each([
     ['a header', CHINESE.slice(0, 4), 'gb18030', { declared: 'gb2312' }, 'gb18030'],
-    ['XML', `<?xml version="1.0" encoding="windows-1251"?><a>${RUSSIAN.slice(0, 7)}</a>`, 'win1251', {}, 'windows-1251'],
+    [
+      'XML',
+      `<?xml version="1.0" encoding="windows-1251"?><a>${RUSSIAN.slice(0, 7)}</a>`,
+      'win1251',
+      {},
+      'windows-1251',
+    ],
     ['HTML', `<html><meta charset="euc-jp"><p>会議</p>`, 'euc-jp', {}, 'euc-jp'],
     ['CSS', `@charset "shift_jis";\n/* 会議 */`, 'shift_jis', {}, 'shift_jis'],
     ['Python', `#!/usr/bin/python\n# -*- coding: big5 -*-\nx = '會議'`, 'big5', {}, 'big5'],
@@ -122,11 +129,31 @@ describe('the text of bytes', () => {
   });
 });
 
-const WORDS: readonly (readonly [saved: readonly string[], words: readonly string[], glue: string])[] = [
-  [['gb18030'], '今天 天气 很好 我们 一起 公园 散步 记得 雨伞 下午 可能 会议 星期 上午 二楼 举行'.split(' '), ''],
-  [['big5'], '今天 天氣 很好 我們 一起 公園 散步 記得 雨傘 下午 可能 會議 星期 上午 二樓 舉行'.split(' '), ''],
-  [['shift_jis', 'euc-jp'], '今日は 天気が いいので 公園まで 散歩に 行きましょう 午後は 雨が 降るかも 会議は'.split(' '), ''],
-  [['euc-kr'], '오늘은 날씨가 좋으니 공원에 산책하러 갑시다 오후에는 비가 우산을 회의는'.split(' '), ' '],
+const WORDS: readonly (readonly [
+  saved: readonly string[],
+  words: readonly string[],
+  glue: string,
+])[] = [
+  [
+    ['gb18030'],
+    '今天 天气 很好 我们 一起 公园 散步 记得 雨伞 下午 可能 会议 星期 上午 二楼 举行'.split(' '),
+    '',
+  ],
+  [
+    ['big5'],
+    '今天 天氣 很好 我們 一起 公園 散步 記得 雨傘 下午 可能 會議 星期 上午 二樓 舉行'.split(' '),
+    '',
+  ],
+  [
+    ['shift_jis', 'euc-jp'],
+    '今日は 天気が いいので 公園まで 散歩に 行きましょう 午後は 雨が 降るかも 会議は'.split(' '),
+    '',
+  ],
+  [
+    ['euc-kr'],
+    '오늘은 날씨가 좋으니 공원에 산책하러 갑시다 오후에는 비가 우산을 회의는'.split(' '),
+    ' ',
+  ],
   [['win1251', 'koi8-r', 'cp866'], RUSSIAN.split(' '), ' '],
   [['win1250', 'iso88592'], POLISH.split(' '), ' '],
   [['win1252'], GERMAN.split(' '), ' '],

@@ -72,12 +72,20 @@ function rank(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
   const confidences = new Map<Encoding, number>([['utf-8', 0]]);
   const { chardet }: typeof Detector = require('jschardet');
   const options = { includeEncodings: CANDIDATES, ignoreThreshold: true };
-  for (const { encoding, confidence } of chardet.detectAll(sample, options)) {
-    const known = encoding === null ? null : encodingOf(encoding);
-    if (known === null) continue;
-    confidences.set(known, Math.max(confidences.get(known) ?? 0, confidence));
+  const ask = (bytes: Uint8Array, only?: Encoding): void => {
+    for (const { encoding, confidence } of chardet.detectAll(bytes, options)) {
+      const known = encoding === null ? null : encodingOf(encoding);
+      if (known === null || (only !== undefined && known !== only)) continue;
+      confidences.set(known, Math.max(confidences.get(known) ?? 0, confidence));
+    }
+  };
+  ask(sample);
+  for (const encoding of ALWAYS) {
+    if (confidences.has(encoding)) continue;
+    confidences.set(encoding, 0);
+    const undamaged = validParts(sample, encoding);
+    if (undamaged.length * 2 > sample.length) ask(undamaged, encoding);
   }
-  for (const encoding of ALWAYS) if (!confidences.has(encoding)) confidences.set(encoding, 0);
   return [...confidences]
     .map(([encoding, confidence]) => {
       const text = decodeAs(encoding, sample, isPart);
@@ -89,7 +97,32 @@ function rank(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
 }
 
 /** Tried whatever the detector says, which leaves out what a single damaged byte makes invalid. */
-const ALWAYS: readonly Encoding[] = ['windows-1252', 'gb18030', 'shift_jis', 'big5', 'euc-kr', 'euc-jp'];
+const ALWAYS: readonly Encoding[] = [
+  'windows-1252',
+  'gb18030',
+  'shift_jis',
+  'big5',
+  'euc-kr',
+  'euc-jp',
+];
+
+/**
+ * The pieces between blanks and separators that are valid in an encoding, which the detector leaves out for a single
+ * damaged byte. No byte below the digits is a part of another character in these encodings.
+ */
+function validParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (let at = 0; at <= bytes.length; at += 1) {
+    if (at < bytes.length && (bytes[at] ?? 0) >= FIRST_DIGIT) continue;
+    const part = bytes.subarray(from, at + 1);
+    if (!decodeAs(encoding, part).includes('\uFFFD')) parts.push(part);
+    from = at + 1;
+  }
+  return Buffer.concat(parts);
+}
+
+const FIRST_DIGIT = 0x30;
 
 function charactersOf(text: string): number {
   return text.length - (text.match(/[\0-\x7f]/g)?.length ?? 0);

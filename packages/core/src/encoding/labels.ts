@@ -52,7 +52,9 @@ export function encodingOf(label: string): Encoding | null {
 
 /** How a person calls an encoding. */
 export function nameForPeople(encoding: Encoding): string {
-  return NAMES[encoding] ?? encoding.replace(/^(utf|iso|koi8|euc|ibm)/, (part) => part.toUpperCase());
+  return (
+    NAMES[encoding] ?? encoding.replace(/^(utf|iso|koi8|euc|ibm)/, (part) => part.toUpperCase())
+  );
 }
 
 const NAMES: Readonly<Record<string, string>> = {

@@ -32,7 +32,23 @@ export function plausibility(text: string, encoding: Encoding): number {
     before = character;
   }
   if (count === 0) return 1;
-  return Math.max(0, sum / count) * unity(scripts) * density(scripts.get('Latin') ?? 0, ascii);
+  const latin = scripts.get('Latin') ?? 0;
+  return (
+    Math.max(0, sum / count) *
+    unity(scripts) *
+    density(latin, ascii) *
+    (isNoLanguage(text) ? 0.4 : 1)
+  );
+}
+
+/**
+ * Letters of languages that have nothing in common: Turkish and Lithuanian look Icelandic as Windows-1252, and Czech has
+ * Slovak letters in the wrong one of two tables.
+ */
+function isNoLanguage(text: string): boolean {
+  const isIcelandic = /[ðþÐÞ]/.test(text);
+  if (isIcelandic && /[üçëàâêîôûñãõ]/i.test(text)) return true;
+  return /[řůě]/i.test(text) && /[ľĺŕ]/i.test(text);
 }
 
 /** Languages in Latin letters have more plain ones than others; the bytes of other scripts look as if they had none. */
@@ -79,6 +95,8 @@ function weightOf(
     case 'Han':
       return isFrequentHan(character, encoding) ? 1 : 0.3;
     case 'Kana':
+      // Chinese standards have kana, too, which hardly any Chinese text uses.
+      if (encoding === 'gb18030' || encoding === 'big5') return 0.3;
       // Half-width kana take one byte, so that any bytes may look like them.
       return encoding === 'shift_jis' && /[\uff61-\uff9f]/.test(character) ? 0.6 : 1;
     case 'Hangul':
@@ -103,10 +121,12 @@ function letterWeight(character: string, before: string): number {
 }
 
 /** The letters of large languages: each script has many more that hardly any text is made of. */
-const USUAL_LETTERS = /^[\u00aa-\u0233\u0386-\u03ce\u0400-\u045f\u0490\u0491\u05d0-\u05ea\u0621-\u06d5\u0e01-\u0e5b\u1e00-\u1eff]$/;
+const USUAL_LETTERS =
+  /^[\u00aa-\u0233\u0386-\u03ce\u0400-\u045f\u0490\u0491\u05d0-\u05ea\u0621-\u06d5\u0e01-\u0e5b\u1e00-\u1eff]$/;
 
 /** Signs that texts have; others are mostly letters of another table. */
-const COMMON_SIGNS = /^[€£¥§°«»·¿¡©®™–—‘’“”„‚…•№×±²³½¼¾µ\u00a0\u3000-\u3003\u3005-\u3011\u300e\u300f、。・「」『』！？：；（）【】《》〈〉，．～￥％＋－／＝\u060c\u061b\u061f\u20a9\u20ab\u20ac\u20bd\u20ba\u20b4\ufeff\u200b-\u200f]$/u;
+const COMMON_SIGNS =
+  /^[€£¥§°«»·¿¡©®™–—‘’“”„‚…•№×±²³½¼¾µ\u00a0\u3000-\u3003\u3005-\u3011\u300e\u300f、。・「」『』！？：；（）【】《》〈〉，．～￥％＋－／＝\u060c\u061b\u061f\u20a9\u20ab\u20ac\u20bd\u20ba\u20b4\ufeff\u200b-\u200f]$/u;
 
 function signWeight(character: string, before: string): number {
   if (/^[\p{M}]$/u.test(character)) return /[\p{L}\p{M}]/u.test(before) ? 0.95 : 0.2;
@@ -114,7 +134,8 @@ function signWeight(character: string, before: string): number {
   if (/^\p{Extended_Pictographic}$/u.test(character)) return 0.9;
   const followsLetter = /\p{L}/u.test(before);
   if (/^[«»“”„‚‘’…–—€°·™®©²³\u00a0\p{Nd}]$/u.test(character)) return 0.9;
-  if (COMMON_SIGNS.test(character)) return followsLetter && !/[\u3000-\uffff]/.test(character) ? 0.5 : 0.9;
+  if (COMMON_SIGNS.test(character))
+    return followsLetter && !/[\u3000-\uffff]/.test(character) ? 0.5 : 0.9;
   if (/^[\u2500-\u259f]$/.test(character)) return followsLetter ? 0.1 : 0.6;
   return followsLetter ? 0.2 : 0.5;
 }

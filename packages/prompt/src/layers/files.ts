@@ -153,9 +153,7 @@ export const workspaceContextLayer: Layer = {
     const { found, missing } = await readWithin(context, files, options);
     if (found.length === 0) return absent(missing.join('; ') || 'the layout names no files');
     const root = `Workspace root: ${shownWorkspace(context)}`;
-    const sections = found.map(
-      (file) => `## ${file.source}\n${withPurpose(file.source, file)}`,
-    );
+    const sections = found.map((file) => `## ${file.source}\n${withPurpose(file.source, file)}`);
     const text = [`${heading}\n${root}`, ...sections].join('\n\n');
     const source = found.map((file) => file.source).join(', ');
     return { text, source, audience: narrowestAudience(found, context.reader), cut: cutOf(found) };

@@ -112,7 +112,12 @@ const TIME = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)?(Z?))?$/;
 function timeText({ value, parameters }: ContentLine): string {
   return value
     .split(',')
-    .map((one) => one.split('/').map((part) => momentText(part.trim(), parameters.TZID)).join(' to '))
+    .map((one) =>
+      one
+        .split('/')
+        .map((part) => momentText(part.trim(), parameters.TZID))
+        .join(' to '),
+    )
     .join(', ');
 }
 

@@ -1,4 +1,4 @@
-import { decodeText } from '@parley/core';
+import { decodeText } from '@parley/core/encoding';
 
 /** One line of a calendar or a contact: `DTSTART;TZID=Europe/Berlin:20261127T100000`. */
 export interface ContentLine {
@@ -45,7 +45,9 @@ function parseLine(line: string): ContentLine | null {
 
 function parametersOf(tail: string): Readonly<Record<string, string>> {
   const parameters: Record<string, string> = {};
-  for (const [, key = '', quoted, plain = ''] of tail.matchAll(/;([\w-]+)(?:=(?:"([^"]*)"|([^;]*)))?/g)) {
+  for (const [, key = '', quoted, plain = ''] of tail.matchAll(
+    /;([\w-]+)(?:=(?:"([^"]*)"|([^;]*)))?/g,
+  )) {
     const name = key.toUpperCase();
     const value = quoted ?? plain;
     parameters[name] = parameters[name] === undefined ? value : `${parameters[name]},${value}`;
@@ -69,5 +71,7 @@ function unquoted(value: string, charset: string | undefined): string {
 
 /** The text of a value, whose line ends and separators are escaped. */
 export function plainValue(value: string): string {
-  return value.replace(/\\([nN,;:\\])/g, (_, sign: string) => (/n/i.test(sign) ? '\n' : sign)).trim();
+  return value
+    .replace(/\\([nN,;:\\])/g, (_, sign: string) => (/n/i.test(sign) ? '\n' : sign))
+    .trim();
 }

@@ -1,4 +1,4 @@
-import { decodeText } from '@parley/core';
+import { decodeText } from '@parley/core/encoding';
 
 /** What a file is, by its first bytes; a declared name or type proves nothing. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
@@ -17,7 +17,15 @@ const PDF_MARK_WITHIN = 1_024;
 const COMPOUND = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
 /** The beginnings of programs, archives and databases, some of which have hardly a byte that text has not. */
-const PROGRAMS = ['\u007fELF', 'MZ\u0090\0', '\u001f\u008b', 'SQLite format 3\0', '\0asm', '7z\u00bc\u00af', 'Rar!'];
+const PROGRAMS = [
+  '\u007fELF',
+  'MZ\u0090\0',
+  '\u001f\u008b',
+  'SQLite format 3\0',
+  '\0asm',
+  '7z\u00bc\u00af',
+  'Rar!',
+];
 
 /** Detects the format of a file. */
 export function detectFormat(bytes: Uint8Array): FileFormat {

@@ -10,7 +10,7 @@ import {
 import { readText } from './plain-text.ts';
 
 const ONES_I_CAN_READ =
-  'PDF, docx, xlsx, pptx, OpenDocument, EPUB, mail, calendars, contacts, HTML and plain text';
+  'PDF, docx, xlsx, pptx, OpenDocument, EPUB, RTF, mail, calendars, contacts, HTML and plain text';
 
 /**
  * The text of a document, by what its bytes are. Takes as long as it takes and trusts the file with
@@ -29,9 +29,9 @@ export async function extractText(
       case 'text':
         return await readText(bytes, limits);
       case 'old-office':
-        return refused(isEncryptedPackage(bytes) ? ENCRYPTED : oldFormat('Office'));
+        return refused(isEncryptedPackage(bytes) ? ENCRYPTED : OLD_OFFICE);
       case 'rtf':
-        return refused(oldFormat('RTF'));
+        return documentText(await rtfOf(bytes), limits);
       case 'binary':
         return refused(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
     }
@@ -41,8 +41,12 @@ export async function extractText(
   }
 }
 
-function oldFormat(name: string): string {
-  return `it is in an old ${name} format; I can read ${ONES_I_CAN_READ}`;
+const OLD_OFFICE = `it is in an old Office format; I can read ${ONES_I_CAN_READ}`;
+
+/** The bytes are ASCII and say themselves what the others are. */
+async function rtfOf(bytes: Uint8Array): Promise<string> {
+  const { rtfText } = await import('./rtf.ts');
+  return rtfText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'));
 }
 
 /** Office writes an encrypted document as a compound file with a stream of this name, in UTF-16. */

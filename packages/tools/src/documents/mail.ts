@@ -1,4 +1,4 @@
-import { decodeText } from '@parley/core';
+import { decodeText } from '@parley/core/encoding';
 import type { Address, Attachment, Email } from 'postal-mime';
 import { type DocumentLimits, type DocumentText, documentText } from './document-text.ts';
 
@@ -21,7 +21,9 @@ export function isMail(text: string): boolean {
     if (HEADERS.test(name)) named.add(name.toLowerCase());
   }
   const isAddressed = named.has('from') || named.has('received') || named.has('return-path');
-  const isDated = ['date', 'message-id', 'mime-version', 'received'].some((name) => named.has(name));
+  const isDated = ['date', 'message-id', 'mime-version', 'received'].some((name) =>
+    named.has(name),
+  );
   return named.size >= 3 && isAddressed && isDated;
 }
 
@@ -62,7 +64,9 @@ async function messageText(bytes: Uint8Array): Promise<string> {
   const mail = await PostalMime.parse(readable, LIMITS);
   const body = await bodyOf(mail, readable);
   const events = await calendarsIn(mail);
-  return [headOf(mail), body, ...events, attachmentsOf(mail)].filter((part) => part !== '').join('\n\n');
+  return [headOf(mail), body, ...events, attachmentsOf(mail)]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }
 
 /** Names in headers should be encoded as ASCII; old programs write them as bytes. */
@@ -99,7 +103,9 @@ function withByteCharsets(bytes: Uint8Array): Uint8Array {
     )
     .replace(/^(content-type:\s*text\/\w+)/gim, `$1; charset=${BYTE_CHARSET}`);
   const hasType = /^content-type:/im.test(declared.slice(0, declared.search(/\r?\n\r?\n/) + 1));
-  const whole = hasType ? declared : `Content-Type: text/plain; charset=${BYTE_CHARSET}\n${declared}`;
+  const whole = hasType
+    ? declared
+    : `Content-Type: text/plain; charset=${BYTE_CHARSET}\n${declared}`;
   return Buffer.from(whole, 'latin1');
 }
 

@@ -1,4 +1,4 @@
-import { decodeText } from '@parley/core';
+import { decodeText } from '@parley/core/encoding';
 import { unzipSync, zipSync } from 'fflate';
 import { Parser } from 'htmlparser2';
 import {

@@ -205,7 +205,9 @@ function readable<Result>({ entry, libraries, isNative = false }: ProcessKind<Re
   });
   const sources = isBundle
     ? [dirname(fileURLToPath(entry))]
-    : [DOCUMENTS.entry, entry].map((url) => dirname(dirname(fileURLToPath(url))));
+    : [DOCUMENTS.entry, entry, import.meta.resolve('@parley/core/encoding')].map((url) =>
+        dirname(dirname(fileURLToPath(url))),
+      );
   return [...new Set([...sources, ...installed])];
 }
 
