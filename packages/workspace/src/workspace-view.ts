@@ -19,6 +19,8 @@ export interface WorkspaceFile extends PromptPart {
   /** The number of its first line in the file; 1 when absent. */
   readonly firstLine?: number;
   readonly cut: Cut | null;
+  /** What is doubtful about how its bytes were decoded, as a sentence (W10); absent: nothing. */
+  readonly warning?: string;
 }
 
 /** A file as it is on the disk. */
@@ -174,8 +176,17 @@ function shownFile(
 ): WorkspaceFile | AbsentFile {
   if ('kind' in file) return file;
   const { text, cut } = cutText(file.text, limit, file.name);
-  const { name: source, audience, firstLine } = file;
-  return { kind: 'file', text, source, audience, characters: text.length, firstLine, cut };
+  const { name: source, audience, firstLine, warning } = file;
+  const shown = {
+    kind: 'file',
+    text,
+    source,
+    audience,
+    characters: text.length,
+    firstLine,
+    cut,
+  } as const;
+  return warning === null ? shown : { ...shown, warning };
 }
 
 async function visible(

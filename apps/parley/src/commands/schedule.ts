@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { countOf, ParleyError, reasonOf } from '@parley/core';
+import { countOf, decodeText, ParleyError, reasonOf } from '@parley/core';
 import type { CronBody } from '@parley/gateway/cron-routes';
 import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
 import { ofAgent, withApi } from '../api.ts';
@@ -24,7 +24,7 @@ async function withFormatFile(order: CronBody): Promise<CronBody> {
   const { format: file = 'none', ...fields } = order.fields;
   if (order.fields.format === undefined || file === 'json' || file === 'none') return order;
   try {
-    return { ...order, fields: { ...fields, format: await readFile(file, 'utf8') } };
+    return { ...order, fields: { ...fields, format: decodeText(await readFile(file)).text } };
   } catch (error) {
     const message = `The format ${file} cannot be read: ${reasonOf(error)}. Name a file with a JSON Schema.`;
     throw new ParleyError({ code: 'format-unreadable', message, retryable: false, cause: error });

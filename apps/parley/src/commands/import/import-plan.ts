@@ -136,7 +136,8 @@ function useOf(name: string): string {
 function remarkOn(content: SurveyedEntry['content']): string | null {
   if (content.kind !== 'markdown') return null;
   if (content.problem !== null) return `until this is fixed the owner’s alone: ${content.problem}`;
-  return content.isBlank ? 'says nothing yet' : null;
+  if (content.isBlank) return 'says nothing yet';
+  return content.warning;
 }
 
 function firstPart(name: string): string {
