@@ -210,9 +210,9 @@ export function complete(
     agent.workspace === undefined
       ? join(resolve(dataFolder), workspaceName)
       : resolve(dirname(resolve(file)), agent.workspace.replace(/^~(?=\/|$)/, homedir()));
-  const isTimeZoneSet = agent.timeZone !== undefined;
   const timeZone = agent.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { ...core, agent: { ...agent, timeZone, isTimeZoneSet, workspace } };
+  const isMachines = agent.timeZone === undefined && { isMachinesTimeZone: true as const };
+  return { ...core, agent: { ...agent, timeZone, ...isMachines, workspace } };
 }
 
 /** Agents that would see each other's files. */

@@ -55,8 +55,8 @@ export interface LoadSettingsOptions<Model> extends ForeignSchemas {
 export interface Settings<Model = unknown> extends CoreSettings {
   readonly agent: CoreSettings['agent'] & {
     readonly timeZone: string;
-    /** False: the settings name none, and it is that of this machine. */
-    readonly isTimeZoneSet: boolean;
+    /** The settings name no time zone: it is that of this machine. */
+    readonly isMachinesTimeZone?: true;
     readonly workspace: string;
   };
   readonly model: Model;

@@ -152,8 +152,6 @@ export interface ParsedFile {
   readonly name: string;
   /** Without front matter, line ends `\n`, no blank lines around it. */
   readonly text: string;
-  /** The number of the first line of `text` in the file, from 1. */
-  readonly firstLine: number;
   /** It is an empty form. */
   readonly isBlank: boolean;
   readonly audience: Audience;
@@ -174,24 +172,8 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
   const declared = front.kind === 'parsed' ? front.data.audience : undefined;
   const problem = problemOf(front, hasTwin);
   const audience = audienceOf(name, problem === null ? declared : 'unknown');
-  const { body: text, head } = front;
-  return {
-    name,
-    text,
-    firstLine: firstLine(raw, text, head),
-    isBlank: isBlank(text),
-    audience,
-    declared,
-    problem,
-    warning: null,
-  };
-}
-
-/** What is above the text, front matter and blank lines, ends where it begins. */
-function firstLine(raw: string, text: string, head: string): number {
-  const file = raw.replace(/\r\n?/g, '\n');
-  const start = file.indexOf(text, Math.max(file.indexOf(head), 0) + head.length);
-  return file.slice(0, Math.max(start, 0)).split('\n').length;
+  const { body: text } = front;
+  return { name, text, isBlank: isBlank(text), audience, declared, problem, warning: null };
 }
 
 function problemOf(front: FrontMatter<object>, hasTwin: boolean): string | null {

@@ -125,7 +125,7 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
 export async function openForReading(
   path: string,
   clock: Clock,
-): Promise<Pick<WorkspaceView, 'read'>> {
+): Promise<Pick<WorkspaceView, 'read' | 'readBytes'>> {
   return ownersReader(new FileCache({ folder: await realpath(path), clock, log: silentLogger }));
 }
 

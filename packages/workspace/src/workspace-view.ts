@@ -16,8 +16,6 @@ export interface WorkspaceFile extends PromptPart {
   readonly kind: 'file';
   /** Length of `text` in characters, with the cut notice where there is one. */
   readonly characters: number;
-  /** The number of its first line in the file; 1 when absent. */
-  readonly firstLine?: number;
   readonly cut: Cut | null;
   /** What is doubtful about how its bytes were decoded, as a sentence (W10); absent: nothing. */
   readonly warning?: string;
@@ -159,7 +157,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
 }
 
 /** What the owner's view reads of a folder that is not opened as a workspace: nothing is made or changed in it. */
-export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read'> {
+export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
   const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
   const order = {
     reader: { kind: 'owner', conversationId: '' },
@@ -167,7 +165,14 @@ export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read'> {
   } as const;
   const look = (name: string) =>
     visible({ ...sources, mayBeFromCommand: () => false }, order, name);
-  return { read: async (name, limit) => shownFile(await look(name), limit) };
+  return {
+    read: async (name, limit) => shownFile(await look(name), limit),
+    async readBytes(name, limit) {
+      const path = parseFileName(name);
+      const found = path && (await files.bytes(path, limit));
+      return found === null ? PRIVATE : 'reason' in found ? absent(found) : found;
+    },
+  };
 }
 
 function shownFile(
@@ -176,16 +181,8 @@ function shownFile(
 ): WorkspaceFile | AbsentFile {
   if ('kind' in file) return file;
   const { text, cut } = cutText(file.text, limit, file.name);
-  const { name: source, audience, firstLine, warning } = file;
-  const shown = {
-    kind: 'file',
-    text,
-    source,
-    audience,
-    characters: text.length,
-    firstLine,
-    cut,
-  } as const;
+  const { name: source, audience, warning } = file;
+  const shown = { kind: 'file', text, source, audience, characters: text.length, cut } as const;
   return warning === null ? shown : { ...shown, warning };
 }
 

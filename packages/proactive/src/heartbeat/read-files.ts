@@ -1,10 +1,11 @@
+import { decodeText } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import { PROSE_TASK, readTasks } from './read-tasks.ts';
 import { readHeartbeatState, readStateFile, withChecks } from './state.ts';
 import { describeSchedule, describeTaskProblem, PROFILE_FILE, TASKS_FILE } from './task.ts';
 import { ownersZone, type SettingsZone } from './time-zone.ts';
 
-type Files = Pick<WorkspaceView, 'read'>;
+type Files = Pick<WorkspaceView, 'read' | 'readBytes'>;
 
 const WHOLE_FILE = 100_000;
 
@@ -15,10 +16,8 @@ export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
     await files.read(PROFILE_FILE),
   ];
   const isFile = file.kind === 'file';
-  const { tasks, context, problems } = readTasks(
-    isFile ? file.text : '',
-    isFile ? file.firstLine : 1,
-  );
+  const text = isFile ? file.text : '';
+  const { tasks, context, problems } = readTasks(text, await firstLine(files, text));
   const { problem, ...zone } = ownersZone(profile.kind === 'file' ? profile.text : '', settings);
   const unread =
     isFile && file.cut !== null
@@ -38,6 +37,14 @@ export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
       ...(problem === undefined ? [] : [problem]),
     ],
   };
+}
+
+/** The line on which the text begins, which front matter and blank lines may be above. */
+async function firstLine(files: Files, text: string): Promise<number> {
+  const found = text === '' ? null : await files.readBytes(TASKS_FILE, WHOLE_FILE * 4);
+  if (found === null || 'reason' in found) return 1;
+  const whole = decodeText(found.bytes).text.replace(/\r\n?/g, '\n');
+  return whole.slice(0, Math.max(whole.indexOf(text), 0)).split('\n').length;
 }
 
 /** What a HEARTBEAT.md and its state are to Parley, for `doctor` and before it is used (W01). */

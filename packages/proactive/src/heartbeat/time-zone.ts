@@ -5,10 +5,10 @@ export interface OwnersZone {
   readonly problem?: string;
 }
 
-/** The zone of the settings; `isTimeZoneSet` false: they name none, and it is that of the machine. */
+/** The zone of the settings, or of this machine where they name none. */
 export interface SettingsZone {
   readonly timeZone: string;
-  readonly isTimeZoneSet?: boolean | undefined;
+  readonly isMachinesTimeZone?: boolean | undefined;
 }
 
 const IN_PROFILE =
@@ -17,7 +17,7 @@ const LONGEST = 60;
 
 /** The zone of the settings counts, else that of USER.md, else that of this machine. */
 export function ownersZone(profile: string, settings: SettingsZone): OwnersZone {
-  const { timeZone, isTimeZoneSet = true } = settings;
+  const { timeZone, isMachinesTimeZone = false } = settings;
   const written = IN_PROFILE.exec(profile)?.[1]
     ?.replace(/[*_`<>]/g, '')
     .trim()
@@ -26,7 +26,7 @@ export function ownersZone(profile: string, settings: SettingsZone): OwnersZone 
     return { timeZone };
   }
   const zone = zoneNamed(written);
-  if (isTimeZoneSet) {
+  if (!isMachinesTimeZone) {
     if (zone === timeZone) return { timeZone };
     const why = `agent.timeZone of the settings, which counts before the "${written}" of USER.md`;
     return { timeZone, why };
