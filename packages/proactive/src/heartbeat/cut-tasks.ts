@@ -120,9 +120,9 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
   });
 }
 
-/** Whether it holds more than times. */
+/** Whether anything below it says more than times. */
 function hasWords(part: Part): boolean {
-  return allBelow(part).some((one) => isWord(one) && labelOf(one) === null);
+  return allBelow(part).some((one) => isWord(one) && timesAlone(one) === null);
 }
 
 function hasTimes(part: Part): boolean {
@@ -132,9 +132,15 @@ function hasTimes(part: Part): boolean {
 }
 
 /** The times of a line or item that says nothing else. */
-function labelOf(one: FileLine | Part): Times | null {
+function timesAlone(one: FileLine | Part): Times | null {
   if (!isPart(one)) return one.fenced ? null : labeledTimes(one.text);
-  return one.level < ITEM || hasWords(one) ? null : labeledTimes(one.title);
+  return one.level < ITEM ? null : labeledTimes(one.title);
+}
+
+/** The same of one that has nothing to do below it: its times are those of what is above. */
+function labelOf(one: FileLine | Part): Times | null {
+  const times = timesAlone(one);
+  return times !== null && isPart(one) && hasWords(one) ? null : times;
 }
 
 /** Those of its own line, and of lines right below that say nothing else. */
@@ -223,6 +229,11 @@ function withoutUsage(lines: readonly FileLine[]): readonly FileLine[] {
   });
 }
 
+interface BlockEntry {
+  readonly line: FileLine;
+  readonly fields: Map<string, string>;
+}
+
 const BLOCK = /^\s*tasks:\s*$/i;
 const ENTRY = /^\s*-\s+(\w+):\s*(.*)$/;
 const FIELD = /^\s+(\w+):\s*(.*)$/;
@@ -230,7 +241,7 @@ const FIELD = /^\s+(\w+):\s*(.*)$/;
 /** OpenClaw's block: `- name:` with `interval:` and `prompt:`; `others`: the rest of the file. */
 function tasksBlock(lines: readonly FileLine[]) {
   const start = lines.findIndex(({ text }) => BLOCK.test(text));
-  const entries: { line: FileLine; fields: Map<string, string> }[] = [];
+  const entries: BlockEntry[] = [];
   let key = '';
   let end = start + 1;
   for (const line of start === -1 ? [] : lines.slice(end)) {
@@ -248,42 +259,30 @@ function tasksBlock(lines: readonly FileLine[]) {
     end += 1;
   }
   if (entries.length === 0) return null;
-  const found = entries.flatMap((entry) => blockTask(entry));
-  return { found, others: [...lines.slice(0, start), ...lines.slice(end)] };
+  return {
+    found: entries.flatMap(blockTask),
+    others: [...lines.slice(0, start), ...lines.slice(end)],
+  };
 }
 
-function blockTask({
-  line,
-  fields,
-}: {
-  line: FileLine;
-  fields: ReadonlyMap<string, string>;
-}): Found[] {
+function blockTask({ line, fields }: BlockEntry): Found[] {
   const {
     name = '',
-    interval = '',
+    interval,
     prompt = name,
     window,
     enabled,
-    ...others
+    ...more
   } = Object.fromEntries(fields);
   if (/^(?:false|no|off)$/i.test(enabled ?? '')) return [];
-  const hours = window === undefined ? null : readWindow(window);
-  const times = readTimes(interval) ?? readTimes(`every ${interval}`);
-  const unclear = [times === null && interval, hours === null && window].filter(Boolean);
-  const more = Object.entries(others).map(([key, value]) => `${key}: ${value}`);
-  const text = textOf([prompt, ...more]) || 'Look after this.';
-  return [
-    {
-      part: { ...outlineOf([]), number: line.number, title: name || text },
-      text,
-      times: {
-        ...times?.times,
-        ...(hours !== null && { hours }),
-        ...(unclear.length > 0 && { unclear: unclear.join(', ') }),
-      },
-    },
-  ];
+  const times = interval ? (readTimes(interval) ?? readTimes(`every ${interval}`)) : undefined;
+  const hours = window ? readWindow(window) : undefined;
+  const unclear = [times === null && interval, hours === null && window].filter(Boolean).join(', ');
+  const rest = Object.entries(more).map(([key, value]) => `${key}: ${value}`);
+  const text = textOf([prompt, ...rest]) || 'Look after this.';
+  const part = { ...outlineOf([]), number: line.number, title: name || text };
+  const own = { ...times?.times, ...(hours && { hours }), ...(unclear && { unclear }) };
+  return [{ part, text, times: own }];
 }
 
 /** What stands before a colon, else the first words: the key in heartbeat-state.json. */

@@ -256,7 +256,7 @@ const NO_TASKS = `There are no tasks, so nothing is asked of the model. Write th
 
 /** The report as the answer to `/heartbeat`. */
 export function reportText(report: HeartbeatReport): string {
-  const { plan, tokens, tasks, problems } = report;
+  const { plan, tokens, tasks, problems, context } = report;
   const [first] = tasks;
   const names = tasks.slice(NAMED).map(({ name }) => inlineCode(name));
   const wrong = problems.map((one) => `- ${literalLine(one)}`);
@@ -266,6 +266,8 @@ export function reportText(report: HeartbeatReport): string {
     first === undefined && problems.length === 0 && NO_TASKS,
     tasks.slice(0, NAMED).map(taskText).join('\n'),
     names.length > 0 && `And ${names.join(', ')}.`,
+    context !== undefined &&
+      `${countOf(context.split('\n').filter(Boolean).length, 'line')} of HEARTBEAT.md outside of the tasks: given to the run of each.`,
     wrong.length > 0 && ['HEARTBEAT.md needs fixing:\n', ...wrong].join('\n'),
     first &&
       `Today: ${tokens.today} of ${tokens.perDay} tokens. ${inlineCode(`/heartbeat now ${first.name}`)} runs one at once.`,

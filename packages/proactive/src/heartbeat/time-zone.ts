@@ -19,7 +19,7 @@ const LONGEST = 60;
 export function ownersZone(profile: string, settings: SettingsZone): OwnersZone {
   const { timeZone, isMachinesTimeZone = false } = settings;
   const written = IN_PROFILE.exec(profile)?.[1]
-    ?.replace(/[*_`<>]/g, '')
+    ?.replace(/[*`<>]|_$/g, '')
     .trim()
     .slice(0, LONGEST);
   if (written === undefined || /^\(?(?:optional|unknown|tbd|none|n\/a)\b/i.test(written)) {

@@ -72,15 +72,13 @@ const HOURS = new RegExp(
 );
 const MORE = '((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?\\d{1,2}:\\d{2}(?:\\s*[ap]\\.?m\\b)?)*)';
 const ABOUT = '\\b(?:around|about|by|before|after)\\s+';
-const AT = new RegExp(
-  `(?:\\bat\\s+|@\\s*|(${ABOUT})|^[[(]?|[(,:;|]\\s*|[–—-]\\s+|\\b(?=daily))(${MARKED})(?![\\d%-])${ZONE}${MORE}`,
-  'iu',
-);
-/** Where days are said, too. */
-const AT_NUMBER = new RegExp(
-  `(?:\\bat\\s+|(${ABOUT}))(\\d{1,2}(?:\\.\\d{2})?)(?![\\d:%-])${ZONE}()|()(?<![\\d:])(${MARKED})(?![\\d%-])${ZONE}${MORE}`,
-  'iu',
-);
+const hourBehind = (lead: string, clock: string) =>
+  new RegExp(`(?:${lead})(${clock})(?![\\d%-]|:\\d)${ZONE}${MORE}`, 'iu');
+const LEAD = `\\bat\\s+|@\\s*|(${ABOUT})`;
+const AT = hourBehind(`${LEAD}|^[[(]?|[(,:;|]\\s*|[–—-]\\s+`, MARKED);
+/** Hours where days are said, too: a bare number, and one without a word. */
+const AT_NUMBER = hourBehind(LEAD, '\\d{1,2}(?:\\.\\d{2})?');
+const ANY_HOUR = hourBehind(`(?<![\\d:])()`, MARKED);
 /** What changes a time and is not understood; the second is a time by itself. */
 const UNCLEAR =
   /\b(?:except|excluding|but not)\b[^.;)]*|\b(?:business|working|office|market|trading)\s+hours\b/i;
@@ -307,13 +305,12 @@ function clean(time: string): string {
 }
 
 function takeHour(take: Take, note: Note, hasDays: boolean): number | undefined {
-  const found = take(AT) ?? (hasDays ? take(AT_NUMBER) : null);
+  const found = take(AT) ?? (hasDays ? (take(AT_NUMBER) ?? take(ANY_HOUR)) : null);
   if (found === null) return undefined;
-  const [all, ...groups] = found;
-  const [about, clock = '', zone, more = ''] = groups[1] === undefined ? groups.slice(4) : groups;
+  const [all, about = '', clock = '', zone, more = ''] = found;
   const minutes = readTime(clean(clock));
   const isHour = minutes !== null && minutes < 1440;
-  if (!isHour || (about ?? '') !== '' || zone !== undefined || more !== '') note(all);
+  if (!isHour || about !== '' || zone !== undefined || more !== '') note(all);
   return isHour ? minutes : undefined;
 }
 
