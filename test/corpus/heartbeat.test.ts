@@ -73,11 +73,6 @@ it('[H11] has an expectation for each input, and an input for each expectation',
 
 it.each(cases)('[H11] reads %s as it is meant', async (name) => {
   const found = await read(name);
-  if (process.env.PARLEY_CORPUS_SHOW !== undefined) {
-    const { problems, ...others } = found;
-    const shown = problems.length === 0 ? others : found;
-    writeFileSync(join(FOLDER, `${name}.expected.json`), `${JSON.stringify(shown, null, 2)}\n`);
-  }
   const expected = readFileSync(join(FOLDER, `${name}.expected.json`), 'utf8');
   expect(found).toEqual(Expected.parse(JSON.parse(expected)));
 });

@@ -19,9 +19,9 @@ import {
 } from './task.ts';
 import {
   addTimes,
-  carriedTimes,
   isOnlyTime,
   isRule,
+  isUnkept,
   labeledTimes,
   mergeTimes,
   readTimes,
@@ -73,7 +73,7 @@ export function cutTasks(written: readonly FileLine[]): ReadTasks {
     (one) =>
       !isPart(one) || one.level >= ITEM || (one.level > 1 && allBelow(one, used).some(isWord)),
   );
-  if (block === null) problems.push(...untimedItems(root, used));
+  if (block === null) problems.push(...untimedItems(root, used), ...timesOutside(outside));
   const context = textOf(outside);
   problems.sort((a, b) => a.line - b.line);
   return { tasks, problems, ...(outside.some(isWord) && { context }) };
@@ -97,8 +97,9 @@ function taskOf(
     note(part.number, times.unclear, `${TIMES_FORM}; it runs ${describeSchedule(schedule)}`);
   }
   for (const inner of allBelow(part).filter(isPart)) {
-    const { cadence, at, on, unclear } = inner.times?.times ?? {};
-    if ((cadence ?? at ?? on ?? unclear) === undefined || labelOf(inner)) continue;
+    const { hours: _, ...own } = inner.times?.times ?? {};
+    const isSame = isDeepStrictEqual(own, { cadence: schedule.cadence });
+    if (Object.keys(own).length === 0 || isSame || labelOf(inner)) continue;
     note(inner.number, inner.title, 'one time for all of a task; this line is a part of it');
   }
   return [{ name, line: part.number, ...schedule, instruction: text }];
@@ -163,10 +164,9 @@ function wholeFile(root: Part, start: number): ReadTasks {
   const part = { ...root, number: first.number, below: [] };
   const tasks = taskOf({ part, text: textOf(all), times }, PROSE_TASK, problems);
   const { schedule } = scheduleOf(times);
-  const timed = all.find((one) => {
-    const read = isWord(one) && !isPart(one) ? carriedTimes(one.text) : null;
-    return read !== null && !isDeepStrictEqual(scheduleOf(read.times).schedule, schedule);
-  });
+  const timed = all.find(
+    (one) => isWord(one) && isUnkept(isPart(one) ? one.title : one.text, times),
+  );
   if (timed !== undefined && labels.length === 0) {
     const expected = `times in headings or list items; all of the file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
     const found = quoted(timed.text);
@@ -190,6 +190,15 @@ function untimedItems(part: Part, used: ReadonlySet<Part>): readonly TaskProblem
     if (!isTask || hasTask(one)) return untimedItems(one, used);
     const expected = `${TIMES_FORM}; without one it is no task, but context of the others`;
     return [{ line: one.number, found: quoted(one.text), expected, effect: 'note' as const }];
+  });
+}
+
+/** Sentences outside of the tasks that speak of times, which nothing follows. */
+function timesOutside(outside: readonly (FileLine | Part)[]): readonly TaskProblem[] {
+  return outside.flatMap((one) => {
+    const isTimed = !isPart(one) && !one.fenced && isWord(one) && isUnkept(one.text, {});
+    const expected = `${TIMES_FORM} in a heading or list item; here it is context of the tasks`;
+    return isTimed ? [{ line: one.number, found: quoted(one.text), expected, effect: 'note' }] : [];
   });
 }
 

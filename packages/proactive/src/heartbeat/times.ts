@@ -1,6 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import { inEnglish, MARKS } from './english-times.ts';
-import { type Cadence, DEFAULT_CADENCE, readCadence, readTime, readWindow } from './task.ts';
+import {
+  type Cadence,
+  cadenceMinutes,
+  DEFAULT_CADENCE,
+  readCadence,
+  readTime,
+  readWindow,
+} from './task.ts';
 
 /** The times that a line carries. */
 export interface Times {
@@ -23,14 +31,14 @@ export interface ReadTimes {
 const UNIT = '(?:m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)';
 const RANGE = '(?:\\s*(?:[-–]|to|or)\\s*\\d+)';
 const EVERY = new RegExp(
-  `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT})\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+since\\b`,
+  `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT})\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+since\\s+(?:the\\s+)?last\\b`,
   'i',
 );
 /** OpenClaw's own rhythm: a heartbeat is half an hour there by default. */
 const BEATS = /\b(?:every|each)\s+(?:(\d+)(\s*[-–]\s*\d+)?\s+)?(?:heart)?beats?\b/i;
 const BEAT_MINUTES = 30;
 const PER_DAY =
-  /\b(?:(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)?\s*(?:an?|per|each)\s+day|(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)\s*daily|(once|twice|three times|four times)\s*(?:(?:an?|per|each)\s+day|daily))\b/i;
+  /\b(?:(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)?\s*(?:(?:an?|per|each)\s+|\/\s*)day|(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)\s*daily|(once|twice|three times|four times)\s*(?:(?:an?|per|each)\s+day|daily))\b/i;
 const COUNTS: Readonly<Record<string, number>> = {
   ...{ once: 1, twice: 2, 'three times': 3, 'four times': 4 },
 };
@@ -53,10 +61,14 @@ const DAYS = new RegExp(
   `(?<![\\p{L}])(${DAY})((?:\\s*(?:,\\s*and|,|and|&|/|\\+|-|–|to|through|until)\\s*${DAY})*)`,
   'iu',
 );
-const DAY_LEAD = /\b(?:every|each|on|weekly|week)[\s,:(–-]*(?:on\s+)?$|[(:]\s*$/i;
+const DAY_LEAD = /\b(?:every|each|on|weekly|week)[\s,:(–-]*(?:on\s+)?$/i;
+const DAY_START = /(?:^|[(:])\s*$/;
 const DAY_TAIL = /^s?\s*(?:$|[):–—-]|at\b|\d)/i;
-const MONTH_DAY =
-  /\b(?:on\s+|every\s+)?(?:the\s+)?(first|\d{1,2}(?:st|nd|rd|th)?)\s+(?:day\s+)?of\s+(?:the|each|every)\s+month\b|\bmonthly,?\s*[(:–-]*\s*(?:on\s+)?(?:the\s+|day\s+)?(\d{1,2})(?:st|nd|rd|th|\b(?![:.]|\s*[ap]m))/i;
+const DATES = '(?:first|\\d{1,2}(?:st|nd|rd|th)?)(?:\\s*(?:,|and|&|/)\\s*\\d{1,2}(?:st|nd|rd|th))*';
+const MONTH_DAY = new RegExp(
+  `\\b(?:on\\s+|every\\s+)?(?:the\\s+)?(${DATES})\\s+(?:day\\s+)?of\\s+(?:the|each|every)\\s+month\\b|\\bmonthly,?\\s*[(:–-]*\\s*(?:on\\s+)?(?:the\\s+|day\\s+)?(${DATES})(?![\\d:.]|\\s*[ap]m)`,
+  'i',
+);
 
 const CLOCK = '\\d{1,2}(?:[:.]\\d{2})?\\s*(?:[ap]\\.?m\\b\\.?)?';
 /** An hour even without words that say so. */
@@ -70,6 +82,8 @@ const HOURS = new RegExp(
   `(?:(?:between|from)\\s+(${CLOCK})(?:${TO}|\\s+and\\s+)(${CLOCK})|(?<![\\d:.-])(?:(${MARKED})${TO}(${CLOCK})|(${CLOCK})${TO}(${MARKED})))(?![\\d-])${ZONE}`,
   'iu',
 );
+const BARE_HOURS =
+  /(?<![\p{L}\d.:-])\d{1,2}\s*[-–]\s*\d{1,2}(?=\s*(?:$|[,;:)|]|every\b|hourly\b))/iu;
 const MORE = '((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?\\d{1,2}:\\d{2}(?:\\s*[ap]\\.?m\\b)?)*)';
 const ABOUT = '\\b(?:around|about|by|before|after)\\s+';
 const hourBehind = (lead: string, clock: string) =>
@@ -89,6 +103,7 @@ const VAGUE =
 const ALL_DAY = /\b(?:all day|24\/7|around the clock)\b/i;
 /** A date is of one day, and what it says of the past is no plan. */
 const DATE = /\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/;
+const CLOCK_FACE = /(?<![\d:])\d{1,2}:\d{2}(?![\d:])/;
 const MAX_LINE = 500;
 
 /** Reads the times of a heading or list item; null where it carries none. */
@@ -115,7 +130,8 @@ export function readTimes(written: string): ReadTimes | null {
   const cadence = takeCadence(take, note);
   const vague = cadence === undefined ? take(VAGUE)?.[0] : undefined;
   note(vague);
-  const hours = takeHours(take, note);
+  const hours =
+    takeHours(take, note) ?? (on === undefined ? undefined : bareHours(take(BARE_HOURS)));
   const at = takeHour(take, note, cadence !== undefined || on !== undefined);
   const hasDays = on !== undefined || cadence?.kind === 'days';
   const part = hasDays ? partOf(rest) : undefined;
@@ -188,6 +204,17 @@ export function addTimes(all: Times, more: Times): Times {
   return { ...all, ...more, ...(isTwice && { unclear: 'two times for one task' }) };
 }
 
+/** Whether a line speaks of a time that a task without times would not keep. */
+export function isUnkept(line: string, kept: Times): boolean {
+  const read = carriedTimes(line);
+  if (read !== null)
+    return !isDeepStrictEqual(
+      scheduleOf(read.times),
+      scheduleOf({ ...kept, cadence: kept.cadence ?? DEFAULT_CADENCE }),
+    );
+  return CLOCK_FACE.test(line) && !DATE.test(line) && readTimes(line) === null;
+}
+
 /** When a task with these times runs; `isKnown`: they say it. */
 export function scheduleOf({ cadence, at, hours, on }: Times) {
   const isOften = cadence?.kind === 'minutes';
@@ -213,7 +240,8 @@ function takeCadence(take: Take, note: Note): Cadence | undefined {
   if (every !== null) {
     if (range !== undefined) note(every[0]);
     const read = readCadence(`${count} ${unit}`)?.cadence;
-    if (read === undefined) note(every[0]);
+    const perDay = take(PER_DAY);
+    if (read === undefined || (perDay !== null && !isSame(read, perDay))) note(every[0]);
     return read ?? { kind: 'days', days: 1 };
   }
   const beats = take(BEATS);
@@ -224,9 +252,7 @@ function takeCadence(take: Take, note: Note): Cadence | undefined {
   const perDay = take(PER_DAY);
   if (perDay !== null) {
     if (perDay[2] !== undefined || perDay[4] !== undefined) note(perDay[0]);
-    const times = COUNTS[perDay[5]?.toLowerCase() ?? ''] ?? Number(perDay[1] ?? perDay[3]);
-    if (times <= 1 || times > 288) return { kind: 'days', days: 1 };
-    return { kind: 'minutes', minutes: Math.floor(1440 / times) };
+    return cadencePerDay(perDay);
   }
   const each = take(EACH);
   const word = (each === null ? take(ADVERB) : null)?.find((one, nth) => nth > 0 && one);
@@ -237,6 +263,17 @@ function takeCadence(take: Take, note: Note): Cadence | undefined {
   return { kind: 'days', days: name.startsWith('week') ? 7 : name.startsWith('month') ? MONTH : 1 };
 }
 
+function cadencePerDay([, count, , other, , word = '']: RegExpExecArray): Cadence {
+  const times = COUNTS[word.toLowerCase()] ?? Number(count ?? other);
+  if (times <= 1 || times > 288) return { kind: 'days', days: 1 };
+  return { kind: 'minutes', minutes: Math.floor(1440 / times) };
+}
+
+/** `every 4 hours (6x per day)` says one thing twice. */
+function isSame(cadence: Cadence, perDay: RegExpExecArray): boolean {
+  return cadenceMinutes(cadence) === cadenceMinutes(cadencePerDay(perDay));
+}
+
 /** No number of days: which one, `on` says. */
 const MONTH = Number.POSITIVE_INFINITY;
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
@@ -244,8 +281,9 @@ const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 function takeDays(take: Take, text: () => string, note: Note): DayRule | undefined {
   const month = take(MONTH_DAY);
   if (month !== null) {
-    const day = Number.parseInt((month[1] ?? month[2] ?? '').replace(/first/i, '1'), 10);
-    if (day >= 1 && day <= 31) return { of: 'month', days: [day] };
+    const written = (month[1] ?? month[2] ?? '').replace(/first/i, '1').match(/\d+/g) ?? [];
+    const days = written.map(Number);
+    if (days.every((day) => day >= 1 && day <= 31)) return { of: 'month', days };
     note(month[0]);
   }
   if (take(WORKDAYS) !== null) return { of: 'week', days: [1, 2, 3, 4, 5] };
@@ -258,7 +296,7 @@ function takeDays(take: Take, text: () => string, note: Note): DayRule | undefin
     more !== '' ||
     DAY_LEAD.test(lead) ||
     /days$/i.test(first) ||
-    (lead.trim() === '' && DAY_TAIL.test(tail));
+    (DAY_START.test(lead) && DAY_TAIL.test(tail));
   if (!isTime) return undefined;
   take(new RegExp(`(?:\\b(?:every|each|on|weekly)[\\s,:(–-]*(?:on\\s+)?)?${DAYS.source}`, 'iu'));
   return { of: 'week', days: daysIn(all) };
@@ -298,6 +336,11 @@ function takeHours(take: Take, note: Note): DayWindow | undefined {
     found ??= hours ?? undefined;
   }
   return found;
+}
+
+/** `Mon-Fri 9-17`: beside days two numbers are hours. */
+function bareHours(found: RegExpExecArray | null): DayWindow | undefined {
+  return found === null ? undefined : (readWindow(found[0]) ?? undefined);
 }
 
 function clean(time: string): string {
