@@ -47,6 +47,8 @@ export interface LayerOptions {
   readonly detailed?: boolean;
   /** Longest text taken from all files of the layer together, in characters. */
   readonly charactersInAll?: number;
+  /** False: without the rules of HEARTBEAT.md, which a layer of the whole file shows. */
+  readonly rules?: boolean;
   /** False: facts without date and time. */
   readonly clock?: boolean;
   /** Why the layer is left out unless the settings ask for it. */

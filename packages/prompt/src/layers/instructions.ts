@@ -216,12 +216,12 @@ export const heartbeatLayer: Layer = {
   volatility: 'turn',
   placement: 'system',
   modes: ['full', 'minimal'],
-  render({ facts, heartbeat, reader }, { heading = '## Heartbeat' }) {
+  render({ facts, heartbeat, reader }, { heading = '## Heartbeat', rules = true }) {
     if (!facts.heartbeat) return absent('not a heartbeat turn');
     const due =
       heartbeat === undefined
         ? ''
-        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rulesOf(heartbeat)}${voiceOf(heartbeat)}`;
+        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rules ? rulesOf(heartbeat) : ''}${voiceOf(heartbeat)}`;
     return forChat(
       reader,
       `${heading}\n${HEARTBEAT_INTRO}${due}`,
