@@ -71,10 +71,11 @@ export function openHeartbeat(
       { key, route: last.route, conversationId, markdown },
     );
   };
+  const { isMachinesTimeZone } = all.agent;
   const heartbeat = new Heartbeat({
     ...deps,
     notify,
-    agent,
+    agent: { ...agent, isMachinesTimeZone },
     settings,
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
     findTarget,
@@ -83,7 +84,7 @@ export function openHeartbeat(
     deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });
   const rules = {
-    judge: createJudge({ ...deps, agent, settings }),
+    judge: createJudge({ ...deps, agent, settings, timeZone: () => heartbeat.timeZone() }),
     limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
       // What an event costs, no standing task pays; `spend` bounds both.
       if (run.agent !== agent.id) return {};
@@ -262,7 +263,7 @@ export function hooksHere(store: Store, { settings }: LoadedSettings) {
 /** The heartbeat where nothing runs, read from its files. */
 export async function heartbeatHere(store: Store, { name, settings }: ChosenAgent) {
   const { heartbeat, tools, agent } = settings;
-  const { id, timeZone } = agent;
+  const { id, timeZone, isMachinesTimeZone } = agent;
   const { workspace } = await workspaceForCommand(settings, store);
   const parts = { store, ...systemTime, log: silentLogger };
   const findTarget = createFindTarget({
@@ -275,7 +276,7 @@ export async function heartbeatHere(store: Store, { name, settings }: ChosenAgen
     tell: heartbeat.tell,
   });
   const view = workspace.for({ kind: 'owner', conversationId: 'heartbeat' });
-  const place = { id, timeZone, name };
+  const place = { id, timeZone, isMachinesTimeZone, name };
   const services = { ...parts, agent: place, settings: heartbeat, findTarget, view };
   return new Heartbeat({ ...services, wake: idle, deliver: idle, isRunning: false });
 }

@@ -10,6 +10,7 @@ import {
   type Runs,
   using,
 } from './cli.ts';
+import type { ConvertFlags } from './commands/heartbeat-convert.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
 
 export function describeAgent(program: Command, runs: Runs): void {
@@ -171,6 +172,14 @@ function describeSoul(program: Command, { run }: Runs): void {
   ).option('--reason <words>', 'why', 'proposed on the command line');
 }
 
+const CONVERT_HELP = `
+A HEARTBEAT.md of another agent works as it is, as far as it shows its tasks. The old text is kept as a version.
+
+Examples:
+  parley heartbeat convert --dry-run          what it would be
+  parley heartbeat convert                    the same, and a question
+  parley heartbeat convert --from new.md      a text of your own`;
+
 function describeHeartbeat(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/schedule.ts'));
   const what = 'standing tasks of HEARTBEAT.md: last runs, next runs, why not now';
@@ -183,6 +192,15 @@ function describeHeartbeat(program: Command, { run }: Runs): void {
     const { json } = { ...heartbeat.opts<Json>(), ...flags };
     return work((m, cli) => m.heartbeatNow(cli, words.join(' '), json));
   }).option('--json', 'as JSON');
+  const converting = using(run, () => import('./commands/heartbeat-convert.ts'));
+  const convert = 'have the model propose HEARTBEAT.md in Parley’s form, to approve; 1: not done';
+  add(heartbeat, 'convert', convert, (flags: ConvertFlags) =>
+    converting((m, cli) => m.convertHeartbeat(cli, flags)),
+  )
+    .option('--dry-run', 'only show the proposal and the tasks that it makes')
+    .option('--yes', 'use it without a question')
+    .option('--from <file>', 'propose the text of this file; no model is asked')
+    .addHelpText('after', CONVERT_HELP);
 }
 
 const NAMED = [

@@ -101,10 +101,20 @@ function soulTrial(
   };
 }
 
-/** What trying costs counts in the total of the day, and is bound by its cap. */
-function spendingOf(
+/** What asking outside of turns costs counts in the total of the day, and is bound by its cap. */
+export function spendingOf(
   { agent, spend }: LoadedSettings['settings'],
-  { store, clock, log, named }: Pick<OpenSoulDeps, 'store' | 'clock' | 'log' | 'named'>,
+  {
+    store,
+    clock,
+    log,
+    named,
+    purpose = 'soul',
+  }: Pick<OpenSoulDeps, 'clock' | 'log' | 'named'> & {
+    readonly store: Pick<Store, 'spend'>;
+    /** Names it in the log of a refusal. */
+    readonly purpose?: string;
+  },
 ): Pick<ScenarioServices, 'mayAsk' | 'spent'> {
   const capsOf = ({ totalDaily, capOwners }: Spend) => ({ totalDaily, capOwners });
   const name = named?.name;
@@ -114,7 +124,7 @@ function spendingOf(
   const localTime = localTimeIn(agent.timeZone);
   const day = () => localTime(clock()).date;
   const account = () => ({ day: day(), personId: '', groupId: null, agent: name });
-  const reader = { kind: 'owner', conversationId: 'soul' } as const;
+  const reader = { kind: 'owner', conversationId: purpose } as const;
   return {
     mayAsk: () => guard({ account: account(), used: null, byOwner: true, reader }),
     spent: (usage) => store.spend.add(account(), usage),

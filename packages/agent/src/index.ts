@@ -7,6 +7,7 @@ export { assembleHistory } from './context/history.ts';
 export { readHistory } from './context/summary.ts';
 export { yesterdaySource } from './context/yesterday-source.ts';
 export { newsChecker, withHeartbeats } from './heartbeat/heartbeat-runner.ts';
+export { proposeTasks } from './heartbeat/propose-tasks.ts';
 export type { TurnLimits } from './loop/turn-limits.ts';
 export { type AgentMcp, NO_MCP, openMcp } from './mcp/open-mcp.ts';
 export { openMedia } from './media/read-attachment.ts';

@@ -5,6 +5,12 @@ export * from './cache.ts';
 export * from './channel.ts';
 export * from './context-block.ts';
 export * from './defects.ts';
+export {
+  type DecodedText,
+  decodeText,
+  type EncodingHints,
+  encodingWarning,
+} from './encoding/decode-text.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
 export {

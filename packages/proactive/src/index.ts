@@ -1,8 +1,10 @@
 export { type AlertChat, createFindTarget } from './alerts.ts';
 export { type Cron, createCron } from './cron/cron.ts';
 export type { CronServices, JobView } from './cron/job-view.ts';
-export { foreseeTasks } from './heartbeat/foresee.ts';
+export { checkProposal } from './heartbeat/check-proposal.ts';
 export { Heartbeat, tokensToday } from './heartbeat/heartbeat.ts';
+export { foreseeTasks } from './heartbeat/read-files.ts';
+export { hasOwnForm } from './heartbeat/read-tasks.ts';
 export type { HeartbeatAnswer, HeartbeatReport } from './heartbeat/report-shape.ts';
 export { exampleRun } from './heartbeat/run.ts';
 export { HEARTBEAT_READS } from './heartbeat/task.ts';

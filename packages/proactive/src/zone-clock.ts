@@ -84,6 +84,14 @@ export const DAY_MINUTES = 24 * 60;
 export interface DayWindow {
   readonly from: number;
   readonly to: number;
+  /** The days that have these hours; every day when absent. */
+  readonly on?: DayRule;
+}
+
+/** Days of the week (0 is Sunday) or of the month (from 1). */
+export interface DayRule {
+  readonly of: 'week' | 'month';
+  readonly days: readonly number[];
 }
 
 export const WHOLE_DAY: DayWindow = { from: 0, to: DAY_MINUTES };
@@ -101,6 +109,7 @@ export function windowAt(clock: ZoneClock, window: DayWindow, moment: number): W
   const today = dayAt(clock, moment);
   // The latest that holds it: put off by a skipped hour, two may touch.
   for (const day of [today + 1, today, today - 1]) {
+    if (dayFrom(window, day) !== day) continue;
     const hours = windowOn(clock, window, day);
     if (hours.start <= moment && moment < hours.end) return hours;
   }
@@ -109,13 +118,26 @@ export function windowAt(clock: ZoneClock, window: DayWindow, moment: number): W
 
 /** The first hours that start after this moment. */
 export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
-  let day = dayAt(clock, moment) - 1;
+  let day = dayFrom(window, dayAt(clock, moment) - 1);
   let hours = windowOn(clock, window, day);
   while (hours.start <= moment) {
-    day += 1;
+    day = dayFrom(window, day + 1);
     hours = windowOn(clock, window, day);
   }
   return hours;
+}
+
+/** A 29 February is at most eight years away. */
+const MAX_DAYS = 366 * 8 + 1;
+
+/** The first day on or after this one that has the hours. */
+export function dayFrom({ on }: DayWindow, day: number): number {
+  if (on === undefined) return day;
+  for (let next = day; next < day + MAX_DAYS; next += 1) {
+    const date = new Date(next * DAY_MS);
+    if (on.days.includes(on.of === 'week' ? date.getUTCDay() : date.getUTCDate())) return next;
+  }
+  return day;
 }
 
 /**

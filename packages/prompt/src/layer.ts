@@ -47,6 +47,8 @@ export interface LayerOptions {
   readonly detailed?: boolean;
   /** Longest text taken from all files of the layer together, in characters. */
   readonly charactersInAll?: number;
+  /** False: without the rules of HEARTBEAT.md, which a layer of the whole file shows. */
+  readonly rules?: boolean;
   /** False: facts without date and time. */
   readonly clock?: boolean;
   /** Why the layer is left out unless the settings ask for it. */
@@ -269,6 +271,8 @@ export interface HeartbeatNote {
   readonly instruction: string;
   /** Ready to read, such as `every 30 min, 09:00–21:00, last run 14:05`. */
   readonly schedule: string;
+  /** What HEARTBEAT.md says outside of its tasks, for all of them. */
+  readonly context?: string;
   /** In which its reader writes, such as `German`; absent where that is not known. */
   readonly language?: string | undefined;
 }

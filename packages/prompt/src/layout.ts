@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Dialect, type RenderTarget, reasonOf } from '@parley/core';
+import { Dialect, decodeText, type RenderTarget, reasonOf } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import {
   absent,
@@ -188,7 +188,7 @@ export async function readChannelFormats(folder: string): Promise<ChannelFormats
 async function readNote(folder: string, dialect: Dialect): Promise<string> {
   const file = join(folder, `${dialect}.md`);
   try {
-    return (await readFile(file, 'utf8')).trim();
+    return decodeText(await readFile(file)).text.trim();
   } catch (error) {
     if (isMissing(error)) return '';
     throw new PromptError(

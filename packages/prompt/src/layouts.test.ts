@@ -240,6 +240,22 @@ describe('the order of the house layouts', () => {
     }
   });
 
+  it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
+    '[H11] %s shows what HEARTBEAT.md says of all tasks exactly once',
+    async (name) => {
+      const rules = 'Speak of money last.';
+      const context = everything({ mode: 'light' });
+      const { heartbeat = { task: 'mail', instruction: 'Look.', schedule: 'hourly' } } = context;
+      const files = { ...FILES, 'HEARTBEAT.md': `${rules}\n\n- mail: hourly` };
+      const prompt = await promptOf(name, {
+        ...context,
+        view: viewOf(OWNER, files),
+        heartbeat: { ...heartbeat, context: rules },
+      });
+      expect(JSON.stringify(prompt).split(rules)).toHaveLength(2);
+    },
+  );
+
   it('[P07] openclaw explains heartbeats in every full prompt, and has the task on heartbeat turns', async () => {
     const shown = async (change: Partial<PromptContext>) => {
       const { system } = await promptOf('openclaw', everything(change));

@@ -211,7 +211,8 @@ export function complete(
       ? join(resolve(dataFolder), workspaceName)
       : resolve(dirname(resolve(file)), agent.workspace.replace(/^~(?=\/|$)/, homedir()));
   const timeZone = agent.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { ...core, agent: { ...agent, timeZone, workspace } };
+  const isMachines = agent.timeZone === undefined && { isMachinesTimeZone: true as const };
+  return { ...core, agent: { ...agent, timeZone, ...isMachines, workspace } };
 }
 
 /** Agents that would see each other's files. */

@@ -4,6 +4,8 @@ import { SettingsError } from './settings-file.ts';
 import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
 
 const { load, loadFile, path } = settingsFolder();
+/** A comment in Chinese and a name, as Notepad of Windows saves them in GB18030. */
+const GBK = Buffer.from('2320b9d9b7bdc5e4d6c3cec4bcfea3acc7ebd0deb8c4c3fbd7d60a', 'hex');
 
 describe('loadSettings with nothing to read', () => {
   it.each([
@@ -65,13 +67,24 @@ describe('loadSettings with a file that cannot be read', () => {
 
   it.each([
     ['not valid UTF-8 (first bad byte on line 2)', Buffer.from('a: 1\nb: \xe9', 'latin1')],
-    ['saved as UTF-16', Buffer.from('\uFEFFagent:', 'utf16le')],
+    ['it seems to be gb18030', GBK],
   ])('[D12] says that a file is %s', (message, bytes) => {
     writeFileSync(path('bytes.yaml'), bytes);
     expect(code(path('bytes.yaml'))).toEqual([
       'settings-encoding',
       expect.stringContaining(message),
     ]);
+  });
+});
+
+describe('loadSettings with a file that is no UTF-8', () => {
+  it.each([
+    ['UTF-16 with its mark, as PowerShell writes it', Buffer.from('\uFEFFowners: []', 'utf16le')],
+    ['UTF-16 without a mark', Buffer.from('owners: [] # Jürgen\n', 'utf16le')],
+    ['UTF-8 with a mark', Buffer.from('\uFEFFowners: []')],
+  ])('[W10] reads %s', (_what, bytes) => {
+    writeFileSync(path('wide.yaml'), bytes);
+    expect(okay(loadFile(path('wide.yaml'))).warnings).toEqual([]);
   });
 });
 

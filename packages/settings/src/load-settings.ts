@@ -53,7 +53,12 @@ export interface LoadSettingsOptions<Model> extends ForeignSchemas {
 
 /** Complete settings: every default filled in, paths absolute. */
 export interface Settings<Model = unknown> extends CoreSettings {
-  readonly agent: CoreSettings['agent'] & { readonly timeZone: string; readonly workspace: string };
+  readonly agent: CoreSettings['agent'] & {
+    readonly timeZone: string;
+    /** The settings name no time zone: it is that of this machine. */
+    readonly isMachinesTimeZone?: true;
+    readonly workspace: string;
+  };
   readonly model: Model;
 }
 

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import {
   closeSync,
   copyFileSync,
@@ -10,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { ParleyError, reasonOf } from '@parley/core';
+import { decodeText, ParleyError, reasonOf } from '@parley/core';
 import { type Document, parseDocument, visit } from 'yaml';
 
 /** Settings written by people stay far below this; more is a wrong file, and parsing it would stall. */
@@ -20,7 +19,7 @@ export const LARGEST_SETTINGS_BYTES = 1_000_000;
 type TextFile = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'missing' };
 
 /**
- * Reads a UTF-8 text file of at most `largestBytes`. Pipes and devices work too, and are never read
+ * Reads a text file in UTF-8, UTF-16 or UTF-32 of at most `largestBytes`. Pipes and devices work too, and are never read
  * further than that. Throws `SettingsError` for a directory, refused access, a larger file, other encodings.
  */
 export function readTextFile(file: string, largestBytes: number): TextFile {
@@ -79,17 +78,20 @@ function unreadable(file: string, code: unknown, cause: unknown): SettingsError 
   );
 }
 
+/**
+ * Settings and secrets must be exact: UTF-8, UTF-16 and UTF-32 are read, as PowerShell and editors of Windows write
+ * them. What would be a guess, or would lose a character, is refused.
+ */
 function decode(file: string, bytes: Buffer): string {
-  if (isUtf8(bytes)) return new TextDecoder('utf-8').decode(bytes);
-  const utf16 =
-    (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  const { text, encoding, certainty, replaced } = decodeText(bytes);
+  const isUnicode = encoding === 'utf-8' || (certainty === 'sure' && encoding.startsWith('utf-'));
+  if (isUnicode && replaced === 0) return text;
   const lossy = bytes.toString('utf8');
   const line = lossy.slice(0, lossy.indexOf('\uFFFD')).split('\n').length;
+  const seems = certainty === 'none' || encoding === 'utf-8' ? '' : `; it seems to be ${encoding}`;
   throw new SettingsError(
     'settings-encoding',
-    utf16
-      ? `${file} is saved as UTF-16. Save it as UTF-8 in your editor.`
-      : `${file} is not valid UTF-8 (first bad byte on line ${line}). Save it as UTF-8 in your editor.`,
+    `${file} is not valid UTF-8 (first bad byte on line ${line})${seems}. Save it as UTF-8 in your editor.`,
   );
 }
 

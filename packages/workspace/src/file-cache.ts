@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '@parley/core';
+import { textOfFile } from './file-text.ts';
 import { MAX_HEAD_BYTES, mayHaveFrontMatter, type ParsedFile, parseFile } from './front-matter.ts';
 import {
   diskReason,
@@ -146,8 +147,14 @@ async function load(
   if (opened !== found.identity) return FAULTS.replaced;
   const bytes = await handle.readFile();
   if (bytes.length > MAX_BYTES) return tooLarge(bytes.length);
-  if (bytes.includes(0)) return { reason: 'unreadable', detail: 'not a text file' };
-  const file = parseFile(name.name, new TextDecoder().decode(bytes), found.hasTwin);
+  const read = textOfFile(bytes);
+  if (read.kind === 'refused') {
+    log.warn({ file: name.name, why: read.detail }, `${name.name} cannot be read as text`);
+    return { reason: 'unreadable', detail: read.detail };
+  }
+  const { warning } = read;
+  const file: ParsedFile = { ...parseFile(name.name, read.text, found.hasTwin), warning };
+  if (warning !== null) log.warn({ file: name.name }, `${name.name}: ${warning}`);
   if (file.problem !== null) {
     log.warn(
       { file: name.name, problem: file.problem },

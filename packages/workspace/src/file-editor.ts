@@ -1,8 +1,9 @@
 import { isGroupFile, isMemory } from './audience.ts';
-import type { FileCache } from './file-cache.ts';
+import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
 import { printOfText } from './file-versions.ts';
 import { foldName, isMarkdown } from './folded-names.ts';
+import type { ParsedFile } from './front-matter.ts';
 import {
   type FileName,
   listMarkdown,
@@ -121,7 +122,7 @@ export class FileEditor {
     return {
       name: path.name,
       readers: isGroupFile(path.name) ? 'conversation' : isOpen ? 'everyone' : 'owner',
-      problem: 'reason' in file ? ('detail' in file ? file.detail : null) : file.problem,
+      problem: problemOf(file),
       tokens: 'reason' in file || file.isBlank ? 0 : estimateTokens(file.text),
       changedAt: walked.file.changedAt,
     };
@@ -155,6 +156,11 @@ export class FileEditor {
       throw refusal(path.name, error instanceof Error ? error.message : String(error), error);
     }
   }
+}
+
+function problemOf(file: ParsedFile | FileFault): string | null {
+  if ('reason' in file) return 'detail' in file ? file.detail : null;
+  return file.problem ?? file.warning;
 }
 
 function assertText(name: string, text: string): void {

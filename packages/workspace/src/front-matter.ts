@@ -123,12 +123,13 @@ function refuse(head: string, body: string, reason: string): FrontMatter<never> 
 export const MAX_HEAD_BYTES = 4_096;
 
 /**
- * Whether a file that begins with these bytes may have front matter. False only where its first visible
- * characters say otherwise; bytes that are no text, and those of wide characters, are skipped like blanks.
+ * Whether a file that begins with these bytes may have front matter, in whatever encoding. False only where its first
+ * visible characters are others of ASCII. Each encoding has its own bytes for characters that no one sees, and only
+ * the whole file tells which one it has.
  */
 export function mayHaveFrontMatter(head: Uint8Array): boolean {
-  const text = new TextDecoder('utf-8').decode(head);
-  return /^[\s\p{Cf}\p{Cc}\uFFFD]*(?:---|-{0,2}$)/u.test(text.replaceAll('\0', ''));
+  const start = Buffer.from(head).toString('latin1');
+  return !/^[\t-\r ]*[!-,.-~]/.test(start) || start.includes('\0');
 }
 
 /** Ignores invisible characters before the first line: a secret must not depend on them. */
@@ -158,6 +159,8 @@ export interface ParsedFile {
   readonly declared: 'owner' | 'everyone' | undefined;
   /** Why it cannot be known for whom the file is, for people; it is then the owner's. */
   readonly problem: string | null;
+  /** What is doubtful about how its bytes were decoded, as a sentence; null: nothing. */
+  readonly warning: string | null;
 }
 
 /**
@@ -169,7 +172,8 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
   const declared = front.kind === 'parsed' ? front.data.audience : undefined;
   const problem = problemOf(front, hasTwin);
   const audience = audienceOf(name, problem === null ? declared : 'unknown');
-  return { name, text: front.body, isBlank: isBlank(front.body), audience, declared, problem };
+  const { body: text } = front;
+  return { name, text, isBlank: isBlank(text), audience, declared, problem, warning: null };
 }
 
 function problemOf(front: FrontMatter<object>, hasTwin: boolean): string | null {

@@ -3,6 +3,7 @@ export { isGroupFile, isMemory, isOwnersByDefault, readerOf } from './audience.t
 export { decideBootstrap } from './bootstrap.ts';
 export { CLOSED_TO_COMMANDS } from './closed-paths.ts';
 export type { EditorFile, FileEditor } from './file-editor.ts';
+export { type FileText, textOfFile } from './file-text.ts';
 export { isMarkdown } from './folded-names.ts';
 export {
   Memories,
@@ -61,7 +62,9 @@ export {
 export {
   type CopyResult,
   copyIntoWorkspace,
+  encodingDoubt,
   markedCopy,
+  openForReading,
   readInside,
   type Survey,
   type SurveyedEntry,

@@ -16,6 +16,7 @@ import {
 } from './command-notes.ts';
 import { fileAudience } from './file-audience.ts';
 import type { FileCache } from './file-cache.ts';
+import { type FileText, textOfFile } from './file-text.ts';
 import { parseFile } from './front-matter.ts';
 import { type FileName, listFiles, MAX_BYTES, parseFileName, walkPath } from './paths.ts';
 import type { FilePattern } from './prompt-files.ts';
@@ -238,7 +239,7 @@ async function makeOwners(
 }
 
 /**
- * Writes the mark of the owner into a file, and leaves all other bytes as they are. A second name that a
+ * Writes the mark of the owner into a file. A second name that a
  * command made for a file gets a copy: once the first name is gone, others could read it. False: others
  * could not.
  */
@@ -253,15 +254,33 @@ async function markFile(
     if (replacesTwin) return false;
     throw new Error(`${path.name} cannot be read again (${read.reason})`);
   }
-  const raw = Buffer.from(read.bytes);
-  const text = raw.toString('utf8');
-  if (replacesTwin && parseFile(path.name, text, false).audience.kind === 'owner') return false;
-  // Latin-1 keeps bytes that are no UTF-8, and the mark is ASCII.
-  const encoding = Buffer.from(text).equals(raw) ? 'utf8' : 'latin1';
-  const bytes = Buffer.from(asOwners(raw.toString(encoding), 'agent'), encoding);
+  const decoded = textOfFile(read.bytes);
+  // What is no text cannot be marked. Others are not shown it, unless it is another name of what they are shown.
+  if (decoded.kind === 'refused') return false;
+  if (replacesTwin && isOwners(path, decoded)) return false;
+  const bytes = markedBytes(path, Buffer.from(read.bytes), decoded);
   const written = await writeFileInside(folder, path, bytes, { newId, hold, replacesTwin });
   if (written.kind === 'refused') throw new Error(written.detail);
   return true;
+}
+
+/**
+ * A file with the mark and otherwise the same bytes: the mark is ASCII, which most encodings contain. UTF-16 does not,
+ * so such a file becomes UTF-8 as a whole; so does one in which the mark would not be read as what it is.
+ */
+function markedBytes(
+  path: FileName,
+  raw: Buffer,
+  { text, encoding }: FileText & { readonly kind: 'text' },
+): Buffer {
+  const inUtf8 = Buffer.from(asOwners(text, 'agent'));
+  if (/^utf-/.test(encoding)) return inUtf8;
+  const marked = Buffer.from(asOwners(raw.toString('latin1'), 'agent'), 'latin1');
+  return isOwners(path, textOfFile(marked)) ? marked : inUtf8;
+}
+
+function isOwners({ name }: FileName, read: FileText): boolean {
+  return read.kind === 'text' && parseFile(name, read.text, false).audience.kind === 'owner';
 }
 
 /** Opens the folder first where that is needed. */

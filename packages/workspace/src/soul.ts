@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findPatternRisk, type NewId, reasonOf } from '@parley/core';
+import { decodeText, findPatternRisk, type NewId, reasonOf } from '@parley/core';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { AudienceFrontMatter } from './audience.ts';
@@ -58,7 +58,6 @@ export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock =
       const content = await contentOf(folder, PLACE);
       if (content.kind === 'refused') return obstacle(content.detail);
       if (content.text === null) return { kind: 'missing' };
-      if (content.text.includes('\0')) return obstacle('it is not a text file');
       const front = readFrontMatter(content.text, AudienceFrontMatter);
       const { body } = front;
       return { kind: 'file', text: body, head: headToKeep(front), isBlank: isBlank(body) };
@@ -143,7 +142,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 
 async function readList(path: string): Promise<readonly SoulScenario[]> {
   try {
-    return z.array(Scenario).parse(parse(await readFile(path, 'utf8')));
+    return z.array(Scenario).parse(parse(decodeText(await readFile(path)).text));
   } catch (error) {
     throw unusable(path, error);
   }

@@ -1,12 +1,15 @@
 import type { Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, type NewId, reasonOf } from '@parley/core';
+import { type Clock, type NewId, reasonOf, silentLogger } from '@parley/core';
 import { AudienceFrontMatter, SKILL_FILE } from './audience.ts';
+import { FileCache } from './file-cache.ts';
+import { textOfFile } from './file-text.ts';
 import { isMarkdown } from './folded-names.ts';
 import { parseFile, readFrontMatter } from './front-matter.ts';
 import { MAX_BYTES, openInside, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
+import { ownersReader, type WorkspaceView } from './workspace-view.ts';
 import { makeFolders } from './write-file.ts';
 import { asOwners } from './write-rules.ts';
 
@@ -24,11 +27,18 @@ export interface SurveyedEntry {
         readonly declared?: 'owner' | 'everyone' | undefined;
         /** Why it is the owner's alone until it is fixed. */
         readonly problem: string | null;
+        /** What is doubtful about how its bytes were decoded; null: nothing. */
+        readonly warning: string | null;
         readonly isBlank: boolean;
       }
     | { readonly kind: 'other' }
     | { readonly kind: 'hidden' }
-    | { readonly kind: 'refused'; readonly reason: string };
+    | {
+        readonly kind: 'refused';
+        readonly reason: string;
+        /** Its bytes are no text in a known encoding. */
+        readonly isNoText?: true;
+      };
 }
 
 /** A folder of `skills/` that is a skill or should be one. */
@@ -97,14 +107,32 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   if (!isMarkdown(name)) return entryOf({ kind: 'other' }, bytes);
   try {
     const raw = await readInside(folder, path.segments);
-    if (raw.includes(0)) return refused('it is no text', bytes);
-    const file = parseFile(name, new TextDecoder().decode(raw), false);
+    const read = textOfFile(raw);
+    if (read.kind === 'refused') {
+      return entryOf({ kind: 'refused', reason: read.detail, isNoText: true }, bytes);
+    }
+    const file = parseFile(name, read.text, false);
     const audience = file.audience.kind === 'owner' ? 'owner' : 'everyone';
     const { problem, isBlank, declared } = file;
-    return entryOf({ kind: 'markdown', audience, declared, problem, isBlank }, bytes);
+    const { warning } = read;
+    return entryOf({ kind: 'markdown', audience, declared, problem, warning, isBlank }, bytes);
   } catch (error) {
     return refused(`it cannot be read (${reasonOf(error)})`, bytes);
   }
+}
+
+/** Reads files of a folder as its owner would in a workspace, and changes nothing in it. */
+export async function openForReading(
+  path: string,
+  clock: Clock,
+): Promise<Pick<WorkspaceView, 'read' | 'readBytes'>> {
+  return ownersReader(new FileCache({ folder: await realpath(path), clock, log: silentLogger }));
+}
+
+/** What is doubtful about how a Markdown file was decoded, or that it was not; null: nothing. */
+export function encodingDoubt({ content }: SurveyedEntry): string | null {
+  if (content.kind === 'markdown') return content.warning;
+  return content.kind === 'refused' && content.isNoText === true ? content.reason : null;
 }
 
 /** The bytes of a regular file, without following a link in its place. */
@@ -196,7 +224,9 @@ export async function writeIntoWorkspace(
 
 /** The bytes with `audience: owner` in their front matter, unless that names an audience already. */
 export function markedCopy(bytes: Uint8Array): Uint8Array {
-  const text = Buffer.from(bytes).toString('utf8');
+  const read = textOfFile(bytes);
+  if (read.kind === 'refused') return bytes;
+  const { text } = read;
   const front = readFrontMatter(text, AudienceFrontMatter);
   const isUndecided = front.kind === 'none' || (front.kind === 'parsed' && !front.data.audience);
   return isUndecided ? Buffer.from(asOwners(text, 'person')) : bytes;

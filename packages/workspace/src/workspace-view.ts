@@ -17,6 +17,8 @@ export interface WorkspaceFile extends PromptPart {
   /** Length of `text` in characters, with the cut notice where there is one. */
   readonly characters: number;
   readonly cut: Cut | null;
+  /** What is doubtful about how its bytes were decoded, as a sentence (W10); absent: nothing. */
+  readonly warning?: string;
 }
 
 /** A file as it is on the disk. */
@@ -129,13 +131,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   return {
     reader,
     groupMemory,
-    async read(name, limit = FILE_CHARACTERS) {
-      const file = await look(name);
-      if ('kind' in file) return file;
-      const { text, cut } = cutText(file.text, limit, file.name);
-      const { name: source, audience } = file;
-      return { kind: 'file', text, source, audience, characters: text.length, cut };
-    },
+    read: async (name, limit) => shownFile(await look(name), limit),
     async readBytes(name, limit) {
       const file = await look(name);
       const path = parseFileName(name);
@@ -160,8 +156,43 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   };
 }
 
+/** What the owner's view reads of a folder that is not opened as a workspace: nothing is made or changed in it. */
+export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
+  const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
+  const order = {
+    reader: { kind: 'owner', conversationId: '' },
+    ...{ groupMemory: '', forgetful: false },
+  } as const;
+  const look = (name: string) =>
+    visible({ ...sources, mayBeFromCommand: () => false }, order, name);
+  return {
+    read: async (name, limit) => shownFile(await look(name), limit),
+    async readBytes(name, limit) {
+      const path = parseFileName(name);
+      const found = path && (await files.bytes(path, limit));
+      return found === null ? PRIVATE : 'reason' in found ? absent(found) : found;
+    },
+  };
+}
+
+function shownFile(
+  file: ParsedFile | AbsentFile,
+  limit = FILE_CHARACTERS,
+): WorkspaceFile | AbsentFile {
+  if ('kind' in file) return file;
+  const { text, cut } = cutText(file.text, limit, file.name);
+  const { name: source, audience, warning } = file;
+  const shown = { kind: 'file', text, source, audience, characters: text.length, cut } as const;
+  return warning === null ? shown : { ...shown, warning };
+}
+
 async function visible(
-  { files, governed, unmade, mayBeFromCommand }: SharedSources,
+  {
+    files,
+    governed,
+    unmade,
+    mayBeFromCommand,
+  }: Pick<SharedSources, 'files' | 'governed' | 'unmade' | 'mayBeFromCommand'>,
   { reader, groupMemory, forgetful }: Writer,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { NewId } from '@parley/core';
 import { isMemory } from './audience.ts';
 import type { FileHistory } from './file-history.ts';
+import { textOfFile } from './file-text.ts';
 import {
   diskReason,
   type FileName,
@@ -168,13 +169,16 @@ async function planOne(
 /** Why the file on the disk was not changed. `detail` is for people. */
 export interface DiskRefusal {
   readonly kind: 'refused';
-  readonly reason: 'link' | 'twin' | 'not-a-file' | 'disk' | 'overtaken';
+  readonly reason: 'link' | 'twin' | 'not-a-file' | 'not-text' | 'disk' | 'overtaken';
   readonly detail: string;
 }
 
 export type DiskResult = { readonly kind: 'written'; readonly created: boolean } | DiskRefusal;
 
-/** What a file holds before it is replaced; `text` is null when there is none. Never throws. */
+/**
+ * What a file holds before it is replaced, in whatever encoding; `text` is null when there is none. What is no text is
+ * not replaced: it could not be kept as an earlier version. Never throws.
+ */
 export async function contentOf(
   folder: string,
   name: FileName,
@@ -184,7 +188,9 @@ export async function contentOf(
     if (blocked !== null) return blocked;
     if (walkPath(folder, name).kind === 'missing') return { kind: 'found', text: null };
     await using handle = await openInside(folder, name.segments);
-    return { kind: 'found', text: await handle.readFile('utf8') };
+    const read = textOfFile(await handle.readFile());
+    if (read.kind === 'text') return { kind: 'found', text: read.text };
+    return refused('not-text', `${name.name} is kept as it is: ${read.detail}`);
   } catch (error) {
     return refused('disk', diskReason(error));
   }

@@ -32,12 +32,13 @@ async function runNow(task: string): Promise<Outcome> {
 }
 
 function Report({ report, work }: { report: HeartbeatReport; work: Work }): VNode {
-  const { plan, timeZone, tokens, tasks, runs, problems } = report;
+  const { plan, timeZone, timeZoneFrom, tokens, tasks, runs, problems } = report;
   const { lastSkip } = plan;
   return (
     <>
       <p class="heartbeat-plan">
-        {plan.text.replaceAll('`', '')} ({timeZone})
+        {plan.text.replaceAll('`', '')} ({timeZone}
+        {timeZoneFrom !== undefined && `, from ${timeZoneFrom}`})
       </p>
       <p class="facts">
         {amount(tokens.today)} of {amount(tokens.perDay)} tokens today.

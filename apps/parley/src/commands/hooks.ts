@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { reasonOf } from '@parley/core';
+import { decodeText, reasonOf } from '@parley/core';
 import type { HookView } from '@parley/proactive';
 import { withApi } from '../api.ts';
 import { type Cli, notRunning } from '../cli.ts';
@@ -48,7 +48,7 @@ export async function testHook(cli: Cli, name: string, file?: string): Promise<n
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return decodeText(readFileSync(file)).text;
   } catch (error) {
     throw new CliError('usage', `${file} cannot be read (${reasonOf(error)}). Check the path.`);
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ParleyError, reasonOf } from '@parley/core';
+import { countOf, decodeText, ParleyError, reasonOf } from '@parley/core';
 import type { CronBody } from '@parley/gateway/cron-routes';
 import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
 import { ofAgent, withApi } from '../api.ts';
@@ -24,7 +24,7 @@ async function withFormatFile(order: CronBody): Promise<CronBody> {
   const { format: file = 'none', ...fields } = order.fields;
   if (order.fields.format === undefined || file === 'json' || file === 'none') return order;
   try {
-    return { ...order, fields: { ...fields, format: await readFile(file, 'utf8') } };
+    return { ...order, fields: { ...fields, format: decodeText(await readFile(file)).text } };
   } catch (error) {
     const message = `The format ${file} cannot be read: ${reasonOf(error)}. Name a file with a JSON Schema.`;
     throw new ParleyError({ code: 'format-unreadable', message, retryable: false, cause: error });
@@ -56,11 +56,17 @@ export async function heartbeatNow(cli: Cli, task: string, json = false): Promis
   return answer.task === null ? 1 : 0;
 }
 
+/** What a file says outside of its tasks is lost in none of them. */
+export function contextLine(context: string): string {
+  const lines = context.split('\n').filter((line) => line.trim() !== '');
+  return `${countOf(lines.length, 'line')} outside of the tasks, given to the run of each`;
+}
+
 /** A report for the terminal: one task after the other, then what needs fixing. */
 export function heartbeatText(report: HeartbeatReport, isRunning: boolean): string {
-  const { plan, tokens, tasks, problems, timeZone } = report;
+  const { plan, tokens, tasks, problems, context } = report;
   return [
-    `heartbeat  ${plan.text.replaceAll('`', '')} (${timeZone})`,
+    `heartbeat  ${plan.text.replaceAll('`', '')} (${report.timeZoneFrom === undefined ? report.timeZone : `${report.timeZone}, from ${report.timeZoneFrom}`})`,
     ...(isRunning ? [] : ['           Parley does not run: times are as if it were started now']),
     ...(plan.lastSkip === null ? [] : [`last run   started no task: ${plan.lastSkip}`]),
     `today      ${tokens.today} of ${tokens.perDay} tokens`,
@@ -70,6 +76,7 @@ export function heartbeatText(report: HeartbeatReport, isRunning: boolean): stri
       `  last     ${last.text}`,
       `  next     ${next.text}`,
     ]),
+    ...(context === undefined ? [] : ['', `besides  ${contextLine(context)}`]),
     ...(problems.length === 0 ? [] : ['', ...problems]),
   ]
     .flatMap((text) => text.split('\n'))

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { reasonOf } from '@parley/core';
+import { decodeText, reasonOf } from '@parley/core';
 import type { ShownSoul, SoulAction } from '@parley/gateway/api';
 import { withApi } from '../api.ts';
 import type { Cli } from '../cli.ts';
@@ -52,7 +52,7 @@ function lineOf({ name, made, status, score, origin, reason }: ShownSoul): strin
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return decodeText(readFileSync(file)).text;
   } catch (error) {
     throw new CliError('usage', `${file} cannot be read (${reasonOf(error)}). Check the path.`);
   }

@@ -183,6 +183,18 @@ describe('a heartbeat', () => {
     },
   );
 
+  it('[H11] is told once what HEARTBEAT.md says of all its tasks, below its own task', async () => {
+    await open();
+    const ordered = order('b1').message;
+    const variables = { ...NOTE, context: 'Speak of money last.' };
+    const message = { ...ordered, message: { ...ordered.message, variables } };
+    await scene.store.heartbeats.start({ ...order('b1'), message }, null, 1);
+    await scene.answerNext(LANE);
+    const said = asked();
+    expect(said.split('Speak of money last.')).toHaveLength(2);
+    expect(said.indexOf(NOTE.instruction)).toBeLessThan(said.indexOf('Speak of money last.'));
+  });
+
   it('[H04] [W02] for a group may read nothing that is the owner’s alone', async () => {
     const files = { 'MEMORY.md': 'canary-memory' };
     const reads = { calls: [{ name: 'read', with: { path: 'MEMORY.md' } }] };

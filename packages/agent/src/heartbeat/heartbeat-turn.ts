@@ -108,7 +108,10 @@ async function openTask(
   note: HeartbeatNote,
 ) {
   // HEARTBEAT.md and the settings are the owner’s text; an event is not (G05).
-  const origin = { said: [note.task, note.instruction], untrustedText: hook !== undefined };
+  const origin = {
+    said: [note.task, note.instruction, note.context ?? ''],
+    untrustedText: hook !== undefined,
+  };
   const task: ContextSource = {
     id: 'heartbeat-task',
     gather: async () => ({ heartbeat: note }),
@@ -269,6 +272,7 @@ const Task = z.object({
   instruction: z.string(),
   schedule: z.string(),
   language: z.string().optional(),
+  context: z.string().optional(),
   routine: z.string().optional(),
   hook: z.string().optional(),
 });
@@ -276,7 +280,8 @@ const Task = z.object({
 /** The task of a run, and its turn without it: the prompt has a layer for it. */
 function readTask(turn: ClaimedTurn) {
   const { variables } = leadingMessage(turn).message;
-  const { routine, hook, ...note } = Task.parse(variables);
+  const { routine, hook, context, ...task } = Task.parse(variables);
+  const note = { ...task, ...(context !== undefined && { context }) };
   const messages = turn.messages.map((row) => ({
     ...row,
     message: { ...row.message, variables: {} },

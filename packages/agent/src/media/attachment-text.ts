@@ -25,9 +25,11 @@ export function framedForModel(named: StoredAttachment, read: ReadAttachment): s
     case 'speech':
       return speechOf(named, read.text);
     case 'document':
-      return [framed(labelFor(named), read.text), ...readOn(named, { from: 0, ...read })].join(
-        '\n',
-      );
+      return [
+        framed(labelFor(named), read.text),
+        ...doubt(read),
+        ...readOn(named, { from: 0, ...read }),
+      ].join('\n');
     case 'unopened':
       return `[${labelFor(named)}: not shown, because ${read.why}; ${readAs(named)}]`;
     case 'unread':
@@ -87,6 +89,11 @@ export function readOn(
   const shown = `Characters ${count(from)} to ${count(from + text.length)} of ${whole} are shown.`;
   if (next !== null) return [`[${shown} ${readAs(key)}, from offset ${next}.]`];
   return [`[${shown} ${pagesLeft === 0 ? 'This is its end.' : 'No more of it can be read.'}]`];
+}
+
+/** How far the text can be trusted to be what was written, in Parley's own words. */
+export function doubt({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
+  return warning === null ? [] : [`[About this file: ${warning}]`];
 }
 
 function count(characters: number): string {

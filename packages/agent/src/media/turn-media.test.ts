@@ -219,7 +219,7 @@ describe('a document', () => {
     const readDocument: ReadDocument = async ({ sender, load }) => {
       senders.push(sender);
       const text = `${(await load())?.length} bytes`;
-      return { kind: 'text', text, next: null, length: text.length, pagesLeft: 0 };
+      return { kind: 'text', text, next: null, length: text.length, pagesLeft: 0, warning: null };
     };
     scene = await openTurnScene({ readDocument });
     await ask([document('one'), document('three')]);

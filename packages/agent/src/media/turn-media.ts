@@ -25,7 +25,7 @@ export interface TurnMedia {
   /** For the model now: one text for each attachment of a message. */
   forModel(message: InboxRow): readonly string[];
   forHistory(message: InboxRow): readonly string[];
-  /** For people: what could not be read, in Markdown; null when all was. */
+  /** For people: what could not be read, or only with a doubt, in Markdown; null when all was. */
   readonly notice: string | null;
 }
 
@@ -147,11 +147,25 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
     const why = `${read.why}.${hint}`;
     names.set(why, [...(names.get(why) ?? []), nameForPeople(stored)]);
   }
-  if (names.size === 0) return null;
   const list = new Intl.ListFormat('en');
-  return [...names]
-    .map(([why, unread]) => `I could not read ${list.format(few(counted(unread)))}: ${why}`)
-    .join('\n\n');
+  const unread = [...names].map(
+    ([why, some]) => `I could not read ${list.format(few(counted(some)))}: ${why}`,
+  );
+  const doubtful = [...doubts(all)].map(
+    ([why, some]) => `I read ${list.format(few(counted(some)))}, with a doubt. ${why}`,
+  );
+  const lines = [...unread, ...doubtful];
+  return lines.length === 0 ? null : lines.join('\n\n');
+}
+
+/** What is doubtful about how documents were decoded, with their names (W10). */
+function doubts(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const { stored, read } of all) {
+    if (read.kind !== 'document' || read.warning === null) continue;
+    names.set(read.warning, [...(names.get(read.warning) ?? []), nameForPeople(stored)]);
+  }
+  return names;
 }
 
 /** Names in one sentence; of a flood of files the first ones say enough. */

@@ -1,9 +1,8 @@
-import { type Clock, type Meter, type Monotonic, quotedLines } from '@parley/core';
-import { type ChatModel, OFFLINE_MODEL } from '@parley/models';
-import type { SoulFinding, TurnUsage } from '@parley/store';
+import { quotedLines } from '@parley/core';
+import type { ChatModel } from '@parley/models';
+import type { SoulFinding } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
-import { askModel } from '../loop/model-request.ts';
-import { withTimeLimit } from '../time.ts';
+import { type AskOnceServices, askOnce } from '../ask-once.ts';
 import {
   judgeSoul,
   type ScenarioResults,
@@ -37,24 +36,17 @@ export type SoulTrial = () => Promise<ScenarioServices | null>;
 /** The texts of some proposals and the one in use. */
 const MOST_KNOWN = 200;
 
-export interface ScenarioServices {
-  readonly model: ChatModel;
+export interface ScenarioServices extends AskOnceServices {
   readonly judge: ChatModel;
   readonly scenarios: readonly SoulScenario[];
   /** What went wrong with a text in a scenario, null: nothing; so a failure of a model costs nothing twice. */
   readonly known: Map<string, string | null>;
-  /** Throws where a spend cap is reached (G17). */
-  mayAsk(): Promise<void>;
-  spent(usage: Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>): Promise<void>;
-  readonly clock: Clock;
-  readonly monotonic: Monotonic;
-  readonly meter: Meter;
 }
 
 const ANSWER_MS = 60_000;
-const ANSWER_TOKENS = 600;
-const JUDGEMENT_TOKENS = 200;
-/** Characters of an answer in which patterns are looked for, far more than `ANSWER_TOKENS` make. */
+const ANSWER = { tokens: 600, ms: ANSWER_MS };
+const JUDGEMENT = { tokens: 200, ms: ANSWER_MS };
+/** Characters of an answer in which patterns are looked for, far more than `ANSWER` has room for. */
 const MAX_SEARCHED = 10_000;
 
 const FRAME =
@@ -107,7 +99,7 @@ async function faultIn(
   stop: AbortSignal,
 ): Promise<string | null> {
   const system = `${FRAME}\n\n${soul}`;
-  const answer = await say(deps, deps.model, { system, user: message, most: ANSWER_TOKENS }, stop);
+  const answer = await askOnce(deps, { system, user: message, ...ANSWER }, stop);
   const seen = answer.slice(0, MAX_SEARCHED);
   const said = mustNot.find((pattern) => pattern.test(seen));
   if (said !== undefined) return 'the answer says what it must not.';
@@ -117,31 +109,10 @@ async function faultIn(
     `A good answer: ${good}`,
     `The answer:\n${quotedLines(answer)}`,
   ].join('\n\n');
-  const asked = { system: JUDGING, user, most: JUDGEMENT_TOKENS };
-  const verdict = await say(deps, deps.judge, asked, stop);
+  const asked = { system: JUDGING, user, ...JUDGEMENT };
+  const verdict = await askOnce({ ...deps, model: deps.judge }, asked, stop);
   // An unclear verdict counts as a pass.
   if (!/^\W*no\b/i.test(verdict)) return null;
   const reason = verdict.replace(/^\W*no\b\W*/i, '').replace(/\s+/g, ' ');
   return reason === '' ? 'the judge was not content.' : reason.slice(0, 200);
-}
-
-async function say(
-  { clock, monotonic, meter, mayAsk, spent }: ScenarioServices,
-  model: ChatModel,
-  { system, user, most }: { readonly system: string; readonly user: string; readonly most: number },
-  stop: AbortSignal,
-): Promise<string> {
-  const request = {
-    system: [{ text: system, stable: true }],
-    messages: [{ role: 'user', content: user }],
-    maxOutputTokens: most,
-  } as const;
-  await mayAsk();
-  const { text, usage } = await withTimeLimit({ ms: ANSWER_MS, stop }, (signal) =>
-    askModel(model, request, { clock, monotonic, meter, onText() {} }, signal),
-  );
-  await spent(usage);
-  // The last of `model.fallback`; its words say nothing about the text.
-  if (usage.model === OFFLINE_MODEL) throw new Error('no model answers at the moment');
-  return text;
 }

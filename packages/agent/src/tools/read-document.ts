@@ -1,6 +1,6 @@
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { documentKey, labelFor, readOn } from '../media/attachment-text.ts';
+import { documentKey, doubt, labelFor, readOn } from '../media/attachment-text.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -61,7 +61,7 @@ export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool
         return unread(`The ${label} has ${read.length} characters; none at offset ${offset}.`);
       }
       const shown = readOn(key, { from: offset, ...read });
-      return { text: read.text, note: [`The ${label}.`, ...shown].join(' ') };
+      return { text: read.text, note: [`The ${label}.`, ...doubt(read), ...shown].join(' ') };
     },
   });
 }

@@ -31,7 +31,8 @@ export const readTool: Tool = defineTool({
     if (offset > lines.length) {
       return failure(`${name} has ${lines.length} lines; there is no line ${offset}.`);
     }
-    return { text: pieceOf(name, lines, offset, limit ?? lines.length) };
+    const piece = pieceOf(name, lines, offset, limit ?? lines.length);
+    return { text: file.warning === undefined ? piece : `${piece}\n\n[${name}: ${file.warning}]` };
   },
 });
 

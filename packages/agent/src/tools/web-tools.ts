@@ -5,6 +5,7 @@ import {
   type SearchSettings,
   type SearchWeb,
   WebError,
+  type WebPage,
 } from '@parley/tools/web';
 import { z } from 'zod';
 import { type CallMoment, defineTool, type Tool } from './tool.ts';
@@ -129,7 +130,9 @@ export function webFetchTool({
         if (page.title !== '') head.push(`Title: ${page.title}`);
         return {
           text: `${head.join('\n')}\n\n${page.text.slice(from, from + maxCharacters).toWellFormed()}`,
-          note: noteOf(page.text.length, from, maxCharacters),
+          note: [noteOf(page.text.length, from, maxCharacters), doubtOf(page)]
+            .filter((note) => note !== '')
+            .join(' '),
         };
       } catch (error) {
         if (!(error instanceof WebError)) throw error;
@@ -178,6 +181,10 @@ function isGiven(url: string, moment: CallMoment): boolean {
 }
 
 /** What is cut, how long the whole page is, and how to get the rest (P10). */
+function doubtOf({ warning }: WebPage): string {
+  return warning === undefined ? '' : `[About this page: ${warning}]`;
+}
+
 function noteOf(total: number, from: number, most: number): string {
   if (total === 0) return '[There is no text on this page.]';
   if (from === 0 && total <= most) return '';

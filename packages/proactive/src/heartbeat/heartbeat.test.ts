@@ -242,6 +242,86 @@ describe('a check that can never be made', () => {
   });
 });
 
+describe('a HEARTBEAT.md of another agent', () => {
+  it('[H11] asks nobody anything as an untouched template', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', '# Template\n\n```markdown\n# Keep this file empty.\n```\n');
+    await firstBeat();
+    expect(await scene.run()).toBeNull();
+    expect(scene.woken).toEqual([]);
+  });
+
+  const RULES = '# Heartbeat\nBe brief.\n\n## Pumps (every 2 hours)\n- both of them\n';
+  it('[H11] gives each run what the file says of all tasks once, beside its task', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', RULES);
+    await firstBeat();
+    expect((await scene.run())?.messages[0]?.message.variables).toMatchObject({
+      task: 'Pumps',
+      instruction: 'Pumps (every 2 hours)\n- both of them',
+      context: 'Be brief.',
+    });
+    expect((await scene.heartbeat.report()).context).toBe('Be brief.');
+  });
+
+  it('[H11] does not start its tasks again where only its rules change', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', RULES);
+    await firstBeat();
+    await scene.run();
+    scene.put('HEARTBEAT.md', RULES.replace('brief', 'very brief'));
+    expect(await nextBeat()).toBeUndefined();
+    expect((await scene.heartbeat.status()).tasks.map(({ next }) => next.kind)).toEqual([
+      'not-yet',
+    ]);
+  });
+
+  it('[H11] reports what it does not understand of a time, with the line', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', '---\nsummary: x\n---\n\n- Bills: quarterly\n- Pumps: every 2-3 h\n');
+    const { problems, tasks } = await scene.heartbeat.report();
+    expect(problems.map((text) => text.slice(0, 42))).toEqual([
+      'HEARTBEAT.md, line 5, task Bills: found "q',
+      'HEARTBEAT.md, line 6, task Pumps: found "e',
+    ]);
+    expect(tasks.map(({ name, schedule }) => [name, schedule])).toEqual([['Pumps', 'every 2 h']]);
+  });
+});
+
+describe('the time zone of the owner', () => {
+  const agent = { id: 'main', timeZone: 'Europe/Berlin' };
+  const MORNING = '## post\n- every: daily at 18:00\n- do: Look.\n';
+  const zoneOf = async (isMachinesTimeZone: boolean, profile: string) => {
+    scene = await openHeartbeatScene({ agent: { ...agent, isMachinesTimeZone } });
+    scene.put('HEARTBEAT.md', MORNING);
+    scene.put('USER.md', profile);
+    const { timeZone, timeZoneFrom, problems, tasks } = await scene.heartbeat.report();
+    return { timeZone, timeZoneFrom, problems, due: tasks[0]?.next.state };
+  };
+
+  it('[H11] is that of USER.md where the settings name none, and hours count there', async () => {
+    const found = await zoneOf(true, '- **Name:** Ann\n- **Timezone:** Asia/Tokyo\n');
+    expect(found).toEqual({
+      ...{ timeZone: 'Asia/Tokyo', timeZoneFrom: 'USER.md', problems: [] },
+      // 10:00 in Berlin.
+      due: 'due',
+    });
+  });
+
+  it('[H11] is that of the settings where they name one, which is said', async () => {
+    const found = await zoneOf(false, '- **Timezone:** Asia/Tokyo\n');
+    expect(found).toMatchObject({ timeZone: 'Europe/Berlin', problems: [], due: 'not-yet' });
+    expect(found.timeZoneFrom).toContain('agent.timeZone of the settings');
+    expect(found.timeZoneFrom).toContain('Asia/Tokyo');
+  });
+
+  it('[H11] is a problem where USER.md names none that is known', async () => {
+    const found = await zoneOf(true, '- **Timezone:** my place\n');
+    expect(found).toMatchObject({ timeZone: 'Europe/Berlin', due: 'not-yet' });
+    expect(found.problems.join()).toContain('USER.md: "my place" is no time zone');
+  });
+});
+
 describe('heartbeat-state.json', () => {
   it('[H02] [W01] of OpenClaw decides which of its tasks is the most overdue', async () => {
     scene = await openHeartbeatScene();

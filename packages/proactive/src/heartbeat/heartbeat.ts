@@ -11,7 +11,7 @@ import { restrictView, type WorkspaceView } from '@parley/workspace';
 import { type AlertChat, type FindTarget, reportFailures } from '../alerts.ts';
 import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
 import { languageInProfile, languageOf, wordsOf } from './language.ts';
-import { readTasks } from './read-tasks.ts';
+import { readHeartbeatFiles } from './read-files.ts';
 import { groupText, makeReport, reportText, statusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
 import {
@@ -23,23 +23,16 @@ import {
   type TaskOutlook,
   uncheckable,
 } from './run.ts';
-import { type HeartbeatState, lastRunsOf, openStateFile } from './state.ts';
-import {
-  describeTaskProblem,
-  HEARTBEAT_READS,
-  OPENCLAW_STATE_FILE,
-  PROFILE_FILE,
-  type StandingTask,
-  TASKS_FILE,
-} from './task.ts';
+import { lastRunsOf, openStateFile } from './state.ts';
+import { HEARTBEAT_READS, OPENCLAW_STATE_FILE, PROFILE_FILE, type StandingTask } from './task.ts';
+import type { OwnersZone, SettingsZone } from './time-zone.ts';
 
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats' | 'inbox'>;
   /** `name`: as in the ids of its conversations; absent: the default agent. */
-  readonly agent: {
+  readonly agent: SettingsZone & {
     readonly id: string;
     readonly name?: string | undefined;
-    readonly timeZone: string;
   };
   /** The owner’s. */
   readonly view: WorkspaceView;
@@ -77,19 +70,18 @@ interface RunRequest {
 /** HEARTBEAT.md and heartbeat-state.json as they are now. */
 interface Tasks extends RunFacts {
   readonly problems: readonly string[];
+  readonly context: string | undefined;
+  readonly zone: OwnersZone;
 }
 
-export interface HeartbeatStatus {
+export interface HeartbeatStatus extends Omit<Tasks, 'tasks' | 'at'> {
   readonly plan: HeartbeatPlan | null;
   readonly tasks: readonly TaskOutlook[];
-  readonly state: HeartbeatState;
-  readonly problems: readonly string[];
   readonly tokensToday: number;
 }
 
 const MINUTE_MS = 60_000;
 const MOST_WAITING = 10;
-const WHOLE_FILE = 100_000;
 /** Messages of a chat that show its language. */
 const LATELY = 30;
 const STOPPED = {
@@ -181,6 +173,11 @@ export class Heartbeat {
     };
   }
 
+  /** Where the hours of the owner count. */
+  async timeZone(): Promise<string> {
+    return (await readHeartbeatFiles(this.#view, this.#deps.agent)).zone.timeZone;
+  }
+
   async report(): Promise<HeartbeatReport> {
     return makeReport(this.#deps, await this.status());
   }
@@ -216,10 +213,9 @@ export class Heartbeat {
 
   async #read(): Promise<Tasks> {
     const { store, agent, clock, checkForNews, log } = this.#deps;
-    const file = await this.#view.read(TASKS_FILE, WHOLE_FILE);
-    const { tasks, ...found } = readTasks(file.kind === 'file' ? file.text : '');
+    const { tasks, ...found } = await readHeartbeatFiles(this.#view, agent);
     const problems = [
-      ...found.problems.map(describeTaskProblem),
+      ...found.problems,
       ...tasks.flatMap((task) => uncheckable(task, checkForNews)),
     ];
     if (problems.length > 0 && problems.join() !== this.#lastProblems) {
@@ -227,7 +223,8 @@ export class Heartbeat {
     }
     this.#lastProblems = problems.join();
     const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), tasks);
-    return { tasks, problems, state, at: { now: clock(), clock: zoneClock(agent.timeZone) } };
+    const at = { now: clock(), clock: zoneClock(found.zone.timeZone) };
+    return { ...found, tasks, problems, state, at };
   }
 
   /** Starts the run of at most one task, the most overdue one that can run (H02). */
@@ -267,7 +264,7 @@ export class Heartbeat {
         continue;
       }
       const id = request?.id ?? runId(agent.id, slot?.dueAt ?? now);
-      const order = await this.#orderOf(task, target, state, { id, now });
+      const order = await this.#orderOf(task, target, { ...read, state }, { id, now });
       const started = await store.heartbeats.start(order, slot, now, request?.room);
       if (started !== 'started') return skipped(STOPPED[started]);
       await wake(order.message.conversationId);
@@ -280,14 +277,14 @@ export class Heartbeat {
   async #orderOf(
     task: StandingTask,
     target: AlertChat,
-    state: HeartbeatState,
+    { state, context, zone: { timeZone } }: Tasks,
     { id, now }: { readonly id: string; readonly now: number },
   ): Promise<HeartbeatOrder> {
-    const { id: agent, name: agentName, timeZone } = this.#deps.agent;
+    const { id: agent, name: agentName } = this.#deps.agent;
     const { lastRun = null } = state.tasks.get(task.name) ?? {};
     const last = lastRun === null ? 'never' : wallMinute(lastRun, timeZone);
     const language = await this.languageOf(target);
-    return runOrder(task, target, { id, agent, agentName, lastRun: last, language, now });
+    return runOrder(task, target, { id, agent, agentName, lastRun: last, language, context, now });
   }
 
   /** As USER.md says where the owner is the reader, else that of what was written there lately (H10). */
@@ -314,7 +311,7 @@ export class Heartbeat {
     const now = clock();
     const id = runId(agent.id, plan?.nextAt ?? now);
     const target = choose(found.kind === 'chat' ? found : null);
-    return this.#orderOf(task, target, read.state, { id, now });
+    return this.#orderOf(task, target, read, { id, now });
   }
 
   /**

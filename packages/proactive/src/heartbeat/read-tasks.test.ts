@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROSE_TASK, readTasks } from './read-tasks.ts';
-import { describeTaskProblem, readCadence, readTime, readWindow } from './task.ts';
+import {
+  describeSchedule,
+  describeTaskProblem,
+  readCadence,
+  readTime,
+  readWindow,
+} from './task.ts';
 
 const TEMPLATE = join(import.meta.dirname, '../../../../config/workspace/HEARTBEAT.md');
 const MAIL = '## mail\n- every: 30 min\n- between: 9:00-21:00\n- do: Look through new mail.\n';
@@ -104,6 +110,30 @@ describe('HEARTBEAT.md', () => {
 
   it('[H02] reads Windows line ends and a byte order mark', () => {
     expect(namesOf(`\ufeff${MAIL.replaceAll('\n', '\r\n')}`)).toEqual(['mail']);
+  });
+
+  it.each([
+    ['Monday at 10:00', 'every Monday, 10:00–24:00'],
+    ['weekdays at 9:00', 'Monday to Friday, 09:00–24:00'],
+    ['Mon, Wed, Fri', 'Mon, Wed, Fri'],
+    ['1st of the month', 'on day 1 of each month'],
+    ['2 weeks on Friday', 'every 14 days, Friday'],
+  ])('[H11] [H02] takes %s for how often', (every, schedule) => {
+    const { tasks, problems } = readTasks(`## a\n- every: ${every}\n- do: x\n`);
+    expect(problems).toEqual([]);
+    expect(tasks.map(describeSchedule)).toEqual([schedule]);
+  });
+
+  it.each(['~~mail~~', 'Done', 'Completed tasks'])('[H11] has no task in a section %s', (title) => {
+    const keys = title.startsWith('~') ? '- every: 1 h\n- do: x\n' : '- [x] what is over\n';
+    expect(readTasks(`${MAIL}## ${title}\n${keys}`)).toMatchObject({
+      tasks: [{ name: 'mail' }],
+      problems: [],
+    });
+  });
+
+  it('[H11] keeps a task of Parley that is called like a section of what is done', () => {
+    expect(namesOf(`## archive\n- every: 1 day\n- do: Pack it.\n`)).toEqual(['archive']);
   });
 
   it('[H02] keeps line numbers behind comments', () => {

@@ -1,11 +1,11 @@
 import { HEARTBEAT_ROUTINES, type NewsCheck } from '@parley/core';
 import { nearest } from '@parley/settings';
-import { type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
-import { cutTasks, DEFAULT_CADENCE, type FileLine } from './cut-tasks.ts';
+import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
+import { cutTasks, PROSE_TASK, type ReadTasks } from './cut-tasks.ts';
+import { type FileLine, isDone, isStruck } from './outline.ts';
 import {
   CADENCE_FORM,
-  type Cadence,
-  cadenceMinutes,
+  DEFAULT_CADENCE,
   FLOOR_MINUTES,
   quoted,
   readCadence,
@@ -15,32 +15,37 @@ import {
   WINDOW_FORM,
   type WrittenCadence,
 } from './task.ts';
+import { isOnlyTime, readTimes, scheduleOf } from './times.ts';
 
-/** What the one task of a file without tasks is called. */
-export const PROSE_TASK = 'heartbeat';
-
-interface ReadTasks {
-  readonly tasks: readonly StandingTask[];
-  readonly problems: readonly TaskProblem[];
-}
+export { PROSE_TASK };
 
 /**
  * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, `- tell:`,
- * `- check:`.
- * A file without these keys is cut where it shows its tasks, else it is one task. Nothing but headings and comments
- * is none.
+ * `- check:`. A file without these keys was written for another agent.
+ * @param firstLine the number of the first line, where front matter is above it.
  */
-export function readTasks(text: string): ReadTasks {
-  const file = taskSections(text);
-  const hasKeys = file.sections.some(({ lines }) =>
-    lines.some((line) => !line.fenced && setsKey(line.text)),
-  );
-  if (hasKeys) return readSections(file);
-  const tasks = cutTasks(fileLines(text))?.map((task) => ({
-    ...task,
-    cadence: raised(task.cadence),
-  }));
-  return tasks === undefined ? readProse(file) : { tasks, problems: [] };
+export function readTasks(text: string, firstLine = 1): ReadTasks {
+  const lines = fileLines(text, firstLine);
+  const file = taskSections(lines);
+  if (file.sections.some(isOwnForm)) return readSections(file);
+  const { tasks, problems, ...more } = cutTasks(lines);
+  const notes = [...problems];
+  return { ...more, tasks: tasks.map((task) => raised(task, notes)), problems: notes };
+}
+
+/** Whether a file is in Parley's form, and not another agent's. */
+export function hasOwnForm(text: string): boolean {
+  return taskSections(fileLines(text, 1)).sections.some(isOwnForm);
+}
+
+/** Whether a section sets keys as Parley means them; `Check:` and `Every:` are words of other files, too. */
+function isOwnForm({ lines }: TaskSection): boolean {
+  const words = lines.filter(({ text }) => !NOTHING.test(text));
+  const keys = words.map(({ text, fenced }) => (fenced ? undefined : fieldIn(text)));
+  const isWork = ({ key, value }: SetField) => key === 'do' || (key === 'run' && !/\s/.test(value));
+  const isTime = ({ key }: SetField) => key === 'every' || key === 'between';
+  const set = keys.filter((one) => one !== undefined);
+  return set.some(isWork) || (set.some(isTime) && set.length === words.length);
 }
 
 function readSections({ lead, sections }: Sections): ReadTasks {
@@ -52,7 +57,9 @@ function readSections({ lead, sections }: Sections): ReadTasks {
     problems.push({ line: stray.number, found: quoted(stray.text), expected, effect: 'note' });
   }
   for (const section of sections) {
-    const { name, line } = section;
+    const { name, line, lines } = section;
+    const hasKeys = lines.some(({ text }) => fieldIn(text) !== undefined);
+    if (isStruck(name) || (isDone(name) && !hasKeys)) continue;
     const task = readSection(section, problems);
     if (tasks.some((known) => known.name === name)) {
       const expected = 'a name of its own for each task';
@@ -60,28 +67,6 @@ function readSections({ lead, sections }: Sections): ReadTasks {
     } else if (task !== null) tasks.push(task);
   }
   return { tasks, problems };
-}
-
-/** A file without any key: all its text is the instruction of one task. */
-function readProse({ lead, sections }: Sections): ReadTasks {
-  const lines = [
-    ...lead,
-    ...sections.flatMap(({ line, name, lines: own }) => [
-      { number: line, text: `## ${name}` },
-      ...own,
-    ]),
-  ];
-  const first = lines.find(({ text }) => isWord(text));
-  if (first === undefined) return { tasks: [], problems: [] };
-  const text = lines.map((line) => line.text).join('\n');
-  const task = {
-    name: PROSE_TASK,
-    line: first.number,
-    cadence: DEFAULT_CADENCE,
-    window: WHOLE_DAY,
-    instruction: text.replace(/\n{3,}/g, '\n\n').trim(),
-  };
-  return { tasks: [task], problems: [] };
 }
 
 /** Whether a line says something: no heading, no rule, no empty item. */
@@ -105,21 +90,17 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
   const fail: Fail = (field, expected) => addProblem(field, expected, 'task');
   if (name === '') fail(undefined, 'a name behind "##"');
   const every = fields.get('every');
-  const { cadence = DEFAULT_CADENCE, at } = cadenceOf(every, fail) ?? {};
+  const { cadence = DEFAULT_CADENCE, ...times } = cadenceOf(every, fail) ?? {};
   const task: StandingTask = {
     name,
     line: section.line,
-    cadence: raised(cadence),
-    window: windowOf(fields, at, fail),
+    cadence,
+    window: windowOf(fields, times, fail),
     ...workOf(fields, fail),
     ...namedGroup(fields.get('tell'), fail),
     ...checkOf(fields.get('check'), fail),
   };
-  if (problems.length > known) return null;
-  if (cadenceMinutes(task.cadence) > cadenceMinutes(cadence)) {
-    addProblem(every, `at least ${FLOOR_MINUTES} min; it runs every ${FLOOR_MINUTES} min`, 'note');
-  }
-  return task;
+  return problems.length > known ? null : raised(task, problems, every);
 }
 
 type Fail = (field: TaskField | undefined, expected: string) => void;
@@ -143,33 +124,49 @@ function workOf(
   return { instruction: `(built in: ${name})`, ...(routine !== undefined && { routine }) };
 }
 
-function raised(cadence: Cadence): Cadence {
-  const isTooOften = cadence.kind === 'minutes' && cadence.minutes < FLOOR_MINUTES;
-  return isTooOften ? { kind: 'minutes', minutes: FLOOR_MINUTES } : cadence;
+/** Not more often than H01 allows. */
+function raised(task: StandingTask, problems: TaskProblem[], every?: TaskField): StandingTask {
+  const { cadence, name, line } = task;
+  if (cadence.kind !== 'minutes' || cadence.minutes >= FLOOR_MINUTES) return task;
+  const found = quoted(every?.text ?? `every ${cadence.minutes} min`);
+  const expected = `at least ${FLOOR_MINUTES} min; it runs every ${FLOOR_MINUTES} min`;
+  problems.push({ line: every?.line ?? line, task: name, found, expected, effect: 'note' });
+  return { ...task, cadence: { kind: 'minutes', minutes: FLOOR_MINUTES } };
 }
 
-function cadenceOf(field: TaskField | undefined, fail: Fail): WrittenCadence | undefined {
+/** `30 min`, `daily at 3:00`, and days of the week or month: `Monday at 10:00`, `weekdays`. */
+function cadenceOf(field: TaskField | undefined, fail: Fail): WrittenEvery | undefined {
   if (field === undefined) return undefined;
   const cadence = readCadence(field.text);
-  if (cadence === null) fail(field, `how often, ${CADENCE_FORM}`);
-  return cadence ?? undefined;
+  if (cadence !== null) return cadence;
+  const read = readTimes(`every ${field.text.replace(/^every\s+/i, '')}`);
+  const { hours, unclear, ...times } = read?.times ?? {};
+  if (read === null || !isOnlyTime(read.rest) || (hours ?? unclear) !== undefined) {
+    fail(field, `how often, ${CADENCE_FORM}`);
+    return undefined;
+  }
+  return { ...times, cadence: scheduleOf(times).schedule.cadence };
+}
+
+interface WrittenEvery extends WrittenCadence {
+  readonly on?: DayRule;
 }
 
 /** The hours of `between`; `daily at 3:00` starts then, and ends with these or with the day. */
 function windowOf(
   fields: ReadonlyMap<TaskKey, TaskField>,
-  at: number | undefined,
+  { at, on }: Omit<WrittenEvery, 'cadence'>,
   fail: Fail,
 ): DayWindow {
   const field = fields.get('between');
   const hours = field === undefined ? WHOLE_DAY : readWindow(field.text);
   if (field !== undefined && hours === null) fail(field, WINDOW_FORM);
-  const window = hours ?? WHOLE_DAY;
+  const window = { ...(hours ?? WHOLE_DAY), ...(on !== undefined && { on }) };
   if (at === undefined) return window;
   const crosses = window.to < window.from;
   const isIn = crosses ? at >= window.from || at < window.to : at >= window.from && at < window.to;
   if (!isIn && field !== undefined) fail(field, 'hours that the time of "every" lies in');
-  return { from: at, to: window.to };
+  return { ...window, from: at };
 }
 
 function namedGroup(field: TaskField | undefined, fail: Fail): Pick<StandingTask, 'tell'> {
@@ -203,9 +200,15 @@ const KEY_LINE = /^ {0,3}[-*+][ \t]+[*_`]*([A-Za-z][A-Za-z _-]{0,30}?)[*_`]*[ \t
 /** A line that asks for nothing: blank, or a heading of another level. */
 const NOTHING = /^\s*(?:#{1,6}(?:\s.*)?)?$/;
 
-/** Whether a line sets a key: that is what makes a section a task and not prose. */
-function setsKey(line: string): boolean {
-  return keyOf(KEY_LINE.exec(line)?.[1] ?? '') !== undefined;
+interface SetField {
+  readonly key: TaskKey;
+  readonly value: string;
+}
+
+function fieldIn(line: string): SetField | undefined {
+  const [, written = '', value = ''] = KEY_LINE.exec(line) ?? [];
+  const key = TASK_KEYS.find((one) => one === written.trim().toLowerCase());
+  return key === undefined ? undefined : { key, value: value.trim() };
 }
 
 /** Reads the keys of a section. An instruction ends at the next key. */
@@ -219,10 +222,10 @@ function taskFields(
     problems.push({ line, task: name, found: quoted(found), expected, ...hint, effect: 'note' });
   };
   for (const { number, text, fenced } of lines) {
-    const [, written = '', value = ''] = (fenced ? null : KEY_LINE.exec(text)) ?? [];
-    const key = keyOf(written);
+    const [, written = ''] = (fenced ? null : KEY_LINE.exec(text)) ?? [];
+    const { key, value = '' } = (fenced ? undefined : fieldIn(text)) ?? {};
     if (key !== undefined) {
-      last = { line: number, texts: [value.trim()] };
+      last = { line: number, texts: [value] };
       if (open.has(key)) note(number, text, `"${key}" only once; the first one counts`);
       else open.set(key, last);
       continue;
@@ -248,11 +251,6 @@ function joined([first = '', ...others]: readonly string[]): string {
   return [first, ...others.map((line) => line.slice(indent))].join('\n').trim();
 }
 
-function keyOf(written: string): TaskKey | undefined {
-  const simple = written.trim().toLowerCase();
-  return TASK_KEYS.find((key) => key === simple);
-}
-
 interface TaskSection {
   readonly name: string;
   readonly line: number;
@@ -265,10 +263,10 @@ interface Sections {
 }
 
 /** Cuts the file at its headings of the second level. Comments are taken out, lines keep their numbers. */
-function taskSections(text: string): Sections {
+function taskSections(lines: readonly FileLine[]): Sections {
   const lead: FileLine[] = [];
   const sections: (TaskSection & { readonly lines: FileLine[] })[] = [];
-  for (const line of fileLines(text)) {
+  for (const line of lines) {
     const name = line.fenced ? null : headingOf(line.text);
     if (name !== null) sections.push({ name, line: line.number, lines: [] });
     else (sections.at(-1)?.lines ?? lead).push(line);
@@ -284,7 +282,7 @@ function headingOf(line: string): string | null {
     : (found[1] ?? '').replace(/^[*_`]+|(?<![*_`:])[*_`:]+$/g, '').trim();
 }
 
-function fileLines(text: string): FileLine[] {
+function fileLines(text: string, firstLine: number): FileLine[] {
   const plain = withoutComments(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
   let fence = '';
   return plain.split('\n').map((line, index) => {
@@ -292,7 +290,7 @@ function fileLines(text: string): FileLine[] {
     const fenced = fence !== '' || mark !== '';
     if (fence === '') fence = mark;
     else if (mark !== '' && mark.startsWith(fence) && line.trim() === mark) fence = '';
-    return { number: index + 1, text: line, fenced };
+    return { number: index + firstLine, text: line, fenced };
   });
 }
 

@@ -67,6 +67,10 @@ interface RunReport {
  */
 export interface HeartbeatReport {
   readonly timeZone: string;
+  /** Where it is from, where settings and USER.md name one. */
+  readonly timeZoneFrom?: string;
+  /** What HEARTBEAT.md says outside of its tasks; each run is given it. */
+  readonly context?: string;
   readonly plan: {
     readonly enabled: boolean;
     readonly everyMinutes: number;

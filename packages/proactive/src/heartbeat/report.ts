@@ -20,11 +20,11 @@ const MINUTE_MS = 60_000;
 
 export async function makeReport(
   deps: HeartbeatServices,
-  { plan, tasks, state, problems, tokensToday }: HeartbeatStatus,
+  { plan, tasks, state, problems, context, zone, tokensToday }: HeartbeatStatus,
 ): Promise<HeartbeatReport> {
   const { store, agent, settings, clock } = deps;
   const runs = await store.heartbeats.recent(agent.id, RUNS);
-  const at: Looking = { now: clock(), clock: zoneClock(agent.timeZone) };
+  const at: Looking = { now: clock(), clock: zoneClock(zone.timeZone) };
   const tokens = { today: tokensToday, perDay: settings.tokensPerDay };
   const groups = new Map(tasks.map(({ task }) => [task.name, task.tell]));
   const lastRuns = lastRunsOf(state);
@@ -47,7 +47,9 @@ export async function makeReport(
     return { name, schedule: describeSchedule(task), instruction, tell, last, next };
   };
   return {
-    timeZone: agent.timeZone,
+    timeZone: zone.timeZone,
+    ...(zone.why !== undefined && { timeZoneFrom: zone.why }),
+    ...(context !== undefined && { context }),
     plan: planOf(deps, plan, at),
     tokens,
     tasks: await Promise.all(tasks.map(taskReport)),
@@ -253,21 +255,32 @@ const NO_TASKS = `There are no tasks, so nothing is asked of the model. Write th
 \`\`\``;
 
 /** The report as the answer to `/heartbeat`. */
-export function reportText({ plan, tokens, tasks, problems, timeZone }: HeartbeatReport): string {
+export function reportText(report: HeartbeatReport): string {
+  const { plan, tokens, tasks, problems, context } = report;
   const [first] = tasks;
   const names = tasks.slice(NAMED).map(({ name }) => inlineCode(name));
   const wrong = problems.map((one) => `- ${literalLine(one)}`);
   const parts = [
-    `**Heartbeat**: ${plan.text} (${timeZone}).`,
+    `**Heartbeat**: ${plan.text} (${literalLine(zoneText(report))}).`,
     plan.lastSkip !== null && `The last run started no task – ${literalLine(plan.lastSkip)}.`,
     first === undefined && problems.length === 0 && NO_TASKS,
     tasks.slice(0, NAMED).map(taskText).join('\n'),
     names.length > 0 && `And ${names.join(', ')}.`,
+    context !== undefined &&
+      `${countOf(context.split('\n').filter(Boolean).length, 'line')} of HEARTBEAT.md outside of the tasks: given to the run of each.`,
     wrong.length > 0 && ['HEARTBEAT.md needs fixing:\n', ...wrong].join('\n'),
     first &&
       `Today: ${tokens.today} of ${tokens.perDay} tokens. ${inlineCode(`/heartbeat now ${first.name}`)} runs one at once.`,
   ];
   return parts.filter(Boolean).join('\n\n');
+}
+
+/** The time zone, and where it is from where there was a choice. */
+export function zoneText({
+  timeZone,
+  timeZoneFrom,
+}: Pick<HeartbeatReport, 'timeZone' | 'timeZoneFrom'>): string {
+  return timeZoneFrom === undefined ? timeZone : `${timeZone}, from ${timeZoneFrom}`;
 }
 
 /** The same for a group: without the contents of the tasks. */
@@ -286,12 +299,12 @@ function taskText({ name, schedule, tell, last, next }: TaskReport): string {
 
 /** The line of `/status`. */
 export function statusLine(
-  { settings, agent, clock }: HeartbeatServices,
-  { plan, tasks, problems }: HeartbeatStatus,
+  { settings, clock }: HeartbeatServices,
+  { plan, tasks, problems, zone }: HeartbeatStatus,
 ): string {
   const now = clock();
   const nextAt = Math.max(plan?.nextAt ?? now, now);
-  const next = `next ${momentText(nextAt, zoneClock(agent.timeZone), now)}`;
+  const next = `next ${momentText(nextAt, zoneClock(zone.timeZone), now)}`;
   const known = tasks.length === 0 ? 'no tasks' : countOf(tasks.length, 'task');
   const wrong = problems.length === 0 ? '' : `, ${countOf(problems.length, 'problem')}: /heartbeat`;
   return `Heartbeat: ${settings.enabled ? next : 'off'}, ${known}${wrong}`;

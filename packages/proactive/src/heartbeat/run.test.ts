@@ -49,6 +49,55 @@ it('[H02] a task never runs twice within five minutes, whatever its cadence says
 
 type Row = readonly [what: string, beat: Beat, said: string];
 
+const MONDAY = '## plan\n- every: Monday at 10:00\n- do: x\n';
+const WORKDAYS = '## desk\n- every: weekdays\n- between: 9:00-17:00\n- do: x\n';
+const RENT = '## rent\n- every: 1st of the month\n- do: x\n';
+const BINS = '## bins\n- every: 2 weeks on Friday\n- do: x\n';
+
+/** 21 November 2026 is a Saturday. */
+const onDays: readonly Row[] = [
+  [
+    'a Monday, on a Saturday',
+    { file: MONDAY, now: '2026-11-21T12:00Z' },
+    'none (not-yet) until 2026-11-23T09:00',
+  ],
+  ['a Monday, on it', { file: MONDAY, now: '2026-11-23T09:30Z' }, 'plan +30'],
+  [
+    'a Monday that had its run',
+    { file: MONDAY, ran: { plan: '2026-11-23T09:00Z' }, now: '2026-11-23T12:00Z' },
+    'none (done) until 2026-11-30T09:00',
+  ],
+  [
+    'a Monday, with a run on request on a Sunday',
+    { file: MONDAY, ran: { plan: '2026-11-22T12:00Z' }, now: '2026-11-23T10:00Z' },
+    'plan +60',
+  ],
+  [
+    'a Monday that was slept through',
+    { file: MONDAY, ran: { plan: '2026-11-16T09:00Z' }, now: '2026-11-24T10:00Z' },
+    'none (out-of-hours) until 2026-11-30T09:00',
+  ],
+  [
+    'workdays, on a Friday evening',
+    { file: WORKDAYS, ran: { desk: '2026-11-20T09:00Z' }, now: '2026-11-20T18:00Z' },
+    'none (not-yet) until 2026-11-23T08:00',
+  ],
+  [
+    'the first of a month, across the change of the clock',
+    { file: RENT, ran: { rent: '2026-10-01T09:00Z' }, now: '2026-10-20T09:00Z' },
+    'none (not-yet) until 2026-10-31T23:00',
+  ],
+  [
+    'every second Friday',
+    { file: BINS, ran: { bins: '2026-11-20T09:00Z' }, now: '2026-11-27T09:00Z' },
+    'none (done) until 2026-12-03T23:00',
+  ],
+];
+
+it.each(onDays)('[H11] a task of %s', (_what, now, said) => {
+  expect(beat(now)).toBe(said);
+});
+
 const ordinary: readonly Row[] = [
   ['no tasks', { file: '', now: '2026-11-21T12:00Z' }, 'none () until never'],
   ['a task that never ran', { file: MAIL, now: '2026-11-21T12:00Z' }, 'mail +240'],

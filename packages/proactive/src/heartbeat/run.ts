@@ -6,7 +6,14 @@ import {
 } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder } from '@parley/store';
 import type { AlertChat } from '../alerts.ts';
-import { WHOLE_DAY, windowAfter, windowAt, windowOn, type ZoneClock } from '../zone-clock.ts';
+import {
+  dayFrom,
+  WHOLE_DAY,
+  windowAfter,
+  windowAt,
+  windowOn,
+  type ZoneClock,
+} from '../zone-clock.ts';
 import { type HeartbeatState, lastRunsOf } from './state.ts';
 import { cadenceMinutes, describeSchedule, FLOOR_MINUTES, type StandingTask } from './task.ts';
 
@@ -99,7 +106,8 @@ function isFromWrongClock(task: StandingTask, lastRun: number, { clock, now }: L
 function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
   const { cadence, window } = task;
   if (cadence.kind === 'days') {
-    return windowOn(clock, window, dayOf(task, lastRun, clock) + cadence.days).start;
+    const day = dayFrom(window, dayOf(task, lastRun, clock) + cadence.days);
+    return windowOn(clock, window, day).start;
   }
   const wanted = lastRun + Math.max(cadenceMinutes(cadence), FLOOR_MINUTES) * MINUTE_MS;
   const isIn = windowAt(clock, window, wanted) !== null;
@@ -169,6 +177,8 @@ interface NewRun {
   readonly lastRun: string;
   /** Of those who read its alert, where it is known (H10). */
   readonly language?: string | undefined;
+  /** What HEARTBEAT.md says outside of its tasks. */
+  readonly context?: string | undefined;
   readonly now: number;
 }
 
@@ -176,7 +186,7 @@ interface NewRun {
 export function runOrder(
   { name, instruction, routine, ...task }: StandingTask,
   target: AlertChat,
-  { id, agent, agentName, lastRun, language, now }: NewRun,
+  { id, agent, agentName, lastRun, language, context, now }: NewRun,
 ): HeartbeatOrder {
   const schedule = `${describeSchedule(task)}, last run ${lastRun}`;
   return orderIn(target, {
@@ -186,6 +196,7 @@ export function runOrder(
     variables: {
       ...{ task: name, instruction, schedule },
       ...(language && { language }),
+      ...(context && routine === undefined && { context }),
       ...(routine && { routine }),
     },
   });

@@ -37,7 +37,7 @@ describe('heartbeat-state.json', () => {
     ['nothing', '', null, 0],
     ['a text that is no JSON', '{"tasks":', null, 1],
     ['a list', '[1]', null, 1],
-    ['tasks that are a list', '{"tasks":[]}', null, 1],
+    ['tasks that are a list', '{"tasks":[]}', null, 0],
     ['a task that is a text', '{"tasks":{"a":"x"}}', null, 1],
     ['ms', `{"tasks":{"a":{"lastRun":${NOON}}}}`, NOON, 0],
     ['seconds', `{"tasks":{"a":{"lastRun":${NOON / 1000}}}}`, NOON, 0],
@@ -63,6 +63,42 @@ describe('heartbeat-state.json', () => {
         b: { lastRun: null },
       },
       c: 2,
+    });
+  });
+
+  it.each([
+    [
+      'a check of the name tasks',
+      { tasks: { lastRun: NOON / 1000, cadenceMin: 30 }, mail: { lastRun: NOON } },
+    ],
+    ['moments in place of entries', { tasks: { a: '2026-11-21T12:00:00Z', b: NOON } }],
+    [
+      'entries that are not understood',
+      { tasks: { a: 'x', b: { lastRun: 'noon', cadenceMin: 'x' } } },
+    ],
+    ['no object', [1, { a: 2 }]],
+    ['a number for tasks', { tasks: NOON, version: 1 }],
+  ])('[H11] with %s loses nothing when a run is noted', (_what, file) => {
+    const { state } = readHeartbeatState(JSON.stringify(file));
+    const text = heartbeatStateText(withTask(state, 'new', { lastRun: NOON, cadenceMin: 5 }));
+    const leaves = (value: unknown): readonly unknown[] =>
+      typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
+    const written = leaves(JSON.parse(text));
+    for (const leaf of leaves(file)) {
+      const iso =
+        typeof leaf === 'string' && Date.parse(leaf) === NOON ? new Date(NOON).toISOString() : leaf;
+      expect([leaf, iso, new Date(NOON).toISOString()].some((one) => written.includes(one))).toBe(
+        true,
+      );
+    }
+    expect(lastRunsOf(readHeartbeatState(text).state).get('new')).toBe(NOON);
+  });
+
+  it('[H11] that is no JSON is kept as text when a run is noted', () => {
+    const { state, repairs } = readHeartbeatState('{"lastChecks": {"mail": 17');
+    expect(repairs).toHaveLength(1);
+    expect(JSON.parse(heartbeatStateText(state))).toMatchObject({
+      unread: '{"lastChecks": {"mail": 17',
     });
   });
 

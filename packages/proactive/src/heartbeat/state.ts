@@ -9,49 +9,51 @@ interface TaskState {
   readonly lastRun: number | null;
   /** Its cadence in minutes then; null where the file has none. */
   readonly cadenceMin: number | null;
-  /** Other fields, kept unchanged. */
-  readonly more: Readonly<Record<string, unknown>>;
+  /** Other fields, kept unchanged; `was`: what stood in place of the fields above and was not understood. */
+  readonly more: Fields;
 }
 
-/** heartbeat-state.json (H02): readable, and a person may change it. */
+/** heartbeat-state.json (H02): readable, and a person may change it. What is written holds all that was read (H11). */
 export interface HeartbeatState {
   readonly tasks: ReadonlyMap<string, TaskState>;
-  readonly more: Readonly<Record<string, unknown>>;
+  readonly more: Fields;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+const Fields = z.record(z.string(), z.unknown());
 /** The file is complete up to this run; later ones were lost with their process. */
 const NOTED = 'noted';
-const Fields = z.record(z.string(), z.unknown());
+/** Where tasks stand in a file whose `tasks` is something else, such as the last run of a check of that name. */
+const BESIDE = 'parleyTasks';
 /** A smaller number of ms would be in 1973 or earlier: it is one of seconds. */
 const FIRST_MS = 100_000_000_000;
 const LAST_MS = 8_640_000_000_000_000;
 
-/** Reads the file; a damaged one gives a state and the list of repairs, in sentences. */
+/** Reads the file of any agent. `repairs`: what of Parley's own entries is not understood, in sentences. */
 export function readHeartbeatState(text: string): {
   readonly state: HeartbeatState;
   readonly repairs: readonly string[];
 } {
   const repairs: string[] = [];
-  const fieldsOf = (value: unknown, repair: string): Record<string, unknown> => {
-    const parsed = Fields.safeParse(value);
-    if (!parsed.success) repairs.push(repair);
-    return parsed.data ?? {};
-  };
   const bare = text.replace(/^\ufeff/, '').trim();
-  const { tasks: written = {}, ...more } = fieldsOf(
-    bare === '' ? {} : parsedJson(bare),
-    `${STATE_FILE} is not an object in JSON; it starts again, as if no task had run.`,
-  );
-  const entries = fieldsOf(
-    written,
-    `${STATE_FILE}: "tasks" is not an object; it starts again, as if no task had run.`,
-  );
+  const parsed = Fields.safeParse(bare === '' ? {} : parsedJson(bare));
+  if (!parsed.success) {
+    repairs.push(`${STATE_FILE} is not an object in JSON; it starts again and keeps the old text.`);
+  }
+  const file = parsed.data ?? { unread: parsedJson(bare) ?? bare };
+  const { [tasksKey(file)]: written = {}, ...more } = file;
   const tasks = new Map<string, TaskState>();
-  for (const [name, value] of Object.entries(entries)) {
-    const task = readTask(name, value, repairs);
-    if (task !== null) tasks.set(name, task);
+  for (const [name, value] of Object.entries(Fields.parse(written))) {
+    tasks.set(name, readTask(name, value, repairs));
   }
   return { state: { tasks, more }, repairs };
+}
+
+/** An entry has times of its own (`{"lastRun": …}`); only a list of tasks holds further entries. */
+function tasksKey({ tasks = {}, [BESIDE]: beside }: Fields): string {
+  const fields = Fields.safeParse(tasks).data;
+  const isEntry = fields === undefined || Object.keys(fields).some((key) => ENTRY_KEY.test(key));
+  return isEntry || beside !== undefined ? BESIDE : 'tasks';
 }
 
 /** The file for this state, readable: one line for each value. */
@@ -61,7 +63,8 @@ export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
     const cadence = task.cadenceMin !== null && { cadenceMin: task.cadenceMin };
     return [name, { lastRun, ...cadence, ...task.more }];
   });
-  return `${JSON.stringify({ tasks: Object.fromEntries(written), ...more }, null, 2)}\n`;
+  const key = 'tasks' in more ? BESIDE : 'tasks';
+  return `${JSON.stringify({ [key]: Object.fromEntries(written), ...more }, null, 2)}\n`;
 }
 
 const NEVER_RAN: TaskState = { lastRun: null, cadenceMin: null, more: {} };
@@ -111,20 +114,22 @@ interface Check {
 }
 
 /** Far more than a hundred tasks have. */
-const MOST_CHECKS = 1_000;
+const MAX_CHECKS = 1_000;
+/** 2001: smaller numbers count something else. */
+const FIRST_CHECK_MS = 1_000_000_000_000;
 
-function checksOf(more: HeartbeatState['more']): Map<string, Check> {
-  const { [NOTED]: _, lastChecks, ...flat } = more;
-  const nested = Fields.safeParse(lastChecks);
-  const entries = Object.entries(nested.success ? nested.data : flat).slice(0, MOST_CHECKS);
-  return new Map(
-    entries.flatMap(([key, written]) => {
-      const { data: fields = { lastRun: written } } = Fields.safeParse(written);
-      const lastRun = momentOf(fields.lastRun ?? fields.lastCheck);
-      if (lastRun === null || lastRun === undefined) return [];
-      return [[key, { lastRun, cadenceMin: fields.cadenceMin }] as const];
-    }),
-  );
+/** `{"email": 1703275200}`, `{"email": {"lastRun": …}}`, also below a key such as `lastChecks`. */
+function checksOf({ [NOTED]: _, ...more }: Fields, isInner = false): Map<string, Check> {
+  const checks = Object.entries(more)
+    .slice(0, MAX_CHECKS)
+    .flatMap(([key, written]): (readonly [string, Check])[] => {
+      const fields = Fields.safeParse(written).data;
+      const time = Object.keys(fields ?? {}).find((name) => TIME_KEY.test(name));
+      const lastRun = momentOf(time === undefined ? written : fields?.[time]) ?? 0;
+      if (lastRun >= FIRST_CHECK_MS) return [[key, { lastRun, cadenceMin: fields?.cadenceMin }]];
+      return fields === undefined || isInner ? [] : [...checksOf(fields, true)];
+    });
+  return new Map(checks);
 }
 
 /** The key with the same words, else the one with the most words that are all in the name. */
@@ -136,13 +141,24 @@ function keyFor(name: string, checks: ReadonlyMap<string, Check>): string | unde
   return fitting.toSorted((a, b) => b.words.length - a.words.length)[0]?.key;
 }
 
-/** `memoryReview`, `memory_reviews` and `Memory review` are the same words. */
+/** Words of one meaning, as other agents name what they check. */
+const MEANINGS: readonly (readonly [RegExp, string])[] = [
+  [/e-?mails?|mails?|inbox|邮件|邮箱|收件箱|posteingang|courriels?|correos?/giu, ' email '],
+  [/calendars?|events?|日历|日程|kalender|termine|calendrier|calendario/giu, ' calendar '],
+  [/tasks?|todos?|任务|待办|aufgaben|tâches|tareas/giu, ' task '],
+  [/systems?|系统|systeme/giu, ' system '],
+  [/memor(?:y|ies)|记忆|gedächtnis|mémoire|memoria/giu, ' memory '],
+  [/weather|天气|wetter|météo|clima|tiempo/giu, ' weather '],
+  [/news|新闻|nachrichten|nouvelles|noticias/giu, ' new '],
+];
+
+/** `memoryReview`, `memory_reviews` and `Memory review` are the same words; `last` and `check` say nothing. */
 function wordsOf(text: string): readonly string[] {
-  const words = text
-    .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu);
-  return (words ?? []).map((word) => word.replace(/(?<=\p{L}{3})s$/u, ''));
+  const spaced = text.replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ');
+  const meant = MEANINGS.reduce((all, [words, meaning]) => all.replace(words, meaning), spaced);
+  const words = meant.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const plain = words.map((word) => word.replace(/(?<=\p{L}{3})s$/u, ''));
+  return plain.filter((word) => !/^(?:last|check(?:ed)?|run|at|time)$/.test(word));
 }
 
 function newestOf(checks: ReadonlyMap<string, Check>): string | undefined {
@@ -157,42 +173,55 @@ export function lastRunsOf({ tasks }: HeartbeatState): ReadonlyMap<string, numbe
   return new Map(runs);
 }
 
+/** Also with lines of comment and commas at the end, as people write it. */
 function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The caller says that it is no JSON.
+  const lenient = text.replace(/^\s*\/\/.*$/gm, '').replace(/,(?=\s*[}\]])/g, '');
+  for (const one of [text, lenient]) {
+    try {
+      return JSON.parse(one);
+    } catch {
+      // The caller says that it is no JSON.
+    }
   }
+  return undefined;
 }
 
-function readTask(name: string, value: unknown, repairs: string[]): TaskState | null {
-  const parsed = Fields.safeParse(value);
-  if (!parsed.success) {
-    repairs.push(`${STATE_FILE}: task ${name} is not an object; it counts as one that never ran.`);
-    return null;
-  }
-  const { lastRun: run, cadenceMin: cadence, ...more } = parsed.data;
+const TIME_KEY =
+  /^(?:last(?:_?(?:run|check(?:ed)?|exec\w*|time|seen))?(?:_?at)?(?:_?ms)?|timestamp)$/i;
+const ENTRY_KEY = new RegExp(`${TIME_KEY.source}|^cadenceMin$`, 'i');
+
+function readTask(name: string, value: unknown, repairs: string[]): TaskState {
+  const fields = Fields.safeParse(value).data ?? { lastRun: value };
+  const time = Object.keys(fields).find((key) => TIME_KEY.test(key));
+  const { lastRun: run = time && fields[time], cadenceMin: cadence, ...more } = fields;
   const lastRun = momentOf(run);
-  if (lastRun === undefined) {
-    repairs.push(
-      `${STATE_FILE}: "lastRun" of task ${name} is no time; it counts as one that never ran.`,
-    );
-  }
   const isCadence = typeof cadence === 'number' && Number.isInteger(cadence) && cadence > 0;
-  if (!isCadence && cadence !== undefined) {
+  const was = {
+    ...(lastRun === undefined && { lastRun: run }),
+    ...(cadence !== undefined && !isCadence && { cadenceMin: cadence }),
+  };
+  if (Object.keys(was).length > 0) {
     repairs.push(
-      `${STATE_FILE}: "cadenceMin" of task ${name} is no whole number of minutes; left out.`,
+      `${STATE_FILE}: ${JSON.stringify(was).slice(0, 80)} of task ${name} is no time and no number of minutes; it is kept as "was", and does not count.`,
     );
   }
-  return { lastRun: lastRun ?? null, cadenceMin: isCadence ? cadence : null, more };
+  const kept = Object.keys(was).length === 0 ? more : { ...more, was };
+  return { lastRun: lastRun ?? null, cadenceMin: isCadence ? cadence : null, more: kept };
 }
 
 /** A moment as text or as a number of ms or s; null if empty, undefined if invalid. */
 function momentOf(written: unknown): number | null | undefined {
   if (written === null || written === undefined || written === '') return null;
-  const number = typeof written === 'number' ? written : Number.NaN;
+  const isNumber =
+    typeof written === 'number' ||
+    (typeof written === 'string' && /^\d{9,}(?:\.\d+)?$/.test(written));
+  const number = isNumber ? Number(written) : Number.NaN;
   const moment =
-    typeof written === 'string' ? Date.parse(written) : number < FIRST_MS ? number * 1000 : number;
+    !isNumber && typeof written === 'string'
+      ? Date.parse(written)
+      : number < FIRST_MS
+        ? number * 1000
+        : number;
   return Number.isFinite(moment) && moment >= 0 && moment <= LAST_MS
     ? Math.round(moment)
     : undefined;
@@ -200,6 +229,13 @@ function momentOf(written: unknown): number | null | undefined {
 
 /** More than a hundred tasks need, in characters. */
 const WHOLE_FILE = 1_000_000;
+
+/** heartbeat-state.json, or where there is none the file of OpenClaw's agents. */
+export async function readStateFile(files: Pick<WorkspaceView, 'read'>): Promise<string> {
+  const own = await files.read(STATE_FILE, WHOLE_FILE);
+  const file = own.kind === 'file' ? own : await files.read(OPENCLAW_STATE_FILE, WHOLE_FILE);
+  return file.kind === 'file' ? file.text : '';
+}
 
 /** The state file of a workspace, through the owner’s view. */
 export function openStateFile(view: WorkspaceView, log: Logger) {
@@ -210,9 +246,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       started: ReadonlyMap<string, number>,
       tasks: readonly StandingTask[],
     ): Promise<HeartbeatState> {
-      const own = await view.read(STATE_FILE, WHOLE_FILE);
-      const file = own.kind === 'file' ? own : await view.read(OPENCLAW_STATE_FILE, WHOLE_FILE);
-      const { state, repairs } = readHeartbeatState(file.kind === 'file' ? file.text : '');
+      const { state, repairs } = readHeartbeatState(await readStateFile(view));
       const said = repairs.join(' ');
       if (said !== '' && said !== lastRepairs) log.warn({ repairs }, `${STATE_FILE} was repaired`);
       lastRepairs = said;

@@ -1,6 +1,6 @@
 import type { HeartbeatRoutine, NewsCheck } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
-import { DAY_MINUTES, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
+import { DAY_MINUTES, type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 
 /** The standing tasks, and when each last ran (H02). */
 export const TASKS_FILE = 'HEARTBEAT.md';
@@ -21,6 +21,9 @@ export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, 
 export type Cadence =
   | { readonly kind: 'minutes'; readonly minutes: number }
   | { readonly kind: 'days'; readonly days: number };
+
+/** How often a task runs that does not say. */
+export const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
 
 /** Minutes that must lie between two runs of a task (H01). */
 export const FLOOR_MINUTES = 5;
@@ -169,10 +172,24 @@ export function describeSchedule({
 }: Pick<StandingTask, 'cadence' | 'window'>): string {
   const hours = `${clockOf(window.from)}–${clockOf(window.to)}`;
   const isWholeDay = window.from === 0 && window.to === DAY_MINUTES;
-  return isWholeDay ? often(cadence) : `${often(cadence)}, ${hours}`;
+  const isEachDay = cadence.kind === 'days' && cadence.days === 1;
+  const days = window.on && daysText(window.on);
+  const isOneDay = isEachDay && window.on?.of === 'week' && window.on.days.length === 1;
+  const often = isEachDay && days !== undefined ? [] : [oftenText(cadence)];
+  const on = days === undefined ? [] : [isOneDay ? `every ${days}` : days];
+  return [...often, ...on, ...(isWholeDay ? [] : [hours])].join(', ');
 }
 
-function often(cadence: StandingTask['cadence']): string {
+const DAY_NAMES = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+function daysText({ of, days }: DayRule): string {
+  if (of === 'month') return `on day ${days.join(', ')} of each month`;
+  if (days.join() === '1,2,3,4,5') return 'Monday to Friday';
+  const names = days.map((day) => DAY_NAMES[day] ?? '');
+  return names.length === 1 ? names.join() : names.map((name) => name.slice(0, 3)).join(', ');
+}
+
+function oftenText(cadence: StandingTask['cadence']): string {
   if (cadence.kind === 'days')
     return cadence.days === 1 ? 'every day' : `every ${cadence.days} days`;
   const { minutes } = cadence;

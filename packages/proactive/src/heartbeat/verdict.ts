@@ -7,6 +7,8 @@ import type { HeartbeatServices } from './heartbeat.ts';
 interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly agent: { readonly timeZone: string };
+  /** That of the owner, where it may be another than the agent's. */
+  readonly timeZone?: () => Promise<string>;
   /** `quietHours` as in the settings: `off`, or `22:00-07:00`. */
   readonly settings: {
     readonly quietHours: string;
@@ -18,7 +20,14 @@ interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
 const LOGGED = 200;
 
 /** Decides whether the answer of a run is sent: not, now, after the quiet hours, or sent already (H03, H04). */
-export function createJudge({ store, agent, settings, clock, log }: JudgeServices): JudgeHeartbeat {
+export function createJudge({
+  store,
+  agent,
+  timeZone = async () => agent.timeZone,
+  settings,
+  clock,
+  log,
+}: JudgeServices): JudgeHeartbeat {
   const hours = readQuietHours(settings.quietHours);
   return async (answer, run): Promise<HeartbeatVerdict> => {
     const verdict = heartbeatVerdict(answer, settings.quietCharacters);
@@ -38,8 +47,8 @@ export function createJudge({ store, agent, settings, clock, log }: JudgeService
       const reason = `it was sent already within ${settings.repeatHours} h`;
       return { state: 'repeated', reason };
     }
-    const heldUntil =
-      run.isUrgent === true ? null : quietUntil(hours, { clock: zoneClock(agent.timeZone), now });
+    const zone = zoneClock(await timeZone());
+    const heldUntil = run.isUrgent === true ? null : quietUntil(hours, { clock: zone, now });
     const held = heldUntil === null ? {} : { heldUntil };
     return { state: 'alerted', text: verdict.text, fingerprint, ...held };
   };

@@ -35,7 +35,7 @@ const toOwner: FindTarget = async () => ({
 /** Opens a scene at 10:00 in Berlin on 21 November 2026, beating every 30 minutes. */
 export async function openHeartbeatScene(
   change: Partial<
-    Pick<HeartbeatServices, 'findTarget' | 'checkForNews' | 'settings' | 'clock'>
+    Pick<HeartbeatServices, 'agent' | 'findTarget' | 'checkForNews' | 'settings' | 'clock'>
   > = {},
 ) {
   let now = Date.parse('2026-11-21T09:00:00Z');

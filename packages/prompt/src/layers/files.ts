@@ -89,8 +89,23 @@ export async function readContextFile(
   if (skipContextFiles && misplaced === undefined) return absent(`${file}: skipContextFiles is on`);
   const found = await context.view.read(file, limit);
   if (found.kind === 'file') return found;
+  if (found.reason === 'unreadable') return unreadableFile(context, file, found.detail);
   const detail = found.detail === undefined ? '' : ` (${found.detail})`;
   return absent(`${file}: ${found.reason}${detail}`);
+}
+
+/**
+ * What stands in the place of a file that is there and cannot be read (W10): without it the model would act as if the
+ * owner had written nothing.
+ */
+function unreadableFile(
+  { reader }: PromptContext,
+  file: string,
+  detail = 'the disk refuses it',
+): WorkspaceFile {
+  const text = `[${file} is there and cannot be read: ${detail}. If a person relies on what it says, tell them so.]`;
+  const audience = narrowestAudience([], reader);
+  return { kind: 'file', text, source: file, audience, characters: text.length, cut: null };
 }
 
 interface WorkspaceFileLayer {
@@ -111,14 +126,20 @@ export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer)
     async render(context, { heading = `## ${file}`, characters, purpose }) {
       const found = await readContextFile(context, file, characters);
       if ('absent' in found) return found;
-      return { ...found, text: `${heading}\n${withPurpose(file, found.text, purpose)}` };
+      return { ...found, text: `${heading}\n${withPurpose(file, found, purpose)}` };
     },
   };
 }
 
 /** The text of a file under what it is for; Parley knows nothing of other files. */
-function withPurpose(file: string, text: string, purpose = USES[file]?.purpose): string {
-  return `${purpose === undefined ? '' : `Purpose: ${purpose}\n\n`}${pointToTools(text)}`;
+function withPurpose(
+  file: string,
+  { text, warning }: WorkspaceFile,
+  purpose = USES[file]?.purpose,
+): string {
+  const doubt = warning === undefined ? '' : `\n\n[About ${file}: ${warning}]`;
+  const heading = purpose === undefined ? '' : `Purpose: ${purpose}\n\n`;
+  return `${heading}${pointToTools(text)}${doubt}`;
 }
 
 /** Several files of the workspace in one section, under limits for each and for all (P04, P07). */
@@ -132,9 +153,7 @@ export const workspaceContextLayer: Layer = {
     const { found, missing } = await readWithin(context, files, options);
     if (found.length === 0) return absent(missing.join('; ') || 'the layout names no files');
     const root = `Workspace root: ${shownWorkspace(context)}`;
-    const sections = found.map(
-      (file) => `## ${file.source}\n${withPurpose(file.source, file.text)}`,
-    );
+    const sections = found.map((file) => `## ${file.source}\n${withPurpose(file.source, file)}`);
     const text = [`${heading}\n${root}`, ...sections].join('\n\n');
     const source = found.map((file) => file.source).join(', ');
     return { text, source, audience: narrowestAudience(found, context.reader), cut: cutOf(found) };
@@ -227,7 +246,7 @@ const workflowLayer: Layer = {
         : await readContextFile(context, file, characters);
     const steps = `${heading}\n${WORKFLOW}`;
     if ('absent' in own) return forEveryone(steps);
-    const rules = `## ${own.source}\n${withPurpose(own.source, own.text)}`;
+    const rules = `## ${own.source}\n${withPurpose(own.source, own)}`;
     return { ...own, text: `${steps}\n\n${rules}` };
   },
 };

@@ -203,18 +203,25 @@ function voiceOf({ language = 'the language of those who read it' }: HeartbeatNo
   return `What you write is in your own voice, as in any other answer, and in ${language}.`;
 }
 
+/** Rules of the file are no further tasks; Parley has chosen this one and keeps its times itself. */
+function rulesOf({ context }: HeartbeatNote): string {
+  return context === undefined
+    ? ''
+    : `What HEARTBEAT.md says besides, for all of its tasks. Do nothing of it but heed it in this one:\n${context}\n\n`;
+}
+
 /** What a heartbeat is for and which task is due; on heartbeat turns alone (H05). */
 export const heartbeatLayer: Layer = {
   id: 'heartbeat',
   volatility: 'turn',
   placement: 'system',
   modes: ['full', 'minimal'],
-  render({ facts, heartbeat, reader }, { heading = '## Heartbeat' }) {
+  render({ facts, heartbeat, reader }, { heading = '## Heartbeat', rules = true }) {
     if (!facts.heartbeat) return absent('not a heartbeat turn');
     const due =
       heartbeat === undefined
         ? ''
-        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${voiceOf(heartbeat)}`;
+        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rules ? rulesOf(heartbeat) : ''}${voiceOf(heartbeat)}`;
     return forChat(
       reader,
       `${heading}\n${HEARTBEAT_INTRO}${due}`,

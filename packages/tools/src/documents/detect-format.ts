@@ -1,3 +1,5 @@
+import { decodeText } from '@parley/core/encoding';
+
 /** What a file is, by its first bytes; a declared name or type proves nothing. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
 
@@ -7,12 +9,23 @@ interface AudioType {
   readonly extension: string;
 }
 
+/** How much of a file tells whether it is text, in bytes. */
+const LOOKED_AT = 64 * 1_024;
 /** PDF readers accept their mark this far from the beginning. */
 const PDF_MARK_WITHIN = 1_024;
-/** How much of a file decides whether it is text, in bytes. */
-const LOOKED_AT = 64 * 1_024;
 /** The compound files of Office before 2007, and of encrypted ones since. */
 const COMPOUND = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+
+/** The beginnings of programs, archives and databases, some of which have hardly a byte that text has not. */
+const PROGRAMS = [
+  '\u007fELF',
+  'MZ\u0090\0',
+  '\u001f\u008b',
+  'SQLite format 3\0',
+  '\0asm',
+  '7z\u00bc\u00af',
+  'Rar!',
+];
 
 /** Detects the format of a file. */
 export function detectFormat(bytes: Uint8Array): FileFormat {
@@ -20,6 +33,7 @@ export function detectFormat(bytes: Uint8Array): FileFormat {
   if (has(bytes, 0, 'PK\u0003\u0004') || has(bytes, 0, 'PK\u0005\u0006')) return 'zip';
   if (COMPOUND.every((byte, at) => bytes[at] === byte)) return 'old-office';
   if (has(bytes, 0, '{\\rtf')) return 'rtf';
+  if (PROGRAMS.some((mark) => has(bytes, 0, mark))) return 'binary';
   return looksLikeText(bytes) ? 'text' : 'binary';
 }
 
@@ -51,17 +65,19 @@ function isMpegFrame(bytes: Uint8Array): boolean {
   return first === 0xff && (second & 0xe0) === 0xe0 && (second & 0x06) !== 0;
 }
 
-/** No NUL and hardly any control character, unless it says that it is UTF-16. */
+/**
+ * Whether a file is text in some encoding. NULs alone do not make it binary: a log that was open when the power went
+ * has a block of them.
+ */
 function looksLikeText(bytes: Uint8Array): boolean {
-  if (has(bytes, 0, '\u00ff\u00fe') || has(bytes, 0, '\u00fe\u00ff')) return true;
-  const beginning = bytes.subarray(0, LOOKED_AT);
-  let controls = 0;
-  for (const byte of beginning) {
-    if (byte === 0) return false;
-    const isSpace = byte >= 9 && byte <= 13;
-    if (byte < 32 && !isSpace && byte !== 27) controls += 1;
-  }
-  return controls * 100 <= beginning.length;
+  const isCut = bytes.length > LOOKED_AT;
+  const { text, certainty } = decodeText(bytes.subarray(0, LOOKED_AT), { isCut });
+  if (certainty === 'none') return false;
+  const rest = text.replaceAll('\0', '');
+  if (rest === '' && text !== '') return false;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: What text files do not have.
+  const controls = rest.match(/[\u0001-\u0007\u000e-\u001a\u001c-\u001f]/g)?.length ?? 0;
+  return controls * 100 <= rest.length;
 }
 
 /** Whether bytes have this mark, in Latin-1, at a place. */

@@ -7,8 +7,10 @@ export type DocumentText =
       readonly next: number | null;
       /** How long the text is up to the last page that was read, in characters. */
       readonly length: number;
-      /** Pages after that one; 0: it was read to its end. */
+      /** Pages, chapters or messages after that one; 0: it was read to its end. */
       readonly pagesLeft: number;
+      /** What is doubtful about how it was decoded, as a sentence (W10); null: nothing. */
+      readonly warning: string | null;
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -34,14 +36,14 @@ export const ENCRYPTED = 'it is protected with a password';
 export function documentText(
   whole: string,
   { from = 0, characters }: DocumentLimits,
-  pagesLeft = 0,
+  { pagesLeft = 0, warning = null }: { pagesLeft?: number; warning?: string | null } = {},
 ): DocumentText {
   const text = whole.toWellFormed().replaceAll('\r\n', '\n').trim();
   if (text === '') return refused('there is no text in it');
   const end = wholeCharacter(text, Math.min(from + characters, text.length));
   const next = end < text.length ? end : null;
   const part = text.slice(from, end).toWellFormed();
-  return { kind: 'text', text: part, next, length: text.length, pagesLeft };
+  return { kind: 'text', text: part, next, length: text.length, pagesLeft, warning };
 }
 
 /** The same place, or the one before it where it would cut a character in two. */

@@ -14,7 +14,12 @@ describe('the text of a document', () => {
   it.each([
     ['plain text', strToU8('one\r\ntwo\n'), 'one\ntwo'],
     ['a CSV file', strToU8('a;b\n1;2'), 'a;b\n1;2'],
-    ['an HTML page, as its source', strToU8('<p>hi</p>'), '<p>hi</p>'],
+    ['an HTML page', strToU8('<p>hi <b>you</b></p>'), 'hi **you**'],
+    [
+      'RTF',
+      strToU8("{\\rtf1\\ansi\\ansicpg1252{\\fonttbl\\f0 Arial;}Gr\\'fc\\'dfe\\par \\u8364?}"),
+      'Grüße\n€',
+    ],
     ['UTF-8 with its mark', strToU8('\ufeffGrüße'), 'Grüße'],
     ['UTF-16', bytes(0xff, 0xfe, 0x48, 0, 0x69, 0), 'Hi'],
     ['the Windows code page', bytes(0x47, 0x72, 0xfc, 0xdf, 0x65), 'Grüße'],
@@ -50,7 +55,6 @@ describe('the text of a document', () => {
   it.each([
     ['a program', bytes(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), /none of those that I can read: PDF/],
     ['an old Office file', compound, /old Office format/],
-    ['RTF', strToU8('{\\rtf1 hello}'), /old RTF format/],
     ['an archive', zipOf({ 'a.xml': 'x' }), /archive/],
     ['an empty file', bytes(), /no text/],
     ['a scan', aPdf(['']), /a scan/],

@@ -7,8 +7,10 @@ import {
   ENCRYPTED,
   refused,
 } from './document-text.ts';
+import { readText } from './plain-text.ts';
 
-const ONES_I_CAN_READ = 'PDF, docx, xlsx, pptx, OpenDocument and plain text';
+const ONES_I_CAN_READ =
+  'PDF, docx, xlsx, pptx, OpenDocument, EPUB, RTF, mail, calendars, contacts, HTML and plain text';
 
 /**
  * The text of a document, by what its bytes are. Takes as long as it takes and trusts the file with
@@ -25,11 +27,11 @@ export async function extractText(
       case 'zip':
         return await (await import('./office.ts')).readOffice(bytes, limits);
       case 'text':
-        return readPlain(bytes, limits);
+        return await readText(bytes, limits);
       case 'old-office':
-        return refused(isEncryptedPackage(bytes) ? ENCRYPTED : oldFormat('Office'));
+        return refused(isEncryptedPackage(bytes) ? ENCRYPTED : OLD_OFFICE);
       case 'rtf':
-        return refused(oldFormat('RTF'));
+        return documentText(await rtfOf(bytes), limits);
       case 'binary':
         return refused(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
     }
@@ -39,8 +41,12 @@ export async function extractText(
   }
 }
 
-function oldFormat(name: string): string {
-  return `it is in an old ${name} format; I can read ${ONES_I_CAN_READ}`;
+const OLD_OFFICE = `it is in an old Office format; I can read ${ONES_I_CAN_READ}`;
+
+/** The bytes are ASCII and say themselves what the others are. */
+async function rtfOf(bytes: Uint8Array): Promise<string> {
+  const { rtfText } = await import('./rtf.ts');
+  return rtfText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'));
 }
 
 /** Office writes an encrypted document as a compound file with a stream of this name, in UTF-16. */
@@ -48,25 +54,6 @@ function isEncryptedPackage(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(
     Buffer.from('EncryptedPackage', 'utf16le'),
   );
-}
-
-/**
- * Plain text and everything that is read as such: Markdown, CSV, JSON, HTML and program source. In
- * UTF-8 or UTF-16 with its mark; whatever else there is, is most often the Windows code page.
- */
-function readPlain(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
-  return documentText(decode(bytes), limits);
-}
-
-function decode(bytes: Uint8Array): string {
-  const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes); // The decoder's only way to say "not UTF-8".
-  }
 }
 
 /** Most pages that are read of one document; before that, time is up for most. */
@@ -98,5 +85,5 @@ async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<Docum
     pages.push(text);
   }
   if (length === 0) return refused('it holds pictures of pages only, no text (a scan)');
-  return documentText(pages.join('\n\n'), limits, pdf.numPages - pages.length);
+  return documentText(pages.join('\n\n'), limits, { pagesLeft: pdf.numPages - pages.length });
 }

@@ -1,3 +1,4 @@
+import { decodeText } from '@parley/core/encoding';
 import { unzipSync, zipSync } from 'fflate';
 import { Parser } from 'htmlparser2';
 import {
@@ -8,6 +9,7 @@ import {
   ENCRYPTED,
   refused,
 } from './document-text.ts';
+import { EPUB_PARTS, isEpub, readEpub } from './epub.ts';
 
 const NOT_A_DOCUMENT = 'it is an archive, and I cannot look into those';
 
@@ -17,6 +19,7 @@ const KINDS: readonly {
   readonly parts: RegExp;
   readonly read: (members: Members, limits: DocumentLimits) => DocumentText | Promise<DocumentText>;
 }[] = [
+  { is: isEpub, parts: EPUB_PARTS, read: readEpub },
   {
     is: (names) => names.includes('mimetype'),
     parts: /^(?:mimetype|content\.xml|META-INF\/manifest\.xml)$/,
@@ -45,7 +48,7 @@ const KINDS: readonly {
 type Members = ReadonlyMap<string, Uint8Array>;
 
 /**
- * The text of a docx, xlsx, pptx or OpenDocument file, recognized by content. Only the XML
+ * The text of a docx, xlsx, pptx, OpenDocument or EPUB file, recognized by content. Only the XML
  * with the text is unpacked, never pictures. Throws for a damaged one.
  */
 export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
@@ -169,7 +172,7 @@ function isWord(names: readonly string[]): boolean {
 /** The text of a Word document, a paragraph a line; null when it is none. Without notes and what was deleted. */
 function wordText(members: Members): string | null {
   const [, bytes] = [...members].find(([name]) => MAIN.test(name)) ?? [];
-  const xml = new TextDecoder().decode(bytes);
+  const xml = decodeText(bytes ?? new Uint8Array()).text;
   const prefix = NAMESPACE.exec(xml.slice(0, DECLARED_WITHIN))?.[1];
   if (prefix === undefined) return null;
   const named = (...names: string[]) => names.map((name) => `${prefix}:${name}`);
@@ -189,12 +192,11 @@ const TEXT = new Set(['a:t']);
 
 /** The text of a slide show, slide by slide in the order of their numbers. */
 function slidesText(members: Members): string {
-  const decoder = new TextDecoder();
   return [...members]
     .map(([name, bytes]) => ({ number: Number(SLIDE.exec(name)?.[1]), bytes }))
     .filter(({ number }) => number > 0)
     .toSorted((one, other) => one.number - other.number)
-    .map(({ number, bytes }) => `# Slide ${number}\n${slideText(decoder.decode(bytes))}`)
+    .map(({ number, bytes }) => `# Slide ${number}\n${slideText(decodeText(bytes).text)}`)
     .join('\n\n');
 }
 
@@ -210,8 +212,7 @@ const PARAGRAPHS = new Set(['text:p', 'text:h']);
 
 /** The text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as lines with tabs. */
 function readOpenDocument(members: Members, limits: DocumentLimits): DocumentText {
-  const decoder = new TextDecoder();
-  const read = (name: string): string => decoder.decode(members.get(name) ?? new Uint8Array());
+  const read = (name: string): string => decodeText(members.get(name) ?? new Uint8Array()).text;
   if (!read('mimetype').startsWith('application/vnd.oasis.opendocument.')) return refused(DAMAGED);
   if (read('META-INF/manifest.xml').includes('encryption-data')) return refused(ENCRYPTED);
   const content = read('content.xml');

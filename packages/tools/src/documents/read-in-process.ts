@@ -64,7 +64,18 @@ export function mostOutput(characters: number): number {
 /** Documents of which the text is extracted; started with from where, and how many characters. */
 export const DOCUMENTS: ProcessKind<DocumentText> = {
   entry: moduleUrl('document-process', new URL('./document-process.ts', import.meta.url)),
-  libraries: ['fflate', 'htmlparser2', 'read-excel-file/node', 'unpdf'],
+  libraries: [
+    '@mozilla/readability',
+    'fflate',
+    'htmlparser2',
+    'jschardet',
+    'linkedom',
+    'postal-mime',
+    'read-excel-file/node',
+    'turndown',
+    'turndown-plugin-gfm',
+    'unpdf',
+  ],
   result: z.discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('text'),
@@ -72,6 +83,7 @@ export const DOCUMENTS: ProcessKind<DocumentText> = {
       next: z.int().min(0).nullable(),
       length: z.int().min(0),
       pagesLeft: z.int().min(0),
+      warning: z.string().max(500).nullable(),
     }),
     z.strictObject({ kind: z.literal('refused'), reason: z.string().max(500) }),
   ]),
@@ -193,7 +205,9 @@ function readable<Result>({ entry, libraries, isNative = false }: ProcessKind<Re
   });
   const sources = isBundle
     ? [dirname(fileURLToPath(entry))]
-    : [DOCUMENTS.entry, entry].map((url) => dirname(dirname(fileURLToPath(url))));
+    : [DOCUMENTS.entry, entry, import.meta.resolve('@parley/core/encoding')].map((url) =>
+        dirname(dirname(fileURLToPath(url))),
+      );
   return [...new Set([...sources, ...installed])];
 }
 

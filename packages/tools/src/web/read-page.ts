@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { decodeText, encodingWarning } from '@parley/core';
 import { moduleUrl } from '@parley/core/installation';
 import { type AddressRules, WebError } from './addresses.ts';
 import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './fetch.ts';
@@ -13,6 +14,8 @@ export interface WebPage {
   readonly title: string;
   /** Markdown, or the text as it was; never cut. */
   readonly text: string;
+  /** What is doubtful about how its bytes were decoded, as a sentence (W10); absent: nothing. */
+  readonly warning?: string;
 }
 
 /** How pages are read. */
@@ -42,17 +45,22 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
     const resource = await fetchResource(address, limits, signal, rules);
     const url = resource.url.href;
     const type = typeOf(resource);
-    const text = decodeText(resource.bytes, resource.contentType);
+    const declared = charsetOf(resource.contentType);
+    const decoded = decodeText(resource.bytes, { declared });
+    const { text, certainty } = decoded;
+    const warning = encodingWarning(decoded) ?? undefined;
+    const doubt = warning === undefined ? {} : { warning };
     if (HTML.test(type)) {
       const page = await convertPage({ html: text, url }, convertMs, signal);
       return {
         url,
         title: oneLine(page.title).slice(0, LONGEST_TITLE).toWellFormed(),
         text: cleanText(page.markdown),
+        ...doubt,
       };
     }
-    if (!TEXT.test(type) || text.includes('\0')) throw noText(type);
-    return { url, title: '', text: cleanText(text) };
+    if (!TEXT.test(type) || text.includes('\0') || certainty === 'none') throw noText(type);
+    return { url, title: '', text: cleanText(text), ...doubt };
   };
 }
 
@@ -60,8 +68,9 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
 function typeOf({ contentType, bytes }: Resource): string {
   const said = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   if (said !== '' && said !== 'application/octet-stream') return said;
-  if (bytes.includes(0)) return said || 'application/octet-stream';
-  const start = bytes.subarray(0, 512).toString('latin1');
+  const { text, certainty } = decodeText(bytes.subarray(0, 2_048), { isCut: true });
+  if (certainty === 'none' || text.includes('\0')) return said || 'application/octet-stream';
+  const start = text.slice(0, 512);
   return /^\s*<(?:!doctype html|html|head|body)/i.test(start) ? 'text/html' : 'text/plain';
 }
 
@@ -143,37 +152,7 @@ export function oneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ');
 }
 
-/** How far into a page its declared encoding is looked for, in bytes. */
-const LOOKED_AT = 2_048;
-
-/**
- * Bytes as text, in the encoding that the bytes, the server or the page itself name, in this order;
- * UTF-8 otherwise. Never throws: what does not fit becomes a replacement character. Pure.
- */
-function decodeText(bytes: Uint8Array, contentType: string): string {
-  const named = markOf(bytes) ?? inType(contentType) ?? inPage(bytes) ?? 'utf-8';
-  return decoderOf(named).decode(bytes);
-}
-
-function markOf(bytes: Uint8Array): string | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
-  return undefined;
-}
-
-function inType(contentType: string): string | undefined {
+/** The charset that the server states; undefined: none. */
+function charsetOf(contentType: string): string | undefined {
   return /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-}
-
-function inPage(bytes: Uint8Array): string | undefined {
-  const start = new TextDecoder('latin1').decode(bytes.subarray(0, LOOKED_AT));
-  return /<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)/i.exec(start)?.[1];
-}
-
-function decoderOf(label: string): { decode(bytes: Uint8Array): string } {
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return new TextDecoder(); // An unknown encoding is read as the most common one.
-  }
 }

@@ -3,6 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, reasonOf } from '@parley/core';
 import { SKILL_FILE } from '../audience.ts';
+import { textOfFile } from '../file-text.ts';
 import {
   diskReason,
   type FoundFile,
@@ -214,10 +215,9 @@ export async function readSkillFile(
     }
     const bytes = await handle.readFile();
     if (bytes.length > maxBytes) return tooLarge(bytes.length, maxBytes);
-    if (bytes.includes(0)) return refused('not a text file');
-    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    const read = textOfFile(bytes);
+    return read.kind === 'text' ? read : refused(read.detail);
   } catch (error) {
-    if (error instanceof TypeError) return refused('its text is not UTF-8');
     return refused(`it cannot be read (${diskReason(error)})`);
   }
 }

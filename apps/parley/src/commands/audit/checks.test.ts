@@ -46,6 +46,7 @@ function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
       memory: [],
       symlinks: [],
       hardlinks: [],
+      encodings: [],
       promptWrites: [],
       isCut: false,
     },
@@ -150,6 +151,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   'workspace.prompt-changed': { bad: [{}, workspace({ promptWrites: [write] })], good: [{}] },
   'workspace.symlinks': { bad: [{}, workspace({ symlinks: ['a.md'] })], good: [{}] },
   'workspace.hardlinks': { bad: [{}, workspace({ hardlinks: ['a.md'] })], good: [{}] },
+  'workspace.encodings': {
+    bad: [{}, workspace({ encodings: ['a.md: its encoding is not known'] })],
+    good: [{}],
+  },
   'workspace.not-looked-at': { bad: [{}, workspace({ isCut: true })], good: [{}] },
   'access.direct-open': { bad: [open], good: [telegram({ access: { direct: 'allowlist' } })] },
   'access.groups-open': { bad: [open], good: [telegram({ access: { direct: 'open' } })] },

@@ -7,12 +7,14 @@ import type { AuditSeverity } from '@parley/gateway/api';
 import { clearSecretsIn } from '@parley/settings';
 import type { Store } from '@parley/store';
 import {
+  encodingDoubt,
   isGroupFile,
   isMemory,
   readInside,
   type SurveyedEntry,
   skillFolders,
   surveyFolder,
+  textOfFile,
 } from '@parley/workspace';
 import { z } from 'zod';
 import type { DataFolder } from '../../data-folder.ts';
@@ -298,12 +300,15 @@ async function gatherWorkspace(folder: string, now: number) {
   const memory: string[] = [];
   const symlinks: string[] = [];
   const hardlinks: string[] = [];
+  const encodings: string[] = [];
   let read = 0;
   for (const entry of entries) {
     const stat = await lstat(join(folder, entry.name)).catch(() => null);
     if (stat?.isSymbolicLink()) symlinks.push(entry.name);
     const hasTwin = stat?.isFile() === true && stat.nlink > 1;
     if (hasTwin) hardlinks.push(entry.name);
+    const doubt = encodingDoubt(entry);
+    if (doubt !== null) encodings.push(`${entry.name}: ${doubt}`);
     const place = placeOf(entry);
     // Such a file may be MEMORY.md by another name, so only owners are shown it.
     const isPrivate = place === 'private' || (place === 'open' && hasTwin);
@@ -314,8 +319,11 @@ async function gatherWorkspace(folder: string, now: number) {
     else openFiles.push({ name: entry.name, text });
   }
   const isCut = (survey?.isCut ?? false) || read >= MOST_NOTES;
-  /** `memory`: the texts of MEMORY.md and memory/. `isCut`: there is more than was read. */
-  return { openFiles, memory, symlinks, hardlinks, isCut };
+  /**
+   * `memory`: the texts of MEMORY.md and memory/. `encodings`: files that were not decoded without doubt. `isCut`: there
+   * is more than was read.
+   */
+  return { openFiles, memory, symlinks, hardlinks, encodings, isCut };
 }
 
 /** Files of groups/ are shown to one conversation each. */
@@ -329,7 +337,8 @@ function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private
 async function textOf(folder: string, name: string): Promise<string> {
   try {
     const bytes = await readInside(folder, name.split('/'));
-    return bytes.includes(0) ? '' : new TextDecoder().decode(bytes);
+    const read = textOfFile(bytes);
+    return read.kind === 'text' ? read.text : '';
   } catch {
     return '';
   }

@@ -186,6 +186,13 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
       bounded(hardlinks.map((name) => `${name} has a second name.`)),
   },
   {
+    id: 'workspace.encodings',
+    severity: 'warning',
+    holds: 'Every Markdown file of the workspace is read without doubt about its encoding.',
+    remedy: 'Save it as UTF-8 in your editor. A file that cannot be read is not in the prompt.',
+    find: ({ workspace: { encodings } }) => bounded(encodings),
+  },
+  {
     id: 'workspace.not-looked-at',
     severity: 'info',
     holds: 'The whole workspace was looked at.',

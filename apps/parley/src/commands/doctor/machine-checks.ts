@@ -1,13 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { countOf, reasonOf } from '@parley/core';
+import { countOf, reasonOf, systemTime } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
+import { encodingDoubt, openForReading, surveyFolder } from '@parley/workspace';
 import { commandLine } from '../../data-folder.ts';
 import { askGateway } from '../../running-gateway.ts';
 import { allAgents, type LoadedSettings } from '../../settings.ts';
-import { withoutFrontMatter } from '../import/import.ts';
 import { type Check, type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { Situation } from './situation.ts';
 
@@ -21,6 +21,7 @@ export function machineChecks(situation: Situation): readonly Check[] {
     { name: 'port', run: (signal) => portFindings(situation, loaded, signal) },
     { name: 'sandbox', run: () => sandboxFindings(situation, loaded) },
     { name: 'heartbeat', run: () => heartbeatFindings(loaded) },
+    { name: 'files', run: () => fileFindings(loaded) },
     { name: 'audit', run: () => auditFindings(situation, loaded) },
   ];
 }
@@ -45,15 +46,37 @@ async function diskFindings({ folder, loaded }: Situation): Promise<readonly Fin
 /** What of each HEARTBEAT.md cannot be used as it is; an agent without the file has no tasks. */
 async function heartbeatFindings(loaded: LoadedSettings): Promise<readonly Finding[]> {
   const { foreseeTasks } = await import('@parley/proactive');
-  return allAgents(loaded).flatMap(({ name, settings: { agent } }) => {
-    const file = join(agent.workspace, 'HEARTBEAT.md');
-    if (!existsSync(file)) return [];
-    const { tasks, problems } = foreseeTasks(withoutFrontMatter(readFileSync(file, 'utf8')), '');
+  const found = allAgents(loaded).map(async ({ name, settings: { agent } }) => {
+    if (!existsSync(agent.workspace)) return [];
+    const files = await openForReading(agent.workspace, systemTime.clock);
+    const { isThere, tasks, problems } = await foreseeTasks(files, agent);
+    if (!isThere) return [];
     if (problems.length === 0)
       return [ok(`HEARTBEAT.md has ${countOf(tasks.length, 'task')}`, name)];
-    return problems.map((problem) => warning(problem, `Correct ${file}.`, name));
+    const fix = `Correct ${join(agent.workspace, 'HEARTBEAT.md')}, or run "parley heartbeat convert".`;
+    return problems.map((problem) => warning(problem, fix, name));
   });
+  return (await Promise.all(found)).flat();
 }
+
+/** Markdown files of each workspace that cannot be read, or only with a guess about their encoding (W10). */
+async function fileFindings(loaded: LoadedSettings): Promise<readonly Finding[]> {
+  const findings = allAgents(loaded).map(async ({ name, settings: { agent } }) => {
+    const survey = await surveyFolder(agent.workspace, systemTime.clock).catch(() => null);
+    if (survey === null) return [skipped('there is no workspace yet', name)];
+    const doubts = survey.entries.flatMap((entry) => {
+      const doubt = encodingDoubt(entry);
+      return doubt === null ? [] : [`${entry.name}: ${doubt}`];
+    });
+    if (doubts.length === 0) return [ok('every Markdown file is read as it was written', name)];
+    const fix = `Save it as UTF-8 in ${agent.workspace}.`;
+    return doubts.slice(0, MAX_FILES).map((doubt) => warning(doubt, fix, name));
+  });
+  return (await Promise.all(findings)).flat();
+}
+
+/** Of one workspace; what is wrong with more is the same. */
+const MAX_FILES = 10;
 
 async function folderFinding(path: string): Promise<Finding> {
   const there = nearestFolder(path);

@@ -1,3 +1,4 @@
+import { decodeText } from '@parley/core';
 import {
   markedCopy,
   ownersMarks,
@@ -28,7 +29,7 @@ export interface ImportEdits {
 /** Reads the prompt files of a surveyed folder. Throws errors of the file system. */
 export async function importEdits({ folder, entries }: Survey): Promise<ImportEdits> {
   const read = async (name: string): Promise<string> =>
-    new TextDecoder().decode(await readInside(folder, name.split('/')));
+    decodeText(await readInside(folder, name.split('/'))).text;
   const named = (wanted: string): SurveyedEntry | undefined =>
     entries.find(
       ({ name, content }) => name.toLowerCase() === wanted && content.kind === 'markdown',
@@ -49,7 +50,7 @@ export async function importEdits({ folder, entries }: Survey): Promise<ImportEd
       if (split !== undefined) return Buffer.from(split.everyone);
       if (!isMarkedInCopy(name)) return bytes;
       if (name !== user?.name || !takesNotes(user) || taken === '') return markedCopy(bytes);
-      return markedCopy(Buffer.from(`${Buffer.from(bytes).toString().trimEnd()}\n\n${taken}`));
+      return markedCopy(Buffer.from(`${decodeText(bytes).text.trimEnd()}\n\n${taken}`));
     },
   };
 }

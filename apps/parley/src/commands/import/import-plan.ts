@@ -1,6 +1,7 @@
 import { countOf, visibleLine } from '@parley/core';
 import type { foreseeTasks } from '@parley/proactive';
 import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
+import { contextLine } from '../schedule.ts';
 
 /** What the workspace has under the name of a file that could be copied. */
 export type Existing = 'nothing' | 'the-same' | 'a-template' | 'something';
@@ -135,7 +136,8 @@ function useOf(name: string): string {
 function remarkOn(content: SurveyedEntry['content']): string | null {
   if (content.kind !== 'markdown') return null;
   if (content.problem !== null) return `until this is fixed the owner’s alone: ${content.problem}`;
-  return content.isBlank ? 'says nothing yet' : null;
+  if (content.isBlank) return 'says nothing yet';
+  return content.warning;
 }
 
 function firstPart(name: string): string {
@@ -148,7 +150,7 @@ const SUMMED = ['memory', 'skills', 'knowledge'];
 /** `heartbeat`: what its HEARTBEAT.md will be; null where there is none that counts. */
 export function planText(
   { used, ignored, skills, isCut }: ImportPlan,
-  heartbeat: ReturnType<typeof foreseeTasks> | null,
+  heartbeat: Awaited<ReturnType<typeof foreseeTasks>> | null,
 ): string {
   const fresh = used.filter(({ existing }) => existing === 'nothing');
   const kept = used.filter(({ existing }) => existing !== 'nothing');
@@ -178,8 +180,9 @@ export function planText(
 function taskLines({
   tasks,
   isWhole,
+  context,
   problems,
-}: ReturnType<typeof foreseeTasks>): readonly string[] {
+}: Awaited<ReturnType<typeof foreseeTasks>>): readonly string[] {
   const lines = tasks.map(({ name, schedule, lastRun }) => {
     const ran = lastRun === null ? '' : `, last run ${new Date(lastRun).toISOString()}`;
     return line(name, `${schedule}${ran}`);
@@ -188,6 +191,7 @@ function taskLines({
   return [
     ...lines,
     ...(isWhole ? [line('', whole)] : []),
+    ...(context === undefined ? [] : [line('', contextLine(context))]),
     ...problems.map((text) => line('', text)),
   ];
 }

@@ -130,6 +130,17 @@ describe('parley import openclaw', () => {
     );
   });
 
+  it('[H11] [W10] reads HEARTBEAT.md as the heartbeat does: its encoding, its problems, what is outside of its tasks', async () => {
+    const tasks = '# Heartbeat\nBe brief.\n\n- Email: every 30 min\n- Bills: every 2-3 days\n';
+    writeFileSync(join(from, 'HEARTBEAT.md'), Buffer.from(`\ufeff${tasks}`, 'utf16le'));
+    put(join(from, 'USER.md'), '- **Timezone:** the usual\n');
+    await run(false);
+    expect(printed).toMatch(/Email +every 30 min\n +Bills +every 2 days\n/);
+    expect(printed).toContain('1 line outside of the tasks, given to the run of each');
+    expect(printed).toMatch(/HEARTBEAT\.md, line 5, task Bills: found "every 2-3 days"/);
+    expect(printed).toContain('USER.md: "the usual" is no time zone');
+  });
+
   it('copies nothing without --yes', async () => {
     await run(false);
     expect(printed).toContain('Nothing has been copied');

@@ -13,7 +13,7 @@ import { foreseeTasks } from '@parley/proactive';
 import {
   type CopyResult,
   copyIntoWorkspace,
-  readInside,
+  openForReading,
   surveyFolder,
   writeIntoWorkspace,
 } from '@parley/workspace';
@@ -51,7 +51,7 @@ export async function importWorkspace(
   const existing = (name: string) => existingIn(survey.folder, workspace, name, edits);
   const plan = planImport(survey, beside, existing, edits.split);
   print(
-    `The ${AGENTS[agent].name} workspace ${from}\n\n${planText(plan, await heartbeatOf(plan, survey.folder))}`,
+    `The ${AGENTS[agent].name} workspace ${from}\n\n${planText(plan, await heartbeatOf(plan, survey.folder, settings.agent))}`,
   );
   if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
   print(
@@ -68,23 +68,13 @@ function placeText(name: string | undefined, folder: string): string {
 }
 
 /** Null where no HEARTBEAT.md is taken. What it says runs where it is copied, and where it is used in place. */
-async function heartbeatOf({ used }: ReturnType<typeof planImport>, from: string) {
-  const textOf = async (...names: readonly string[]) => {
-    const name = names.find((one) => used.some((file) => file.name === one));
-    const bytes = name === undefined ? null : await readInside(from, name.split('/'));
-    return bytes === null ? null : withoutFrontMatter(Buffer.from(bytes).toString('utf8'));
-  };
-  const text = await textOf('HEARTBEAT.md');
-  if (text === null) return null;
-  return foreseeTasks(
-    text,
-    (await textOf('heartbeat-state.json', 'memory/heartbeat-state.json')) ?? '',
-  );
-}
-
-/** What is left of a file of the workspace without the lines that say who may read it. */
-export function withoutFrontMatter(text: string): string {
-  return text.replace(/^\ufeff?---\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/, '');
+async function heartbeatOf(
+  { used }: ReturnType<typeof planImport>,
+  from: string,
+  settings: Parameters<typeof foreseeTasks>[1],
+) {
+  if (!used.some(({ name }) => name === 'HEARTBEAT.md')) return null;
+  return foreseeTasks(await openForReading(from, systemTime.clock), settings);
 }
 
 interface Copying {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
-import { reasonOf, systemTime } from '@parley/core';
+import { decodeText, reasonOf, systemTime } from '@parley/core';
 import {
   createPlayClock,
   describeDifference,
@@ -162,7 +162,7 @@ function notConnected(reason: string): CliError {
 
 function sceneOf(file: string): Scene {
   try {
-    return readScene(readFileSync(file, 'utf8'));
+    return readScene(decodeText(readFileSync(file)).text);
   } catch (error) {
     throw new CliError('simulate-scene', `${file} cannot be played. ${reasonOf(error)}`, error);
   }

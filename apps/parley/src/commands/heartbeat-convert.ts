@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { proposeTasks, soulDiff } from '@parley/agent';
+import { countOf, reasonOf, silentLogger, silentMeter, systemTime } from '@parley/core';
+import { createChatModel, OFFLINE_MODEL } from '@parley/models';
+import { checkProposal, hasOwnForm } from '@parley/proactive';
+import type { Store } from '@parley/store';
+import type { Workspace } from '@parley/workspace';
+import { type Cli, withStore } from '../cli.ts';
+import { CliError } from '../data-folder.ts';
+import { type ChosenAgent, chosenAgent, scrubOf } from '../settings.ts';
+import { workspaceForCommand } from '../shared-lock.ts';
+import { spendingOf } from '../soul.ts';
+import { visible } from '../terminal/text.ts';
+
+const FILE = 'HEARTBEAT.md';
+const OWNER = { kind: 'owner', conversationId: 'heartbeat' } as const;
+/** As much as the heartbeat reads, in characters. */
+const WHOLE_FILE = 100_000;
+const SHOWN_WORDS = 30;
+
+export interface ConvertFlags {
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  /** A file with the new text, in place of the model's. */
+  readonly from?: string;
+}
+
+/**
+ * `parley heartbeat convert` (H11): a version of HEARTBEAT.md in Parley's form, which the owner approves. Works beside
+ * a running Parley, which reads the file before each run. 0 converted or nothing to do, 1 not, and why is printed.
+ */
+export function convertHeartbeat(cli: Cli, flags: ConvertFlags): Promise<number> {
+  return withStore(cli, async (store, loaded) => {
+    const chosen = chosenAgent(loaded, cli.agent);
+    const { workspace } = await workspaceForCommand(chosen.settings, store);
+    const before = await textToConvert(workspace);
+    if ('done' in before) {
+      cli.print(before.done);
+      return 0;
+    }
+    const ofAll = loaded.settings.spend;
+    const after = await proposalFor(cli, { store, ofAll, ...chosen }, before.text, flags.from);
+    const check = checkProposal(before.text, after);
+    printProposal(cli, before.text, after, check);
+    if (check.refusal !== null) {
+      cli.print(
+        `\nThe proposal is not used: ${visible(check.refusal)}. ${FILE} is as it was; ask again, or write it yourself and give it with --from FILE.`,
+      );
+      return 1;
+    }
+    if (flags.dryRun === true) return 0;
+    if (flags.yes !== true && !(await agrees())) {
+      cli.print(`${FILE} is as it was.`);
+      return 1;
+    }
+    return save(cli, workspace, before.text, after);
+  });
+}
+
+async function textToConvert({ for: viewFor }: Workspace) {
+  const file = await viewFor(OWNER).read(FILE, WHOLE_FILE);
+  if (file.kind === 'absent') {
+    if (file.reason === 'missing' || file.reason === 'empty') {
+      return { done: `There is nothing to convert: ${FILE} asks for nothing.` };
+    }
+    throw refusal(`${FILE} cannot be read: ${file.detail ?? file.reason}. Fix it and try again.`);
+  }
+  const { text, cut } = file;
+  if (cut !== null) {
+    throw refusal(
+      `${FILE} has ${cut.total} characters, and ${cut.shown} are read. Shorten it first.`,
+    );
+  }
+  return hasOwnForm(text) ? { done: `${FILE} is in Parley's form already.` } : { text };
+}
+
+interface Proposer extends ChosenAgent {
+  readonly store: Store;
+  /** The caps that hold for all agents together. */
+  readonly ofAll: ChosenAgent['settings']['spend'];
+}
+
+async function proposalFor(
+  { folder, env, print }: Cli,
+  { store, ofAll, name, settings }: Proposer,
+  text: string,
+  from: string | undefined,
+): Promise<string> {
+  if (from !== undefined) return readProposal(from);
+  if (scrubOf(folder, env)(text) !== text) {
+    throw refusal(
+      `${FILE} holds a secret of the settings, which no model is shown. Take it out first.`,
+    );
+  }
+  const time = systemTime;
+  const chosen = createChatModel(settings.model, {
+    ...{ ...time, logger: silentLogger, settingsFile: folder.settingsFile },
+    timeZone: settings.agent.timeZone,
+    ...(env.OLLAMA_HOST !== undefined && { ollamaHost: env.OLLAMA_HOST }),
+  });
+  await chosen.why;
+  const { model } = chosen;
+  if (model.id === OFFLINE_MODEL) {
+    throw refusal(
+      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or give a text of your own with --from FILE.`,
+    );
+  }
+  print(`${visible(model.id)} reads ${FILE}; that takes up to three minutes.\n`);
+  const named = name === undefined ? undefined : { name, ofAll };
+  const spending = spendingOf(settings, {
+    ...{ store, clock: time.clock, log: silentLogger, named, purpose: 'heartbeat' },
+  });
+  try {
+    const services = { model, ...spending, ...time, meter: silentMeter };
+    return await proposeTasks(services, text, new AbortController().signal);
+  } catch (error) {
+    throw refusal(`The model made no proposal: ${reasonOf(error)}. ${FILE} is as it was.`, error);
+  }
+}
+
+function readProposal(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw refusal(`${path} cannot be read (${reasonOf(error)}). Check the path.`, error);
+  }
+}
+
+function printProposal(
+  { print }: Cli,
+  before: string,
+  after: string,
+  { tasks, problems, lost }: ReturnType<typeof checkProposal>,
+): void {
+  print(visibleLines(soulDiff(before.trimEnd(), after.trimEnd())));
+  print(`\nIt makes ${countOf(tasks.length, 'task')}:`);
+  for (const { name, schedule } of tasks) print(visible(`  ${name}  ${schedule}`));
+  for (const problem of problems) print(visible(`  ${problem}`));
+  if (lost.length === 0) return;
+  const more = lost.length > SHOWN_WORDS ? ` and ${lost.length - SHOWN_WORDS} more` : '';
+  print(
+    visible(`Words of the tasks that it has not: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`),
+  );
+}
+
+function visibleLines(text: string): string {
+  return text.split('\n').map(visible).join('\n');
+}
+
+/** Throws CliError where there is no terminal to ask in. */
+async function agrees(): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw refusal(`Nothing was changed: ${FILE} is replaced after a yes. Add --yes to say it now.`);
+  }
+  const { confirm } = await import('@clack/prompts');
+  return (await confirm({ message: `Use this as ${FILE}?`, initialValue: false })) === true;
+}
+
+/** Below the front matter that it has; the version before is kept. */
+async function save(
+  { print }: Cli,
+  { editor, folder }: Workspace,
+  before: string,
+  after: string,
+): Promise<number> {
+  const file = await editor.read(FILE);
+  const start = file?.text.replaceAll('\r\n', '\n').indexOf(before) ?? -1;
+  const head = start > 0 ? (file?.text.replaceAll('\r\n', '\n').slice(0, start) ?? '') : '';
+  const change = {
+    base: file?.print ?? null,
+    text: `${head}${after}`,
+    by: 'parley heartbeat convert',
+  };
+  const saved = await editor.save(FILE, change);
+  if (saved.kind === 'outdated') {
+    print(`${FILE} was changed meanwhile and is as it is now. Try again.`);
+    return 1;
+  }
+  print(
+    `${FILE} is converted. What it was is kept in ${folder}/.parley/history and on the page Files.`,
+  );
+  return 0;
+}
+
+function refusal(message: string, cause?: unknown): CliError {
+  return new CliError('heartbeat-convert', message, cause);
+}

@@ -1,0 +1,68 @@
+import { decodeAs, type Encoding } from './labels.ts';
+import { plausibility } from './plausible.ts';
+
+/** How much of a file is looked at, in bytes. */
+const SAMPLE_BYTES = 32_768;
+
+/**
+ * Whether bytes switch between character sets by escape sequences, as mail from Japan does (ISO-2022). What colors the
+ * output of programs is another kind of sequence.
+ */
+export function isStateful(bytes: Uint8Array): boolean {
+  if (!bytes.includes(0x1b)) return false;
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: These sequences begin with one.
+  return /\x1b(?:\$[@AB]|\$\([CD]|\$\)[ACEG]|\([IJ])/.test(start) && !/[\x80-\xff]/.test(start);
+}
+
+/**
+ * UTF-16 or UTF-32 without a mark; null: it is neither. Recognized by what only these have, text of which every second
+ * byte is NUL, or text that makes sense in no other way.
+ */
+export function readUnmarkedUnicode(
+  bytes: Uint8Array,
+): { readonly encoding: Encoding; readonly isSure: boolean } | null {
+  if (bytes.length < 4) return null;
+  const sample = bytes.subarray(0, SAMPLE_BYTES);
+  const nuls = countNuls(sample);
+  const wide = UTF_32.find(
+    (encoding) => nuls.all * 3 > sample.length && isText(sample, encoding, 0.8),
+  );
+  if (wide !== undefined) return { encoding: wide, isSure: true };
+  // Half of the bytes of Latin, Greek, Cyrillic, Hebrew and Arabic are control characters. Without them a few words
+  // prove nothing.
+  const hasEvidence = (nuls.all + nuls.controls) * 4 >= sample.length;
+  if (nuls.all === 0 && bytes.length % 2 === 1) return null;
+  if (!hasEvidence && bytes.length < MIN_BYTES) return null;
+  // The high byte of a Latin letter: as many NULs on both sides are something else, such as a log after a crash.
+  const isOneSided = Math.min(nuls.even, nuls.odd) * 3 <= nuls.all;
+  if (!isOneSided) return null;
+  const order = nuls.even > nuls.odd ? UTF_16.toReversed() : UTF_16;
+  const candidates = nuls.all * 20 > sample.length ? order.slice(0, 1) : order;
+  const least = nuls.all * 20 > sample.length ? 0.7 : 0.95;
+  const encoding = candidates.find((one) => isText(sample, one, least));
+  if (encoding === undefined) return null;
+  return { encoding, isSure: hasEvidence || nuls.all > 0 || bytes.length >= SURE_BYTES };
+}
+
+const MIN_BYTES = 16;
+const SURE_BYTES = 48;
+const UTF_32 = ['utf-32le', 'utf-32be'] as const;
+const UTF_16 = ['utf-16le', 'utf-16be'] as const;
+
+/** NULs at even and odd places, and other control characters. */
+function countNuls(bytes: Uint8Array): Record<'even' | 'odd' | 'all' | 'controls', number> {
+  const counts = { even: 0, odd: 0, all: 0, controls: 0 };
+  for (const [at, byte] of bytes.entries()) {
+    if (byte > 0 && byte < 9) counts.controls += 1;
+    if (byte !== 0) continue;
+    counts.all += 1;
+    counts[at % 2 === 0 ? 'even' : 'odd'] += 1;
+  }
+  return counts;
+}
+
+function isText(bytes: Uint8Array, encoding: Encoding, least: number): boolean {
+  const text = decodeAs(encoding, bytes, true);
+  return !text.includes('\uFFFD') && !text.includes('\0') && plausibility(text, encoding) >= least;
+}

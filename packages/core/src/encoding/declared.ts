@@ -1,0 +1,43 @@
+import { decodeAs, type Encoding } from './labels.ts';
+import { plausibility } from './plausible.ts';
+
+/** How far into a file its own statement is looked for, in bytes. */
+const LOOKED_AT = 2_048;
+
+/** The encoding that a file states itself, in the ways of XML, HTML, CSS, Python and editors; undefined: in none. */
+export function declaredInside(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, LOOKED_AT)).toString('latin1');
+  for (const pattern of STATEMENTS) {
+    const label = pattern.exec(start)?.[1];
+    if (label !== undefined) return label;
+  }
+  return undefined;
+}
+
+const STATEMENTS: readonly RegExp[] = [
+  /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)/i,
+  /^\s*<[\s\S]*?<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)/i,
+  /^@charset\s+"([\w.:-]+)"/i,
+  // Of a program's source, in its first two lines (PEP 263), or for an editor.
+  /^(?:[^\n]*\n)?[ \t\f]*(?:#|\/\/|--|;|%|"|\/\*)[^\n]*?coding[:=]\s*([\w.-]+)/,
+  /^BEGIN:V[\s\S]{0,400}?;CHARSET=["']?([\w.:-]+)/i,
+];
+
+/** Bytes are looked at until here. */
+const SAMPLE_BYTES = 65_536;
+
+/**
+ * Whether bytes are plausible in an encoding that something states for them. Statements are often wrong: a server
+ * names one encoding for all files, an editor keeps the line and saves as UTF-8.
+ */
+export function fitsDeclared(bytes: Uint8Array, encoding: Encoding, isCut: boolean): boolean {
+  const isPart = isCut || bytes.length > SAMPLE_BYTES;
+  const text = decodeAs(encoding, bytes.subarray(0, SAMPLE_BYTES), isPart);
+  const replaced = text.split('\uFFFD').length - 1;
+  if (replaced > 0 && replaced * 50 > nonAscii(text)) return false;
+  return plausibility(text, encoding) >= 0.6;
+}
+
+function nonAscii(text: string): number {
+  return text.length - (text.match(/[\0-\x7f]/g)?.length ?? 0);
+}

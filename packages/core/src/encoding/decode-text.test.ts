@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import iconv from 'iconv-lite';
+import { describe, expect, it } from 'vitest';
+import { decodeText, encodingWarning } from './decode-text.ts';
+
+const RUSSIAN = 'Сегодня хорошая погода, поэтому мы пойдём гулять в парк после обеда.';
+const CHINESE = '今天天气很好，我们一起去公园散步吧。请记得带上雨伞。';
+const TAIWANESE = '今天天氣很好，我們一起去公園散步吧。請記得帶上雨傘。';
+const JAPANESE = '今日は天気がいいので、公園まで散歩に行きましょう。傘を忘れないで。';
+const KOREAN = '오늘은 날씨가 좋으니 공원에 산책하러 갑시다. 우산을 잊지 마세요.';
+const POLISH = 'Spotkanie zostało przełożone na środę, ponieważ pociąg się spóźnia. Proszę.';
+const GERMAN =
+  'Die Besprechung fällt aus, weil der Zug aus München später kommt: Schlüssel, Straße.';
+const GREEK = 'Η συνάντηση μεταφέρθηκε για την Τετάρτη, επειδή το τρένο καθυστερεί.';
+const TURKISH = 'Toplantı çarşambaya ertelendi, çünkü tren gecikiyor. İyi günler, ağaç, şimdi.';
+
+/** Texts of a sentence, by the encoding that programs save them in. */
+const SENTENCES: readonly (readonly [encoding: string, saved: string, text: string])[] = [
+  ['gb18030', 'gb18030', CHINESE],
+  ['big5', 'big5', TAIWANESE],
+  ['shift_jis', 'shift_jis', JAPANESE],
+  ['euc-jp', 'euc-jp', JAPANESE],
+  ['euc-kr', 'euc-kr', KOREAN],
+  ['windows-1250', 'win1250', POLISH],
+  ['windows-1251', 'win1251', RUSSIAN],
+  ['windows-1252', 'win1252', GERMAN],
+  ['windows-1253', 'win1253', GREEK],
+  ['windows-1254', 'win1254', TURKISH],
+  ['koi8-r', 'koi8-r', RUSSIAN],
+  ['ibm866', 'cp866', RUSSIAN],
+  ['utf-16le', 'utf-16le', RUSSIAN],
+  ['utf-16be', 'utf-16be', JAPANESE],
+  ['utf-32le', 'utf-32le', KOREAN],
+];
+
+describe('the text of bytes', () => {
+  it.each(SENTENCES)('[W10] is read from %s (saved as %s)', (encoding, saved, text) => {
+    const decoded = decodeText(iconv.encode(text, saved));
+    expect(decoded).toMatchObject({ text, encoding, replaced: 0 });
+  });
+
+  it.each([
+    ['UTF-8', [0xef, 0xbb, 0xbf, 0x68, 0x69]],
+    ['UTF-16LE', [0xff, 0xfe, 0x68, 0, 0x69, 0]],
+    ['UTF-16BE', [0xfe, 0xff, 0, 0x68, 0, 0x69]],
+    ['UTF-32LE', [0xff, 0xfe, 0, 0, 0x68, 0, 0, 0, 0x69, 0, 0, 0]],
+    ['UTF-32BE', [0, 0, 0xfe, 0xff, 0, 0, 0, 0x68, 0, 0, 0, 0x69]],
+  ])('[W10] has no byte order mark of %s', (_name, bytes) => {
+    expect(decodeText(Uint8Array.from(bytes))).toMatchObject({ text: 'hi', certainty: 'sure' });
+  });
+
+  it('[W10] is mail of Japan that switches its character set, and not the colors of a log', () => {
+    const mail = Buffer.from('\u001b$B2q5D\u001b(B OK', 'latin1');
+    expect(decodeText(mail)).toMatchObject({ text: '会議 OK', encoding: 'iso-2022-jp' });
+    const log = Buffer.from('\u001b[31mFehler\u001b[0m: Grüße\u001b(B\n');
+    expect(decodeText(log)).toMatchObject({ encoding: 'utf-8', certainty: 'sure' });
+    const korean = Buffer.from('\u001b$)C\u000e;g6w\u000f', 'latin1');
+    expect(decodeText(korean).certainty).toBe('none');
+  });
+
+  it('[W10] keeps UTF-8 where a few bytes are no part of it, and counts them', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('Müller;Köln;5 €\n'.repeat(20)),
+      Buffer.of(0xff),
+      Buffer.from('Straße\n'),
+    ]);
+    const decoded = decodeText(bytes);
+    expect(decoded).toMatchObject({ encoding: 'utf-8', replaced: 1, certainty: 'sure' });
+    expect(decoded.text.endsWith('\n\uFFFDStraße\n')).toBe(true);
+    expect(encodingWarning(decoded)).toMatch(/^It is UTF-8 with invalid bytes: 1 character could/);
+  });
+
+  it('[W10] does not count a character that a bounded read cut, in any encoding', () => {
+    for (const [, saved, text] of [['', 'utf-8', CHINESE] as const, ...SENTENCES.slice(0, 5)]) {
+      const bytes = iconv.encode(`${text}${text}`, saved).subarray(0, -1);
+      const decoded = decodeText(bytes, { isCut: true });
+      expect([saved, decoded.replaced]).toEqual([saved, 0]);
+      expect(`${text}${text}`.startsWith(decoded.text)).toBe(true);
+    }
+  });
+
+  it('[W10] is not changed by U+FFFD that someone wrote', () => {
+    const decoded = decodeText(Buffer.from('a \uFFFD b'));
+    expect(decoded).toMatchObject({ replaced: 0, certainty: 'sure' });
+    expect(encodingWarning(decoded)).toBeNull();
+  });
+
+  it.each([
+    ['a header', CHINESE.slice(0, 4), 'gb18030', { declared: 'gb2312' }, 'gb18030'],
+    [
+      'XML',
+      `<?xml version="1.0" encoding="windows-1251"?><a>${RUSSIAN.slice(0, 7)}</a>`,
+      'win1251',
+      {},
+      'windows-1251',
+    ],
+    ['HTML', `<html><meta charset="euc-jp"><p>会議</p>`, 'euc-jp', {}, 'euc-jp'],
+    ['CSS', `@charset "shift_jis";\n/* 会議 */`, 'shift_jis', {}, 'shift_jis'],
+    ['Python', `#!/usr/bin/python\n# -*- coding: big5 -*-\nx = '會議'`, 'big5', {}, 'big5'],
+  ])('[W10] is decoded as %s states', (_what, text, saved, hints, encoding) => {
+    const decoded = decodeText(iconv.encode(text, saved), hints);
+    expect(decoded).toMatchObject({ text, encoding, certainty: 'sure' });
+  });
+
+  it('[W10] does not follow a statement that is wrong', () => {
+    const utf8 = Buffer.from(`<?xml version="1.0" encoding="windows-1251"?><a>${CHINESE}</a>`);
+    expect(decodeText(utf8, { declared: 'iso-8859-1' })).toMatchObject({ encoding: 'utf-8' });
+    const gbk = iconv.encode(CHINESE, 'gb18030');
+    expect(decodeText(gbk, { declared: 'utf-8' }).text).toBe(CHINESE);
+    expect(decodeText(gbk, { declared: 'iso-8859-1' }).text).toBe(CHINESE);
+    expect(decodeText(gbk, { declared: 'no-such-charset' }).text).toBe(CHINESE);
+  });
+
+  it('[W10] is found late in a large file', () => {
+    const text = `${'plain line\n'.repeat(100_000)}${RUSSIAN}\n`;
+    expect(decodeText(iconv.encode(text, 'win1251')).text).toBe(text);
+  });
+
+  it('[W10] of a program or a picture is none', () => {
+    const noise = Uint8Array.from({ length: 4_096 }, (_, at) => (at * 7919 + (at >> 3) * 31) % 256);
+    expect(decodeText(noise).certainty).toBe('none');
+    expect(encodingWarning(decodeText(noise))).toContain('cannot be read');
+  });
+
+  it('[W10] of one word is a guess, and says so', () => {
+    const decoded = decodeText(iconv.encode('测试', 'gb18030'));
+    expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });
+    expect(encodingWarning(decoded)).toContain('guessed (GB18030, Simplified Chinese)');
+  });
+});
+
+const WORDS: readonly (readonly [
+  saved: readonly string[],
+  words: readonly string[],
+  glue: string,
+])[] = [
+  [
+    ['gb18030'],
+    '今天 天气 很好 我们 一起 公园 散步 记得 雨伞 下午 可能 会议 星期 上午 二楼 举行'.split(' '),
+    '',
+  ],
+  [
+    ['big5'],
+    '今天 天氣 很好 我們 一起 公園 散步 記得 雨傘 下午 可能 會議 星期 上午 二樓 舉行'.split(' '),
+    '',
+  ],
+  [
+    ['shift_jis', 'euc-jp'],
+    '今日は 天気が いいので 公園まで 散歩に 行きましょう 午後は 雨が 降るかも 会議は'.split(' '),
+    '',
+  ],
+  [
+    ['euc-kr'],
+    '오늘은 날씨가 좋으니 공원에 산책하러 갑시다 오후에는 비가 우산을 회의는'.split(' '),
+    ' ',
+  ],
+  [['win1251', 'koi8-r', 'cp866'], RUSSIAN.split(' '), ' '],
+  [['win1250', 'iso88592'], POLISH.split(' '), ' '],
+  [['win1252'], GERMAN.split(' '), ' '],
+  [['win1253'], GREEK.split(' '), ' '],
+  [['win1254'], TURKISH.split(' '), ' '],
+];
+const written = fc.constantFrom(...WORDS).chain(([saved, words, glue]) =>
+  fc.record({
+    saved: fc.constantFrom(...saved, 'utf-8', 'utf-16le', 'utf-16be', 'utf-32le'),
+    text: fc
+      .array(fc.constantFrom(...words), { minLength: 6, maxLength: 30 })
+      .map((chosen) => `${chosen.join(glue)}\n`),
+  }),
+);
+
+describe('what people write in any encoding', () => {
+  it('[W10] is read as it was written, or said to be a guess', () => {
+    fc.assert(
+      fc.property(written, ({ saved, text }) => {
+        const decoded = decodeText(iconv.encode(text, saved));
+        expect([saved, decoded.certainty === 'sure' ? decoded.text : text]).toEqual([saved, text]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('[W10] loses at most a character to a damaged byte in UTF-8', () => {
+    const damage = fc.record({ at: fc.nat(), to: fc.integer({ min: 0x80, max: 0xff }) });
+    fc.assert(
+      fc.property(fc.array(written, { minLength: 3 }), damage, (parts, { at, to }) => {
+        const text = parts.map((part) => part.text).join('');
+        const bytes = Buffer.from(text);
+        bytes[at % bytes.length] = to;
+        const decoded = decodeText(bytes);
+        const kept = [...decoded.text].filter((character) => character !== '\uFFFD').length;
+        expect(decoded.encoding).toBe('utf-8');
+        expect(kept).toBeGreaterThanOrEqual([...text].length - 2);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

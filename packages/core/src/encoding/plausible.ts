@@ -1,0 +1,192 @@
+import type { Encoding } from './labels.ts';
+
+/** More characters than this say nothing new. */
+const MAX_CHARACTERS = 4_000;
+
+/**
+ * How much a text looks like one that people write, from 0 to 1, by its characters outside of ASCII: frequent
+ * ideographs, letters of one script, small letters that do not turn into capitals within a word. 1 for plain ASCII.
+ * `encoding`: what it was decoded from, which says what is frequent.
+ */
+export function plausibility(text: string, encoding: Encoding): number {
+  let sum = 0;
+  let count = 0;
+  const scripts = new Map<string, number>();
+  let before = ' ';
+  let ascii = 0;
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    if (point >= 0x80) {
+      const script = scriptOf(character);
+      sum += weightOf(character, before, script, encoding);
+      count += 1;
+      if (script !== null) scripts.set(script, (scripts.get(script) ?? 0) + 1);
+      if (count === MAX_CHARACTERS) break;
+    } else if (isOddControl(point)) {
+      sum -= 1;
+      count += 1;
+    } else if (isAsciiLetter(point)) {
+      ascii += 1;
+      if (isForeignLetter(before)) sum -= 0.3;
+    }
+    before = character;
+  }
+  if (count === 0) return 1;
+  const latin = scripts.get('Latin') ?? 0;
+  return (
+    Math.max(0, sum / count) *
+    unity(scripts) *
+    density(latin, ascii) *
+    (isNoLanguage(text) ? 0.4 : 1)
+  );
+}
+
+/**
+ * Letters of languages that have nothing in common: Turkish and Lithuanian look Icelandic as Windows-1252, and Czech has
+ * Slovak letters in the wrong one of two tables.
+ */
+function isNoLanguage(text: string): boolean {
+  const isIcelandic = /[ðþÐÞ]/.test(text);
+  if (isIcelandic && /[üçëàâêîôûñãõ]/i.test(text)) return true;
+  return /[řůě]/i.test(text) && /[ľĺŕ]/i.test(text);
+}
+
+/** Languages in Latin letters have more plain ones than others; the bytes of other scripts look as if they had none. */
+function density(latin: number, ascii: number): number {
+  return latin >= 8 && latin > ascii ? 0.4 : 1;
+}
+
+/** The share of the most frequent script. Ideographs go with kana and with Hangul. */
+function unity(scripts: ReadonlyMap<string, number>): number {
+  let all = 0;
+  let most = 0;
+  const han = scripts.get('Han') ?? 0;
+  for (const [script, count] of scripts) {
+    all += count;
+    most = Math.max(most, script === 'Kana' || script === 'Hangul' ? count + han : count);
+  }
+  return all === 0 ? 1 : most / all;
+}
+
+const SCRIPTS: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['Han', /^[\p{Script=Han}々〇]$/u],
+  ['Kana', /^[\p{Script=Hiragana}\p{Script=Katakana}ー]$/u],
+  ['Latin', /^\p{Script=Latin}$/u],
+  ['Cyrillic', /^\p{Script=Cyrillic}$/u],
+  ['Hangul', /^\p{Script=Hangul}$/u],
+  ['Greek', /^\p{Script=Greek}$/u],
+  ['Hebrew', /^\p{Script=Hebrew}$/u],
+  ['Arabic', /^\p{Script=Arabic}$/u],
+  ['Thai', /^\p{Script=Thai}$/u],
+  ['other', /^\p{L}$/u],
+];
+
+function scriptOf(character: string): string | null {
+  return SCRIPTS.find(([, pattern]) => pattern.test(character))?.[0] ?? null;
+}
+
+function weightOf(
+  character: string,
+  before: string,
+  script: string | null,
+  encoding: Encoding,
+): number {
+  switch (script) {
+    case 'Han':
+      return isFrequentHan(character, encoding) ? 1 : 0.3;
+    case 'Kana':
+      // Chinese standards have kana, too, which hardly any Chinese text uses.
+      if (encoding === 'gb18030' || encoding === 'big5') return 0.3;
+      // Half-width kana take one byte, so that any bytes may look like them.
+      return encoding === 'shift_jis' && /[\uff61-\uff9f]/.test(character) ? 0.6 : 1;
+    case 'Hangul':
+      return hangul().has(character) ? 1 : 0.3;
+    case 'other':
+      return isAsciiLetter(before.codePointAt(0) ?? 0) ? 0.1 : 0.8;
+    case null:
+      return signWeight(character, before);
+    default:
+      return letterWeight(character, before);
+  }
+}
+
+/** A capital after a small letter, or next to a letter of another script, is what a wrong table makes. */
+function letterWeight(character: string, before: string): number {
+  const isCapital = character !== character.toLowerCase();
+  const followsSmall = before !== before.toUpperCase() && /\p{L}/u.test(before);
+  if (isCapital && followsSmall) return 0;
+  const isLatin = /\p{Script=Latin}/u.test(character);
+  if (!isLatin && isAsciiLetter(before.codePointAt(0) ?? 0)) return 0.3;
+  return USUAL_LETTERS.test(character) ? 1 : 0.4;
+}
+
+/** The letters of large languages: each script has many more that hardly any text is made of. */
+const USUAL_LETTERS =
+  /^[\u00aa-\u0233\u0386-\u03ce\u0400-\u045f\u0490\u0491\u05d0-\u05ea\u0621-\u06d5\u0e01-\u0e5b\u1e00-\u1eff]$/;
+
+/** Signs that texts have; others are mostly letters of another table. */
+const COMMON_SIGNS =
+  /^[€£¥§°«»·¿¡©®™–—‘’“”„‚…•№×±²³½¼¾µ\u00a0\u3000-\u3003\u3005-\u3011\u300e\u300f、。・「」『』！？：；（）【】《》〈〉，．～￥％＋－／＝\u060c\u061b\u061f\u20a9\u20ab\u20ac\u20bd\u20ba\u20b4\ufeff\u200b-\u200f]$/u;
+
+function signWeight(character: string, before: string): number {
+  if (/^[\p{M}]$/u.test(character)) return /[\p{L}\p{M}]/u.test(before) ? 0.95 : 0.2;
+  if (/^[\p{Co}\p{Cn}\p{Cc}\uFFFD]$/u.test(character)) return -1;
+  if (/^\p{Extended_Pictographic}$/u.test(character)) return 0.9;
+  const followsLetter = /\p{L}/u.test(before);
+  if (/^[«»“”„‚‘’…–—€°·™®©²³\u00a0\p{Nd}]$/u.test(character)) return 0.9;
+  if (COMMON_SIGNS.test(character))
+    return followsLetter && !/[\u3000-\uffff]/.test(character) ? 0.5 : 0.9;
+  if (/^[\u2500-\u259f]$/.test(character)) return followsLetter ? 0.1 : 0.6;
+  return followsLetter ? 0.2 : 0.5;
+}
+
+function isForeignLetter(character: string): boolean {
+  return /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}]/u.test(character);
+}
+
+function isAsciiLetter(point: number): boolean {
+  return (point >= 0x41 && point <= 0x5a) || (point >= 0x61 && point <= 0x7a);
+}
+
+function isOddControl(point: number): boolean {
+  return point < 32 && (point < 8 || (point > 13 && point !== 26 && point !== 27));
+}
+
+/** The characters that a national standard put into its first level, as they are decoded from their bytes. */
+function levelOf(encoding: Encoding, first: number, last: number, trail: number) {
+  let made: ReadonlySet<string> | undefined;
+  return (): ReadonlySet<string> => {
+    if (made !== undefined) return made;
+    const bytes: number[] = [];
+    for (let lead = first; lead <= last; lead += 1) {
+      for (let second = trail; second <= 0xfe; second += 1) {
+        if (second <= 0x7e || second >= 0xa1) bytes.push(lead, second);
+      }
+    }
+    made = new Set(new TextDecoder(encoding).decode(Uint8Array.from(bytes)));
+    return made;
+  };
+}
+
+/** Each is made once, from some thousand bytes, with the first text that needs it. */
+const simplified = levelOf('gb18030', 0xb0, 0xd7, 0xa1);
+const traditional = levelOf('big5', 0xa4, 0xc6, 0x40);
+const japanese = levelOf('euc-jp', 0xb0, 0xcf, 0xa1);
+const hangul = levelOf('euc-kr', 0xb0, 0xc8, 0xa1);
+
+function isFrequentHan(character: string, encoding: Encoding): boolean {
+  switch (encoding) {
+    case 'gb18030':
+      return simplified().has(character);
+    case 'big5':
+      return traditional().has(character);
+    case 'shift_jis':
+    case 'euc-jp':
+    case 'iso-2022-jp':
+      return /[々〇]/.test(character) || japanese().has(character);
+    case 'euc-kr':
+      return false;
+    default:
+      return [simplified, traditional, japanese].some((level) => level().has(character));
+  }
+}

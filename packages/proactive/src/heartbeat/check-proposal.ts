@@ -1,0 +1,45 @@
+import { hasOwnForm, readTasks } from './read-tasks.ts';
+import { describeSchedule, describeTaskProblem } from './task.ts';
+import { readTimes } from './times.ts';
+
+/** The longest share of words that may be lost: times and rules are worded anew. */
+const LOST_SHARE = 0.3;
+
+/** What a proposed HEARTBEAT.md makes of the one that is there (H11); `refusal`: why it is not used. */
+export function checkProposal(before: string, after: string) {
+  const { tasks, problems } = readTasks(after);
+  const { words, lost } = lostWords(before, after);
+  const stopped = problems.find(({ effect }) => effect === 'task');
+  const refusal = !hasOwnForm(after)
+    ? 'it is not in the form of Parley'
+    : tasks.length === 0
+      ? 'it has no task'
+      : stopped !== undefined
+        ? describeTaskProblem(stopped)
+        : lost.length > words * LOST_SHARE
+          ? `${lost.length} of ${words} words of the tasks are not in it`
+          : null;
+  const shown = tasks.map((task) => ({ name: task.name, schedule: describeSchedule(task) }));
+  return { tasks: shown, problems: problems.map(describeTaskProblem), lost, refusal };
+}
+
+/** Words of the tasks and rules of a file that another does not have; times may be written otherwise. */
+function lostWords(before: string, after: string) {
+  const { tasks, context = '' } = readTasks(before);
+  const texts = [...tasks.map(({ instruction }) => instruction), context];
+  const untimed = texts
+    .flatMap((text) => text.split('\n'))
+    .map((line) => readTimes(line)?.rest ?? line);
+  const kept = new Set(wordsIn(after));
+  const words = new Set(wordsIn(untimed.join('\n')));
+  return { words: words.size, lost: [...words].filter((word) => !kept.has(word)) };
+}
+
+/** Chinese has no spaces: there each pair of signs counts. */
+function wordsIn(text: string): readonly string[] {
+  const latin = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+  return latin.flatMap((word) => {
+    if (!/\p{Script=Han}/u.test(word)) return [word];
+    return Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2));
+  });
+}

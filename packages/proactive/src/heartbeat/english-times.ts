@@ -1,0 +1,87 @@
+/** Words of times in other languages, by the English ones that `readTimes` knows. */
+const WORDS = `
+every: alle jede jeder jeden jedes cada chaque toutes tous todos todas
+day: tag jour día giorno; days: tage tagen jours días dias
+hour: stunde heure hora; hours: stunden heures horas; minutes: minuten minutos
+week: woche semaine semana; weeks: wochen semaines semanas; month: monat mois
+hourly: stündlich; weekly: wöchentlich hebdomadaire semanalmente; monthly: monatlich mensuel mensual
+daily: täglich quotidien quotidiennement diariamente; weekdays: werktags wochentags
+sunday: sonntag sonntags dimanche dimanches domingo domingos; monday: montag montags lundi lundis lunes
+tuesday: dienstag dienstags mardi mardis martes; wednesday: mittwoch mittwochs mercredi mercredis miércoles
+thursday: donnerstag donnerstags jeudi jeudis jueves; friday: freitag freitags vendredi vendredis viernes
+saturday: samstag samstags sonnabend samedi samedis sábado sábados`;
+const ENGLISH = new Map(
+  WORDS.split(/[\n;]/).flatMap((line) => {
+    const [english = '', words = ''] = line.split(':');
+    return words.split(' ').map((word) => [word, english.trim()] as const);
+  }),
+);
+
+/** Forms of hours, and of Chinese, in this order. */
+const FORMS: readonly (readonly [RegExp, string])[] = [
+  [/[，、；]/g, ', '],
+  [/：(?=\d)/g, ':'],
+  [/[：（）]/g, ' | '],
+  [/(\d)\s*(?:点(?:钟|整)?|時(?!間))/g, '$1:00'],
+  [/(\d)\s*(?:到|至|~|～)\s*(?=\d)/g, '$1 - '],
+  [/每(?:隔)?半(?:个)?小时/g, ' every 30 min '],
+  [/每(?:隔)?\s*(\d+)\s*分钟?/g, ' every $1 min '],
+  [/每(?:隔)?\s*(\d+)\s*(?:个)?(?:小时|钟头)/g, ' every $1 h '],
+  [/每(?:隔)?\s*(\d+)\s*天/g, ' every $1 days '],
+  [/每(?:隔)?\s*(\d+)\s*周/g, ' every $1 weeks '],
+  [/每(?:个)?月\s*(\d+)\s*[日号]/g, ' the $1th of every month '],
+  [/[每毎](?:次)?\s*(?:心跳|heartbeats?)(?:时)?/gi, ' every heartbeat '],
+  [/每\s*(\d+(?:\s*-\s*\d+)?)\s*次\s*(?:心跳|heartbeats?)/gi, ' every $1 heartbeats '],
+  [/每(?:个)?(?:小时|時間)/g, ' hourly '],
+  [/每?(?:个)?工作日/g, ' every weekday '],
+  [/[每毎](?:天|日)(?:\s*1\s*次)?|每个?早上|每晚/g, ' daily '],
+  [/[每毎](?:个)?(?:周|星期|週)/g, ' weekly '],
+  [/(?:凌晨|早上|早晨|上午)\s*(?=\d)/g, ' at '],
+  [/(?:下午|晚上|傍晚)\s*(\d{1,2}(?::\d{2})?)/g, ' at $1 pm'],
+  [/全天/g, ' all day '],
+  [/(?<!every\s)\b(\d{1,2})\s?h?\s*[-–]\s*(\d{1,2})\s?h\b/gi, '$1:00-$2:00'],
+  [
+    /(?<!\p{L})(?:von|de|desde)\s+(?:las\s+)?([\d:]+)\s*(?:bis|à|a|hasta)\s+(?:las\s+)?(?=\d)/giu,
+    'from $1 to ',
+  ],
+  [
+    /(?:zwischen|entre)\s+(?:las\s+)?([\d:]+)\s*(?:und|et|y)\s+(?:las\s+)?(?=\d)/gi,
+    'between $1 and ',
+  ],
+  [/(\d)\s*bis\s+(?=\d)/gi, '$1 to '],
+  [/(?<!\p{L})(?:um|ab|à|a las?)\s+(?=\d)/giu, 'at '],
+  [/\bevery\s+(?:les|los|las)\s+/gi, 'every '],
+  [/\bnoon\b/gi, '12:00'],
+  [/\bmidnight\b/gi, '0:00'],
+  [/\b(every|each)\s+(?:other|second)\s+(hour|day|week)\b/gi, '$1 2 $2s'],
+  [/\bfortnightly\b/gi, 'every 2 weeks'],
+  [/\bhalf(?:\s+an)?\s+hour\b/gi, '30 min'],
+];
+/** `8 Uhr`, and `8h30` behind a word that makes it an hour; `every 2h` is a length. */
+const HOUR =
+  /\b(\d{1,2})(?:[:.](\d{2}))?\s*uhr\b|(?<=(?:à|de|et|las|at|from|to|and|between|entre)\s)(\d{1,2})\s?h(\d{2})?(?!\p{L}|\d)/giu;
+const DIGITS = '零一二三四五六七八九十';
+const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six'];
+const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+
+/** Marks of emphasis and code; those of a cron expression are none. */
+export const MARKS = /[*]{2}|[_`]|\*(?=\p{L})|(?<=[\p{L}.:!?)])\*/gu;
+
+/** A line with its times in the words that are understood here. */
+export function inEnglish(line: string): string {
+  const words = line
+    .replace(MARKS, '')
+    .replace(HOUR, (_, hour, minute, other, more) => `${hour ?? other}:${minute ?? more ?? '00'}`)
+    .replace(/\p{Script=Latin}+/gu, (word) => ENGLISH.get(word.toLowerCase()) ?? word)
+    .replace(/(?<=\bevery\s)(?:two|three|four|five|six)\b/gi, (word) =>
+      String(NUMBERS.indexOf(word.toLowerCase())),
+    )
+    .replace(/[两一二三四五六七八九十](?=\s*(?:点|个?小时|天|周))/g, (one) =>
+      String(DIGITS.indexOf(one === '两' ? '二' : one)),
+    )
+    .replace(
+      /每?(?:个)?(?:周|星期|礼拜)([一二三四五六日天])/g,
+      (_, day: string) => ` every ${DAYS[DIGITS.indexOf(day)] ?? 'sunday'} `,
+    );
+  return FORMS.reduce((text, [form, english]) => text.replace(form, english), words);
+}

@@ -1,0 +1,121 @@
+import { MARKS } from './english-times.ts';
+import { carriedTimes, type ReadTimes } from './times.ts';
+
+/** A line of HEARTBEAT.md that is not in a comment; `number` counts from 1 in the whole file. */
+export interface FileLine {
+  readonly number: number;
+  readonly text: string;
+  /** In a code fence, or the fence itself: such a line is never a key or a heading. */
+  readonly fenced: boolean;
+}
+
+/** A heading or list item with all that is below it; `head` is its line as written, `title` the words of it. */
+export interface Part extends Omit<FileLine, 'fenced'> {
+  /** Of headings 1 to 6, of bold lines 7, of list items more than that, by their indent. */
+  readonly level: number;
+  readonly title: string;
+  /** `[ ]`: still to do. */
+  readonly isOpen: boolean;
+  readonly times: ReadTimes | null;
+  readonly below: readonly (FileLine | Part)[];
+}
+
+/** Lists begin at this level. */
+export const ITEM = 10;
+export const BOLD = 7;
+const DONE_LABEL = 8;
+/** A line of bold words stands for a heading in many files. */
+const BOLD_LINE = /^(?:\*\*[^*]+\*\*|__[^_]+__):?\s*$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$/;
+const LIST_ITEM = /^([ \t]*)(?:[-*+•]|\d+[.)])[ \t]+(\[[ xX✓✔]?\])?[ \t]*(.*)$/;
+const STRUCK = /^(?:~~.+~~|<(s|del)>.+<\/\1>)[\s.,!✅✔]*(?:[(—–-].*)?$/u;
+const TICKED = /^(?:\[[xX✓✔]\]|[☑✅✔])/u;
+const DONE =
+  /^(?:completed?|done|finished|archived?|history|closed|examples?|erledigte?[ns]?|abgeschlossene?[ns]?|fertige?s?|archive?s?|beispiele?|terminée?s?|faite?s?|achevée?s?|exemples?|completad[ao]s?|hech[ao]s?|terminad[ao]s?|archivad[ao]s?|archivo|ejemplos?|conclu[íi]d[ao]s?|feit[ao]s?|arquivad[ao]s?|completat[aeio]|fatt[aeio]|voltooid|afgerond|выполнен[оы]|завершен[оы]|готово|архив|(?:已|全部)?(?:完成|归档|存档)的?(?:任务|事项|项)?|示例|完了|済み|완료|보관)$/iu;
+const FILLER =
+  /^(?:and|recently|already|the|tasks?|items?|to-?dos?|list|log|this|week|month|today|aufgaben|tâches|tareas|tarefas|compiti|taken|задачи)$/iu;
+
+/** The outline of a file, without what is ticked, struck or below a title such as "Completed". */
+export function outlineOf(lines: readonly FileLine[]): Part {
+  const root = partOf({ number: 0, text: '' }, 0, '');
+  const open = [root];
+  const closeTo = (level: number) => {
+    while (open.length > 1 && (open.at(-1)?.level ?? 0) >= level) open.pop();
+    return open.at(-1) ?? root;
+  };
+  const add = (part: ReturnType<typeof partOf>, isDone: boolean) => {
+    const above = closeTo(part.level);
+    // What is below something done goes with it.
+    if (!isDone) above.below.push(part);
+    open.push(part);
+  };
+  const hasSigns = lines.some(({ text }) => /^\s*[-*+]\s*[☐⬜🔲]/u.test(text));
+  let isAfterBlank = true;
+  for (const line of lines) {
+    const { text, fenced } = line;
+    const [, marks, heading = ''] = (fenced ? null : HEADING.exec(text)) ?? [];
+    const [, indent = '', box = '', item = ''] = (fenced ? null : LIST_ITEM.exec(text)) ?? [];
+    if (marks !== undefined) {
+      add(partOf(line, marks.length, heading), isStruck(heading) || isDone(heading));
+    } else if (isItem(item)) {
+      const isTicked = TICKED.test(box) || (hasSigns && TICKED.test(item));
+      const part = partOf(line, ITEM + indent.replaceAll('\t', '    ').length, item);
+      add({ ...part, isOpen: box !== '' }, isTicked || isStruck(item));
+    } else if (!fenced && /:[*_]*$/.test(text) && isDone(text)) {
+      add(partOf(line, DONE_LABEL, text), true);
+    } else if (!fenced && BOLD_LINE.test(text) && !isStruck(text)) {
+      add(partOf(line, BOLD, text.replace(/:?([*_]*):?\s*$/, '$1')), false);
+    } else if (fenced || !isStruck(text)) {
+      const isNew = isAfterBlank && !fenced && /^\S/.test(text);
+      (isNew ? closeTo(DONE_LABEL) : open.at(-1))?.below.push(line);
+    }
+    isAfterBlank = text.trim() === '';
+  }
+  return root;
+}
+
+function partOf({ number, text }: Pick<FileLine, 'number' | 'text'>, level: number, words: string) {
+  const below: (FileLine | Part)[] = [];
+  const title = bare(words);
+  return { number, text, level, title, isOpen: false, times: carriedTimes(title), below };
+}
+
+function isItem(text: string): boolean {
+  return /[^\s*_-]/.test(text);
+}
+
+export function isStruck(text: string): boolean {
+  return STRUCK.test(text.trim().replace(/^\*\*(.*)\*\*$/, '$1'));
+}
+
+/** `Completed`, `Erledigt`, `Done this week`. */
+export function isDone(title: string): boolean {
+  const words = title.match(/[\p{L}-]+/gu) ?? [];
+  const isKnown = (word: string) => DONE.test(word) || FILLER.test(word);
+  return words.every(isKnown) && words.some((word) => DONE.test(word));
+}
+
+export function isPart(one: FileLine | Part): one is Part {
+  return 'below' in one;
+}
+
+export function partsBelow({ below }: Part): readonly Part[] {
+  return below.filter(isPart);
+}
+
+/** The lines and parts below a part in the order of the file; of parts in `skip` none. */
+export function allBelow(part: Part, skip?: ReadonlySet<Part>): readonly (FileLine | Part)[] {
+  return part.below.flatMap((one) => {
+    if (!isPart(one)) return [one];
+    return skip?.has(one) ? [] : [one, ...allBelow(one, skip)];
+  });
+}
+
+/** Without marks, signs and emoji around it. */
+export function bare(text: string): string {
+  return text
+    .replace(MARKS, '')
+    .replace(/^[^\p{L}\p{N}([>@*]+/u, '')
+    .replace(/^\d+[.)]\s+/, '')
+    .trim();
+}

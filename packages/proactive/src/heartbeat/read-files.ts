@@ -1,0 +1,66 @@
+import { decodeText } from '@parley/core';
+import type { WorkspaceView } from '@parley/workspace';
+import { PROSE_TASK, readTasks } from './read-tasks.ts';
+import { readHeartbeatState, readStateFile, withChecks } from './state.ts';
+import { describeSchedule, describeTaskProblem, PROFILE_FILE, TASKS_FILE } from './task.ts';
+import { ownersZone, type SettingsZone } from './time-zone.ts';
+
+type Files = Pick<WorkspaceView, 'read' | 'readBytes'>;
+
+const WHOLE_FILE = 100_000;
+
+/** HEARTBEAT.md and the owner's time zone, for the heartbeat and whoever looks at it: all read the same. */
+export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
+  const [file, profile] = [
+    await files.read(TASKS_FILE, WHOLE_FILE),
+    await files.read(PROFILE_FILE),
+  ];
+  const isFile = file.kind === 'file';
+  const text = isFile ? file.text : '';
+  const { tasks, context, problems } = readTasks(text, await firstLine(files, text));
+  const { problem, ...zone } = ownersZone(profile.kind === 'file' ? profile.text : '', settings);
+  const unread =
+    isFile && file.cut !== null
+      ? [
+          `${TASKS_FILE}: only the first ${file.cut.shown} of ${file.cut.total} characters are read. Shorten it.`,
+        ]
+      : [];
+  const isFaulty = file.kind === 'absent' && !['missing', 'empty'].includes(file.reason);
+  if (isFaulty) unread.push(`${TASKS_FILE} cannot be read: ${file.detail ?? file.reason}.`);
+  return {
+    ...{ tasks, context, zone },
+    /** Whether there is a file at all. */
+    isThere: file.kind === 'file' || file.reason !== 'missing',
+    problems: [
+      ...problems.map(describeTaskProblem),
+      ...unread,
+      ...(problem === undefined ? [] : [problem]),
+    ],
+  };
+}
+
+/** The line on which the text begins, which front matter and blank lines may be above. */
+async function firstLine(files: Files, text: string): Promise<number> {
+  const found = text === '' ? null : await files.readBytes(TASKS_FILE, WHOLE_FILE * 4);
+  if (found === null || 'reason' in found) return 1;
+  const whole = decodeText(found.bytes).text.replace(/\r\n?/g, '\n');
+  return whole.slice(0, Math.max(whole.indexOf(text), 0)).split('\n').length;
+}
+
+/** What a HEARTBEAT.md and its state are to Parley, for `doctor` and before it is used (W01). */
+export async function foreseeTasks(files: Files, settings: SettingsZone) {
+  const { tasks, problems, ...read } = await readHeartbeatFiles(files, settings);
+  const { state, repairs } = readHeartbeatState(await readStateFile(files));
+  const { tasks: ran } = withChecks(state, tasks);
+  return {
+    ...read,
+    tasks: tasks.map((task) => ({
+      name: task.name,
+      schedule: describeSchedule(task),
+      lastRun: ran.get(task.name)?.lastRun ?? null,
+    })),
+    /** All of the file is one task: it does not show where one ends. */
+    isWhole: tasks.length === 1 && tasks[0]?.name === PROSE_TASK,
+    problems: [...problems, ...repairs],
+  };
+}

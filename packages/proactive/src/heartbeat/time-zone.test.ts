@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { ownersZone } from './time-zone.ts';
+
+const HERE = { timeZone: 'Europe/Vienna', isMachinesTimeZone: true };
+
+describe('the time zone in USER.md', () => {
+  it.each([
+    ['- **Timezone:** Europe/Berlin', 'Europe/Berlin'],
+    ['- Time zone: America/New_York (EST/EDT)', 'America/New_York'],
+    ['Zeitzone: `Europe/Zurich`', 'Europe/Zurich'],
+    ['- 时区：Asia/Shanghai', 'Asia/Shanghai'],
+    ['* TZ: Eastern time — America/Toronto', 'America/Toronto'],
+    ['- **Timezone:** Berlin', 'Europe/Berlin'],
+    ['- **Timezone:** New York', 'America/New_York'],
+    ['- **Timezone:** Brisbane, Australia (GMT+10)', 'Australia/Brisbane'],
+    ['- **Timezone:** US Pacific', 'America/Los_Angeles'],
+    ['- **Timezone:** UTC', 'UTC'],
+    ['- **Timezone:** UTC+8', 'Etc/GMT-8'],
+  ])('[H11] is read from %j', (profile, timeZone) => {
+    expect(ownersZone(`# USER.md\n${profile}\n`, HERE)).toEqual({ timeZone, why: 'USER.md' });
+  });
+
+  it.each([
+    '',
+    '- **Name:** Ann',
+    '- **Timezone:**\n- **Notes:** x',
+    '- **Timezone:** _(optional)_',
+  ])('[H11] is not there in %j', (profile) =>
+    expect(ownersZone(profile, HERE)).toEqual({ timeZone: 'Europe/Vienna' }),
+  );
+
+  it.each(['EST or so', 'CST', 'Mars/Olympus', 'the same as yours', 'UTC+99'])(
+    '[H11] is named as a problem where it is %j',
+    (zone) => {
+      const found = ownersZone(`- **Timezone:** ${zone}`, HERE);
+      expect(found.timeZone).toBe('Europe/Vienna');
+      expect(found.problem).toContain(`"${zone}" is no time zone`);
+    },
+  );
+
+  it('[H11] does not count where the settings name one, and is no problem then', () => {
+    const set = { timeZone: 'Europe/Vienna', isMachinesTimeZone: false };
+    expect(ownersZone('Timezone: Europe/Vienna', set)).toEqual({ timeZone: 'Europe/Vienna' });
+    const other = ownersZone('Timezone: nowhere', set);
+    expect(other).toMatchObject({
+      timeZone: 'Europe/Vienna',
+      why: expect.stringContaining('nowhere'),
+    });
+    expect(other.problem).toBeUndefined();
+  });
+});

@@ -1,0 +1,83 @@
+/** The time zone in which hours of tasks count, and where it is from where there is a choice. */
+export interface OwnersZone {
+  readonly timeZone: string;
+  readonly why?: string;
+  readonly problem?: string;
+}
+
+/** The zone of the settings, or of this machine where they name none. */
+export interface SettingsZone {
+  readonly timeZone: string;
+  readonly isMachinesTimeZone?: boolean | undefined;
+}
+
+const IN_PROFILE =
+  /^[^\p{L}\n]*(?:time\s?-?zone|tz|zeitzone|fuseau(?: horaire)?|zona horaria|fuso(?: orario| horário)?|时区|時區)[^\p{L}\n:：]*[:：][^\p{L}\p{N}+\n]*([\p{L}\p{N}+][^\n]*)$/imu;
+const LONGEST = 60;
+
+/** The zone of the settings counts, else that of USER.md, else that of this machine. */
+export function ownersZone(profile: string, settings: SettingsZone): OwnersZone {
+  const { timeZone, isMachinesTimeZone = false } = settings;
+  const written = IN_PROFILE.exec(profile)?.[1]
+    ?.replace(/[*`<>]|_$/g, '')
+    .trim()
+    .slice(0, LONGEST);
+  if (written === undefined || /^\(?(?:optional|unknown|tbd|none|n\/a)\b/i.test(written)) {
+    return { timeZone };
+  }
+  const zone = zoneNamed(written);
+  if (!isMachinesTimeZone) {
+    if (zone === timeZone) return { timeZone };
+    const why = `agent.timeZone of the settings, which counts before the "${written}" of USER.md`;
+    return { timeZone, why };
+  }
+  if (zone !== null) return { timeZone: zone, why: 'USER.md' };
+  const problem = `USER.md: "${written}" is no time zone that is known here. Write an IANA name such as Europe/Berlin, or set agent.timeZone in the settings; until then hours count in ${timeZone}, the zone of this machine.`;
+  return { timeZone, problem };
+}
+
+/** Plain names that are no IANA zone. */
+const NAMES: Readonly<Record<string, string>> = {
+  eastern: 'America/New_York',
+  central: 'America/Chicago',
+  mountain: 'America/Denver',
+  pacific: 'America/Los_Angeles',
+};
+
+/** `Europe/Berlin`, also in other text; `Berlin`, `New York`, `US Pacific Time`, `UTC+2`; null for anything else. */
+function zoneNamed(written: string): string | null {
+  const iana = written.match(/\b\p{Lu}\p{L}+(?:\/[\p{L}_+-]+\d*){1,2}/gu)?.find(isZone);
+  if (iana !== undefined) return iana;
+  const text =
+    written
+      .replace(/\([^)]*\)?/g, ' ')
+      .split(',')[0]
+      ?.trim() ?? '';
+  const [, us] =
+    /^(?:us[\s/-]+)?(eastern|central|mountain|pacific)(?:\s+(?:standard |daylight )?time)?$/i.exec(
+      text,
+    ) ?? [];
+  if (us !== undefined) return NAMES[us.toLowerCase()] ?? null;
+  const [, sign, hours = ''] =
+    /^(?:UTC|GMT)\s*(?:([+-])\s*0?(\d{1,2})(?::?00)?)?$/i.exec(text) ?? [];
+  // Signs in these names are the other way round.
+  if (sign !== undefined) return zoneOr(`Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`);
+  if (/^(?:UTC|GMT)$/i.test(text)) return 'UTC';
+  const city = text.replace(/\s+/g, '_').toLowerCase();
+  const zones = Intl.supportedValuesOf('timeZone');
+  const found = zones.filter((zone) => zone.toLowerCase().endsWith(`/${city}`));
+  return found.length === 1 ? (found[0] ?? null) : null;
+}
+
+function zoneOr(zone: string): string | null {
+  return isZone(zone) ? zone : null;
+}
+
+function isZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+    return true;
+  } catch {
+    return false; // Intl says "unknown zone" by throwing, and has no other way to ask.
+  }
+}

@@ -1,0 +1,363 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
+import { inEnglish, MARKS } from './english-times.ts';
+import {
+  type Cadence,
+  cadenceMinutes,
+  DEFAULT_CADENCE,
+  readCadence,
+  readTime,
+  readWindow,
+} from './task.ts';
+
+/** The times that a line carries. */
+export interface Times {
+  readonly cadence?: Cadence;
+  /** From when on, in minutes since midnight: `at 9:00`. */
+  readonly at?: number;
+  readonly hours?: DayWindow;
+  readonly on?: DayRule;
+  /** Words about its times that have no exact meaning here. */
+  readonly unclear?: string;
+}
+
+/** The times of a line, what stands before the first of them, and the line without them. */
+export interface ReadTimes {
+  readonly times: Times;
+  readonly lead: string;
+  readonly rest: string;
+}
+
+const UNIT = '(?:m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)';
+const RANGE = '(?:\\s*(?:[-–]|to|or)\\s*\\d+)';
+const EVERY = new RegExp(
+  `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT})\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+since\\s+(?:the\\s+)?last\\b`,
+  'i',
+);
+/** OpenClaw's own rhythm: a heartbeat is half an hour there by default. */
+const BEATS = /\b(?:every|each)\s+(?:(\d+)(\s*[-–]\s*\d+)?\s+)?(?:heart)?beats?\b/i;
+const BEAT_MINUTES = 30;
+const PER_DAY =
+  /\b(?:(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)?\s*(?:(?:an?|per|each)\s+|\/\s*)day|(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)\s*daily|(once|twice|three times|four times)\s*(?:(?:an?|per|each)\s+day|daily))\b/i;
+const COUNTS: Readonly<Record<string, number>> = {
+  ...{ once: 1, twice: 2, 'three times': 3, 'four times': 4 },
+};
+const PARTS: Readonly<Record<string, DayWindow>> = {
+  morning: { from: 360, to: 720 },
+  afternoon: { from: 720, to: 1080 },
+  evening: { from: 1020, to: 1320 },
+};
+const EACH =
+  /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|(?=morning|afternoon|evening|night))/iu;
+/** As an adverb, or at the start of a title; `the daily notes` are no time. */
+const ADVERB =
+  /(?:^|[(:,;–—|/]|\s-|\b(?:once|runs?|checks?|checked|done|do|this|it|mail|repeats?))\s*(hourly|daily|nightly|weekly|monthly)\b(?!\s+(?:notes?|logs?|files?|journals?|entries|memor\w+))|(?<!\b(?:the|a|an|your|my|our|this|its|last|latest|today['’]s)\s)\b(hourly|daily|nightly|weekly|monthly)(?=\s*(?:$|[).,;:!–—|]|-|at\b|\d|\(|in the\b|on\b|(?:between|from|around|about|by|before|after)\b))/i;
+const WORKDAYS =
+  /\b(?:(?:every|each|on)\s+)?(?:week\s?days|work(?:ing)?\s?days|business\s+days)\b|\b(?:every|each)\s+(?:week|work(?:ing)?\s?|business\s+)day\b/i;
+const WEEKEND = /\b(?:(?:every|each|on|at)\s+(?:the\s+)?)?weekends\b|\b(?:every|each)\s+weekend\b/i;
+const DAY =
+  "(?:(?:sun|mon|tues|wednes|thurs|fri|satur)days?|sun|mon|tues?|wed|thu(?:rs?)?|fri|sat)(?![\\p{L}’'])\\.?";
+const DAYS = new RegExp(
+  `(?<![\\p{L}])(${DAY})((?:\\s*(?:,\\s*and|,|and|&|/|\\+|-|–|to|through|until)\\s*${DAY})*)`,
+  'iu',
+);
+const DAY_LEAD = /\b(?:every|each|on|weekly|week)[\s,:(–-]*(?:on\s+)?$/i;
+const DAY_START = /(?:^|[(:])\s*$/;
+const DAY_TAIL = /^s?\s*(?:$|[):–—-]|at\b|\d)/i;
+const DATES = '(?:first|\\d{1,2}(?:st|nd|rd|th)?)(?:\\s*(?:,|and|&|/)\\s*\\d{1,2}(?:st|nd|rd|th))*';
+const MONTH_DAY = new RegExp(
+  `\\b(?:on\\s+|every\\s+)?(?:the\\s+)?(${DATES})\\s+(?:day\\s+)?of\\s+(?:the|each|every)\\s+month\\b|\\bmonthly,?\\s*[(:–-]*\\s*(?:on\\s+)?(?:the\\s+|day\\s+)?(${DATES})(?![\\d:.]|\\s*[ap]m)`,
+  'i',
+);
+
+const CLOCK = '\\d{1,2}(?:[:.]\\d{2})?\\s*(?:[ap]\\.?m\\b\\.?)?';
+/** An hour even without words that say so. */
+const MARKED =
+  '\\d{1,2}:\\d{2}(?:\\s*[ap]\\.?m\\b\\.?)?|\\d{1,2}(?:\\.\\d{2})?\\s*[ap]\\.?m\\b\\.?';
+/** An hour on another clock than the owner's. */
+const ZONE =
+  '(?:\\s*\\(?((?:UTC|GMT)(?:\\s*[+-]\\d+)?|[ECMP][SD]?T|CES?T|BST|IST|JST|AE[SD]T|SGT|\\p{Lu}\\p{L}+ time)\\b\\)?)?';
+const TO = '\\s*(?:-|–|—|~|to|until)\\s*';
+const HOURS = new RegExp(
+  `(?:(?:between|from)\\s+(${CLOCK})(?:${TO}|\\s+and\\s+)(${CLOCK})|(?<![\\d:.-])(?:(${MARKED})${TO}(${CLOCK})|(${CLOCK})${TO}(${MARKED})))(?![\\d-])${ZONE}`,
+  'iu',
+);
+const BARE_HOURS =
+  /(?<![\p{L}\d.:-])\d{1,2}\s*[-–]\s*\d{1,2}(?=\s*(?:$|[,;:)|]|every\b|hourly\b))/iu;
+const MORE = '((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?\\d{1,2}:\\d{2}(?:\\s*[ap]\\.?m\\b)?)*)';
+const ABOUT = '\\b(?:around|about|by|before|after)\\s+';
+const hourBehind = (lead: string, clock: string) =>
+  new RegExp(`(?:${lead})(${clock})(?![\\d%-]|:\\d)${ZONE}${MORE}`, 'iu');
+const LEAD = `\\bat\\s+|@\\s*|(${ABOUT})`;
+const AT = hourBehind(`${LEAD}|^[[(]?|[(,:;|]\\s*|[–—-]\\s+`, MARKED);
+/** Hours where days are said, too: a bare number, and one without a word. */
+const AT_NUMBER = hourBehind(LEAD, '\\d{1,2}(?:\\.\\d{2})?');
+const ANY_HOUR = hourBehind(`(?<![\\d:])()`, MARKED);
+/** What changes a time and is not understood; the second is a time by itself. */
+const UNCLEAR =
+  /\b(?:except|excluding|but not)\b[^.;)]*|\b(?:business|working|office|market|trading)\s+hours\b/i;
+const UNREAD_TIME =
+  /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])/iu;
+const VAGUE =
+  /\b(?:every|each|once an?|once per)\s+(?:few|couple|several|some|quarter|year|\d+)\b[^.;:)]*/i;
+const ALL_DAY = /\b(?:all day|24\/7|around the clock)\b/i;
+/** A date is of one day, and what it says of the past is no plan. */
+const DATE = /\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/;
+const CLOCK_FACE = /(?<![\d:])\d{1,2}:\d{2}(?![\d:])/;
+const MAX_LINE = 500;
+
+/** Reads the times of a heading or list item; null where it carries none. */
+export function readTimes(written: string): ReadTimes | null {
+  if (DATE.test(written)) return null;
+  const text = inEnglish(written.slice(0, MAX_LINE));
+  let rest = text;
+  let start = text.length;
+  const unclear: string[] = [];
+  const take: Take = (pattern) => {
+    const found = pattern.exec(rest);
+    if (found !== null) {
+      start = Math.min(start, found.index);
+      rest = `${rest.slice(0, found.index)} ${rest.slice(found.index + found[0].length)}`;
+    }
+    return found;
+  };
+  const note = (text: string | undefined) => {
+    if (text !== undefined && text.trim() !== '') unclear.push(text.replace(/[`\s]+/g, ' ').trim());
+  };
+  const unread = take(UNREAD_TIME)?.[0];
+  note(unread);
+  const on = takeDays(take, () => rest, note);
+  const cadence = takeCadence(take, note);
+  const vague = cadence === undefined ? take(VAGUE)?.[0] : undefined;
+  note(vague);
+  const hours =
+    takeHours(take, note) ?? (on === undefined ? undefined : bareHours(take(BARE_HOURS)));
+  const at = takeHour(take, note, cadence !== undefined || on !== undefined);
+  const hasDays = on !== undefined || cadence?.kind === 'days';
+  const part = hasDays ? partOf(rest) : undefined;
+  const isAllDay = take(ALL_DAY) !== null;
+  if ([unread, vague, on, cadence, hours, at].every((one) => one === undefined)) return null;
+  note(take(UNCLEAR)?.[0]);
+  if (cadence?.kind === 'minutes' && at !== undefined) note(written);
+  const within = hours ?? (at === undefined && !isAllDay ? part : undefined);
+  const isMonthly = cadence?.kind === 'days' && cadence.days === MONTH;
+  const days = on ?? (isMonthly ? { of: 'month' as const, days: [1] } : undefined);
+  if (isMonthly && on === undefined) note('monthly, without a day');
+  const times = {
+    ...(cadence !== undefined && !isMonthly && { cadence }),
+    ...(at !== undefined && { at }),
+    ...(within !== undefined && { hours: within }),
+    ...(days !== undefined && { on: days }),
+    ...(unclear.length > 0 && { unclear: unclear.join(', ') }),
+  };
+  return { times, lead: text.slice(0, start), rest: rest.replace(/\s+/g, ' ').trim() };
+}
+
+/** A mere condition or limit is no time: `at most twice a day`, `quiet hours 22:00-7:00`. */
+const CONDITION =
+  /^(?:(?:if|when(?:ever)?|unless|otherwise|except|wenn|falls|si|cuando|lorsque|quand|se|quando|e\.g\.|example|beispiel)(?![\p{L}])|如果|若|当|只有|仅|例)/iu;
+const LIMIT =
+  /(?<!\p{L})(?:at most|more than|max(?:imum)?|never|don['’]?t|do not|not|no|avoid|up to|limit|höchstens|maximal|nicht|keine?|jamais|nunca|máximo)(?!\p{L})|不要|请勿|最多|不超过/iu;
+const QUIET =
+  /quiet|silen|\bnight|sleep|disturb|ruhe|nacht|stören|nuit|noche|安静|静默|勿扰|免打扰|睡|深夜|夜间/iu;
+
+export function isRule(title: string): boolean {
+  return CONDITION.test(title);
+}
+
+/** The times that make a heading or list item a task; null where it has none, or only a rule about times. */
+export function carriedTimes(title: string): ReadTimes | null {
+  const read = isRule(title) ? null : readTimes(title);
+  if (read === null || LIMIT.test(read.lead)) return null;
+  const { hours, ...others } = read.times;
+  return Object.keys(others).length === 0 && hours && QUIET.test(title) ? null : read;
+}
+
+const ONLY_TIME =
+  /^(?:[^\p{L}]|(?<!\p{L})(?:heartbeats?|md|tasks?|checks?|checklist|routines?|schedules?|scheduled|things|to|do|the|my|runs?|times?|timed|periodic|continuous|morning|afternoon|evening|night|jobs?|aufgaben|任务|清单|检查|定期|日常|调度|frequency|frequência|frequenz|fréquence|frecuencia|频率)(?!\p{Script=Latin}))*$/iu;
+const LABELED =
+  /^(?:schedule[ds]?|frequency|interval|cadence|every|when|times?|how often|runs?|repeats?|window|active(?: hours)?|hours|trigger|heartbeat|frequenz|zeitplan|intervall|uhrzeit|wann|fréquence|horaire|frecuencia|horario|intervalo|frequência|poll a cada|janela ativa|频率|间隔|周期|时间|时段|调度|执行时间)\s*[:：]\s*(.+)$/iu;
+
+/** Whether nothing is named but a time, or that there are tasks. */
+export function isOnlyTime(rest: string): boolean {
+  return ONLY_TIME.test(rest);
+}
+
+/** The times of a line that says nothing else, such as `Interval: 15m`. */
+export function labeledTimes(line: string): Times | null {
+  const text = line.replace(MARKS, '').replace(/^[\s>+-]+/, '');
+  const [, value = text] = LABELED.exec(text) ?? [];
+  const read = readTimes(value) ?? (value === text ? null : readTimes(`every ${value}`));
+  return read !== null && isOnlyTime(read.rest) ? read.times : null;
+}
+
+/** Inner times count before outer ones; an hour of its own ends an interval. */
+export function mergeTimes(outer: Times, own: Times | null): Times {
+  const { cadence, ...others } = outer;
+  const isOver = own?.at !== undefined && cadence?.kind === 'minutes';
+  return { ...(isOver ? others : outer), ...own };
+}
+
+/** Lines about one task: what two of them say differently is not clear. */
+export function addTimes(all: Times, more: Times): Times {
+  const isTwice = Object.keys(more).some((key) => key in all);
+  return { ...all, ...more, ...(isTwice && { unclear: 'two times for one task' }) };
+}
+
+/** Whether a line speaks of a time that a task without times would not keep. */
+export function isUnkept(line: string, kept: Times): boolean {
+  const read = carriedTimes(line);
+  if (read !== null)
+    return !isDeepStrictEqual(
+      scheduleOf(read.times),
+      scheduleOf({ ...kept, cadence: kept.cadence ?? DEFAULT_CADENCE }),
+    );
+  return CLOCK_FACE.test(line) && !DATE.test(line) && readTimes(line) === null;
+}
+
+/** When a task with these times runs; `isKnown`: they say it. */
+export function scheduleOf({ cadence, at, hours, on }: Times) {
+  const isOften = cadence?.kind === 'minutes';
+  const from = isOften ? undefined : at;
+  const daily: Cadence = { kind: 'days', days: 1 };
+  const usual = at === undefined && on === undefined ? DEFAULT_CADENCE : daily;
+  const isWeekly = cadence?.kind === 'days' && cadence.days === 7 && on !== undefined;
+  const to = hours !== undefined && from !== undefined && hours.to > from ? hours.to : WHOLE_DAY.to;
+  const window: DayWindow = {
+    ...(from === undefined ? (hours ?? WHOLE_DAY) : { from, to }),
+    ...(on !== undefined && { on }),
+  };
+  const schedule = { cadence: isWeekly ? daily : (cadence ?? usual), window };
+  return { schedule, isKnown: (cadence ?? at ?? hours ?? on) !== undefined };
+}
+
+type Take = (pattern: RegExp) => RegExpExecArray | null;
+type Note = (text: string | undefined) => void;
+
+function takeCadence(take: Take, note: Note): Cadence | undefined {
+  const every = take(EVERY);
+  const [, count = every?.[4], range, unit = every?.[6]] = every ?? [];
+  if (every !== null) {
+    if (range !== undefined) note(every[0]);
+    const read = readCadence(`${count} ${unit}`)?.cadence;
+    const perDay = take(PER_DAY);
+    if (read === undefined || (perDay !== null && !isSame(read, perDay))) note(every[0]);
+    return read ?? { kind: 'days', days: 1 };
+  }
+  const beats = take(BEATS);
+  if (beats !== null) {
+    if (beats[2] !== undefined) note(beats[0]);
+    return { kind: 'minutes', minutes: Number(beats[1] ?? 1) * BEAT_MINUTES };
+  }
+  const perDay = take(PER_DAY);
+  if (perDay !== null) {
+    if (perDay[2] !== undefined || perDay[4] !== undefined) note(perDay[0]);
+    return cadencePerDay(perDay);
+  }
+  const each = take(EACH);
+  const word = (each === null ? take(ADVERB) : null)?.find((one, nth) => nth > 0 && one);
+  const name = (each?.[1] || word || (each === null ? '' : 'day')).toLowerCase();
+  if (name === '') return undefined;
+  if (each !== null) take(ADVERB);
+  if (name.startsWith('hour')) return { kind: 'minutes', minutes: 60 };
+  return { kind: 'days', days: name.startsWith('week') ? 7 : name.startsWith('month') ? MONTH : 1 };
+}
+
+function cadencePerDay([, count, , other, , word = '']: RegExpExecArray): Cadence {
+  const times = COUNTS[word.toLowerCase()] ?? Number(count ?? other);
+  if (times <= 1 || times > 288) return { kind: 'days', days: 1 };
+  return { kind: 'minutes', minutes: Math.floor(1440 / times) };
+}
+
+/** `every 4 hours (6x per day)` says one thing twice. */
+function isSame(cadence: Cadence, perDay: RegExpExecArray): boolean {
+  return cadenceMinutes(cadence) === cadenceMinutes(cadencePerDay(perDay));
+}
+
+/** No number of days: which one, `on` says. */
+const MONTH = Number.POSITIVE_INFINITY;
+const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+function takeDays(take: Take, text: () => string, note: Note): DayRule | undefined {
+  const month = take(MONTH_DAY);
+  if (month !== null) {
+    const written = (month[1] ?? month[2] ?? '').replace(/first/i, '1').match(/\d+/g) ?? [];
+    const days = written.map(Number);
+    if (days.every((day) => day >= 1 && day <= 31)) return { of: 'month', days };
+    note(month[0]);
+  }
+  if (take(WORKDAYS) !== null) return { of: 'week', days: [1, 2, 3, 4, 5] };
+  if (take(WEEKEND) !== null) return { of: 'week', days: [0, 6] };
+  const [all, first = '', more = ''] = DAYS.exec(text()) ?? [];
+  if (all === undefined) return undefined;
+  const at = text().indexOf(all);
+  const [lead, tail] = [text().slice(0, at), text().slice(at + all.length)];
+  const isTime =
+    more !== '' ||
+    DAY_LEAD.test(lead) ||
+    /days$/i.test(first) ||
+    (DAY_START.test(lead) && DAY_TAIL.test(tail));
+  if (!isTime) return undefined;
+  take(new RegExp(`(?:\\b(?:every|each|on|weekly)[\\s,:(–-]*(?:on\\s+)?)?${DAYS.source}`, 'iu'));
+  return { of: 'week', days: daysIn(all) };
+}
+
+/** The days of `Mon, Wed`, `Monday to Friday`. */
+function daysIn(list: string): readonly number[] {
+  const days = new Set<number>();
+  let [last, isRange] = [0, false];
+  for (const [word] of list.toLowerCase().matchAll(/[a-z]+|[-–]/g)) {
+    const day = DAY_NAMES.indexOf(word.slice(0, 3));
+    if (day === -1) {
+      isRange = /^(?:-|–|to|through|until)$/.test(word);
+      continue;
+    }
+    for (let next = isRange ? (last + 1) % 7 : day; next !== day; next = (next + 1) % 7) {
+      days.add(next);
+    }
+    days.add(day);
+    [last, isRange] = [day, false];
+  }
+  return [...days].sort((a, b) => a - b);
+}
+
+function takeHours(take: Take, note: Note): DayWindow | undefined {
+  let found: DayWindow | undefined;
+  for (let range = take(HOURS); range !== null; range = take(HOURS)) {
+    const [all, ...ends] = range;
+    const [from = '', to = ''] = ends
+      .slice(0, 6)
+      .filter((end) => end !== undefined)
+      .map(clean);
+    // `8-10 pm`: the half of the second counts for both.
+    const half = /[ap]m$/i.test(from) ? '' : (/[ap]m$/i.exec(to)?.[0] ?? '');
+    const hours = readWindow(`${from}${half} - ${to}`) ?? readWindow(`${from} - ${to}`);
+    if (hours === null || ends[6] !== undefined || found !== undefined) note(all);
+    found ??= hours ?? undefined;
+  }
+  return found;
+}
+
+/** `Mon-Fri 9-17`: beside days two numbers are hours. */
+function bareHours(found: RegExpExecArray | null): DayWindow | undefined {
+  return found === null ? undefined : (readWindow(found[0]) ?? undefined);
+}
+
+function clean(time: string): string {
+  return time.replaceAll(/(?<=[apm])\./gi, '').trim();
+}
+
+function takeHour(take: Take, note: Note, hasDays: boolean): number | undefined {
+  const found = take(AT) ?? (hasDays ? (take(AT_NUMBER) ?? take(ANY_HOUR)) : null);
+  if (found === null) return undefined;
+  const [all, about = '', clock = '', zone, more = ''] = found;
+  const minutes = readTime(clean(clock));
+  const isHour = minutes !== null && minutes < 1440;
+  if (!isHour || about !== '' || zone !== undefined || more !== '') note(all);
+  return isHour ? minutes : undefined;
+}
+
+function partOf(text: string): DayWindow | undefined {
+  const part = Object.keys(PARTS).find((name) => new RegExp(`\\b${name}s?\\b`, 'i').test(text));
+  return part === undefined ? undefined : PARTS[part];
+}

@@ -1,0 +1,141 @@
+import { type ContentLine, contentLines, plainValue } from './content-lines.ts';
+
+/** A component of a calendar, such as an event, with the components in it. */
+interface Component {
+  readonly kind: string;
+  readonly lines: ContentLine[];
+  readonly parts: Component[];
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  VEVENT: 'Event',
+  VTODO: 'Task',
+  VJOURNAL: 'Journal entry',
+  VFREEBUSY: 'Busy times',
+};
+
+/** Whether a text is a calendar (`.ics`, `.vcs`). */
+export function isCalendar(text: string): boolean {
+  return /^\s*BEGIN:VCALENDAR\s*$/im.test(text.slice(0, 1_024));
+}
+
+/** The entries of a calendar as people read them, with the times and zones as they are written. */
+export function calendarText(text: string): string {
+  const entries = componentsOf(contentLines(text)).flatMap((calendar) => [
+    ...headOf(calendar),
+    ...calendar.parts.flatMap((part) => (part.kind in TITLES ? [entryText(part)] : [])),
+  ]);
+  return entries.join('\n\n');
+}
+
+function componentsOf(lines: readonly ContentLine[]): readonly Component[] {
+  const roots: Component[] = [];
+  const open: Component[] = [];
+  for (const line of lines) {
+    const { name, value } = line;
+    if (name === 'BEGIN') {
+      const component: Component = { kind: value.trim().toUpperCase(), lines: [], parts: [] };
+      (open.at(-1)?.parts ?? roots).push(component);
+      open.push(component);
+    } else if (name === 'END') open.pop();
+    else open.at(-1)?.lines.push(line);
+  }
+  return roots;
+}
+
+function headOf({ lines }: Component): readonly string[] {
+  const named = (name: string) => lines.find((line) => line.name === name)?.value ?? '';
+  const name = plainValue(named('X-WR-CALNAME') || named('NAME'));
+  const method = plainValue(named('METHOD')).toLowerCase();
+  const zone = plainValue(named('X-WR-TIMEZONE'));
+  const facts = [
+    ...(name === '' ? [] : [`Calendar: ${name}`]),
+    ...(zone === '' ? [] : [`Time zone: ${zone}`]),
+    ...(method === '' || method === 'publish' ? [] : [`Method: ${method}`]),
+  ];
+  return facts.length === 0 ? [] : [facts.join('\n')];
+}
+
+/** What is shown of an entry, in this order; what is not named here is for programs. */
+const SHOWN: readonly (readonly [name: string, label: string])[] = [
+  ['DTSTART', 'Start'],
+  ['DTEND', 'End'],
+  ['DUE', 'Due'],
+  ['DURATION', 'Duration'],
+  ['COMPLETED', 'Completed'],
+  ['RRULE', 'Repeats'],
+  ['RDATE', 'Also on'],
+  ['EXDATE', 'Not on'],
+  ['RECURRENCE-ID', 'Instead of'],
+  ['FREEBUSY', 'Busy'],
+  ['LOCATION', 'Where'],
+  ['ORGANIZER', 'Organizer'],
+  ['ATTENDEE', 'Attendee'],
+  ['STATUS', 'Status'],
+  ['PRIORITY', 'Priority'],
+  ['PERCENT-COMPLETE', 'Percent done'],
+  ['CATEGORIES', 'Categories'],
+  ['URL', 'Link'],
+  ['DESCRIPTION', 'Description'],
+  ['COMMENT', 'Comment'],
+];
+
+const TIMES: ReadonlySet<string> = new Set(
+  'DTSTART DTEND DUE COMPLETED RDATE EXDATE RECURRENCE-ID FREEBUSY'.split(' '),
+);
+const PEOPLE: ReadonlySet<string> = new Set(['ORGANIZER', 'ATTENDEE']);
+
+function entryText({ kind, lines, parts }: Component): string {
+  const summary = lines.find(({ name }) => name === 'SUMMARY');
+  const title = summary === undefined ? 'without a title' : plainValue(summary.value);
+  const facts = SHOWN.flatMap(([name, label]) =>
+    lines
+      .filter((line) => line.name === name && line.value !== '')
+      .map((line) => `${label}: ${shownValue(line)}`),
+  );
+  const alarms = parts
+    .filter((part) => part.kind === 'VALARM')
+    .flatMap((part) => part.lines.filter(({ name }) => name === 'TRIGGER'))
+    .map((line) => `Reminder: ${TIME.test(line.value) ? timeText(line) : line.value}`);
+  return [`## ${TITLES[kind]}: ${title}`, ...facts, ...alarms].join('\n');
+}
+
+function shownValue(line: ContentLine): string {
+  if (TIMES.has(line.name)) return timeText(line);
+  if (PEOPLE.has(line.name)) return personText(line);
+  return line.name === 'RRULE' ? line.value : plainValue(line.value);
+}
+
+const TIME = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)?(Z?))?$/;
+
+/** `2026-11-27 10:00 (Europe/Berlin)`; a day alone is an all-day entry, and `floating` has no zone at all. */
+function timeText({ value, parameters }: ContentLine): string {
+  return value
+    .split(',')
+    .map((one) =>
+      one
+        .split('/')
+        .map((part) => momentText(part.trim(), parameters.TZID))
+        .join(' to '),
+    )
+    .join(', ');
+}
+
+function momentText(value: string, zone: string | undefined): string {
+  const [, year, month, day, hour, minute, second = '00', utc] = TIME.exec(value) ?? [];
+  if (year === undefined) return value;
+  const date = `${year}-${month}-${day}`;
+  if (hour === undefined) return `${date} (all day)`;
+  const time = `${hour}:${minute}${second === '00' ? '' : `:${second}`}`;
+  if (utc === 'Z') return `${date} ${time} (UTC)`;
+  return `${date} ${time} (${zone === undefined ? 'local time' : zone.replace(/^\/+/, '')})`;
+}
+
+/** `Ann <ann@example.org>, accepted`. */
+function personText({ value, parameters }: ContentLine): string {
+  const address = value.replace(/^mailto:/i, '').trim();
+  const name = parameters.CN;
+  const who = name === undefined || name === address ? address : `${name} <${address}>`;
+  const part = parameters.PARTSTAT?.toLowerCase();
+  return part === undefined || part === 'needs-action' ? who : `${who}, ${part}`;
+}

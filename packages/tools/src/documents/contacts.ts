@@ -1,0 +1,73 @@
+import { type ContentLine, contentLines, plainValue } from './content-lines.ts';
+
+/** Whether a text is one contact or several (`.vcf`). */
+export function isContacts(text: string): boolean {
+  return /^\s*BEGIN:VCARD\s*$/im.test(text.slice(0, 1_024));
+}
+
+/** The contacts as people read them; pictures and keys are named only. */
+export function contactsText(text: string): string {
+  const cards: ContentLine[][] = [];
+  for (const line of contentLines(text)) {
+    if (line.name === 'BEGIN') cards.push([]);
+    else if (line.name !== 'END') cards.at(-1)?.push(line);
+  }
+  return cards.map(cardText).join('\n\n');
+}
+
+const SHOWN: readonly (readonly [name: string, label: string])[] = [
+  ['NICKNAME', 'Nickname'],
+  ['ORG', 'Organization'],
+  ['TITLE', 'Title'],
+  ['ROLE', 'Role'],
+  ['TEL', 'Phone'],
+  ['EMAIL', 'Email'],
+  ['IMPP', 'Messenger'],
+  ['ADR', 'Address'],
+  ['URL', 'Web'],
+  ['BDAY', 'Birthday'],
+  ['ANNIVERSARY', 'Anniversary'],
+  ['CATEGORIES', 'Categories'],
+  ['NOTE', 'Note'],
+];
+/** Their values have parts: street, town and so on. */
+const STRUCTURED: ReadonlySet<string> = new Set(['ADR', 'N', 'ORG']);
+
+function cardText(lines: readonly ContentLine[]): string {
+  const named = (name: string) => lines.find((line) => line.name === name);
+  const name = named('FN') ?? named('N') ?? named('ORG') ?? named('EMAIL');
+  const facts = SHOWN.flatMap(([name, label]) =>
+    lines
+      .filter((line) => line.name === name)
+      .map((line) => `${label}${kindOf(line)}: ${shownValue(line)}`),
+  );
+  const media = ['PHOTO', 'LOGO', 'KEY'].filter((one) => named(one) !== undefined);
+  return [
+    `## ${name === undefined ? 'Without a name' : shownValue(name)}`,
+    ...facts.filter((fact) => !fact.endsWith(': ')),
+    ...media.map((one) => `(has a ${one.toLowerCase()}, which is not shown)`),
+  ].join('\n');
+}
+
+function shownValue({ name, value }: ContentLine): string {
+  if (!STRUCTURED.has(name)) return plainValue(value).replace(/^(?:tel|mailto|impp):/i, '');
+  const parts = value.split(/(?<!\\);/).map(plainValue);
+  const ordered = name === 'N' ? [parts[3], parts[1], parts[2], parts[0], parts[4]] : parts;
+  return ordered
+    .filter((part) => part !== undefined && part !== '')
+    .join(name === 'N' ? ' ' : ', ');
+}
+
+/** ` (work, cell)`: vCard 2.1 writes the kinds without `TYPE=`. */
+function kindOf({ parameters }: ContentLine): string {
+  const bare = Object.entries(parameters).flatMap(([key, value]) =>
+    value === '' && !KEYS.has(key) ? [key] : [],
+  );
+  const kinds = [...(parameters.TYPE ?? '').split(','), ...bare]
+    .map((kind) => kind.trim().toLowerCase())
+    .filter((kind) => kind !== '' && !UNSAID.has(kind));
+  return kinds.length === 0 ? '' : ` (${[...new Set(kinds)].join(', ')})`;
+}
+
+const KEYS: ReadonlySet<string> = new Set(['QUOTED-PRINTABLE', 'BASE64', 'CHARSET', 'ENCODING']);
+const UNSAID: ReadonlySet<string> = new Set(['pref', 'internet', 'voice']);

@@ -1,0 +1,77 @@
+import { decodeText } from '@parley/core/encoding';
+
+/** One line of a calendar or a contact: `DTSTART;TZID=Europe/Berlin:20261127T100000`. */
+export interface ContentLine {
+  /** In capitals, without the group that contacts may put before it (`item1.TEL`). */
+  readonly name: string;
+  /** By names in capitals. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** As it is written, but for quoted-printable, which is decoded. */
+  readonly value: string;
+}
+
+/**
+ * Reads the lines of iCalendar and vCard (RFC 5545, RFC 6350, and vCard 2.1 of phones). What is no such line is left
+ * out.
+ */
+export function contentLines(text: string): readonly ContentLine[] {
+  return unfold(text).flatMap((line) => parseLine(line) ?? []);
+}
+
+/** Joins what was folded: a line that goes on begins with a blank; in quoted-printable, the one before ends with `=`. */
+function unfold(text: string): readonly string[] {
+  const lines: string[] = [];
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const before = lines.at(-1);
+    const isQuoted = before !== undefined && /;(?:ENCODING=)?QUOTED-PRINTABLE[;:]/i.test(before);
+    if (before !== undefined && isQuoted && before.endsWith('=')) {
+      lines[lines.length - 1] = `${before.slice(0, -1)}${line.trimStart()}`;
+    } else if (before !== undefined && /^[ \t]/.test(line)) {
+      lines[lines.length - 1] = `${before}${line.slice(1)}`;
+    } else if (line !== '') lines.push(line);
+  }
+  return lines;
+}
+
+function parseLine(line: string): ContentLine | null {
+  const head = /^((?:[\w-]+\.)?)([\w-]+)((?:;(?:"[^"]*"|[^":])*)?):/.exec(line);
+  if (head === null) return null;
+  const [whole, , name = '', tail = ''] = head;
+  const parameters = parametersOf(tail);
+  const raw = line.slice(whole.length);
+  const value = isQuotedPrintable(parameters) ? unquoted(raw, parameters.CHARSET) : raw;
+  return { name: name.toUpperCase(), parameters, value };
+}
+
+function parametersOf(tail: string): Readonly<Record<string, string>> {
+  const parameters: Record<string, string> = {};
+  for (const [, key = '', quoted, plain = ''] of tail.matchAll(
+    /;([\w-]+)(?:=(?:"([^"]*)"|([^;]*)))?/g,
+  )) {
+    const name = key.toUpperCase();
+    const value = quoted ?? plain;
+    parameters[name] = parameters[name] === undefined ? value : `${parameters[name]},${value}`;
+  }
+  return parameters;
+}
+
+/** vCard 2.1 also writes the encoding without its name. */
+function isQuotedPrintable(parameters: Readonly<Record<string, string>>): boolean {
+  return /^q/i.test(parameters.ENCODING ?? '') || 'QUOTED-PRINTABLE' in parameters;
+}
+
+function unquoted(value: string, charset: string | undefined): string {
+  const text = value.replace(/=([0-9A-F]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  // A character beyond a byte was not quoted at all.
+  if (/[^\0-\xff]/.test(text)) return text;
+  return decodeText(Buffer.from(text, 'latin1'), { declared: charset }).text;
+}
+
+/** The text of a value, whose line ends and separators are escaped. */
+export function plainValue(value: string): string {
+  return value
+    .replace(/\\([nN,;:\\])/g, (_, sign: string) => (/n/i.test(sign) ? '\n' : sign))
+    .trim();
+}

@@ -1,0 +1,129 @@
+import { decodeText } from '@parley/core/encoding';
+import { Parser } from 'htmlparser2';
+import {
+  DAMAGED,
+  type DocumentLimits,
+  type DocumentText,
+  documentText,
+  ENCRYPTED,
+  refused,
+} from './document-text.ts';
+import { markupText } from './markup-text.ts';
+
+const CONTAINER = 'META-INF/container.xml';
+
+/** Whether an archive is a book (EPUB), by the names of its members. */
+export function isEpub(names: readonly string[]): boolean {
+  return names.includes(CONTAINER) && names.some((name) => /\.opf$/i.test(name));
+}
+
+/** The members with text: the container, the package, and the chapters. */
+export const EPUB_PARTS = /^META-INF\/container\.xml$|\.(?:opf|xhtml|html?|xml)$/i;
+
+/** The text of a book in the order of its spine, no further than is wanted. */
+export function readEpub(
+  members: ReadonlyMap<string, Uint8Array>,
+  limits: DocumentLimits,
+): DocumentText {
+  const container = members.get(CONTAINER);
+  const path = container === undefined ? undefined : rootFileOf(decodeText(container).text);
+  const opf = path === undefined ? undefined : members.get(path);
+  if (path === undefined || opf === undefined) return refused(DAMAGED);
+  const { title, authors, chapters } = packageOf(decodeText(opf).text);
+  const heading = [title, authors.join(', ')].filter((line) => line !== '').join(', by ');
+  const parts = heading === '' ? [] : [heading];
+  const wanted = (limits.from ?? 0) + limits.characters;
+  let length = heading.length;
+  let isLocked = false;
+  let read = 0;
+  for (const href of chapters) {
+    if (length > wanted) break;
+    read += 1;
+    const bytes = members.get(resolved(path, href));
+    if (bytes === undefined) continue;
+    const { text, certainty } = decodeText(bytes);
+    if (certainty === 'none' || !text.includes('<')) isLocked = true;
+    else parts.push(markupText(text));
+    length += parts.at(-1)?.length ?? 0;
+  }
+  if (isLocked && parts.length <= 1) return refused(ENCRYPTED);
+  return documentText(parts.join('\n\n'), limits, { pagesLeft: chapters.length - read });
+}
+
+function rootFileOf(container: string): string | undefined {
+  let path: string | undefined;
+  eachTag(container, (tag, attributes) => {
+    if (tag === 'rootfile') path ??= attributes['full-path'];
+  });
+  return path;
+}
+
+interface Package {
+  readonly title: string;
+  readonly authors: readonly string[];
+  /** Paths from the folder of the package, in reading order. */
+  readonly chapters: readonly string[];
+}
+
+function packageOf(opf: string): Package {
+  const hrefs = new Map<string, string>();
+  const spine: string[] = [];
+  const texts = { title: '', creator: [] as string[] };
+  let inside = '';
+  eachTag(
+    opf,
+    (tag, attributes) => {
+      if (tag === 'item' && attributes.id !== undefined) {
+        hrefs.set(attributes.id, attributes.href ?? '');
+      }
+      if (tag === 'itemref' && attributes.idref !== undefined) spine.push(attributes.idref);
+      inside = tag;
+      if (tag === 'creator') texts.creator.push('');
+    },
+    (text) => {
+      if (inside === 'title') texts.title += text;
+      if (inside === 'creator') texts.creator.push(`${texts.creator.pop() ?? ''}${text}`);
+    },
+  );
+  return {
+    title: texts.title.trim(),
+    authors: texts.creator.map((name) => name.trim()).filter((name) => name !== ''),
+    chapters: spine.flatMap((id) => hrefs.get(id) ?? []),
+  };
+}
+
+/** Calls back for each element without its prefix, and for text. */
+function eachTag(
+  xml: string,
+  onTag: (tag: string, attributes: Readonly<Record<string, string>>) => void,
+  onText: (text: string) => void = () => {},
+): void {
+  const plain = (tag: string) => tag.slice(tag.indexOf(':') + 1);
+  const parser = new Parser(
+    {
+      onopentag: (tag, attributes) => onTag(plain(tag), attributes),
+      onclosetag: () => onTag('', {}),
+      ontext: onText,
+    },
+    { xmlMode: true },
+  );
+  parser.end(xml);
+}
+
+/** A path as the package writes it, from the root of the archive. */
+function resolved(opf: string, href: string): string {
+  const steps = opf.split('/').slice(0, -1);
+  for (const step of unescaped(href.split('#')[0] ?? '').split('/')) {
+    if (step === '..') steps.pop();
+    else if (step !== '.' && step !== '') steps.push(step);
+  }
+  return steps.join('/');
+}
+
+function unescaped(href: string): string {
+  try {
+    return decodeURIComponent(href);
+  } catch {
+    return href;
+  }
+}

@@ -1,0 +1,177 @@
+import { decodeText } from '@parley/core/encoding';
+import type { Address, Attachment, Email } from 'postal-mime';
+import { type DocumentLimits, type DocumentText, documentText } from './document-text.ts';
+
+/** Headers that a stored message begins with; two of them are no accident. */
+const HEADERS =
+  /^(?:from|to|cc|subject|date|received|return-path|delivered-to|message-id|mime-version|content-type|reply-to|x-[\w-]+|dkim-signature|authentication-results|arc-[\w-]+|list-[\w-]+|references|in-reply-to|sender|user-agent|thread-\w+|status|importance)$/i;
+/** The line before each message of a mailbox. */
+const BETWEEN = /^From \S.*\d{4}\s*$/;
+
+/** Whether a text begins with the header of a message (`.eml`, `.mbox`). */
+export function isMail(text: string): boolean {
+  const [head = ''] = text.trimStart().split(/\r?\n\r?\n/, 1);
+  const lines = head.slice(0, 16_384).split(/\r?\n/);
+  if (BETWEEN.test(lines[0] ?? '')) lines.shift();
+  const named = new Set<string>();
+  for (const line of lines) {
+    if (/^[ \t]/.test(line)) continue;
+    const name = /^([\w-]+):/.exec(line)?.[1];
+    if (name === undefined) return false;
+    if (HEADERS.test(name)) named.add(name.toLowerCase());
+  }
+  const isAddressed = named.has('from') || named.has('received') || named.has('return-path');
+  const isDated = ['date', 'message-id', 'mime-version', 'received'].some((name) =>
+    named.has(name),
+  );
+  return named.size >= 3 && isAddressed && isDated;
+}
+
+/** Reads a message, or the messages of a mailbox until there is enough text. Throws what the library throws. */
+export async function readMail(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
+  const messages = messagesOf(bytes);
+  const wanted = (limits.from ?? 0) + limits.characters;
+  const parts: string[] = [];
+  let length = 0;
+  for (const [at, message] of messages.entries()) {
+    if (length > wanted) break;
+    const text = await messageText(message);
+    parts.push(messages.length === 1 ? text : `# Message ${at + 1}\n${text}`);
+    length += text.length;
+  }
+  return documentText(parts.join('\n\n'), limits, { pagesLeft: messages.length - parts.length });
+}
+
+/** Cuts a mailbox at its `From ` lines. */
+function messagesOf(bytes: Uint8Array): readonly Uint8Array[] {
+  const { text, encoding } = decodeText(bytes);
+  // A message is ASCII with parts in encodings of their own; a program may still have saved it in UTF-16.
+  const all = encoding.startsWith('utf-16') ? Buffer.from(text) : Buffer.from(bytes);
+  const raw = all.toString('latin1');
+  if (!BETWEEN.test(raw.slice(0, raw.indexOf('\n')).trimEnd())) return [all];
+  return raw
+    .split(/^(?=From \S[^\n]*\d{4}\s*$)/m)
+    .map((message) => message.replace(/^From [^\n]*\n/, '').replace(/^>(>*From )/gm, '$1'))
+    .filter((message) => message.trim() !== '')
+    .map((message) => Buffer.from(message, 'latin1'));
+}
+
+const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1_000_000, maxRfc822NestingDepth: 3 };
+
+async function messageText(bytes: Uint8Array): Promise<string> {
+  const { default: PostalMime } = await import('postal-mime');
+  const readable = withReadableHeaders(bytes);
+  const mail = await PostalMime.parse(readable, LIMITS);
+  const body = await bodyOf(mail, readable);
+  const events = await calendarsIn(mail);
+  return [headOf(mail), body, ...events, attachmentsOf(mail)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+/** Names in headers should be encoded as ASCII; old programs write them as bytes. */
+function withReadableHeaders(bytes: Uint8Array): Uint8Array {
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = /\r?\n\r?\n/.exec(raw.toString('latin1'))?.index ?? raw.length;
+  const { text, encoding } = decodeText(raw.subarray(0, end));
+  return encoding === 'utf-8' ? bytes : Buffer.concat([Buffer.from(text), raw.subarray(end)]);
+}
+
+async function bodyOf(mail: Email, raw: Uint8Array): Promise<string> {
+  const { text = '', html = '' } = mail;
+  const shown = text.trim() === '' ? await htmlText(html) : text.trim();
+  if (!shown.includes('\uFFFD')) return shown;
+  // Bytes without a charset, or with one that is not theirs: read as bytes, and then as what they are.
+  const { default: PostalMime } = await import('postal-mime');
+  const asBytes = await PostalMime.parse(withByteCharsets(raw), LIMITS);
+  const again = asBytes.text?.trim() || (asBytes.html ?? '');
+  const decoded = decodeText(bytesOf(again));
+  if (decoded.certainty === 'none' || decoded.replaced >= countReplaced(shown)) return shown;
+  return text.trim() === '' ? htmlText(decoded.text) : decoded.text;
+}
+
+function countReplaced(text: string): number {
+  return text.split('\uFFFD').length - 1;
+}
+
+/** The message with each part declared as an encoding in which every byte is a character. */
+function withByteCharsets(bytes: Uint8Array): Uint8Array {
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const declared = raw
+    .replace(/^(content-type:\s*text\/\w+(?:;\s*[^\n]*)?(?:\r?\n[ \t][^\n]*)*)/gim, (header) =>
+      header.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[\w.:-]+)/gi, ''),
+    )
+    .replace(/^(content-type:\s*text\/\w+)/gim, `$1; charset=${BYTE_CHARSET}`);
+  const hasType = /^content-type:/im.test(declared.slice(0, declared.search(/\r?\n\r?\n/) + 1));
+  const whole = hasType
+    ? declared
+    : `Content-Type: text/plain; charset=${BYTE_CHARSET}\n${declared}`;
+  return Buffer.from(whole, 'latin1');
+}
+
+/** An encoding of single bytes in which each has a character of its own, so that the way back is known. */
+const BYTE_CHARSET = 'macintosh';
+
+/** The bytes of a text that was decoded as `BYTE_CHARSET`. */
+function bytesOf(text: string): Uint8Array {
+  const all = new TextDecoder(BYTE_CHARSET).decode(Uint8Array.from({ length: 256 }, (_, at) => at));
+  const codes = new Map([...all].map((character, code) => [character, code]));
+  return Uint8Array.from([...text].flatMap((character) => codes.get(character) ?? []));
+}
+
+async function htmlText(html: string): Promise<string> {
+  if (html.trim() === '') return '';
+  const { webPageText } = await import('./web-page.ts');
+  return webPageText(html);
+}
+
+/** The headers that people read, with the date in the zone of its sender. */
+function headOf(mail: Email): string {
+  const date = mail.headers.find(({ key }) => key === 'date')?.value ?? mail.date ?? '';
+  const lines: readonly (readonly [label: string, value: string])[] = [
+    ['From', addressesText(mail.from === undefined ? [] : [mail.from])],
+    ['To', addressesText(mail.to)],
+    ['Cc', addressesText(mail.cc)],
+    ['Reply-To', addressesText(mail.replyTo)],
+    ['Date', date.trim()],
+    ['Subject', mail.subject?.trim() ?? ''],
+  ];
+  return lines.flatMap(([label, value]) => (value === '' ? [] : [`${label}: ${value}`])).join('\n');
+}
+
+function addressesText(addresses: readonly Address[] = []): string {
+  return addresses.map(addressText).join(', ');
+}
+
+function addressText(address: Address): string {
+  if (address.group !== undefined) return `${address.name}: ${addressesText(address.group)};`;
+  const { name, address: mailbox } = address;
+  return name === '' ? mailbox : `${name} <${mailbox}>`;
+}
+
+/** An invitation is a part of the message, not a file that came with it. */
+async function calendarsIn({ attachments }: Email): Promise<readonly string[]> {
+  const calendars = attachments.filter(isInvitation);
+  if (calendars.length === 0) return [];
+  const { calendarText } = await import('./calendar.ts');
+  return calendars.map(({ content }) => calendarText(decodeText(contentOf(content)).text));
+}
+
+function isInvitation({ mimeType }: Attachment): boolean {
+  return mimeType === 'text/calendar';
+}
+
+function contentOf(content: Attachment['content']): Uint8Array {
+  return typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
+}
+
+function attachmentsOf({ attachments }: Email): string {
+  const files = attachments.filter((attachment) => !isInvitation(attachment));
+  if (files.length === 0) return '';
+  const lines = files.map((attachment) => {
+    const { filename, mimeType, content } = attachment;
+    const size = contentOf(content).byteLength.toLocaleString('en-US');
+    return `- ${filename ?? 'without a name'} (${mimeType}, ${size} bytes)`;
+  });
+  return `Attachments, which are not read:\n${lines.join('\n')}`;
+}

@@ -1,0 +1,24 @@
+import { markupText } from './markup-text.ts';
+
+/** In a text that begins like this the rest is a page, too. */
+const WHOLE_PAGE =
+  /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
+/** A piece of a page, such as a saved message: it begins and ends with an element. Markdown may begin with one, too. */
+const PIECE =
+  /^\s*<(?:p|div|table|h[1-6]|ul|ol|article|section|main|center|font|meta|title|blockquote)\b[\s\S]*<\/[a-z][a-z0-9]*>\s*$/i;
+/** A tree of a larger page may take more memory than reading it may. In characters. */
+const LARGEST_TREE = 600_000;
+
+/** Whether a text is HTML. */
+export function isWebPage(text: string): boolean {
+  return WHOLE_PAGE.test(text.slice(0, 4_096)) || PIECE.test(text);
+}
+
+/** The text of a page as the tools for the web read it: Markdown, with its title, without what a person does not see. */
+export async function webPageText(html: string): Promise<string> {
+  if (html.length > LARGEST_TREE) return markupText(html);
+  const { htmlToMarkdown } = await import('../web/html-to-markdown.ts');
+  const { title, markdown } = htmlToMarkdown(html, 'about:blank');
+  const text = markdown.replace(/\n{3,}/g, '\n\n').trim();
+  return title === '' || text.includes(`# ${title}`) ? text : `# ${title}\n\n${text}`.trim();
+}

@@ -1,0 +1,28 @@
+import { decodeText, encodingWarning } from '@parley/core';
+
+/** The bytes of a file as text, or why they are none; for people. */
+export type FileText =
+  | {
+      readonly kind: 'text';
+      /** The whole file, front matter included, without a byte order mark. */
+      readonly text: string;
+      /** Its WHATWG label. */
+      readonly encoding: string;
+      /** What is doubtful about how it was decoded; null: nothing. */
+      readonly warning: string | null;
+    }
+  | { readonly kind: 'refused'; readonly detail: string };
+
+/**
+ * Reads the bytes of a workspace file (W10). Views, the page, shell commands, the import, `doctor` and `audit` all read
+ * files here, so that they mean the same text. Whatever is written back is UTF-8, as a whole. Never throws.
+ */
+export function textOfFile(bytes: Uint8Array): FileText {
+  const decoded = decodeText(bytes);
+  const { text, encoding } = decoded;
+  if (text.includes('\0')) return { kind: 'refused', detail: 'not a text file' };
+  if (decoded.certainty === 'none') {
+    return { kind: 'refused', detail: 'its encoding is not known; save it as UTF-8' };
+  }
+  return { kind: 'text', text, encoding, warning: encodingWarning(decoded) };
+}

@@ -1,0 +1,2 @@
+# -*- coding: euc-kr -*-
+print("안녕하세요")
