@@ -18,7 +18,7 @@ const TASKS = '## Grüße\r\n- every: 30 min\r\n- do: Look through new mail.\r\n
 let scene: TelegramScene;
 beforeAll(async () => {
   scene = await startTelegramScene({}, { heartbeat: { quietHours: 'off' } });
-  scene.model.reply('You are welcome.');
+  scene.model.reply(() => 'You are welcome.');
 });
 afterAll(() => scene.close());
 

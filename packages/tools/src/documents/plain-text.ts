@@ -1,4 +1,5 @@
-import { type DecodedText, decodeText, encodingWarning } from '@parley/core/encoding';
+import type { DecodedText } from '@parley/core';
+import { decodeBytes, warningOf } from '@parley/core/encoding';
 import { type DocumentLimits, type DocumentText, documentText, refused } from './document-text.ts';
 import { isMail, readMail } from './mail.ts';
 
@@ -7,11 +8,11 @@ import { isMail, readMail } from './mail.ts';
  * and program source, which are shown as they are.
  */
 export async function readText(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
-  const decoded = decodeText(unfolded(bytes));
+  const decoded = decodeBytes(unfolded(bytes));
   if (isMail(decoded.text)) return readMail(bytes, limits);
   if (decoded.certainty === 'none') return refused('its encoding is not known; send it as UTF-8');
   const text = await shownText(decoded.text);
-  return documentText(text, limits, { warning: warningOf(decoded) });
+  return documentText(text, limits, { warning: doubtOf(decoded) });
 }
 
 /**
@@ -34,8 +35,8 @@ async function shownText(text: string): Promise<string> {
   return isWebPage(text) ? webPageText(text) : text.replace(/\0+/g, '');
 }
 
-function warningOf(decoded: DecodedText): string | null {
+function doubtOf(decoded: DecodedText): string | null {
   const nuls = decoded.text.split('\0').length - 1;
   const left = nuls === 0 ? null : `${nuls.toLocaleString('en-US')} NUL bytes in it are left out.`;
-  return [encodingWarning(decoded), left].filter((one) => one !== null).join(' ') || null;
+  return [warningOf(decoded), left].filter((one) => one !== null).join(' ') || null;
 }
