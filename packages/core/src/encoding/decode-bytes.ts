@@ -7,27 +7,53 @@ import { decodeAs, type Encoding, encodingOf, nameForPeople } from './labels.ts'
 import { plausibility } from './plausible.ts';
 import { countSequences } from './utf8-sequences.ts';
 
+/** The encoding of bytes. */
+interface DetectedEncoding {
+  readonly encoding: Encoding;
+  readonly certainty: DecodedText['certainty'];
+  /** The bytes without a mark, and without a character that a bounded read cut. */
+  readonly content: Uint8Array;
+}
+
 /**
  * Reads bytes in the encoding they have: what `decodeText` does, with all of it loaded but the detector, which comes
  * with the first text that is no Unicode. For processes that read documents. Never throws.
  */
 export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
-  const marked = readMarked(bytes, hints);
-  if (marked !== null) return marked;
-  const whole = hints.isCut === true ? withoutCutCharacter(bytes) : bytes;
-  const isValid = isUtf8(whole);
-  if (isValid && !hasOddControls(whole)) {
-    const certainty = isUnlikelyUtf8(whole) ? 'guess' : 'sure';
-    return readLegacyThatLooksLikeUtf8(whole, hints) ?? readAs('utf-8', whole, hints, certainty);
-  }
-  if (isStateful(whole)) return readStateful(whole, hints);
-  const unicode = readUnmarkedUnicode(whole);
-  if (unicode !== null) {
-    return readAs(unicode.encoding, whole, hints, unicode.isSure ? 'sure' : 'guess');
-  }
-  if (isValid) return readAs('utf-8', whole, hints, 'sure');
-  return readDeclared(whole, hints) ?? readNearlyUtf8(whole, hints) ?? readGuessed(whole, hints);
+  const { encoding, certainty, content } = detectEncoding(bytes, hints);
+  const text = decodeAs(encoding, content, hints.isCut);
+  return { text, encoding, certainty, replaced: countReplaced(text, content, encoding) };
 }
+
+/** Tells the encoding of bytes without decoding all of them. */
+export function detectEncoding(bytes: Uint8Array, hints: EncodingHints = {}): DetectedEncoding {
+  const marked = detectMarked(bytes);
+  if (marked !== null) return marked;
+  const content = hints.isCut === true ? withoutCutCharacter(bytes) : bytes;
+  return { content, ...detectUnmarked(content, hints) };
+}
+
+type Detected = Omit<DetectedEncoding, 'content'>;
+
+function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
+  const isValid = isUtf8(bytes);
+  if (isValid && !hasOddControls(bytes)) {
+    const utf8: Detected = {
+      encoding: 'utf-8',
+      certainty: isUnlikelyUtf8(bytes) ? 'guess' : 'sure',
+    };
+    return legacyThatLooksLikeUtf8(bytes, hints) ?? utf8;
+  }
+  if (isStateful(bytes)) return detectStateful(bytes);
+  const unicode = readUnmarkedUnicode(bytes);
+  if (unicode !== null) {
+    return { encoding: unicode.encoding, certainty: unicode.isSure ? 'sure' : 'guess' };
+  }
+  if (isValid) return { encoding: 'utf-8', certainty: 'sure' };
+  return detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessed(bytes, hints);
+}
+
+export { decodeInPieces } from './labels.ts';
 
 /** What a reader should know about how bytes were decoded, as a sentence; null: they are valid and beyond doubt. */
 export function warningOf(decoded: DecodedText): string | null {
@@ -52,26 +78,26 @@ const MARKS: readonly (readonly [mark: readonly number[], encoding: Encoding])[]
   [[0x84, 0x31, 0x95, 0x33], 'gb18030'],
 ];
 
-function readMarked(bytes: Uint8Array, hints: EncodingHints): DecodedText | null {
+function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
   for (const [mark, encoding] of MARKS) {
     if (!mark.every((byte, at) => bytes[at] === byte)) continue;
-    const read = readAs(encoding, bytes.subarray(mark.length), hints, 'sure');
+    const content = bytes.subarray(mark.length);
     // A file that others have appended to in UTF-8 has a mark that no longer holds for all of it.
-    if (!isMostlyReplaced(read)) return read;
+    if (!isMostlyReplaced(content, encoding)) return { encoding, certainty: 'sure', content };
   }
   return null;
 }
 
 /** Where a declared encoding of several bytes a character reads the same bytes just as well, its statement counts. */
-function readLegacyThatLooksLikeUtf8(
+function legacyThatLooksLikeUtf8(
   bytes: Uint8Array,
   { declared, isCut = false }: EncodingHints,
-): DecodedText | null {
+): Detected | null {
   const encoding = declared === undefined ? null : encodingOf(declared);
   if (encoding === null || !MULTI_BYTE.has(encoding)) return null;
   const { good } = countSequences(bytes);
   if (good === 0 || good > FEW_SEQUENCES || !fitsDeclared(bytes, encoding, isCut)) return null;
-  return readAs(encoding, bytes, { isCut }, 'sure');
+  return { encoding, certainty: 'sure' };
 }
 
 /** A word or two in another encoding may be valid UTF-8 by accident; then they are letters that no one writes. */
@@ -85,53 +111,47 @@ function isUnlikelyUtf8(bytes: Uint8Array): boolean {
 /** In bytes. */
 const A_FEW_WORDS = 64;
 
-const MULTI_BYTE: ReadonlySet<Encoding> = new Set(['gb18030', 'big5', 'euc-jp', 'euc-kr']);
+const MULTI_BYTE: ReadonlySet<Encoding> = new Set([
+  'gb18030',
+  'big5',
+  'shift_jis',
+  'euc-jp',
+  'euc-kr',
+]);
 /** More valid sequences of UTF-8 than this are no accident. */
 const FEW_SEQUENCES = 6;
 
-function readStateful(bytes: Uint8Array, hints: EncodingHints): DecodedText {
-  const read = readAs('iso-2022-jp', bytes, hints, 'sure');
-  if (read.replaced === 0) return read;
-  return { ...read, certainty: isMostlyReplaced(read) ? 'none' : 'sure' };
+function detectStateful(bytes: Uint8Array): Detected {
+  const encoding = 'iso-2022-jp';
+  return { encoding, certainty: isMostlyReplaced(bytes, encoding) ? 'none' : 'sure' };
 }
 
-function readDeclared(bytes: Uint8Array, hints: EncodingHints): DecodedText | null {
+function detectDeclared(bytes: Uint8Array, hints: EncodingHints): Detected | null {
   const { declared, isCut = false } = hints;
   for (const label of [declared, declaredInside(bytes)]) {
     const encoding = label === undefined ? null : encodingOf(label);
     if (encoding === null || !fitsDeclared(bytes, encoding, isCut)) continue;
-    return readAs(encoding, bytes, hints, 'sure');
+    return { encoding, certainty: 'sure' };
   }
   return null;
 }
 
 /** UTF-8 of which a few bytes were damaged, or written by another program: the rest stays what it is. */
-function readNearlyUtf8(bytes: Uint8Array, hints: EncodingHints): DecodedText | null {
+function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected | null {
   const { good, bad } = countSequences(bytes);
   if (good <= bad) return null;
   const isClear = good >= 4 && good >= 4 * bad;
-  if (isClear && plausibility(decodeAs('utf-8', bytes), 'utf-8') >= 0.55) {
-    return readAs('utf-8', bytes, hints, 'sure');
+  const sample = decodeAs('utf-8', bytes.subarray(0, SAMPLE_BYTES), true);
+  if (isClear && plausibility(sample, 'utf-8') >= 0.55) {
+    return { encoding: 'utf-8', certainty: 'sure' };
   }
-  const guess = guessEncoding(bytes, hints.isCut === true);
-  const isOther = guess.isSure && guess.encoding !== 'utf-8';
-  return readAs(isOther ? guess.encoding : 'utf-8', bytes, hints, 'guess');
+  const guess = guessEncoding(bytes, isCut);
+  return { encoding: guess.isSure ? guess.encoding : 'utf-8', certainty: 'guess' };
 }
 
-function readGuessed(bytes: Uint8Array, hints: EncodingHints): DecodedText {
-  const guess = guessEncoding(bytes, hints.isCut === true);
-  const certainty = !guess.isText ? 'none' : guess.isSure ? 'sure' : 'guess';
-  return readAs(guess.encoding, bytes, hints, certainty);
-}
-
-function readAs(
-  encoding: Encoding,
-  bytes: Uint8Array,
-  { isCut = false }: EncodingHints,
-  certainty: DecodedText['certainty'],
-): DecodedText {
-  const text = decodeAs(encoding, bytes, isCut);
-  return { text, encoding, replaced: countReplaced(text, bytes, encoding), certainty };
+function guessed(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
+  const { encoding, isText, isSure } = guessEncoding(bytes, isCut);
+  return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
 }
 
 /** A file in a Unicode encoding may have U+FFFD itself; only UTF-8 is common enough to look. */
@@ -142,7 +162,12 @@ function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): num
   return isUtf8(bytes) ? 0 : Math.max(count - countSequences(bytes).replacements, 1);
 }
 
-function isMostlyReplaced({ text, replaced }: DecodedText): boolean {
+/** Enough of a file to tell how it goes on, in bytes. */
+const SAMPLE_BYTES = 65_536;
+
+function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
+  const text = decodeAs(encoding, bytes.subarray(0, SAMPLE_BYTES), true);
+  const replaced = text.split('\uFFFD').length - 1;
   return replaced > 1 && replaced * 4 > text.length;
 }
 
