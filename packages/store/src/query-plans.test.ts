@@ -157,6 +157,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.decisions.record({ ...chat, ...refused, messageId: 'r' });
   await store.inbox.ownerRoute();
   await store.inbox.ownerChats();
+  await store.inbox.typedCommands();
   const link = (id: string, personId: string, action: LinkAction) =>
     store.inbox.command(
       message(id),
