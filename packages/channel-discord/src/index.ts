@@ -6,6 +6,7 @@ import {
   withOptionalLibrary,
 } from '@parley/channels';
 import { MAX_TEXT } from './format.ts';
+import { DISCORD_IDS } from './ids.ts';
 import { DISCORD_MENU, DiscordSettings } from './settings.ts';
 
 /** Creates the adapter of one account; tests replace `env`. */
@@ -16,6 +17,7 @@ export const discord = withOptionalLibrary(
   {
     id: 'discord',
     settings: DiscordSettings,
+    ids: DISCORD_IDS,
     menu: DISCORD_MENU,
     async probe(settings, env) {
       const { probeDiscord } = await import('./api.ts');

@@ -6,6 +6,7 @@ import {
   withOptionalLibrary,
 } from '@parley/channels';
 import { MAX_TEXT } from './format.ts';
+import { TELEGRAM_IDS } from './ids.ts';
 import { TELEGRAM_MENU, TelegramSettings } from './settings.ts';
 
 /** Creates the adapter of one account; chance and waiting can be given by tests. */
@@ -16,6 +17,7 @@ export const telegram = withOptionalLibrary(
   {
     id: 'telegram',
     settings: TelegramSettings,
+    ids: TELEGRAM_IDS,
     menu: TELEGRAM_MENU,
     async probe(settings, env) {
       const { probeTelegram } = await import('./api.ts');

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type AdapterValues,
   type Capabilities,
+  type ChannelIds,
   type Clock,
   type InboundMessage,
   type InboundReaction,
@@ -249,6 +250,8 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly settings: z.ZodType<Settings>;
   /** False: strangers get no notice here; an owner gets it instead (F05). True by default. */
   readonly answersStrangers?: boolean;
+  /** The forms of its ids, so that settings which can never match are refused; absent: any text may be one. */
+  readonly ids?: ChannelIds;
   /** What its menu of commands takes; absent: it has none, or one without limits. */
   readonly menu?: MenuLimits;
   /** True: any number of gateways may serve an account at the same time. By default one does (D09). */

@@ -14,9 +14,12 @@ export async function configCheck(cli: Cli): Promise<number> {
     result.kind === 'ok' ? Object.values(result.channels).filter((c) => c.kind === 'broken') : [];
   const problems =
     result.kind === 'invalid' ? result.problems : broken.flatMap((channel) => channel.problems);
-  for (const warning of result.warnings) print(`warning: ${describeProblem(warning)}\n`);
+  const idle = result.warnings.filter(({ kind }) => kind === 'no-effect');
+  for (const warning of result.warnings) {
+    if (warning.kind !== 'no-effect') print(`warning: ${describeProblem(warning)}\n`);
+  }
   for (const { works, line } of report) if (!works) print(`warning: the plugin ${line}\n`);
-  for (const problem of problems) print(`${describeProblem(problem)}\n`);
+  for (const problem of [...problems, ...idle]) print(`${describeProblem(problem)}\n`);
   if (result.kind === 'invalid') {
     print(`${folder.settingsFile}: ${countOf(problems.length, 'problem')}; Parley will not start.`);
     return 1;
@@ -24,6 +27,11 @@ export async function configCheck(cli: Cli): Promise<number> {
   if (broken.length > 0) {
     const names = broken.map(({ channel, account }) => `${channel}/${account}`).join(', ');
     print(`${folder.settingsFile}: Parley will start, but without ${names}.`);
+    return 1;
+  }
+  if (idle.length > 0) {
+    const what = idle.length === 1 ? '1 setting has' : `${idle.length} settings have`;
+    print(`${folder.settingsFile}: Parley will start, but ${what} no effect.`);
     return 1;
   }
   const origin = result.origin === 'file' ? 'is fine' : 'does not exist; the defaults apply';
