@@ -74,7 +74,7 @@ export function skillCommandsOf(skills: Pick<Skills, 'userInvocable'>): SkillCom
     const kind = audience === 'owner' ? 'owner' : 'guest';
     const reader: Reader = { kind, conversationId: 'help' };
     const commands = await skills.userInvocable(reader);
-    return commands.map(({ command, summary }) => ({ name: command, summary }));
+    return commands.map(({ command, summary }) => ({ name: command, summary, isSkill: true }));
   };
 }
 

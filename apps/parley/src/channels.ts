@@ -1,5 +1,5 @@
 import type { ChannelDefinition } from '@parley/channels';
-import type { Clock } from '@parley/core';
+import { type Clock, readId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { Accounts, ChannelSettings } from '@parley/gateway/channel-service';
 import { describeProblem } from '@parley/settings';
@@ -22,11 +22,23 @@ export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
   return {
     async allowGroup(name, chatId, title) {
       const path = [...accountPath(deps.folder.settingsFile, name), 'access', 'allowGroups'];
+      const id = groupId(deps.channels, name.channel, chatId);
       const comment = title === null ? {} : { comment: title };
-      const change = { kind: 'add', path, value: chatId, ...comment } as const;
+      const change = { kind: 'add', path, value: id, ...comment } as const;
       changeSettings(deps, [change], 'The group was not allowed');
     },
   };
+}
+
+/** The id of a group as messages carry it. Throws CliError `not-a-group` for what can never be one. */
+function groupId(channels: readonly ChannelDefinition[], channel: string, written: string): string {
+  const form = channels.find(({ id }) => id === channel)?.ids?.group;
+  if (form === undefined) return written;
+  if (form === null) throw new CliError('not-a-group', `${channel} has no groups.`);
+  const read = readId(written, [form]);
+  if (read.kind === 'id') return read.id;
+  const meant = read.nearest === undefined ? '' : ` Did you mean ${read.nearest}?`;
+  throw new CliError('not-a-group', `${JSON.stringify(written)} is not ${read.expected}.${meant}`);
 }
 
 /** Makes changes of the settings file, all or none. Throws CliError that begins with `failed`, with the file as it was. */

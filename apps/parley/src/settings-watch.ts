@@ -104,7 +104,7 @@ export class SettingsWatch {
       log.error({ problems }, KEPT);
       return;
     }
-    for (const warning of now.warnings) log.warn({ problem: describeProblem(warning) }, 'settings');
+    logWarnings(log, now);
     logBroken(log, now);
     const next = withStartOf(this.#deps.loaded, now);
     const changed = changedSettings(this.#loaded, next);
@@ -136,6 +136,11 @@ function printOfAll({ settingsFile, profiles }: DataFolder, values: readonly str
 }
 
 const KEPT = 'the settings have changed, but cannot be used; those from before stay';
+
+/** Says what in the settings has no effect, or not the one that was meant. */
+export function logWarnings(log: Logger, { warnings }: Pick<LoadedSettings, 'warnings'>): void {
+  for (const warning of warnings) log.warn({ problem: describeProblem(warning) }, 'settings');
+}
 
 function logBroken(log: Logger, { channels }: LoadedSettings): void {
   const broken = Object.values(channels).flatMap((one) =>

@@ -27,6 +27,7 @@ export function checkSettings(
     modelSchema: ModelSettings,
     modelChoices,
     channelSchemas: Object.fromEntries(channels.map(({ id, settings }) => [id, settings])),
+    channelIds: Object.fromEntries(channels.map(({ id, ids }) => [id, ids])),
     defaultChannels: ALWAYS,
   });
 }

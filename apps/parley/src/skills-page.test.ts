@@ -16,7 +16,15 @@ afterEach(() => rmSync(path, { recursive: true, force: true }));
 
 const status = (name: string): SkillStatus => ({
   ...{ name, state: 'ready', source: 'bundled', location: '', description: '', emoji: null },
-  ...{ reason: null, install: [], forModel: true, command: null, commandProblem: null, tokens: 0 },
+  ...{
+    reason: null,
+    install: [],
+    forModel: true,
+    command: null,
+    commandProblem: null,
+    warnings: [],
+    tokens: 0,
+  },
   ...{ audience: { kind: 'everyone' }, show: null, primaryEnv: null },
 });
 

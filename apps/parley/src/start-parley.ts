@@ -16,7 +16,7 @@ import { openFoundation } from './open-parts.ts';
 import { containErrors, type PluggedIn, plugIn } from './plug-in.ts';
 import { keptLogOf, type OpenLog, openLog, type StartOptions } from './process-options.ts';
 import { checkRole, isShared, readSettings } from './settings.ts';
-import { SettingsWatch } from './settings-watch.ts';
+import { logWarnings, SettingsWatch } from './settings-watch.ts';
 
 export interface RunningParley {
   readonly address: string;
@@ -52,6 +52,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   const containment = containErrors(open.log);
   opened.defer(() => containment.stop());
   const plugged = await plugIn(first, { ...options, channels, log: open.log, containment });
+  logWarnings(open.log, plugged.loaded);
   const watch = new SettingsWatch({
     ...options,
     ...open,

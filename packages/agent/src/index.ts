@@ -23,7 +23,7 @@ export { momentOf, nameOf, originOf, scoreText, soulDiff, soulStatus } from './s
 export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.ts';
 export { withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { type LocalTime, localTimeIn, TimeUpError, withTimeLimit } from './time.ts';
-export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
+export { BUILT_IN_TOOLS, type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
 export { sandboxSource } from './tools/exec.ts';
 export { skillsSource } from './tools/skills.ts';
 export { todosSource } from './tools/todos.ts';

@@ -6,7 +6,8 @@ import {
   withOptionalLibrary,
 } from '@parley/channels';
 import { MAX_TEXT } from './format.ts';
-import { DiscordSettings } from './settings.ts';
+import { DISCORD_IDS } from './ids.ts';
+import { DISCORD_MENU, DiscordSettings } from './settings.ts';
 
 /** Creates the adapter of one account; tests replace `env`. */
 type ConnectDiscord = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
@@ -16,6 +17,8 @@ export const discord = withOptionalLibrary(
   {
     id: 'discord',
     settings: DiscordSettings,
+    ids: DISCORD_IDS,
+    menu: DISCORD_MENU,
     async probe(settings, env) {
       const { probeDiscord } = await import('./api.ts');
       return probeDiscord(DiscordSettings.parse(settings), env);

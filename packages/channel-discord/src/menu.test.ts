@@ -1,17 +1,48 @@
+import { recordingLogger } from '@parley/core';
 import { expect, it } from 'vitest';
-import { menuOf } from './menu.ts';
+import type { MenuCommand } from './api.ts';
+import { registerMenu } from './menu.ts';
 
-it('[F09] the menu has only what Discord takes', () => {
-  const long = { name: 'help', summary: '🦜'.repeat(120) };
-  const none = { name: 'skill-one', summary: ' ' };
-  const wrong = [
+/** Registers commands with a Discord that keeps the menu. */
+async function register(commands: readonly { name: string; summary: string; isSkill?: true }[]) {
+  const { log, lines } = recordingLogger();
+  const told: string[] = [];
+  let menu: readonly MenuCommand[] = [];
+  const api = {
+    menu: async () => [...menu],
+    async setMenu(_id: string, wanted: readonly MenuCommand[]) {
+      menu = wanted;
+    },
+  };
+  const tellOwner = async (_key: string, text: string) => void told.push(text);
+  const deps = { api, commands, tellOwner, log, commandUses: async () => new Map([['c119', 1]]) };
+  const first = await registerMenu(deps, '1');
+  return { first, second: await registerMenu(deps, '1'), menu, told, lines };
+}
+
+it('[F09] the menu has only what Discord takes, and is sent once', async () => {
+  const { first, second, menu, lines } = await register([
+    { name: 'help', summary: '🦜'.repeat(120) },
+    { name: 'skill-one', summary: ' ' },
     { name: 'Upper', summary: 's' },
     { name: 'two words', summary: 's' },
-  ];
-  const menu = menuOf([long, none, ...wrong]);
+  ]);
+  expect([first, second]).toEqual(['changed', 'same']);
   expect(menu.map(({ name }) => name)).toEqual(['help', 'skill-one']);
   expect([...(menu[0]?.description ?? '')]).toHaveLength(100);
   expect(menu[1]?.description).toBe('skill-one');
-  const many = Array.from({ length: 120 }, (_, n) => ({ name: `c${n}`, summary: 's' }));
-  expect(menuOf(many)).toHaveLength(100);
+  expect(lines.join('\n')).toContain('/Upper, /two words');
+});
+
+it('[F09] of more than 100 commands the least used are left out, and the owner is told which', async () => {
+  const commands = Array.from({ length: 120 }, (_, n) => ({
+    name: `c${n}`,
+    summary: 's',
+    isSkill: true as const,
+  }));
+  const { menu, told } = await register(commands);
+  expect(menu).toHaveLength(100);
+  expect(menu.map(({ name }) => name)).toContain('c119');
+  expect(told).toHaveLength(1);
+  expect(told[0]).toContain('/c118');
 });

@@ -1,8 +1,11 @@
 import {
   type ChannelContext,
   type CommandInfo,
+  type CommandUses,
+  fitMenu,
   type IngressOutcome,
   isCommand,
+  leftOutText,
   type SenderFacts,
 } from '@parley/channels';
 import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
@@ -11,34 +14,52 @@ import { personOf } from './content.ts';
 import { readButtonId, WITHOUT_BUTTONS } from './format.ts';
 import type { FindPlace, GuildAuthor } from './places.ts';
 import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
+import { DISCORD_MENU } from './settings.ts';
 import { WireInteraction } from './wire.ts';
 
-/** Discord's limits: names, descriptions, commands of an application. */
-const NAME = /^[-_\p{Ll}\p{Lo}\p{N}]{1,32}$/u;
-const LONGEST_SUMMARY = 100;
-const MOST_COMMANDS = 100;
 const TEXT_OPTION = 3;
 
-/** The commands in the form of Discord's menu, each with an optional text. */
-export function menuOf(commands: readonly CommandInfo[]): MenuCommand[] {
-  const fitting = commands.filter(({ name }) => NAME.test(name));
-  return fitting.slice(0, MOST_COMMANDS).map(({ name, summary }) => ({
+/**
+ * The commands in the form of Discord's menu, each with an optional text. One command may have 8,000 characters with all
+ * its parts; these have at most 160.
+ */
+export function menuOf(commands: readonly CommandInfo[], uses?: CommandUses): MenuCommand[] {
+  return fitMenu(commands, DISCORD_MENU, uses).items.map(({ name, description }) => ({
     name,
-    description: [...(summary.trim() === '' ? name : summary)].slice(0, LONGEST_SUMMARY).join(''),
+    description,
     options: [{ type: TEXT_OPTION, name: 'text', description: 'What to add, if anything' }],
   }));
 }
 
-/** Registers the commands unless Discord has them already: it allows 200 changes a day. */
+interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'tellOwner' | 'log'> {
+  readonly api: Pick<DiscordApi, 'menu' | 'setMenu'>;
+  readonly commandUses?: (() => Promise<CommandUses>) | undefined;
+}
+
+/**
+ * Registers the commands unless Discord has them already: it allows 200 changes a day. What its menu has no room for is
+ * logged, and told to the owner once.
+ */
 export async function registerMenu(
-  api: Pick<DiscordApi, 'menu' | 'setMenu'>,
+  { api, commands, commandUses, tellOwner, log }: RegisterDeps,
   applicationId: string,
-  commands: readonly CommandInfo[],
 ): Promise<'same' | 'changed'> {
-  const wanted = menuOf(commands);
+  const isFull = fitMenu(commands, DISCORD_MENU).leftOut.some(({ why }) => why === 'room');
+  const uses = isFull ? await commandUses?.() : undefined;
+  const wanted = menuOf(commands, uses);
   const current = await api.menu(applicationId);
   if (sorted(current) === sorted(wanted)) return 'same';
   await api.setMenu(applicationId, wanted);
+  const { leftOut } = fitMenu(commands, DISCORD_MENU, uses);
+  const text = leftOutText('Discord', leftOut);
+  if (text !== null) {
+    const left = leftOut.map(({ name }) => name);
+    log.warn({ commands: left }, text);
+    await tellOwner(
+      `menu ${left.join(' ').slice(0, 200)}`,
+      `${text} "parley skills" lists them all.`,
+    );
+  }
   return 'changed';
 }
 

@@ -202,9 +202,9 @@ export class Receiver {
   }
 
   async #register(applicationId: string): Promise<void> {
-    const { commands, log } = this.#context;
+    const { log } = this.#context;
     try {
-      await registerMenu(this.#api, applicationId, commands);
+      await registerMenu({ ...this.#context, api: this.#api }, applicationId);
     } catch (thrown) {
       log.warn(
         { reason: reasonOf(thrown) },

@@ -1,3 +1,4 @@
+import type { MenuLimits } from '@parley/channels';
 import { z } from 'zod';
 
 /** One Discord bot account, as written below `channels.discord`. */
@@ -43,3 +44,10 @@ export const DiscordSettings = z.strictObject({
     .describe('Discord API; only for a proxy or a test.'),
 });
 export type DiscordSettings = z.infer<typeof DiscordSettings>;
+
+/** What Discord takes as a menu (https://discord.com/developers/docs/interactions/application-commands). */
+export const DISCORD_MENU = {
+  commands: 100,
+  description: { max: 100, unit: 'codepoint' },
+  name: /^[-_\p{Ll}\p{Lo}\p{N}]{1,32}$/u,
+} satisfies MenuLimits;

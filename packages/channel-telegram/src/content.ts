@@ -2,7 +2,7 @@ import { type CommandInfo, parseCommand } from '@parley/channels';
 import type { Attachment, Authored, InboundMessage } from '@parley/core';
 import { z } from 'zod';
 import { topicId } from './format.ts';
-import { menuName } from './menu.ts';
+import { menuName } from './settings.ts';
 import type {
   BotIdentity,
   DescribedFile,

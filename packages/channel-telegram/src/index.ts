@@ -6,7 +6,8 @@ import {
   withOptionalLibrary,
 } from '@parley/channels';
 import { MAX_TEXT } from './format.ts';
-import { TelegramSettings } from './settings.ts';
+import { TELEGRAM_IDS } from './ids.ts';
+import { TELEGRAM_MENU, TelegramSettings } from './settings.ts';
 
 /** Creates the adapter of one account; chance and waiting can be given by tests. */
 type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
@@ -16,6 +17,8 @@ export const telegram = withOptionalLibrary(
   {
     id: 'telegram',
     settings: TelegramSettings,
+    ids: TELEGRAM_IDS,
+    menu: TELEGRAM_MENU,
     async probe(settings, env) {
       const { probeTelegram } = await import('./api.ts');
       return probeTelegram(TelegramSettings.parse(settings), env);

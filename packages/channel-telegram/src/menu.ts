@@ -1,79 +1,122 @@
 import { createHash } from 'node:crypto';
-import type { CommandInfo } from '@parley/channels';
+import {
+  type CommandInfo,
+  type CommandUses,
+  type FittedMenu,
+  fitMenu,
+  leftOutText,
+} from '@parley/channels';
 import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
+import { entriesOf, TELEGRAM_MENU } from './settings.ts';
 import type { BotIdentity } from './wire.ts';
 
 export interface MenuDeps {
   readonly api: Pick<TelegramApi, 'call'>;
   readonly values: AdapterValues;
   readonly commands: readonly CommandInfo[];
+  readonly commandUses?: (() => Promise<CommandUses>) | undefined;
+  readonly tellOwner: (key: string, markdown: string) => Promise<void>;
   readonly log: Logger;
 }
 
 /** The bot whose menu it is: a new token may belong to another one, which has none yet. */
 type Owner = Pick<BotIdentity, 'id'>;
 
-/** Most entries Telegram takes. */
-const MAX_COMMANDS = 100;
-/** Longest description of one, in characters. */
-const MAX_DESCRIPTION = 256;
 const SCOPES = ['all_private_chats', 'all_group_chats'];
 const MENU = { kind: 'menu', id: 'commands' } as const;
 
-/** An entry of Telegram's menu. */
-export interface MenuEntry {
-  readonly command: string;
-  readonly description: string;
-}
-
-/**
- * The commands as Telegram takes them: lower case letters, digits and `_`. A name with a hyphen gets
- * `_` instead and is given its own name back when it comes in; others are left out and reported.
- */
-function menuOf(commands: readonly CommandInfo[]): {
-  readonly entries: readonly MenuEntry[];
-  readonly leftOut: readonly string[];
-} {
-  const all = commands.map(({ name, summary }) => ({
-    name,
-    command: menuName(name),
-    description: summary.trim().slice(0, MAX_DESCRIPTION) || name,
-  }));
-  const legal = all.filter(({ command }) => /^[a-z0-9_]{1,32}$/.test(command));
-  const entries = legal.slice(0, MAX_COMMANDS);
-  return {
-    entries: entries.map(({ command, description }) => ({ command, description })),
-    leftOut: all.filter((entry) => !entries.includes(entry)).map(({ name }) => name),
-  };
-}
-
-/** What a command is called in Telegram's menu. */
-export function menuName(name: string): string {
-  return name.replaceAll('-', '_');
-}
+/** Shares of the limit that are tried in turn, as Telegram does not publish it. */
+const SHARES = [1, 0.75, 0.5];
 
 /** Puts the commands into Telegram's own menu (F09), if they are not there yet. Never rejects. */
 export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSignal): Promise<void> {
-  const { api, values, log } = deps;
-  const { entries, leftOut } = menuOf(deps.commands);
-  if (leftOut.length > 0) log.warn({ commands: leftOut }, "not in Telegram's menu: no legal name");
-  const print = createHash('sha256')
-    .update(JSON.stringify([bot.id, entries]))
-    .digest('base64url');
+  const { values, log } = deps;
   try {
+    const fitting = await menusOf(deps);
+    const [first] = fitting;
+    logMenu(log, first);
+    const print = printOf(bot, first);
     const known = (await values.get(MENU.kind, [MENU.id])).get(MENU.id);
-    if (known === print || (known === undefined && entries.length === 0)) return;
-    for (const type of SCOPES) {
-      await api.call('setMyCommands', { commands: entries, scope: { type } }, signal);
-    }
+    if (known === print || (known === undefined && first?.items.length === 0)) return;
+    const accepted = await setFirstAccepted(deps, fitting, signal);
     await values.set([{ ...MENU, value: print }]);
+    if (accepted !== first) logMenu(log, accepted);
+    await report(deps, accepted);
   } catch (error) {
-    const reason = error instanceof Error ? callFailureOf(error).reason : reasonOf(error);
     log.warn(
-      { reason },
+      { reason: whyNot(error) },
       "Telegram's menu of commands is not up to date; the next start tries again",
     );
   }
+}
+
+/** The menu for each share of the limit, the fullest first. What is used is looked up only where there is no room for all. */
+async function menusOf({ commands, commandUses, log }: MenuDeps): Promise<readonly FittedMenu[]> {
+  const all = fitMenu(commands, TELEGRAM_MENU);
+  const isFull = all.leftOut.some(({ why }) => why === 'room') || all.shortenedTo !== null;
+  const uses = isFull
+    ? await commandUses?.().catch((error: unknown) => {
+        log.warn({ reason: reasonOf(error) }, 'which commands are used most cannot be read');
+        return undefined;
+      })
+    : undefined;
+  return SHARES.map((share) => fitMenu(commands, menuWithin(share), uses));
+}
+
+function menuWithin(share: number): typeof TELEGRAM_MENU {
+  const { size } = TELEGRAM_MENU;
+  return { ...TELEGRAM_MENU, size: { ...size, max: Math.floor(size.max * share) } };
+}
+
+/** Of the wanted commands, not of what was accepted: only other commands make another attempt useful. */
+function printOf({ id }: Owner, menu: FittedMenu | undefined): string {
+  return createHash('sha256')
+    .update(JSON.stringify([id, entriesOf(menu?.items ?? [])]))
+    .digest('base64url');
+}
+
+/** Sends the fullest menu that Telegram takes. Rejects with the failure of the last attempt. */
+async function setFirstAccepted(
+  { api, log }: MenuDeps,
+  menus: readonly FittedMenu[],
+  signal: AbortSignal,
+): Promise<FittedMenu | undefined> {
+  for (const [nth, menu] of menus.entries()) {
+    const commands = entriesOf(menu.items);
+    try {
+      for (const type of SCOPES) {
+        await api.call('setMyCommands', { commands, scope: { type } }, signal);
+      }
+      return menu;
+    } catch (error) {
+      const reason = whyNot(error);
+      if (nth === menus.length - 1 || !reason.includes('BOT_COMMANDS_TOO_MUCH')) throw error;
+      log.info({ reason, commands: commands.length }, "Telegram's menu is made smaller");
+    }
+  }
+  return undefined;
+}
+
+function whyNot(error: unknown): string {
+  return error instanceof Error ? callFailureOf(error).reason : reasonOf(error);
+}
+
+function logMenu(log: Logger, menu: FittedMenu | undefined): void {
+  if (menu === undefined) return;
+  const { leftOut, shortenedTo } = menu;
+  if (shortenedTo !== null) {
+    log.info({ characters: shortenedTo }, "descriptions in Telegram's menu were shortened");
+  }
+  const text = leftOutText('Telegram', leftOut);
+  if (text !== null) log.warn({ commands: leftOut.map(({ name }) => name) }, text);
+}
+
+/** Tells the owner, once, which commands people will not find in the menu. */
+async function report({ tellOwner }: MenuDeps, menu: FittedMenu | undefined): Promise<void> {
+  const text = leftOutText('Telegram', menu?.leftOut ?? []);
+  if (text === null) return;
+  const key = createHash('sha256').update(text).digest('base64url').slice(0, 16);
+  await tellOwner(`menu ${key}`, `${text} "parley skills" lists them all.`);
 }

@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import type { MenuItem, MenuLimits } from '@parley/channels';
 import { z } from 'zod';
 
 const TELEGRAM = 'api.telegram.org';
@@ -57,3 +58,34 @@ export const TelegramSettings = z
     error: 'must be the address of your own server, as localServer is true',
   });
 export type TelegramSettings = z.infer<typeof TelegramSettings>;
+
+/** An entry of Telegram's menu. */
+interface MenuEntry {
+  readonly command: string;
+  readonly description: string;
+}
+
+/**
+ * Most bytes of the list as JSON. Telegram documents 100 commands with 256 characters each, and refuses lists far below
+ * that with BOT_COMMANDS_TOO_MUCH; users have measured about 7,800 bytes. This leaves room for what they did not see.
+ */
+const MAX_BYTES = 7_000;
+
+/** What Telegram takes as a menu (https://core.telegram.org/bots/api#botcommand). */
+export const TELEGRAM_MENU = {
+  commands: 100,
+  description: { max: 256, unit: 'utf16' },
+  size: { max: MAX_BYTES, of: (items) => Buffer.byteLength(JSON.stringify(entriesOf(items))) },
+  name: /^[a-z0-9_]{1,32}$/,
+  nameOf: menuName,
+} satisfies MenuLimits;
+
+/** The items as Telegram names their parts. */
+export function entriesOf(items: readonly MenuItem[]): readonly MenuEntry[] {
+  return items.map(({ name, description }) => ({ command: name, description }));
+}
+
+/** What a command is called in Telegram's menu: a hyphen becomes `_`, and is read back when the command comes in. */
+export function menuName(name: string): string {
+  return name.replaceAll('-', '_');
+}

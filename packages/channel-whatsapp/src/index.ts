@@ -5,6 +5,7 @@ import {
   withOptionalLibrary,
 } from '@parley/channels';
 import type { WhatsAppEnv } from './connection.ts';
+import { WHATSAPP_IDS } from './ids.ts';
 import { quietLibsignal } from './logs.ts';
 import { CAPABILITIES, WhatsAppSettings } from './settings.ts';
 
@@ -18,6 +19,7 @@ export const whatsapp = withOptionalLibrary(
   {
     id: 'whatsapp',
     settings: WhatsAppSettings,
+    ids: WHATSAPP_IDS,
     // WhatsApp blocks numbers that write to strangers.
     answersStrangers: false,
     async probe(_settings, env) {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type AdapterValues,
   type Capabilities,
+  type ChannelIds,
   type Clock,
   type InboundMessage,
   type InboundReaction,
@@ -16,6 +17,7 @@ import {
 import type { PrefixRenderer } from '@parley/markup';
 import type { BeforePart, MessageAnswer, StoredMessage } from '@parley/store';
 import type { z } from 'zod';
+import type { CommandUses, MenuLimits } from './menu.ts';
 import type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
@@ -41,6 +43,8 @@ export interface CommandInfo {
   readonly summary: string;
   /** Its answer is for the person who asks alone, where the platform can do that. */
   readonly private?: true;
+  /** It belongs to a skill: a menu without room for all leaves these out first. */
+  readonly isSkill?: true;
 }
 
 /** What a person did to a message they had sent before. */
@@ -106,6 +110,8 @@ export interface ChannelContext<Settings> {
   message(chatId: string, messageId: string): Promise<StoredMessage | null>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
+  /** How often each command was typed lately, for a menu without room for all. Rejects where that cannot be read. */
+  commandUses?(): Promise<CommandUses>;
   /**
    * Sends the owner a note, where they last wrote in a direct chat; once for each `key`. For what only a person
    * can do or should know.
@@ -244,6 +250,10 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly settings: z.ZodType<Settings>;
   /** False: strangers get no notice here; an owner gets it instead (F05). True by default. */
   readonly answersStrangers?: boolean;
+  /** The forms of its ids, so that settings which can never match are refused; absent: any text may be one. */
+  readonly ids?: ChannelIds;
+  /** What its menu of commands takes; absent: it has none, or one without limits. */
+  readonly menu?: MenuLimits;
   /** True: any number of gateways may serve an account at the same time. By default one does (D09). */
   readonly servedByAll?: boolean;
   /**

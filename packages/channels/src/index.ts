@@ -85,6 +85,15 @@ export {
   type SenderNow,
   senderNow,
 } from './known-chats.ts';
+export {
+  type CommandUses,
+  type FittedMenu,
+  fitMenu,
+  type LeftOut,
+  leftOutText,
+  type MenuItem,
+  type MenuLimits,
+} from './menu.ts';
 export { type OptionalLibrary, withOptionalLibrary } from './optional-library.ts';
 export { startPresence } from './presence/presence.ts';
 export { callOutcome } from './send-outcome.ts';

@@ -3,6 +3,7 @@ export * from './aging.ts';
 export * from './authored.ts';
 export * from './cache.ts';
 export * from './channel.ts';
+export * from './channel-ids.ts';
 export * from './context-block.ts';
 export * from './defects.ts';
 export {

@@ -6,7 +6,7 @@ import {
   withTimeLimit,
 } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
-import { Audience, type Defects } from '@parley/core';
+import { Audience, type ChannelIds, type Defects, type IdForm } from '@parley/core';
 import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
 import type { LoadedParts, PluginLayer } from './plugin.ts';
@@ -68,12 +68,35 @@ export function guardedChannel(
   channel: ChannelDefinition,
   patienceMs = LOAD_MS,
 ): ChannelDefinition {
-  const { id, settings, answersStrangers } = channel;
+  const { id, settings, answersStrangers, ids } = channel;
   return {
     id,
     settings,
     ...(answersStrangers === undefined ? {} : { answersStrangers }),
+    ...(ids === undefined ? {} : { ids: guardedIds(ids) }),
     load: () => withTimeLimit({ ms: patienceMs }, async () => channel.load()),
+  };
+}
+
+/** A form that fails takes an id as it is written: a fault in it keeps no settings from being read. */
+function guardedIds({ person, group, direct, role, thread }: ChannelIds): ChannelIds {
+  const guarded = ({ expected, howToFind, ...form }: IdForm): IdForm => ({
+    expected,
+    howToFind,
+    normalize(written) {
+      try {
+        return z.string().min(1).nullable().parse(form.normalize(written));
+      } catch {
+        return written.trim();
+      }
+    },
+  });
+  return {
+    person: guarded(person),
+    group: group && guarded(group),
+    direct: guarded(direct),
+    role: role && guarded(role),
+    thread: thread && guarded(thread),
   };
 }
 

@@ -178,10 +178,22 @@ const HookShape = z.looseObject({
 /** What the lanes of heartbeats and of sub-agents begin with, where the lane of a chat has its channel. */
 const LANES: ReadonlySet<string> = new Set(['beat', 'sub']);
 
+/** The form of the ids of one kind. */
+const IdShape = z.looseObject({ expected: NonEmpty, howToFind: NonEmpty, normalize: Work });
+
 const ChannelShape = z.looseObject({
   id: Kebab.refine((id) => !LANES.has(id), 'is taken by Parley itself; choose another id'),
   settings: Schema,
   answersStrangers: z.boolean().optional(),
+  ids: z
+    .looseObject({
+      person: IdShape,
+      group: IdShape.nullable(),
+      direct: IdShape,
+      role: IdShape.nullable(),
+      thread: IdShape.nullable(),
+    })
+    .optional(),
   load: Work,
 });
 const SourceShape = z.looseObject({ id: Kebab, reads: Reads, gather: Work });

@@ -183,6 +183,8 @@ export interface SettingsDocument {
   readonly warnings: readonly SettingsProblem[];
   /** The place of a key or of its value; for something missing, the nearest block that is there. */
   locate(path: SettingsPath, part: 'key' | 'value'): Position | undefined;
+  /** A number as it is written: `007` and `+49` are ids to people; undefined: there is none at that path. */
+  literal(path: SettingsPath): string | undefined;
 }
 
 /** A file that cannot be understood at all. */
@@ -233,6 +235,10 @@ function readDocument(
     value,
     warnings: document.warnings.map((e) => syntaxProblem(e, text, lines)),
     locate: (path, part) => locate(document, lines, path, part),
+    literal(path) {
+      const node = document.getIn(path, true);
+      return isScalar(node) && typeof node.value === 'number' ? node.source : undefined;
+    },
   };
 }
 

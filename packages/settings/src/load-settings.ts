@@ -14,6 +14,7 @@ import {
   type SettingsDocument,
   versionLine,
 } from './document.ts';
+import { type IdForms, normalizeIds } from './ids.ts';
 import {
   allowedAt,
   composeJsonSchema,
@@ -47,6 +48,8 @@ export interface LoadSettingsOptions<Model> extends ForeignSchemas {
   modelChoices?(main: Model): ReadonlyMap<string, Model>;
   /** Profiles that come along; those in `profiles/` of the data folder precede them. */
   readonly houseProfiles?: string;
+  /** The channels there are with the forms of their ids; without it ids are taken as they are written. */
+  readonly channelIds?: IdForms;
   /** Channels that run with their defaults when the file does not mention them. */
   readonly defaultChannels?: readonly string[];
 }
@@ -109,14 +112,20 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     secrets: [...prepared.source.secrets, ...profiled.secrets],
   };
   const parts = checkParts(source, prepared.findings, options);
-  const { core, model, read, channels } = parts;
+  const { core, model, read } = parts;
+  const ids = prepared.ids.map((finding) => problemOf(finding, source));
+  const { explained, withoutEffect } = explainIds(ids, parts.problems, parts.channels.accounts);
+  const channels = { ...parts.channels, accounts: explained.accounts };
   const shared = {
-    warnings: [document, profiled, core, model, read, channels].flatMap((part) => part.warnings),
+    warnings: [
+      ...[document, profiled, core, model, read, channels].flatMap((part) => part.warnings),
+      ...withoutEffect,
+    ],
     secrets: [...source.secrets, ...read.secrets],
     files: [...prepared.files, ...profiled.files, ...read.files],
   };
   const whole = wholeSettings(parts, prepared.source, options);
-  const problems = [...profiled.problems, ...parts.problems, ...whole.problems];
+  const problems = [...profiled.problems, ...explained.problems, ...whole.problems];
   if (problems.length > 0 || whole.settings === undefined) {
     const broken = Object.values(channels.accounts).flatMap((a) =>
       a.kind === 'broken' ? a.problems : [],
@@ -181,6 +190,38 @@ function wholeSettings<Model>(
   return { ...none, settings, problems: findings.map((one) => problemOf(one, unprofiled)) };
 }
 
+/**
+ * What is wrong with an id is said by its platform, also where a schema refuses it, too. Those that no schema refuses
+ * keep nothing from starting: they had no effect in earlier versions either.
+ */
+function explainIds(
+  ids: readonly SettingsProblem[],
+  problems: readonly SettingsProblem[],
+  accounts: Readonly<Record<string, ChannelAccount>>,
+) {
+  const known = new Map(ids.map((one) => [one.path, one]));
+  const refused = new Set<string>();
+  const explain = (problem: SettingsProblem): SettingsProblem => {
+    const better = known.get(problem.path);
+    if (better === undefined) return problem;
+    refused.add(problem.path);
+    const { expected, nearest } = better;
+    return { ...problem, expected, ...(nearest !== undefined && { nearest }) };
+  };
+  const explained = {
+    problems: problems.map(explain),
+    accounts: Object.fromEntries(
+      Object.entries(accounts).map(([name, account]): [string, ChannelAccount] => [
+        name,
+        account.kind === 'broken'
+          ? { ...account, problems: account.problems.map(explain) }
+          : account,
+      ]),
+    ),
+  };
+  return { explained, withoutEffect: ids.filter(({ path }) => !refused.has(path)) };
+}
+
 function profilePlace({
   dataFolder,
   houseProfiles,
@@ -193,9 +234,14 @@ function profilePlace({
 
 function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {
   const resolved = resolveReferences(document.value, options.env, options.file);
+  const { channelIds: forms } = options;
+  const normalized =
+    forms === undefined
+      ? { value: resolved.value, findings: [] }
+      : normalizeIds(resolved.value, { forms, literal: document.literal });
   let shape: JsonSchema | undefined; // Only needed, and only made, when something has to be explained.
   const source: SettingsSource = {
-    value: resolved.value,
+    value: normalized.value,
     outside: resolved.outside,
     secrets: collectSecrets(resolved),
     locate: document.locate,
@@ -208,7 +254,7 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
     },
   };
   const findings = resolved.problems.map((p): Finding => ({ kind: 'reference', ...p }));
-  return { source, findings, files: resolved.files };
+  return { source, findings, ids: normalized.findings, files: resolved.files };
 }
 
 /** References in channels break their account; those below unknown keys are ignored. */

@@ -83,7 +83,14 @@ export interface Position {
  * needs to fix it. `found` and `excerpt` never show a secret.
  */
 export interface SettingsProblem {
-  readonly kind: 'syntax' | 'newer' | 'unknown-key' | 'missing' | 'value' | 'reference';
+  readonly kind:
+    | 'syntax'
+    | 'newer'
+    | 'unknown-key'
+    | 'missing'
+    | 'value'
+    | 'reference'
+    | 'no-effect';
   /** Set where it is not in the settings file: the profile's, for example. */
   readonly file?: string;
   /** `channels.telegram.token`; empty for the file as a whole. */
@@ -117,6 +124,7 @@ const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
   missing: 'is missing',
   value: 'has a value that does not fit',
   reference: 'refers to something that is not there',
+  'no-effect': 'can never have an effect',
 };
 
 function headline(problem: SettingsProblem): string {

@@ -1,4 +1,5 @@
 import { agentOfConversation, InboundMessage, type NewId, ReplyRoute } from '@parley/core';
+import { z } from 'zod';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult, namedIn } from './commands.ts';
 import { ensureConversation } from './conversations.ts';
@@ -113,6 +114,12 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
      */
     ownerChats: () => database.read(ownerChats),
 
+    /**
+     * How often each command was typed among the newest 2,000 messages, by its name in lower case with `_` for `-`. Asked
+     * for only when a platform's menu has no room for all commands.
+     */
+    typedCommands: () => database.read(typedCommands),
+
     /** How many messages of all conversations wait for a turn. */
     waitingInAll: (): Promise<number> =>
       database.read(async (sql) => (await sql.get(WAITING_IN_ALL))?.count ?? 0),
@@ -149,6 +156,22 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
 // answers to its own requests alone, so nothing else is sent there.
 const OF_OWNERS: string = `
   from inbox where from_owner = 1 and channel <> 'api' and message not like '%,"trigger":"%' order by seq desc`;
+
+const TYPED = statement(
+  "select message from inbox where seq > (select max(seq) from inbox) - 2000 and message like '%\"/%'",
+).rows<{ readonly message: string }>();
+const Typed = z.object({ text: z.string() });
+
+async function typedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { message } of await sql.all(TYPED)) {
+    const { text } = fromCheckedJson(Typed, message, 'message');
+    const [, word] = /^\s*\/([a-z0-9_-]{1,64})(?:\s|$)/i.exec(text) ?? [];
+    const name = word?.toLowerCase().replaceAll('-', '_');
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
 
 const OWNER_ROUTES = statement(
   `select route, conversation_id as lane ${OF_OWNERS} limit ${LATELY}`,

@@ -158,6 +158,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.why.answeredBy('web:c1', 0);
   await store.inbox.ownerRoute();
   await store.inbox.ownerChats();
+  await store.inbox.typedCommands();
   const link = (id: string, personId: string, action: LinkAction) =>
     store.inbox.command(
       message(id),

@@ -3,7 +3,8 @@ import type { Audience } from '@parley/core';
 import type Matter from 'gray-matter';
 import { parse } from 'yaml';
 import type { z } from 'zod';
-import { AudienceFrontMatter, audienceOf } from './audience.ts';
+import { AudienceFrontMatter, audienceOf, isSkillFile } from './audience.ts';
+import { readLooseMatter } from './skills/loose-matter.ts';
 import { isBlank } from './text.ts';
 
 const require = createRequire(import.meta.url);
@@ -168,12 +169,23 @@ export interface ParsedFile {
  * `MEMORY.md`, it is the owner's.
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
-  const front = readFrontMatter(raw, AudienceFrontMatter);
+  const strict = readFrontMatter(raw, AudienceFrontMatter);
+  const front = strict.kind === 'refused' && isSkillFile(name) ? ofSkill(strict, raw) : strict;
   const declared = front.kind === 'parsed' ? front.data.audience : undefined;
   const problem = problemOf(front, hasTwin);
   const audience = audienceOf(name, problem === null ? declared : 'unknown');
   const { body: text } = front;
   return { name, text, isBlank: isBlank(text), audience, declared, problem, warning: null };
+}
+
+/** The front matter of a skill need not be YAML (S11); it is for everyone only where no word of it may say otherwise. */
+function ofSkill(
+  strict: FrontMatter<AudienceFrontMatter>,
+  raw: string,
+): FrontMatter<AudienceFrontMatter> {
+  const loose = readLooseMatter(raw);
+  if (loose === null || !loose.foreveryone) return strict;
+  return { kind: 'parsed', data: {}, head: loose.head, body: loose.body };
 }
 
 function problemOf(front: FrontMatter<object>, hasTwin: boolean): string | null {

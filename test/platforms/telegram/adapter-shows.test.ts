@@ -219,4 +219,53 @@ describe('the menu of commands', () => {
     await second.adapter.start();
     await second.double.waitFor(() => second.double.calls('setMyCommands').length === 2);
   });
+
+  const skills = Array.from({ length: 50 }, (_, n) => ({
+    name: `a_skill_of_some_length_${n}`,
+    summary: `${n} What this skill does in some detail, and when it is of use. `.repeat(5),
+    isSkill: true as const,
+  }));
+  /** The menu that the double took last. */
+  const menuIn = ({ double }: Awaited<ReturnType<typeof scene>>) =>
+    JSON.stringify(double.calls('setMyCommands').at(-1)?.params.commands);
+
+  it('[F09] of 50 skills with long descriptions fits, with all of them and shorter descriptions', async () => {
+    const wanted = [...commands.slice(0, 1), ...skills];
+    expect(JSON.stringify(wanted).length).toBeGreaterThan(16_000);
+    const values = memoryValues();
+    const here = await scene({ commands: wanted, values });
+    await here.adapter.start();
+    await expect.poll(async () => (await values.get('menu', ['commands'])).size).toBe(1);
+    expect(here.double.calls('setMyCommands')).toHaveLength(2);
+    for (const { name } of wanted) expect(menuIn(here)).toContain(`"${name}"`);
+    await here.adapter.stop();
+  });
+
+  it('[F09] without room for all leaves skills out, and says which', async () => {
+    const many = [skills, skills, skills].flatMap((some, turn) =>
+      some.map((one) => ({ ...one, name: `${one.name}_${turn}` })),
+    );
+    const values = memoryValues();
+    const here = await scene({ commands: [...commands.slice(0, 1), ...many], values });
+    await here.adapter.start();
+    await expect.poll(async () => (await values.get('menu', ['commands'])).size).toBe(1);
+    expect(menuIn(here)).toContain('"help"');
+    await expect.poll(() => here.logged.join()).toContain('a_skill_of_some_length_49_2');
+    await here.adapter.stop();
+  });
+
+  it('[F09] that is still too large for Telegram is sent again, smaller', async () => {
+    const values = memoryValues();
+    const here = await scene({ commands: skills, values });
+    const description = 'Bad Request: BOT_COMMANDS_TOO_MUCH';
+    here.double.fault({ kind: 'refuse', code: 400, description, method: 'setMyCommands' });
+    await here.adapter.start();
+    await expect.poll(async () => (await values.get('menu', ['commands'])).size).toBe(1);
+    const sizes = here.double
+      .calls('setMyCommands')
+      .map(({ params }) => JSON.stringify(params.commands).length);
+    expect(sizes).toHaveLength(3);
+    expect(sizes[1]).toBeLessThan(sizes[0] ?? 0);
+    await here.adapter.stop();
+  });
 });

@@ -82,7 +82,7 @@ interface SkillProps {
 
 /** One skill. Its author wrote name, description and text: shown as text. */
 function Skill({ skill, run }: SkillProps): VNode {
-  const { name, emoji, description, state, reason, install, file, isOn } = skill;
+  const { name, emoji, description, state, reason, install, warnings, file, isOn } = skill;
   const turn = async (): Promise<Outcome> => {
     const path = `${PATH}/${encodeURIComponent(name)}`;
     const answer = await ask<{ readonly text: string }>(path, { isOn: !isOn });
@@ -99,6 +99,11 @@ function Skill({ skill, run }: SkillProps): VNode {
         <span class={`skill-state is-${state}`}>{STATES[state] ?? state}</span>
       </header>
       {reason !== null && <p class="card-reason">{reason}</p>}
+      {warnings.map((warning) => (
+        <p class="card-reason" key={warning}>
+          Guessed: {warning}
+        </p>
+      ))}
       {install.map((step) => (
         <p class="facts" key={step}>
           To install: {step}

@@ -187,6 +187,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     message: (chatId, messageId) =>
       store.reactions.message({ channel, account, chatId, messageId }),
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
+    commandUses: store.inbox.typedCommands,
     tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
     report: (reported) => {
       const state = checkedState(reported, deps.defects);

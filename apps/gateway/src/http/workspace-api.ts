@@ -96,6 +96,8 @@ export interface ShownSkill {
   readonly reason: string | null;
   readonly command: string | null;
   readonly commandProblem: string | null;
+  /** What of its front matter had to be guessed. */
+  readonly warnings: readonly string[];
   readonly install: readonly string[];
   readonly readers: 'owner' | 'everyone';
   /** The model may use it by itself. */

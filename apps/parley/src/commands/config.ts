@@ -3,7 +3,8 @@ import { describeProblem } from '@parley/settings';
 import { upgradeSettings } from '@parley/settings/upgrade';
 import type { Cli } from '../cli.ts';
 import { plugInForCommand } from '../plug-in.ts';
-import { checkSettings } from '../settings.ts';
+import { checkSettings, type LoadedSettings } from '../settings.ts';
+import { unknownTools } from '../tool-names.ts';
 
 /** `parley config check`: says all that is wrong with the settings; 0 when nothing keeps anything from running. */
 export async function configCheck(cli: Cli): Promise<number> {
@@ -14,9 +15,12 @@ export async function configCheck(cli: Cli): Promise<number> {
     result.kind === 'ok' ? Object.values(result.channels).filter((c) => c.kind === 'broken') : [];
   const problems =
     result.kind === 'invalid' ? result.problems : broken.flatMap((channel) => channel.problems);
-  for (const warning of result.warnings) print(`warning: ${describeProblem(warning)}\n`);
+  const idle = result.warnings.filter(({ kind }) => kind === 'no-effect');
+  for (const warning of result.warnings) {
+    if (warning.kind !== 'no-effect') print(`warning: ${describeProblem(warning)}\n`);
+  }
   for (const { works, line } of report) if (!works) print(`warning: the plugin ${line}\n`);
-  for (const problem of problems) print(`${describeProblem(problem)}\n`);
+  for (const problem of [...problems, ...idle]) print(`${describeProblem(problem)}\n`);
   if (result.kind === 'invalid') {
     print(`${folder.settingsFile}: ${countOf(problems.length, 'problem')}; Parley will not start.`);
     return 1;
@@ -24,6 +28,11 @@ export async function configCheck(cli: Cli): Promise<number> {
   if (broken.length > 0) {
     const names = broken.map(({ channel, account }) => `${channel}/${account}`).join(', ');
     print(`${folder.settingsFile}: Parley will start, but without ${names}.`);
+    return 1;
+  }
+  if (idle.length > 0) {
+    const what = idle.length === 1 ? '1 setting has' : `${idle.length} settings have`;
+    print(`${folder.settingsFile}: Parley will start, but ${what} no effect.`);
     return 1;
   }
   const origin = result.origin === 'file' ? 'is fine' : 'does not exist; the defaults apply';
@@ -40,10 +49,20 @@ export async function checkWithPlugins({ folder, env }: Pick<Cli, 'folder' | 'en
   const first = checkSettings(folder, env);
   const nothing = { report: [], definitions: null, end: () => {} };
   if (first.kind === 'invalid') return { result: first, loaded: null, ...nothing };
-  if (first.settings.plugins.length === 0) return { result: first, loaded: first, ...nothing };
-  const { definitions, report, end } = await plugInForCommand(first, { folder, env });
-  const result = checkSettings(folder, env, definitions);
+  if (first.settings.plugins.length === 0) {
+    const result = withTools(first, []);
+    return { result, loaded: result, ...nothing };
+  }
+  const { definitions, report, agent, end } = await plugInForCommand(first, { folder, env });
+  const checked = checkSettings(folder, env, definitions);
+  const added = agent.tools.flatMap(({ tools }) => tools.map(({ name }) => name));
+  const result = checked.kind === 'ok' ? withTools(checked, added) : checked;
   return { result, loaded: result.kind === 'ok' ? result : null, report, definitions, end };
+}
+
+/** The settings with what is wrong with the names of tools in them. */
+function withTools(loaded: LoadedSettings, added: readonly string[]): LoadedSettings {
+  return { ...loaded, warnings: [...loaded.warnings, ...unknownTools(loaded, added)] };
 }
 
 /**

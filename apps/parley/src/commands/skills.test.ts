@@ -16,6 +16,7 @@ const READY: SkillStatus = {
   forModel: true,
   command: 'plan_trip',
   commandProblem: null,
+  warnings: [],
   tokens: 42,
   show: 'outline',
   primaryEnv: null,

@@ -90,7 +90,7 @@ export function skillTable(all: readonly SkillStatus[], limits: SkillLimits): st
 }
 
 export function skillPage(skill: SkillStatus): string {
-  const { name, emoji, source, state, reason, command, install, primaryEnv } = skill;
+  const { name, emoji, source, state, reason, command, install, primaryEnv, warnings } = skill;
   const lines = [
     `${name}${emoji === null ? '' : ` ${emoji}`}`,
     `source       ${source}, ${skill.location}`,
@@ -101,6 +101,7 @@ export function skillPage(skill: SkillStatus): string {
     `command      ${command === null ? (skill.commandProblem ?? 'none') : `/${command}`}`,
     ...(primaryEnv === null ? [] : [`key          ${keyText(name, primaryEnv)}`]),
     ...install.map((step) => `to install   ${step}`),
+    ...warnings.map((warning) => `guessed      ${warning}`),
   ];
   return `${lines.map(plain).join('\n')}\n`;
 }
@@ -122,6 +123,7 @@ function modelText({ forModel, state, tokens, show }: SkillStatus): string {
 function remark({
   reason,
   commandProblem,
+  warnings,
   audience,
   forModel,
   install,
@@ -132,6 +134,7 @@ function remark({
   const remarks = [
     reason,
     commandProblem,
+    warnings.length === 0 ? null : `guessed: ${warnings.join('; ')}`,
     state !== 'refused' && audience.kind === 'owner' ? 'for the owner only' : null,
     state === 'ready' && !forModel ? 'not shown to the model' : null,
     show === 'inline' ? 'in the prompt in full' : null,

@@ -43,6 +43,14 @@ export interface BuiltInToolDeps {
   readonly web?: WebSettings;
 }
 
+/** The names of all tools of Parley, also of those that an installation is without. */
+export const BUILT_IN_TOOLS: readonly string[] = [
+  ...['read', 'list', 'grep', 'write', 'edit', 'load_skill', 'save_memory', 'search_memory'],
+  ...['write_todos', 'delegate_task', 'cron', 'message', 'read_document', 'send_file', 'speak'],
+  ...['react', 'edit_message', 'delete_message', 'propose_soul_change', 'exec', 'web_fetch'],
+  ...['web_search', 'ask_user', 'current_time'],
+];
+
 /** The tools that Parley brings (G02), in the order of the prompt. */
 export function builtInTools({
   promptFiles = createPromptFiles(['/']),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ChannelDefinition } from '../adapter.ts';
 import { TERMINAL, WEB, type WebFront } from './front.ts';
+import { WEB_IDS } from './ids.ts';
 
 export type {
   WebChat,
@@ -21,6 +22,7 @@ function definition(front: WebFront): ChannelDefinition {
   return {
     id: front.channel,
     settings: z.strictObject({}),
+    ids: WEB_IDS,
     servedByAll: true,
     async load() {
       const { createWebAdapter } = await import('./adapter.ts');

@@ -5,6 +5,8 @@ import type { Json } from './wire.ts';
 import type { World } from './world.ts';
 
 const LARGEST_SET = 100;
+/** Of one command with all its options. */
+const MAX_CHARACTERS = 8_000;
 
 const Option: z.ZodType<CommandOption> = z.lazy(() =>
   z.looseObject({
@@ -26,6 +28,7 @@ const CommandForm = z.looseObject({
 export interface CommandOption {
   readonly type: number;
   readonly name: string;
+  readonly description: string;
   readonly required?: boolean | undefined;
   readonly options?: readonly CommandOption[] | undefined;
 }
@@ -71,7 +74,15 @@ function register(
 ): Command {
   if (form.name !== form.name.toLowerCase())
     throw invalidForm('name', 'APPLICATION_COMMAND_INVALID_NAME', 'Command name is invalid');
+  if (charactersOf(form) > MAX_CHARACTERS) {
+    const words = `Command exceeds maximum size (${MAX_CHARACTERS})`;
+    throw invalidForm('description', 'APPLICATION_COMMAND_TOO_LARGE', words);
+  }
   const commands = commandsOf(world, guildId);
+  if (guildId === undefined && !commands.has(form.name) && commands.size >= LARGEST_SET) {
+    const words = 'Maximum number of application commands reached (100)';
+    throw invalidForm('name', 'MAX_APPLICATION_COMMANDS', words);
+  }
   const command: Command = {
     ...form,
     id: commands.get(form.name)?.id ?? world.ids.next(),
@@ -83,11 +94,26 @@ function register(
   return command;
 }
 
+interface Texts {
+  readonly name: string;
+  readonly description: string;
+  readonly options?: readonly Texts[] | undefined;
+}
+
+/** Names and descriptions of a command and all its options together; choices are not looked at. */
+function charactersOf({ name, description, options = [] }: Texts): number {
+  return options.reduce((sum, one) => sum + charactersOf(one), name.length + description.length);
+}
+
 function replaceAll(world: World, call: RestCall): Command[] {
   const guildId = guildOf(call);
   const forms = call.read(z.array(CommandForm).max(LARGEST_SET));
   const commands = commandsOf(world, guildId);
   const kept = new Set(forms.map(({ name }) => name));
+  if (kept.size < forms.length) {
+    const words = 'Application command names must be unique';
+    throw invalidForm('name', 'APPLICATION_COMMANDS_DUPLICATE_NAME', words);
+  }
   for (const name of [...commands.keys()]) if (!kept.has(name)) commands.delete(name);
   return forms.map((form) => register(world, guildId, form));
 }

@@ -48,6 +48,26 @@ async function pressed(scene: Stage) {
 }
 
 describe('[U04] slash commands of the Discord double', () => {
+  it('refuses two commands of one name, more than 100, and more than 8,000 characters in one', async () => {
+    const { client } = await stage();
+    const { commands } = client.application;
+    const other = { name: 'other', description: 'Another' };
+    await expect(commands.set([other, other])).rejects.toMatchObject({ code: 50035 });
+    const many = Array.from({ length: 101 }, (_, n) => ({ ...other, name: `c${n}` }));
+    await expect(commands.set(many)).rejects.toMatchObject({ code: 50035 });
+    const text = (name: string) => ({ type: 3 as const, name, description: 'd'.repeat(100) });
+    const group = (name: string) => ({
+      type: 1 as const,
+      name,
+      description: 'd'.repeat(100),
+      options: Array.from({ length: 25 }, (_, n) => text(`o${n}`)),
+    });
+    const large = { ...other, options: Array.from({ length: 25 }, (_, n) => group(`g${n}`)) };
+    await expect(commands.set([large])).rejects.toMatchObject({ code: 50035 });
+    expect((await commands.set(many.slice(0, 100))).size).toBe(100);
+    await expect(commands.create(other)).rejects.toMatchObject({ code: 50035 });
+  });
+
   it('registers commands for all guilds and for one, and replaces them', async () => {
     const { double, client } = await stage();
     const { commands } = client.application;

@@ -106,10 +106,17 @@ function deleteWebhook({ updates, webhook }: BotAccount, params: RequestParams):
   return true;
 }
 
+/**
+ * Telegram documents 100 commands alone, and refuses longer lists with the same words: 7,750 bytes of JSON were taken,
+ * 7,876 were not (measured by users in 2026).
+ */
+const MAX_MENU_BYTES = 7_800;
+
 function setMyCommands({ commands }: BotAccount, params: RequestParams): true {
   const list = params.json('commands');
   if (!Array.isArray(list)) throw badRequest("can't parse commands: expected an Array");
-  if (list.length > 100) throw badRequest('BOT_COMMANDS_TOO_MUCH');
+  const bytes = Buffer.byteLength(JSON.stringify(list));
+  if (list.length > 100 || bytes > MAX_MENU_BYTES) throw badRequest('BOT_COMMANDS_TOO_MUCH');
   for (const item of list) {
     const known = isRecord(item) ? item : {};
     const { command, description } = known;

@@ -35,6 +35,22 @@ describe('refusals as on the servers', () => {
     expect(await refusal(call)).toMatchObject({ code: 400, description });
   });
 
+  it.each([
+    ['101 commands', 101, 1],
+    ['a list of more than 7,800 bytes', 63, 82],
+  ])('refuses %s as too much', async (_name, count, length) => {
+    const { telegram } = await start();
+    const commands = Array.from({ length: count }, (_, n) => ({
+      command: `command_${String(n).padStart(3, '0')}`,
+      description: 'd'.repeat(length),
+    }));
+    const call = telegram.callApi('setMyCommands', { commands });
+    const description = 'Bad Request: BOT_COMMANDS_TOO_MUCH';
+    expect(await refusal(call)).toMatchObject({ code: 400, description });
+    const shorter = commands.slice(0, 63).map((one) => ({ ...one, description: 'short' }));
+    expect(await telegram.callApi('setMyCommands', { commands: shorter })).toBe(true);
+  });
+
   it('counts the text after parsing, in code points, and keeps 100 formats', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });

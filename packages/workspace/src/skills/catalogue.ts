@@ -12,7 +12,7 @@ import {
   type SkillState,
   type UsableSkill,
 } from './resolve-skills.ts';
-import { escapeXml, locationOf, oneLine } from './skill-file.ts';
+import { escapeXml, locationOf, oneLine } from './skill-text.ts';
 
 /** The skills of one session: made when it begins, the same in each of its turns (S07). Survives JSON. */
 export const SkillSnapshot = z.readonly(
@@ -230,6 +230,8 @@ export interface SkillStatus {
   readonly command: string | null;
   /** Why a skill that people may call has no command; null where there is nothing to say. */
   readonly commandProblem: string | null;
+  /** What of its front matter had to be guessed (S11). */
+  readonly warnings: readonly string[];
   /** The estimated cost of its entry in the catalogue, or of its body; 0 where it has none. */
   readonly tokens: number;
   /** How it is in the prompt (S06); null where it is not. */
@@ -264,6 +266,7 @@ export function statusOf(
     forModel,
     command,
     commandProblem,
+    warnings: skill?.warnings ?? [],
     show: null,
     primaryEnv: skill?.primaryenv === undefined ? null : { name: skill.primaryenv, from: key },
   };

@@ -6,7 +6,7 @@ import {
   type SkillFacts,
   whyNotEligible,
 } from './resolve-skills.ts';
-import { SkillHeader } from './skill-file.ts';
+import { SkillHeader } from './skill-header.ts';
 
 const FACTS: SkillFacts = {
   os: 'linux',

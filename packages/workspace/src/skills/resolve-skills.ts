@@ -4,7 +4,8 @@ import { basename, delimiter, join } from 'node:path';
 import { type Audience, mayRead, type Reader } from '@parley/core';
 import { foldName } from '../folded-names.ts';
 import type { FoundSkill } from './find-skills.ts';
-import type { ParsedSkill, SkillHeader } from './skill-file.ts';
+import type { ParsedSkill } from './skill-file.ts';
+import type { SkillHeader } from './skill-header.ts';
 
 /**
  * What became of a skill. `ready`: in the catalogue of those who may see it. `left-out`: the limits of
@@ -83,7 +84,7 @@ export function resolveSkills(
     const key = keySource(content, rules, facts);
     const verdict = decideState(one, { ...content, key }, winners, rules, facts);
     const usable = verdict.state === 'ready';
-    const command = usable ? takeCommand(content, rules.reserved, commands) : {};
+    const command = usable ? takeCommand(content, folderOf(one), rules.reserved, commands) : {};
     return { ...base, key, ...command, ...verdict, skill: content };
   };
   return found.toSorted(byRank(found)).map(decide);
@@ -140,13 +141,15 @@ function keySource(
 /** Assigns a skill its command; `taken` maps commands to skills. */
 function takeCommand(
   skill: ParsedSkill,
+  folder: string,
   reserved: readonly string[],
   taken: Map<string, string>,
 ): { readonly command: string | null; readonly commandProblem: string | null } {
   if (!skill.userinvocable) return { command: null, commandProblem: null };
-  const command = commandNameOf(skill.name);
+  const command = commandNameOf(skill.name) ?? commandNameOf(folder);
   const none = (commandProblem: string) => ({ command: null, commandProblem });
-  if (command === null) return none('no command: its name has no letter a–z and no digit');
+  if (command === null)
+    return none('no command: neither its name nor its folder has a letter a–z or a digit');
   if (reserved.includes(command)) return none(`no command: /${command} is one of Parley’s own`);
   const other = taken.get(command);
   if (other !== undefined) return none(`no command: /${command} is the skill ${other}`);

@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseFile } from '../front-matter.ts';
 import { parseSkill } from './skill-file.ts';
+import { oneLine } from './skill-text.ts';
 
 const parse = (front: string, folder = 'plan-trip') =>
   parseSkill(`---\n${front}\n---\nDo it.`, folder).content;
@@ -65,8 +68,6 @@ describe('[S01] the front matter of a skill', () => {
     ['a name with an invisible mark', 'name: "a\\u202eb"\ndescription: d', 'name'],
     ['a name of 65 letters', `name: ${'a'.repeat(65)}\ndescription: d`, 'name'],
     ['two spellings of one key', 'description: d\naudience: everyone\nAudience: owner', 'twice'],
-    ['needs that are no list', 'description: d\nrequires: {bins: {a: 1}}', 'bins'],
-    ['a flag that is a word', 'description: d\nalways: perhaps', 'always'],
     ['200 programs', `description: d\nrequires: {bins: [${'a,'.repeat(200)}]}`, 'bins'],
   ])('is refused with %s', (_case, front, words) => {
     const content = parse(front);
@@ -80,5 +81,60 @@ describe('[S01] the front matter of a skill', () => {
   it('brings every description on one line, without invisible marks', () => {
     const content = parse('description: "One\\n\\n  two\\u202e\\u200b\\U000e0041 three\\u0007."');
     expect(content).toMatchObject({ description: 'One two three .' });
+  });
+});
+
+describe('[S11] a SKILL.md that is not plain YAML', () => {
+  const pieces = fc.constantFrom(
+    ...['---', '...', '# Title', '', '  ', '\t', 'Do it.', '- item', '}', '{', '[', '"', "'", ':'],
+    ...[
+      'name: tea',
+      'description: Makes: tea',
+      'description:',
+      '  text: more',
+      'metadata: {"a": [1',
+    ],
+    ...['user-invocable: no', 'name: x', '"openclaw": {', 'bins: null', '&a *a', '|', '>'],
+  );
+
+  it('never throws, reads the same way each time, and is as private as it is as a file', () => {
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 14 }), (lines) => {
+        const raw = ['---', ...lines].join('\n');
+        const { content } = parseSkill(raw, 'tea');
+        expect(parseSkill(raw, 'tea').content).toEqual(content);
+        if (content.kind === 'refused') return;
+        expect(content.description).toBe(oneLine(content.description));
+        const kind = parseFile('skills/tea/SKILL.md', raw, false).audience.kind;
+        expect(kind).toBe(content.foreveryone ? 'everyone' : 'owner');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('[W03] stays the owner’s wherever it says so, whatever else is wrong with it', () => {
+    const marks = fc.constantFrom(
+      ...['audience: owner', 'Audience : owner', '"audience": owner', 'audience:owner'],
+      ...['metadata: {"openclaw": {"audience": "owner"}}', 'metadata:\n\taudience: owner'],
+    );
+    fc.assert(
+      fc.property(marks, fc.array(pieces, { maxLength: 6 }), (mark, lines) => {
+        const raw = ['---', 'name: tea', 'description: Makes: tea', mark, ...lines, '---', 'x'];
+        const { content } = parseSkill(raw.join('\n'), 'tea');
+        expect(content.kind === 'skill' && content.foreveryone).toBe(false);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is read within a moment, however it is nested', () => {
+    for (const deep of [
+      '{'.repeat(7_000),
+      '['.repeat(7_000),
+      '- '.repeat(7_000),
+      ' a:\n'.repeat(2_000),
+    ]) {
+      expect(parse(`name: tea\ndescription: x: y\nmetadata: ${deep}`).kind).toBe('skill');
+    }
   });
 });

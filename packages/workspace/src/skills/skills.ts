@@ -44,7 +44,8 @@ import {
   type UsableSkill,
   usableBy,
 } from './resolve-skills.ts';
-import { locationOf, oneLine, parseSkill } from './skill-file.ts';
+import { parseSkill } from './skill-file.ts';
+import { locationOf, oneLine } from './skill-text.ts';
 
 /** A skill that people call by a command (S08). */
 export interface SkillCommand {
@@ -221,7 +222,7 @@ export interface OpenSkillsOptions {
 /** The state between two scans. */
 interface Memory {
   readonly cache: HeaderCache;
-  /** Refusals that were logged. */
+  /** Refusals and guesses that were logged. */
   readonly reported: Set<string>;
 }
 
@@ -244,7 +245,7 @@ async function scanSkills(
   const scan = { maxBytes: settings.maxFileBytes, cache: memory.cache, clock };
   const scanned = await Promise.all(folders.map((folder) => scanFolder(folder, scan)));
   const found = onceEach(scanned.flat());
-  logRefusals(found, memory, log);
+  logFound(found, memory, log);
   const wanted = found.flatMap(({ content }) =>
     content.kind === 'skill' ? [...content.requires.bins, ...content.requires.anybins] : [],
   );
@@ -271,14 +272,18 @@ function onceEach(found: readonly FoundSkill[]): readonly FoundSkill[] {
 }
 
 /** Each once: skills are scanned with every new session. */
-function logRefusals(found: readonly FoundSkill[], { reported }: Memory, log: Logger): void {
+function logFound(found: readonly FoundSkill[], { reported }: Memory, log: Logger): void {
   for (const { content, root, segments, source } of found) {
-    if (content.kind !== 'refused') continue;
+    const isRefused = content.kind === 'refused';
+    const reason = isRefused ? content.reason : content.warnings.join('; ');
     const skill = join(root, ...segments);
-    const line = `${skill}: ${content.reason}`;
-    if (reported.has(line) || reported.size > MOST_REMEMBERED) continue;
+    const line = `${skill}: ${reason}`;
+    if (reason === '' || reported.has(line) || reported.size > MOST_REMEMBERED) continue;
     reported.add(line);
-    log.warn({ skill, source, reason: content.reason }, 'a skill was refused');
+    log.warn(
+      { skill, source, reason },
+      isRefused ? 'a skill was refused' : 'a skill was read, with guesses',
+    );
   }
 }
 

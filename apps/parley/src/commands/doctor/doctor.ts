@@ -7,6 +7,7 @@ import { machineChecks } from './machine-checks.ts';
 import { clockFindings, gatewayFindings, settingsFindings, versionFindings } from './own-checks.ts';
 import { serviceChecks } from './service-checks.ts';
 import { lookAround, type Situation } from './situation.ts';
+import { skillChecks } from './skill-checks.ts';
 
 /** Each check has this long, in ms. */
 const DEADLINE_MS = 10_000;
@@ -51,6 +52,7 @@ export async function examine(
       at('settings', () => settingsFindings(situation)),
       at('gateway', () => gatewayFindings(situation)),
       ...serviceChecks(situation),
+      ...(situation.loaded === null ? [] : skillChecks(situation, situation.loaded)),
       ...machineChecks(situation),
     ],
     deadlineMs,

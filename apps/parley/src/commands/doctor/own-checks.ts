@@ -19,7 +19,9 @@ export function settingsFindings(situation: Situation): readonly Finding[] {
       : checked.problems;
   const findings = [
     ...broken.map((problem) => failed(oneLine(problem), correct)),
-    ...checked.warnings.map((problem) => warning(oneLine(problem), correct)),
+    ...checked.warnings.map((problem) =>
+      (problem.kind === 'no-effect' ? failed : warning)(oneLine(problem), correct),
+    ),
     ...plugins
       .filter(({ works }) => !works)
       .map(({ line }) => warning(`the plugin ${line}`, 'Correct the plugin or take it out.')),

@@ -1,0 +1,44 @@
+import { BUILT_IN_TOOLS, type BuiltInToolDeps, builtInTools } from '@parley/agent';
+import { describe, expect, it } from 'vitest';
+import type { LoadedSettings } from './settings.ts';
+import { unknownTools } from './tool-names.ts';
+
+/** Settings with these sections alone. */
+const settings = (of: object): Pick<LoadedSettings, 'settings'> => ({
+  settings: { mcp: {}, agents: {}, ...of } as unknown as LoadedSettings['settings'],
+});
+
+describe('[D12] tools that the settings name', () => {
+  it('are known, whatever an installation has of them', () => {
+    // Tools are only made here, never run, so what they need can be empty.
+    const web = { fetch: { enabled: true, ports: [443] }, search: { searxng: { baseUrl: 'x' } } };
+    const deps = {
+      ...{
+        skills: {},
+        memory: {},
+        todos: {},
+        delegation: { others: [] },
+        cron: {},
+        messages: { chats: {} },
+      },
+      ...{ documents: {}, sendFile: {}, speak: {}, ownMessages: {}, soul: {}, web },
+      exec: { workspace: { folder: '' }, promptFiles: { patterns: [] }, forbidden: [] },
+    } as unknown as BuiltInToolDeps;
+    const names = builtInTools(deps).map(({ name }) => name);
+    expect([...BUILT_IN_TOOLS].sort()).toEqual([...new Set(names)].sort());
+  });
+
+  it('have no effect where there is none of that name, with the nearest one', () => {
+    const of = settings({
+      tools: { block: ['exec', 'web-fetch', 'github_search', 'ours'] },
+      approvals: { ask: [], auto: ['exce:git *', 'write'] },
+      mcp: { github: {} },
+      agents: { helper: { tools: { allow: ['reed'] } } },
+    });
+    expect(unknownTools(of, ['ours']).map(({ path, nearest }) => [path, nearest])).toEqual([
+      ['tools.block[1]', 'web_fetch'],
+      ['approvals.auto[0]', 'exec'],
+      ['agents.helper.tools.allow[0]', 'read'],
+    ]);
+  });
+});

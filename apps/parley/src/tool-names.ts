@@ -1,0 +1,56 @@
+import { BUILT_IN_TOOLS } from '@parley/agent';
+import { nearest, type SettingsProblem } from '@parley/settings';
+import { z } from 'zod';
+import type { LoadedSettings } from './settings.ts';
+
+const Names = z.array(z.string()).optional();
+/** The lists of tools, of the installation and of an agent alike. */
+const Lists = z.object({
+  tools: z.object({ allow: Names, block: Names }).optional(),
+  approvals: z.object({ ask: Names, auto: Names }).optional(),
+});
+
+/**
+ * Tools that the settings name and no part of this Parley has: a rule about them never has an effect, also one that was
+ * meant to block something (D12). `added`: tools of plugins. Those of MCP servers begin with the name of the server, and
+ * come and go.
+ */
+export function unknownTools(
+  { settings }: Pick<LoadedSettings, 'settings'>,
+  added: readonly string[],
+): readonly SettingsProblem[] {
+  const known = [...BUILT_IN_TOOLS, ...added];
+  const servers = Object.keys(settings.mcp);
+  const isKnown = (tool: string): boolean =>
+    known.includes(tool) || servers.some((server) => tool.startsWith(`${server}_`));
+  const sections: readonly (readonly [string, unknown])[] = [
+    ['', settings],
+    ...Object.entries(settings.agents).map(([name, own]) => [`agents.${name}.`, own] as const),
+  ];
+  return sections.flatMap(([at, section]) => {
+    const { tools, approvals } = Lists.safeParse(section).data ?? {};
+    const lists = {
+      'tools.allow': tools?.allow,
+      'tools.block': tools?.block,
+      'approvals.ask': approvals?.ask,
+      'approvals.auto': approvals?.auto,
+    };
+    return Object.entries(lists).flatMap(([list, written = []]) =>
+      written.flatMap((entry, nth) => {
+        // A rule of `approvals.auto` may name the first argument behind a colon.
+        const tool = entry.replace(/:.*$/s, '');
+        return isKnown(tool) ? [] : [problem(`${at}${list}[${nth}]`, entry, nearest(tool, known))];
+      }),
+    );
+  });
+}
+
+function problem(path: string, entry: string, meant: string | undefined): SettingsProblem {
+  return {
+    kind: 'no-effect',
+    path,
+    found: JSON.stringify(entry),
+    expected: 'the name of a tool; those of an MCP server begin with its name and _',
+    ...(meant !== undefined && { nearest: meant }),
+  };
+}

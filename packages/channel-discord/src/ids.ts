@@ -1,0 +1,50 @@
+import { bareId, type ChannelIds, type IdForm } from '@parley/core';
+
+const COPY =
+  'Switch on Developer Mode in Discord (Settings, Advanced), right-click, and choose "Copy ID"';
+
+/** Ids of Discord: its first ones had 15 digits, and there can be 20. */
+const SNOWFLAKE = /^\d{15,20}$/;
+
+function explain(written: string): string | undefined {
+  const bare = bareId(written);
+  if (/discord(?:app)?\.(?:gg|com\/invite)/i.test(bare)) return 'an invitation is no id';
+  if (/^\d+$/.test(bare)) return `ids of Discord have at least 15 digits, this has ${bare.length}`;
+  return /\p{L}/u.test(bare) ? 'names can change, so they do not count' : undefined;
+}
+
+/** `kind`: what is before the digits where an id is copied as a mention; `link`: its address, with the id as a group. */
+function form(expected: string, kind: RegExp, link: RegExp): IdForm {
+  return {
+    expected,
+    howToFind: COPY,
+    explain,
+    normalize(written) {
+      const bare = bareId(written);
+      const id = kind.exec(bare)?.[1] ?? link.exec(bare)?.[1] ?? bare;
+      return SNOWFLAKE.test(id) ? id : null;
+    },
+  };
+}
+
+const SITE = '^(?:https?://)?(?:(?:ptb|canary)\\.)?discord(?:app)?\\.com';
+const channelLink = new RegExp(`${SITE}/channels/(?:\\d+|@me)/(\\d+)(?:/|$)`, 'i');
+
+const group = form(
+  'the id of a channel in Discord, such as 123456789012345678',
+  /^<?#(\d+)>?$/,
+  channelLink,
+);
+
+/** The ids of Discord. A server is served channel by channel; threads belong to the channel they are in. */
+export const DISCORD_IDS: ChannelIds = {
+  person: form(
+    'a user id of Discord, such as 123456789012345678',
+    /^<?@!?(\d+)>?$/,
+    new RegExp(`${SITE}/users/(\\d+)`, 'i'),
+  ),
+  group,
+  direct: group,
+  role: form('the id of a role in Discord, such as 123456789012345678', /^<?@&(\d+)>?$/, /^(?!)/),
+  thread: group,
+};

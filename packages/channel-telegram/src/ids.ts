@@ -1,0 +1,61 @@
+import { bareId, type ChannelIds, type IdForm } from '@parley/core';
+
+const WHOAMI =
+  'Whoever writes to the bot and is not known yet is answered with their id, and /whoami shows it, too';
+const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
+
+/** Telegram lets a name pass to another person or group, and tells a bot no id for it. */
+function explain(written: string): string | undefined {
+  const bare = bareId(written);
+  if (/^\+\d/.test(bare)) return 'Telegram shows bots no phone numbers';
+  if (/t\.me\/(?:\+|joinchat)/i.test(bare)) return 'an invitation names no group to a bot';
+  if (/^@|t\.me\//i.test(bare)) return 'a @name can pass to somebody else, so it does not count';
+  return undefined;
+}
+
+/** Telegram's ids have at most 52 significant bits. */
+const USER = /^[1-9]\d{0,15}$/;
+const GROUP = /^-[1-9]\d{0,15}$/;
+
+const person: IdForm = {
+  expected: 'a numeric user id of Telegram, such as 123456789',
+  howToFind: WHOAMI,
+  explain: (written) =>
+    GROUP.test(bareId(written)) ? 'this is the id of a group' : explain(written),
+  normalize(written) {
+    const bare = bareId(written);
+    const id = /^tg:\/\/(?:user\?id=|openmessage\?user_id=)(\d+)$/i.exec(bare)?.[1] ?? bare;
+    return USER.test(id) ? id : null;
+  },
+};
+
+const group: IdForm = {
+  expected: 'the numeric id of a group in Telegram, such as -1001234567890',
+  howToFind: LISTED,
+  explain,
+  normalize(written) {
+    const bare = bareId(written);
+    const linked = /^(?:https?:\/\/)?t\.me\/c\/(\d+)(?:\/|$)/i.exec(bare)?.[1];
+    const shown = /^https?:\/\/web\.telegram\.org\/.*#(-100\d{10,})(?:_\d+)?$/i.exec(bare)?.[1];
+    const id = linked === undefined ? (shown ?? bare) : `-100${linked}`;
+    return GROUP.test(id) ? id : null;
+  },
+  // Copied without its minus; the ids of people are shorter.
+  suggest(written) {
+    const bare = bareId(written);
+    return /^100\d{10,13}$/.test(bare) ? `-${bare}` : undefined;
+  },
+};
+
+const thread: IdForm = {
+  expected: 'the number of a topic, such as 7',
+  howToFind: 'It is the last number of a link to the topic (t.me/c/1234567890/7)',
+  normalize(written) {
+    const bare = bareId(written);
+    const id = /^(?:https?:\/\/)?t\.me\/c\/\d+\/(\d+)/i.exec(bare)?.[1] ?? bare;
+    return /^[1-9]\d{0,15}$/.test(id) ? id : null;
+  },
+};
+
+/** The ids of Telegram. A direct chat has the id of its person; there are no roles. */
+export const TELEGRAM_IDS: ChannelIds = { person, group, direct: person, role: null, thread };

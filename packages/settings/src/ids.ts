@@ -1,0 +1,267 @@
+import { type ChannelIds, type IdForm, readId } from '@parley/core';
+import { nearest, oneOf } from './check.ts';
+import { type Block, type Finding, isBlock, type SettingsPath, valueAt } from './source.ts';
+
+/** Channels by their id, with the forms of their ids; undefined: any text may be one. */
+export type IdForms = Readonly<Record<string, ChannelIds | undefined>>;
+
+interface Place {
+  readonly path: SettingsPath;
+  /** As it is written, also where YAML would make another number of it. */
+  readonly text: string;
+}
+
+interface IdFacts {
+  readonly forms: IdForms;
+  /** The digits of a number as they stand in the file; undefined: the value there is no number. */
+  readonly literal: (path: SettingsPath) => string | undefined;
+}
+
+/** Settings with their ids in the form of the platforms' messages, and those that can never match. */
+export interface NormalizedIds {
+  readonly value: Block;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Brings all ids of the settings into the form that messages carry, before anything else is checked, so that every part of
+ * Parley compares the same (D12). What can never be an id stays as it is written and is a finding: it had no effect
+ * before either, and must not keep anything else from starting. Pure.
+ */
+export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
+  const value: Block = structuredClone(written);
+  const findings: Finding[] = [];
+  const visit = (paths: readonly SettingsPath[], read: (place: Place) => Reading): void => {
+    for (const path of paths) {
+      const found = valueAt(value, path);
+      if (typeof found !== 'string' && typeof found !== 'number') continue;
+      const text = facts.literal(path) ?? String(found);
+      const result = read({ path, text });
+      if (result.kind === 'finding') findings.push(inQuotes(result.finding, found, text));
+      else if (result.kind === 'id') setAt(value, path, result.id);
+    }
+  };
+  const all = (...pattern: readonly string[]) => pathsOf(value, pattern);
+  const { forms } = facts;
+  for (const at of [[], ['agents', '*']]) {
+    visit(all(...at, 'owners', '*'), (place) => readPerson(place, value, forms));
+    visit(all(...at, 'approvals', 'approvers', '*'), (place) => readPerson(place, value, forms));
+    visit(all(...at, 'heartbeat', 'tell'), (place) =>
+      place.text === 'last' ? AS_IT_IS : readPerson(place, value, forms),
+    );
+    visitNamedChats(all(...at, 'tools', 'message', 'chats', '*'), {
+      value,
+      findings,
+      facts,
+      visit,
+    });
+  }
+  visit(all('routes', '*', 'person'), (place) => readPerson(place, value, forms));
+  visit(all('routes', '*', 'chat'), (place) => readChat(place, forms));
+  visit(all('routes', '*', 'channel'), (place) => readChannel(place, forms));
+  visit(all('routes', '*', 'account'), (place) => readAccount(place, value, forms));
+  visit(all('hooks', '*', 'target'), (place) => readTarget(place, value, forms));
+  for (const path of all('lanes', 'busy', 'channels', '*')) {
+    const result = readChannel({ path, text: String(path.at(-1)) }, forms);
+    if (result.kind === 'finding') findings.push(result.finding);
+  }
+  for (const path of [...all('channels', '*'), ...all('channels', '*', 'accounts', '*')]) {
+    visitAccess(path, { value, facts, visit });
+  }
+  return { value, findings };
+}
+
+/** `1.2e18` and `0x1F` are numbers to YAML, and none of an id's digits are certain in them. */
+function inQuotes(finding: Finding, found: string | number, text: string): Finding {
+  if (typeof found === 'string' || /^[-+]?\d+$/.test(text)) return finding;
+  return { ...finding, expected: `${finding.expected}. Write it in quotes, with all its digits` };
+}
+
+type Reading =
+  | { readonly kind: 'id'; readonly id: string }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  /** Left to the schemas, or right as it is written. */
+  | { readonly kind: 'as-it-is' };
+
+const AS_IT_IS: Reading = { kind: 'as-it-is' };
+
+function noEffect(path: SettingsPath, expected: string, meant?: string): Reading {
+  return { kind: 'finding', finding: { kind: 'no-effect', path, expected, nearest: meant } };
+}
+
+/** `channel:id`, the channel in any case; null: it has no such form, which the schemas say. */
+function splitPlace(text: string): { readonly channel: string; readonly id: string } | null {
+  const [, channel, id] = /^\s*([\p{L}][\w-]*)\s*:\s*(\S.*?)\s*$/su.exec(text) ?? [];
+  return channel === undefined || id === undefined ? null : { channel: channel.toLowerCase(), id };
+}
+
+function ofChannel(
+  { path, text }: Place,
+  forms: IdForms,
+  kinds: (ids: ChannelIds) => readonly (IdForm | null)[],
+): Reading {
+  const place = splitPlace(text);
+  if (place === null) return AS_IT_IS;
+  const { channel, id } = place;
+  if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, channel, forms);
+  const ids = forms[channel];
+  if (ids === undefined) return { kind: 'id', id: `${channel}:${id}` };
+  const read = readId(
+    id,
+    kinds(ids).filter((form) => form !== null),
+  );
+  if (read.kind === 'id') return { kind: 'id', id: `${channel}:${read.id}` };
+  const meant = read.nearest === undefined ? undefined : `${channel}:${read.nearest}`;
+  return noEffect(path, `${channel}: and ${read.expected}`, meant);
+}
+
+function noSuchChannel(path: SettingsPath, channel: string, forms: IdForms): Reading {
+  const names = Object.keys(forms);
+  return noEffect(path, `a channel there is: ${oneOf(names)}`, nearest(channel, names));
+}
+
+/** The clients of the API are people, too: `api:laptop`. */
+function readPerson(place: Place, value: Block, forms: IdForms): Reading {
+  const split = splitPlace(place.text);
+  if (split?.channel !== 'api') return ofChannel(place, forms, ({ person }) => [person]);
+  const clients = valueAt(value, ['api', 'clients']);
+  const names = isBlock(clients) ? Object.keys(clients) : [];
+  if (names.includes(split.id)) return { kind: 'id', id: `api:${split.id}` };
+  const expected =
+    names.length === 0
+      ? 'a person of another channel: there is no client in api.clients'
+      : oneOf(names.map((name) => `api:${name}`));
+  const meant = nearest(split.id, names);
+  return noEffect(place.path, expected, meant === undefined ? undefined : `api:${meant}`);
+}
+
+function readChat(place: Place, forms: IdForms): Reading {
+  if (splitPlace(place.text)?.channel === 'api') return AS_IT_IS;
+  return ofChannel(place, forms, ({ group, direct }) => [group, direct]);
+}
+
+function readChannel({ path, text }: Place, forms: IdForms): Reading {
+  const channel = text.trim().toLowerCase();
+  if (channel === 'api') return AS_IT_IS;
+  if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, text, forms);
+  return channel === text ? AS_IT_IS : { kind: 'id', id: channel };
+}
+
+/** `telegram/helpdesk`, an account that the settings have. */
+function readAccount({ path, text }: Place, value: Block, forms: IdForms): Reading {
+  const [channel = '', account = ''] = text.trim().split('/');
+  if (channel === 'api') return AS_IT_IS;
+  if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, channel, forms);
+  const names = accountsOf(value, channel);
+  if (names.includes(account)) return AS_IT_IS;
+  const expected =
+    names.length === 0
+      ? `an account of a channel that the settings have; there is no channels.${channel}`
+      : oneOf(names.map((name) => `${channel}/${name}`));
+  const meant = nearest(account, names);
+  return noEffect(path, expected, meant === undefined ? undefined : `${channel}/${meant}`);
+}
+
+function accountsOf(value: Block, channel: string): readonly string[] {
+  if (channel === 'web' || channel === 'terminal') return ['default'];
+  const section = valueAt(value, ['channels', channel]);
+  if (section === undefined) return [];
+  const accounts = isBlock(section) ? section.accounts : undefined;
+  return isBlock(accounts) ? Object.keys(accounts) : ['default'];
+}
+
+/** `last`, a name of tools.message.chats, an owner, or a chat. */
+function readTarget(place: Place, value: Block, forms: IdForms): Reading {
+  const chats = valueAt(value, ['tools', 'message', 'chats']);
+  const names = ['last', ...(isBlock(chats) ? Object.keys(chats) : [])];
+  if (names.includes(place.text)) return AS_IT_IS;
+  if (splitPlace(place.text) === null) {
+    const expected = `${oneOf(names)}, an owner such as telegram:123456789, or a group such as telegram:-1001234567890`;
+    return noEffect(place.path, expected, nearest(place.text, names));
+  }
+  return ofChannel(place, forms, ({ person, group }) => [person, group]);
+}
+
+type Visit = (paths: readonly SettingsPath[], read: (place: Place) => Reading) => void;
+
+interface Around {
+  readonly value: Block;
+  readonly facts: IdFacts;
+  readonly visit: Visit;
+}
+
+/** `access` of an account: ids alone, as the channel is known. */
+function visitAccess(at: SettingsPath, { value, facts, visit }: Around): void {
+  const ids = facts.forms[String(at[1])];
+  if (ids === undefined || valueAt(value, [...at, 'enabled']) === false) return;
+  const lists = { allow: ids.person, allowGroups: ids.group, allowRoles: ids.role };
+  for (const [key, form] of Object.entries(lists)) {
+    visit(pathsOf(value, [...at, 'access', key, '*']), ({ path, text }) => {
+      const prefix = new RegExp(`^\\s*${String(at[1])}\\s*:`, 'i');
+      return readOne(path, text.replace(prefix, ''), form, key);
+    });
+  }
+}
+
+const THINGS: Readonly<Record<string, string>> = {
+  allowGroups: 'groups',
+  allowRoles: 'roles',
+  thread: 'threads',
+};
+
+function readOne(path: SettingsPath, text: string, form: IdForm | null, key: string): Reading {
+  if (form === null) return noEffect(path, `nothing: this channel has no ${THINGS[key] ?? key}`);
+  const read = readId(text, [form]);
+  return read.kind === 'id' ? read : noEffect(path, read.expected, read.nearest);
+}
+
+/** `tools.message.chats`: channel, account, chat and thread of each. */
+function visitNamedChats(
+  chats: readonly SettingsPath[],
+  { value, findings, facts, visit }: Around & { readonly findings: Finding[] },
+): void {
+  const { forms } = facts;
+  for (const at of chats) {
+    visit([[...at, 'channel']], (place) => readChannel(place, forms));
+    const channel = String(valueAt(value, [...at, 'channel']));
+    if (!Object.hasOwn(forms, channel)) continue;
+    const account = valueAt(value, [...at, 'account']);
+    if (typeof account === 'string') {
+      const path = [...at, 'account'];
+      const result = readAccount({ path, text: `${channel}/${account}` }, value, forms);
+      if (result.kind === 'finding') findings.push(result.finding);
+    }
+    const ids = forms[channel];
+    if (ids === undefined) continue;
+    visit([[...at, 'chat']], ({ path, text }) => {
+      const read = readId(
+        text,
+        [ids.group, ids.direct].filter((form) => form !== null),
+      );
+      return read.kind === 'id' ? read : noEffect(path, read.expected, read.nearest);
+    });
+    visit([[...at, 'thread']], ({ path, text }) => readOne(path, text, ids.thread, 'thread'));
+  }
+}
+
+/** The paths of a pattern in which `*` is any key or any place of a list. */
+function pathsOf(root: Block, pattern: readonly (string | number)[]): readonly SettingsPath[] {
+  return pattern.reduce<readonly SettingsPath[]>(
+    (paths, step) =>
+      paths.flatMap((path) => {
+        const found = valueAt(root, path);
+        if (typeof found !== 'object' || found === null) return [];
+        if (step !== '*') return Object.hasOwn(found, step) ? [[...path, step]] : [];
+        if (Array.isArray(found)) return found.map((_, nth) => [...path, nth]);
+        return Object.keys(found).map((key) => [...path, key]);
+      }),
+    [[]],
+  );
+}
+
+function setAt(root: Block, path: SettingsPath, value: string): void {
+  const container = valueAt(root, path.slice(0, -1));
+  const last = path.at(-1);
+  if (typeof container !== 'object' || container === null || last === undefined) return;
+  Reflect.set(container, last, value);
+}

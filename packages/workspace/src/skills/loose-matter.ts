@@ -1,0 +1,109 @@
+import { keyOf, type MatterEntry, readEntries } from './matter-entries.ts';
+
+/** The front matter of a SKILL.md that is no plain YAML, as far as it can be understood. */
+export interface LooseMatter {
+  readonly entries: readonly MatterEntry[];
+  readonly head: string;
+  readonly body: string;
+  /** How it had to be understood, for people. */
+  readonly warnings: readonly string[];
+  /** No word of it can mean that somebody may not read the skill. */
+  readonly foreveryone: boolean;
+}
+
+/** Longest front matter that is read, in characters; the same as for strict YAML. */
+const MAX_CHARACTERS = 16_000;
+
+/**
+ * Reads the front matter of a skill as its author must have meant it (S11). Null: it has none, it is of another language
+ * than YAML, or it is too long. Never throws.
+ */
+export function readLooseMatter(file: string): LooseMatter | null {
+  const text = file.replaceAll(/\r\n?/g, '\n').replace(/^[\s\p{Cf}]+(?=---)/u, '');
+  const lines = text.split('\n');
+  if (!/^---[ \t]*(?:ya?ml)?[ \t]*$/i.test(lines[0] ?? '')) return null;
+  const split = endOf(lines);
+  const block = dedented(lines.slice(1, split.end));
+  if (block.join('\n').length > MAX_CHARACTERS || aliasesIn(block) > MAX_ALIASES) return null;
+  const entries = readEntries(block);
+  if (entries.length === 0) return null;
+  const foreveryone = isForEveryone(split.warning === null ? block.join('\n') : text);
+  const guesses = entries.flatMap(({ key, guess }) =>
+    guess === null ? [] : [`"${key}" ${guess}`],
+  );
+  return {
+    entries,
+    head: `${lines.slice(0, split.body).join('\n')}\n`,
+    body: lines
+      .slice(split.body)
+      .join('\n')
+      .replace(/^(?:[ \t]*\n)+/, '')
+      .trimEnd(),
+    warnings: [
+      ...(split.warning === null ? [] : [split.warning]),
+      ...guesses,
+      ...(foreveryone ? [] : ['it is for the owner alone, because it may say so']),
+    ],
+    foreveryone,
+  };
+}
+
+/** More than authors write by hand; YAML that multiplies its aliases is meant to fill the memory. */
+const MAX_ALIASES = 10;
+
+function aliasesIn(lines: readonly string[]): number {
+  if (!lines.some((line) => /(?:^|[\s,[{])&\w/.test(line))) return 0;
+  return lines.reduce((sum, line) => sum + (line.match(/(?:^|[\s,[{])\*\w/g)?.length ?? 0), 0);
+}
+
+interface Split {
+  /** The first line that is not of the front matter, and the first of the text. */
+  readonly end: number;
+  readonly body: number;
+  readonly warning: string | null;
+}
+
+/** Where the front matter ends: at its closing line, or where it must have been meant to. */
+function endOf(lines: readonly string[]): Split {
+  const prose = lines.findIndex((_line, nth) => nth > 0 && isBodyAt(lines, nth));
+  const within = prose === -1 ? lines.length : prose;
+  const find = (pattern: RegExp) => lines.findIndex((line, nth) => nth > 0 && pattern.test(line));
+  const exact = find(/^---[ \t]*$/);
+  if (exact !== -1 && exact < within) return { end: exact, body: exact + 1, warning: null };
+  const near = find(/^[ \t]*(?:-{3,}|\.{3}|[–—]{1,3})[ \t]*(?:#.*)?$/);
+  if (near !== -1 && near < within) {
+    const warning = `line ${near + 1} was taken for the --- that closes the front matter`;
+    return { end: near, body: near + 1, warning };
+  }
+  const warning = `the front matter is not closed by ---; it was taken to end at line ${within}`;
+  return { end: within, body: within, warning };
+}
+
+/** A heading or a sentence behind a blank line is the text of the skill, not a part of the front matter. */
+function isBodyAt(lines: readonly string[], nth: number): boolean {
+  const line = lines[nth] ?? '';
+  if ((lines[nth - 1] ?? '').trim() !== '' || nth === 1) return false;
+  if (/^#{1,6} /.test(line)) return !lines.slice(nth + 1).some((more) => /^---[ \t]*$/.test(more));
+  return line.trim() !== '' && !/^[\s#\-}\])"'.–—]/.test(line) && keyOf(line) === null;
+}
+
+function dedented(lines: readonly string[]): readonly string[] {
+  const depths = lines.filter((line) => line.trim() !== '').map((line) => line.search(/[^ ]/));
+  const depth = Math.min(...depths);
+  return Number.isFinite(depth) ? lines.map((line) => line.slice(depth)) : lines;
+}
+
+/**
+ * Whether every mention of an audience says that it is everyone. Any other one may be the mark of the owner's, whatever
+ * became of it while the front matter was understood (W03).
+ */
+function isForEveryone(text: string): boolean {
+  const folded = text
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .toLowerCase();
+  return folded
+    .split('\n')
+    .filter((line) => /audience["'\s]*[:=]/.test(line))
+    .every((line) => /^\s*["']?audience["']?\s*:\s*["']?everyone["']?\s*,?\s*$/.test(line));
+}

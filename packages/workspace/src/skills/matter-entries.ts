@@ -1,0 +1,175 @@
+import { parse } from 'yaml';
+import { readLooseJson } from './loose-json.ts';
+
+/** One key of a front matter. */
+export interface MatterEntry {
+  readonly key: string;
+  readonly value: unknown;
+  /** What is written behind the colon, with the lines below that belong to it; without blanks around it. */
+  readonly raw: string;
+  /** How it had to be understood; null: it is plain YAML. */
+  readonly guess: string | null;
+}
+
+/** Blocks in blocks; more are text. */
+const MAX_DEPTH = 5;
+
+/**
+ * Reads a front matter that is no YAML as a whole, key by key: what is wrong with one costs no other. A key that comes
+ * twice is there twice. Never throws.
+ */
+export function readEntries(lines: readonly string[], depth = 0): readonly MatterEntry[] {
+  return segmentsOf(lines).map((segment) => ({
+    ...understood(segment, depth),
+    ...ofSegment(segment),
+  }));
+}
+
+/** What is written for each key, for a front matter that is YAML. */
+export function rawTexts(lines: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(segmentsOf(lines).map((segment) => [segment.key, ofSegment(segment).raw]));
+}
+
+/** A key with all its lines. */
+interface Segment {
+  readonly key: string;
+  /** Behind the colon. */
+  readonly inline: string;
+  readonly below: readonly string[];
+}
+
+const KEY =
+  /^(?:"([^"]{1,80})"|'([^']{1,80})'|([\p{L}_][\p{L}\p{N} _.-]{0,60}?))[ \t]*[:：](?=[ \t]|$)[ \t]*(.*)$/u;
+/** A colon without a space behind it, which is a part of an address in `https://…`. */
+const TIGHT_KEY = /^()()([A-Za-z][\w-]*)[:：](?!\/\/)(.*)$/u;
+
+/** The key that a line begins, and what is behind it; null: it begins none. */
+export function keyOf(line: string): { readonly key: string; readonly inline: string } | null {
+  const plain = line.replace(/^\p{Cf}+/u, '');
+  const found = KEY.exec(plain) ?? TIGHT_KEY.exec(plain);
+  if (found === null) return null;
+  const [, double, single, bare, inline = ''] = found;
+  return { key: (double || single || bare || '').trim(), inline: inline.trim() };
+}
+
+function segmentsOf(lines: readonly string[]): readonly Segment[] {
+  const segments: { key: string; inline: string; below: string[] }[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const found = keyOf(line);
+    const last = segments.at(-1);
+    if (found === null) {
+      if (!line.startsWith('#')) last?.below.push(line);
+      continue;
+    }
+    const flow = flowLines(found.inline, lines.slice(at + 1));
+    segments.push({ ...found, below: [...lines.slice(at + 1, at + 1 + flow)] });
+    at += flow;
+  }
+  return segments;
+}
+
+/** How many of the lines below close the brackets that a value opens, also where nothing is indented. */
+function flowLines(inline: string, below: readonly string[]): number {
+  const first = inline === '' ? (below.find((line) => line.trim() !== '') ?? '') : inline;
+  if (!/^\s*[[{]/.test(first)) return 0;
+  let open = openBrackets(inline);
+  if (inline !== '' && open <= 0) return 0;
+  for (const [nth, line] of below.entries()) {
+    open += openBrackets(line);
+    if (open <= 0 && line.trim() !== '') return nth + 1;
+  }
+  return 0;
+}
+
+function openBrackets(line: string): number {
+  const bare = line.replaceAll(/"(?:[^"\\]|\\.)*"|'[^']*'/g, '');
+  return (bare.match(/[[{]/g)?.length ?? 0) - (bare.match(/[\]}]/g)?.length ?? 0);
+}
+
+function ofSegment({ key, inline, below }: Segment): Pick<MatterEntry, 'key' | 'raw'> {
+  return { key, raw: [inline, ...below].join('\n').trim() };
+}
+
+/** Tries what the author can have meant, the most literal first. */
+function understood(segment: Segment, depth: number): Pick<MatterEntry, 'value' | 'guess'> {
+  const { key, inline, below } = segment;
+  const text = [`${JSON.stringify(key)}: ${inline}`, ...below.map((line) => `  ${line}`)].join(
+    '\n',
+  );
+  const strict = valueIn(text, true);
+  if (strict !== undefined) return { value: strict.value, guess: null };
+  const spaced = text.replaceAll(/^[ \t]+/gm, (indent) => indent.replaceAll('\t', '  '));
+  const repaired = [
+    { found: valueIn(spaced, true), guess: 'has tabs where YAML wants spaces' },
+    { found: valueIn(spaced, false), guess: 'has the same key twice' },
+  ].find(({ found }) => found !== undefined);
+  if (repaired?.found !== undefined) return { value: repaired.found.value, guess: repaired.guess };
+  return unreadable(segment, depth);
+}
+
+function unreadable(
+  { inline, below }: Segment,
+  depth: number,
+): Pick<MatterEntry, 'value' | 'guess'> {
+  const whole = [inline, ...below].join('\n').trim();
+  if (/^[[{]/.test(whole)) {
+    const value = readLooseJson(whole);
+    if (value !== undefined) return { value, guess: 'is JSON as it is written by hand' };
+  }
+  if (inline === '' && depth < MAX_DEPTH) {
+    const inner = readEntries(dedented(below), depth + 1);
+    if (inner.length > 0) {
+      const value = Object.fromEntries(inner.map((entry) => [entry.key, entry.value]));
+      return { value, guess: 'is not plain YAML' };
+    }
+  }
+  return { value: plainText(inline, below), guess: 'is not plain YAML, and was read as text' };
+}
+
+/** The value of one key, or undefined where this is no YAML. */
+function valueIn(text: string, uniqueKeys: boolean): { readonly value: unknown } | undefined {
+  try {
+    const data: unknown = parse(text, {
+      schema: 'core',
+      maxAliasCount: 10,
+      uniqueKeys,
+      logLevel: 'error',
+    });
+    if (typeof data !== 'object' || data === null) return undefined;
+    const values: unknown[] = Object.values(data);
+    return values.length === 1 ? { value: values[0] } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function dedented(lines: readonly string[]): readonly string[] {
+  const spaced = lines.map((line) =>
+    line.replace(/^[ \t]+/, (indent) => indent.replaceAll('\t', '  ')),
+  );
+  const depths = spaced.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
+  const depth = Math.min(...depths);
+  return Number.isFinite(depth) ? spaced.map((line) => line.slice(depth)) : spaced;
+}
+
+/** The text of a value that is no YAML: without the quotes around it, line breaks as spaces. */
+export function plainText(inline: string, below: readonly string[] = []): string {
+  const isBlock = /^[|>][+-]?\d?[+-]?$/.test(inline);
+  const lines = isBlock ? below : [inline, ...below];
+  return unquoted(
+    lines
+      .map((line) => line.trim())
+      .join(' ')
+      .trim(),
+  );
+}
+
+function unquoted(text: string): string {
+  const quote = text.at(0);
+  if (quote !== '"' && quote !== "'") return text;
+  const isClosed = text.length > 1 && text.endsWith(quote);
+  const inner = text.slice(1, isClosed ? -1 : undefined);
+  if (!isClosed && inner.includes(quote)) return text;
+  return quote === '"' ? inner.replaceAll('\\"', '"') : inner.replaceAll("''", "'");
+}

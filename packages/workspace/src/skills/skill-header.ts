@@ -1,0 +1,273 @@
+import { z } from 'zod';
+import { readLooseJson } from './loose-json.ts';
+import { type MatterEntry, plainText } from './matter-entries.ts';
+import { oneLine } from './skill-text.ts';
+
+/** Longest lists and entries of what a skill asks for; real ones have a handful. */
+const MAX_WORDS = 32;
+const MAX_WORD_LENGTH = 128;
+
+const Word = z.string().min(1).max(MAX_WORD_LENGTH);
+const Words = z.array(Word).max(MAX_WORDS).default([]);
+
+/** A step of an installation; of what else is in it nothing is shown. */
+const InstallStep = z.union([
+  z.string(),
+  z.looseObject({
+    label: z.string().optional(),
+    id: z.string().optional(),
+    kind: z.string().optional(),
+  }),
+]);
+type InstallStep = z.infer<typeof InstallStep>;
+
+/** What is known of a skill before its text is read. */
+const Header = z.object({
+  /** Absent: the folder's name is meant. */
+  name: z.string().optional(),
+  description: z
+    .string({ error: 'is missing; it says when to use the skill' })
+    .refine((text) => text !== '', 'is empty; it says when to use the skill'),
+  os: Words,
+  requires: z.object({ bins: Words, anybins: Words, env: Words, config: Words, tools: Words }),
+  always: z.boolean().default(false),
+  emoji: z.string().nullable().default(null),
+  install: z.array(z.string()).default([]),
+  userinvocable: z.boolean().default(true),
+  disablemodelinvocation: z.boolean().default(false),
+  show: z.enum(['outline', 'inline']).optional(),
+  /** The variable that the settings' `apiKey` of the skill stands for; shown in one piece. */
+  primaryenv: Word.optional(),
+  audiencetwice: z.literal(false, {
+    error: 'the audience is written twice, and which one is meant cannot be known',
+  }),
+  /** False as soon as any audience but `everyone` is written anywhere. */
+  foreveryone: z.boolean(),
+});
+
+/** The same of a block that is plain YAML, in any spelling of its keys. */
+export const SkillHeader = z.preprocess((written) => tidyHeader(entriesOf(written)).header, Header);
+export type SkillHeader = z.infer<typeof SkillHeader>;
+
+/** Reads the keys of a front matter. What is wrong with a key that is not needed is a warning. */
+export function readHeader(entries: readonly MatterEntry[]): {
+  readonly result: z.ZodSafeParseResult<SkillHeader>;
+  readonly warnings: readonly string[];
+} {
+  const { header, warnings } = tidyHeader(entries);
+  return { result: Header.safeParse(header), warnings };
+}
+
+/** The entries of a block that is plain YAML; `raw`: how its values are written, where that is known. */
+export function entriesOf(
+  block: unknown,
+  raw: ReadonlyMap<string, string> = new Map(),
+): readonly MatterEntry[] {
+  if (typeof block !== 'object' || block === null || Array.isArray(block)) return [];
+  return Object.entries(block).map(([key, value]) => ({
+    key,
+    value,
+    raw: raw.get(key) ?? (typeof value === 'string' ? value : ''),
+    guess: null,
+  }));
+}
+
+/** The blocks inside `metadata` with the keys of known agents. */
+const BLOCKS = ['openclaw', 'clawdbot', 'parley'];
+
+type Note = (key: string, what: string) => void;
+
+/**
+ * Brings the keys at the top, in `metadata` and in its blocks on one level, and each value into the form that it must
+ * have been meant in (S11). The higher level wins, but for the audience, where the strictest does.
+ */
+function tidyHeader(entries: readonly MatterEntry[]) {
+  const warnings: string[] = [];
+  const note: Note = (key, what) => void warnings.push(`"${key}" ${what}`);
+  const top = foldEntries(entries, note);
+  const metadata = foldEntries(entriesOf(metadataIn(top.get('metadata'))), note);
+  const blocks = BLOCKS.map((block) =>
+    foldEntries(entriesOf(objectIn(metadata.get(block)?.value)), note),
+  );
+  const levels = [...blocks, metadata, top];
+  const all = new Map(levels.flatMap((level) => [...level]));
+  const description = textOf(all.get('description'), note);
+  const header = {
+    name: textOf(all.get('name'), note),
+    description: description === undefined ? undefined : oneLine(description),
+    os: wordsOf(all.get('os')?.value, 'os', note),
+    requires: requirementsOf(all.get('requires')?.value, note),
+    always: flagOf(all.get('always'), note),
+    emoji: emojiOf(all.get('emoji')?.value),
+    install: installOf(all.get('install')?.value),
+    userinvocable: flagOf(all.get('userinvocable'), note),
+    disablemodelinvocation: flagOf(all.get('disablemodelinvocation'), note),
+    show: choiceOf(all.get('show'), note),
+    primaryenv: wordsOf(all.get('primaryenv')?.value, 'primaryEnv', note)[0],
+    audiencetwice: all.has(AUDIENCE_TWICE),
+    foreveryone: levels.every((level) => {
+      const audience = level.get('audience');
+      return audience === undefined || audience.value === 'everyone';
+    }),
+  };
+  return { header, warnings };
+}
+
+/** JSON as people write it first, as in OpenClaw: to YAML, `{a:1}` and a comment are something else. */
+function metadataIn(entry: MatterEntry | undefined): unknown {
+  const json = entry?.raw.startsWith('{') ? readLooseJson(entry.raw) : undefined;
+  return json ?? objectIn(entry?.value);
+}
+
+/** Some authors write a block as a line of JSON in quotes; anything else is a word of their own. */
+function objectIn(value: unknown): unknown {
+  return typeof value === 'string' ? readLooseJson(value) : value;
+}
+
+/** `userInvocable`, `user-invocable` and `User_Invocable` are one key; invisible characters in a key do not count. */
+function foldKey(key: string): string {
+  return key
+    .normalize('NFKC')
+    .replaceAll(/[\s\p{Cf}_-]/gu, '')
+    .toLowerCase();
+}
+
+/** No key of an author: foldKey leaves no space in it. */
+const AUDIENCE_TWICE = 'audience twice';
+
+/** By folded key. Of a key that comes twice the last one counts that says something. */
+function foldEntries(
+  entries: readonly MatterEntry[],
+  note: Note,
+): ReadonlyMap<string, MatterEntry> {
+  const folded = new Map<string, MatterEntry>();
+  for (const entry of entries) {
+    const key = foldKey(entry.key);
+    const before = folded.get(key);
+    if (before !== undefined && key === 'audience') folded.set(AUDIENCE_TWICE, entry);
+    if (before !== undefined) note(entry.key, 'is written twice; the last one counts');
+    if (before === undefined || !isNothing(entry)) folded.set(key, entry);
+  }
+  return folded;
+}
+
+function isNothing({ value }: MatterEntry): boolean {
+  return value === null || value === undefined || value === '';
+}
+
+/** A text as its author wrote it, also where YAML makes a number, a list or a comment of it. */
+function textOf(entry: MatterEntry | undefined, note: Note): string | undefined {
+  if (entry === undefined) return undefined;
+  const { key, value, raw } = entry;
+  const asWritten = plainText(raw);
+  if (value === null || value === undefined) {
+    if (!raw.startsWith('#')) return undefined;
+    note(key, 'is a comment to YAML; it was read as text');
+    return asWritten;
+  }
+  if (typeof value === 'string') {
+    if (!losesText(value, raw)) return value;
+    note(key, 'has a part that means something else to YAML; it was read as text');
+    return asWritten;
+  }
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
+    note(key, 'is a list; it was read as text');
+    return value.join(', ');
+  }
+  if (typeof value === 'object') note(key, 'is a block; it was read as text');
+  return asWritten === '' ? String(value) : asWritten;
+}
+
+/** An anchor or a tag at the start, or a word after `#`, which YAML takes away. */
+function losesText(value: string, raw: string): boolean {
+  if (/^[&!](?!!)/.test(raw)) return true;
+  return !/^["'|>]/.test(raw) && / #\S/.test(raw) && !value.includes('#');
+}
+
+const YES: readonly unknown[] = [true, 1, 'true', 'yes', 'y', 'on', '1', 'enabled'];
+const NO: readonly unknown[] = [false, 0, 'false', 'no', 'n', 'off', '0', 'disabled', 'never'];
+
+/** Undefined: as if it were not written. */
+function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined {
+  if (entry === undefined || isNothing(entry)) return undefined;
+  const { key, value } = entry;
+  const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
+  if (YES.includes(word)) return true;
+  if (NO.includes(word)) return false;
+  note(key, 'is neither yes nor no, and does not count');
+  return undefined;
+}
+
+function choiceOf(entry: MatterEntry | undefined, note: Note): string | undefined {
+  if (entry === undefined || isNothing(entry)) return undefined;
+  const word = String(entry.value).trim().toLowerCase();
+  if (word === 'outline' || word === 'inline') return word;
+  note(entry.key, 'is neither outline nor inline, and does not count');
+  return undefined;
+}
+
+/** `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`; a block counts by its keys. */
+function wordsOf(value: unknown, key: string, note: Note): readonly string[] {
+  return itemsOf(value, key, note)
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function itemsOf(value: unknown, key: string, note: Note): readonly string[] {
+  if (value === null || value === undefined || value === false) return [];
+  if (typeof value === 'string') return value.split(',');
+  if (typeof value === 'number') return [String(value)];
+  if (Array.isArray(value)) {
+    return value.flatMap((item: unknown) =>
+      typeof item === 'string' ? [item] : itemsOf(item, key, note),
+    );
+  }
+  if (typeof value === 'object') {
+    note(key, 'is a block; its keys were read as a list');
+    return Object.keys(value);
+  }
+  note(key, 'is no list, and does not count');
+  return [];
+}
+
+function requirementsOf(value: unknown, note: Note) {
+  const block = objectIn(value);
+  const isBlock = typeof block === 'object' && block !== null && !Array.isArray(block);
+  if (!isBlock && !isNothing({ key: '', value, raw: '', guess: null })) {
+    note('requires', 'is no block with bins, anyBins, env, config or tools, and does not count');
+  }
+  const folded = foldEntries(entriesOf(isBlock ? block : {}), note);
+  const words = (key: string) => wordsOf(folded.get(key)?.value, `requires.${key}`, note);
+  return {
+    bins: words('bins'),
+    anybins: words('anybins'),
+    env: words('env'),
+    config: words('config'),
+    tools: words('tools'),
+  };
+}
+
+/** Shown to people; whatever is wrong with it keeps no skill from working. */
+function emojiOf(value: unknown): string | null {
+  return typeof value === 'string' ? oneLine(value).slice(0, 16) || null : null;
+}
+
+const MAX_STEPS = 8;
+
+function installOf(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value)
+    ? value
+    : typeof value === 'object' && value !== null
+      ? Object.values(value)
+      : [value];
+  const steps = list.flatMap((step): readonly InstallStep[] => {
+    const { data } = InstallStep.safeParse(step);
+    return data === undefined ? [] : [data];
+  });
+  return steps.slice(0, MAX_STEPS).map(stepLabel);
+}
+
+function stepLabel(step: InstallStep): string {
+  const label = typeof step === 'string' ? step : (step.label ?? step.id ?? step.kind ?? '');
+  return oneLine(label).slice(0, 120) || 'a step without a name';
+}

@@ -1,0 +1,27 @@
+/** Format characters that no list needs (bidi marks, tag characters); joiners stay, emoji are made of them. */
+const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
+const BLANKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+/** What an author wrote, on one line and without invisible characters. */
+export function oneLine(text: string): string {
+  return text.toWellFormed().replace(INVISIBLE, '').replace(BLANKS, ' ').trim();
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** Text inside an XML element: no author can close it or open another one. */
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+}
+
+/** A path as people and the model see it: the home folder is written `~` (S05). `homes` may be links to one another. */
+export function locationOf(path: string, homes: readonly string[]): string {
+  const home = homes.find((one) => one !== '/' && path.startsWith(`${one}/`));
+  return oneLine(home === undefined ? path : `~${path.slice(home.length)}`);
+}
