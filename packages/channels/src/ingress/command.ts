@@ -51,6 +51,13 @@ const TABLE = [
     where: 'direct',
     ...PRIVATE,
   },
+  {
+    name: 'zone',
+    summary: 'what becomes of jobs in another time zone',
+    ...OWNER,
+    ...PRIVATE,
+    unlisted: true,
+  },
   { name: 'why', summary: 'what became of the last messages', ...OWNER, ...PRIVATE },
   { name: 'pair', summary: 'allow a person', who: 'owner', where: 'direct', ...PRIVATE },
   { name: 'link', summary: 'link your accounts', who: 'everyone', where: 'direct', ...PRIVATE },

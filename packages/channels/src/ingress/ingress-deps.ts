@@ -79,6 +79,7 @@ const UNAVAILABLE = {
   forget: 'Memory is switched off in my settings: I save nothing about anyone.',
   soul: 'SOUL.md is not available here.',
   heartbeat: 'Standing tasks are not available here.',
+  zone: 'Jobs are not available here.',
 } as const;
 
 export interface CommandServices

@@ -76,6 +76,7 @@ export function commandAnswer(
     case 'forget':
     case 'soul':
     case 'heartbeat':
+    case 'zone':
       return serviceAnswer ?? '';
     case 'mode':
       return modeText(argument, result.mode);

@@ -8,7 +8,7 @@ import {
 } from '@parley/core';
 import { type ClaimedTurn, type CronJob, openStore, type Store } from '@parley/store';
 import { createCron } from '../cron/cron.ts';
-import type { CronServices } from '../cron/job-view.ts';
+import type { CronServices, OwnerQuestion } from '../cron/job-view.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 
@@ -43,6 +43,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   const { log, lines } = recordingLogger();
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];
+  const { asked, zone, askOwner } = openOwner();
   const people: { senderNow: (origin: InboundMessage) => SenderNow | null } = {
     senderNow: ({ sender, chat }) => ({
       isOwner: sender.id === '1',
@@ -53,7 +54,8 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   let made = 0;
   const deps = {
     store,
-    timeZoneOf: () => 'Europe/Berlin',
+    timeZoneOf: () => zone.agent,
+    askOwner,
     senderNow: async (origin: InboundMessage) => people.senderNow(origin),
     settings: { who, leastMinutes: 5, perConversation: 3, total: 4 },
     newCode: () => `J${Math.floor(made / 2)}`,
@@ -70,6 +72,8 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     schedule,
     woken,
     told,
+    asked,
+    zone,
     lines,
     people,
     ask,
@@ -110,6 +114,22 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     },
     twin: () => createCron(deps),
     close: () => store.close(),
+  };
+}
+
+/** The zone of the agent, which tests change, and what its owner was asked. */
+function openOwner() {
+  const asked: OwnerQuestion[] = [];
+  const zone = { agent: 'Europe/Berlin', hasOwner: true };
+  return {
+    asked,
+    zone,
+    async askOwner(question: OwnerQuestion) {
+      // As the outbox does: once for each key.
+      const isKnown = asked.some(({ key }) => key === question.key);
+      if (zone.hasOwner && !isKnown) asked.push(question);
+      return zone.hasOwner;
+    },
   };
 }
 
