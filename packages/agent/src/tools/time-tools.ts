@@ -55,7 +55,7 @@ const CronInput = z.object({
     .string()
     .max(60)
     .optional()
-    .describe('Again and again: `30 min`, `2 h`, `daily at 8:00`, `2 days at 9:00`.'),
+    .describe('Again and again: `30 min`, `2 h`, `daily at 8:00`.'),
   cron: z.string().max(120).optional().describe('Again and again: five fields, `0 9 * * mon-fri`.'),
   timeZone: z
     .string()

@@ -43,19 +43,15 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   const { log, lines } = recordingLogger();
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];
-  const { asked, zone, askOwner } = openOwner();
+  const owner = openOwner();
   const people: { senderNow: (origin: InboundMessage) => SenderNow | null } = {
-    senderNow: ({ sender, chat }) => ({
-      isOwner: sender.id === '1',
-      conversationId: `test:default:${chat.id}`,
-      refusal: null,
-    }),
+    senderNow: writerNow,
   };
   let made = 0;
   const deps = {
     store,
-    timeZoneOf: () => zone.agent,
-    askOwner,
+    timeZoneOf: () => owner.zone.agent,
+    ...owner,
     senderNow: async (origin: InboundMessage) => people.senderNow(origin),
     settings: { who, leastMinutes: 5, perConversation: 3, total: 4 },
     newCode: () => `J${Math.floor(made / 2)}`,
@@ -72,8 +68,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     schedule,
     woken,
     told,
-    asked,
-    zone,
+    ...owner,
     lines,
     people,
     ask,
@@ -116,6 +111,12 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     close: () => store.close(),
   };
 }
+
+const writerNow = ({ sender, chat }: InboundMessage): SenderNow => ({
+  isOwner: sender.id === '1',
+  conversationId: `test:default:${chat.id}`,
+  refusal: null,
+});
 
 /** The zone of the agent, which tests change, and what its owner was asked. */
 function openOwner() {
