@@ -22,12 +22,14 @@ const TEXT_OPTION = 3;
 /** The commands in the form of Discord's menu, each with an optional text. */
 export function menuOf(commands: readonly CommandInfo[]): MenuCommand[] {
   const fitting = commands.filter(({ name }) => NAME.test(name));
-  return fitting.slice(0, MOST_COMMANDS).map(({ name, summary }) => ({
+  return fitting.slice(0, MOST_COMMANDS).map(({ name, summary, takes }) => ({
     name,
     description: [...(summary.trim() === '' ? name : summary)].slice(0, LONGEST_SUMMARY).join(''),
-    options: [{ type: TEXT_OPTION, name: 'text', description: 'What to add, if anything' }],
+    options: [{ type: TEXT_OPTION, name: 'text', description: takes ?? ADDS }],
   }));
 }
+
+const ADDS = 'What to add, if anything';
 
 /** Registers the commands unless Discord has them already: it allows 200 changes a day. */
 export async function registerMenu(

@@ -254,10 +254,18 @@ interface LeadingCommand {
 }
 
 function leadingCommand(text: string, entities: readonly Entity[]): LeadingCommand | undefined {
-  const entity = entities.find(({ type, offset }) => type === 'bot_command' && offset === 0);
+  const entity =
+    entities.find(({ type, offset }) => type === 'bot_command' && offset === 0) ??
+    wideCommand(text);
   if (entity === undefined) return undefined;
   const [word = '', bot] = entityText(text, entity).slice(1).split('@');
   return { word, bot, length: entity.length };
+}
+
+/** Telegram does not mark a command with the full-width slash of Chinese and Japanese keyboards. */
+function wideCommand(text: string): Pick<Entity, 'offset' | 'length'> | undefined {
+  const length = /^／[a-z0-9_]{1,32}(?:@[a-z0-9_]{4,32})?(?![\w@])/i.exec(text)?.[0].length;
+  return length === undefined ? undefined : { offset: 0, length };
 }
 
 /** The command as the core calls it; undefined if it is no command of this bot. */
@@ -266,7 +274,7 @@ function ownName(word: string, commands: readonly CommandInfo[]): string | undef
   return commands.find(({ name }) => sameName(menuName(name), word))?.name;
 }
 
-function entityText(text: string, { offset, length }: Entity): string {
+function entityText(text: string, { offset, length }: Pick<Entity, 'offset' | 'length'>): string {
   return text.slice(offset, offset + length);
 }
 

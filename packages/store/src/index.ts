@@ -58,7 +58,7 @@ export type {
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
 export type { NumberedEntry, RememberedEntry } from './history.ts';
-export type { InboxRepository } from './inbox.ts';
+export type { InboxRepository, OnwardMessage } from './inbox.ts';
 export type { Joining, LaneRepository } from './lanes.ts';
 export type { Link, LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
@@ -114,6 +114,7 @@ export type {
   TodoItem,
   TodoRepository,
 } from './sessions.ts';
+export type { ShownQuestion } from './shown-questions.ts';
 export type {
   SoulFinding,
   SoulProposal,

@@ -51,12 +51,15 @@ export async function openQuestion(sql: Sql, code: string, now: number): Promise
   return row === undefined ? null : readApprovalRow(row);
 }
 
-/** Whether a message that waits answers a question: the person who was asked wrote it since. */
+/**
+ * Whether a message that waits answers a question: the person who was asked wrote it since, and not behind a command, as
+ * in `/new plan a picnic`.
+ */
 export function answersQuestion(
   { askedBy, askedAt }: Pick<Approval, 'askedBy' | 'askedAt'>,
   { message, receivedAt }: Pick<InboxRow, 'message' | 'receivedAt'>,
 ): boolean {
-  const isCommand = message.text.trimStart().startsWith('/');
+  const isCommand = message.typed !== undefined || /^\s*[/／]/.test(message.text);
   return (
     personOf(message) === askedBy &&
     receivedAt >= askedAt &&

@@ -29,6 +29,7 @@ export interface IngressDeps {
     | 'why'
     | 'links'
     | 'todos'
+    | 'shownQuestions'
   >;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   /** Wakes the delivery of a chat, of any account. */

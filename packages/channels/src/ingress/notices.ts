@@ -1,4 +1,4 @@
-import { type InboundMessage, todoLines } from '@parley/core';
+import { type InboundMessage, literal, todoLines } from '@parley/core';
 import type { CommandResult, MessageStory, TodoItem } from '@parley/store';
 import type { CommandInfo } from '../adapter.ts';
 import {
@@ -184,9 +184,13 @@ function statusText(
 function helpText({ situation, asker, skills }: CommandFacts): string {
   return [
     `I am ${situation.agentName}. Just write to me, or use a command:\n`,
-    ...commandsFor(asker).map(({ name, summary }) => `- /${name} – ${summary}`),
+    ...commandsFor(asker).map(helpLine),
     ...skillHelp(skills),
   ].join('\n');
+}
+
+function helpLine({ name, summary, takes = '' }: CommandInfo): string {
+  return `- /${name}${takes === '' ? '' : ` ${literal(takes)}`} – ${summary}`;
 }
 
 function stopText(result: CommandResult, { mayChangeChat }: CommandAsker): string {
