@@ -60,8 +60,9 @@ export {
   withoutNulls,
 } from './guard.ts';
 export { type AgentRoute, type AgentRules, agentHere, routeAgent } from './ingress/agent-route.ts';
-export type { SkillCommands } from './ingress/command.ts';
+export type { SkillCommands, TypedCommand } from './ingress/command.ts';
 export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
+export { messageAfter, splitCommand } from './ingress/command-words.ts';
 export {
   type AccountPolicy,
   type DecisionRules,

@@ -7,6 +7,7 @@ import {
   readApprovalRow,
 } from './approvals.ts';
 import { type Sql, statement } from './database.ts';
+import { matchChoice } from './match-choice.ts';
 import type { InboxRow, JournalStep } from './rows.ts';
 import { storeStep } from './turns.ts';
 
@@ -98,14 +99,11 @@ export function joinedStep(index: number, rows: readonly Pick<InboxRow, 'seq'>[]
   return { index, content } satisfies JournalStep;
 }
 
-/** The choice that a text names, by its number or itself; else the text. Null: skipped. */
+/** The choice that a text means; else the text. Null: skipped. */
 function chosen(text: string, choices: readonly string[]): string | null {
   const typed = text.trim();
-  if (/^\/?skip[.!]?$/i.test(typed)) return null;
-  const number = /^(\d{1,2})[.)]?$/.exec(typed)?.[1];
-  const numbered = number === undefined ? undefined : choices[Number(number) - 1];
-  const same = choices.find((choice) => choice.toLowerCase() === typed.toLowerCase());
-  return numbered ?? same ?? typed;
+  if (/^["'“„(]?\/?skip["'”“)]?[.!]?$/i.test(typed)) return null;
+  return matchChoice(typed, choices) ?? typed;
 }
 
 const personOf = ({ channel, sender }: InboundMessage): string => `${channel}:${sender.id}`;
