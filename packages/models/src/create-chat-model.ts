@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Logger, Monotonic } from '@parley/core';
 import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
+import { cachedShareOf, sharingModel } from './cached-share.ts';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
 import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
@@ -129,7 +130,8 @@ function build(
   const { clock, fetch = httpFetch, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
   const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock, fetch };
   const model = retryingModel(providerModel(init), sleep);
-  return seeingModel(toolLessModel(bridgingModel(model)), choice.vision);
+  const seeing = seeingModel(toolLessModel(bridgingModel(model)), choice.vision);
+  return sharingModel(seeing, cachedShareOf(choice));
 }
 
 function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {

@@ -123,7 +123,7 @@ export type {
   SoulVersion,
 } from './soul-versions.ts';
 export type { SoulRepository } from './souls.ts';
-export type { SpendAccount, Spent, SpentOfDay } from './spend.ts';
+export { countedInput, type SpendAccount, type Spent, type SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
 export type { Setback, StoreMark } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';

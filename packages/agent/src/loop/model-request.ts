@@ -103,11 +103,15 @@ async function listen(
     if (event.type === 'text') deps.onText(event.text);
     else if (event.type === 'tool-call') calls.push(event.call);
     else {
-      const { inputTokens, outputTokens, cachedInputTokens } = event.usage;
+      const { inputTokens, outputTokens, cachedInputTokens, cachedShare } = event.usage;
       deps.meter.count('parley_model_tokens_total', { direction: 'input' }, inputTokens);
       deps.meter.count('parley_model_tokens_total', { direction: 'output' }, outputTokens);
       const { model: answered, costUsd } = event;
-      const usage = { model: answered, inputTokens, outputTokens, cachedInputTokens, costUsd };
+      const tokens = { inputTokens, outputTokens, cachedInputTokens };
+      const usage = {
+        ...{ model: answered, ...tokens, costUsd },
+        ...(cachedShare !== undefined && { cachedShare }),
+      };
       const facts = modelFacts(model, event, calls, firstTokenMs);
       return { text: event.text, calls, usage, cut: event.cut, timing: { startedAt, facts } };
     }
