@@ -1,8 +1,30 @@
+import { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { matchChoice } from './match-choice.ts';
+import { answersQuestion } from './questions.ts';
 
 const DRINKS = ['Green tea', 'Black tea', 'Coffee with milk'];
 const SEND = ['Yes, send it', 'No, keep it', 'Change the text first'];
+
+describe('a message while a question waits', () => {
+  const question = { askedBy: 'telegram:1', askedAt: 5 };
+  const said = (change: object) =>
+    InboundMessage.parse({
+      ...{ channel: 'telegram', account: 'default', messageId: '1', text: 'a picnic' },
+      ...{ chat: { id: '1', type: 'direct' }, sender: { id: '1', name: 'Ann', isBot: false } },
+      ...{ addressed: true, sentAt: 6, ...change },
+    });
+
+  it.each([
+    [{}, true],
+    [{ typed: '/new a picnic' }, false],
+    [{ text: '/new' }, false],
+    [{ text: '／new' }, false],
+    [{ sender: { id: '2', name: 'Bo', isBot: false } }, false],
+  ])('[G02] with %j answers it: %s', (change, expected) => {
+    expect(answersQuestion(question, { message: said(change), receivedAt: 6 })).toBe(expected);
+  });
+});
 
 describe('an answer in words to a question with choices', () => {
   it.each<[string, readonly string[], string | null]>([
