@@ -7,7 +7,7 @@ import type { IngressDeps } from './ingress-deps.ts';
 import { APPROVAL_CODE_LENGTH, typedCode } from './one-time-code.ts';
 
 /** What a message in words does to the approvals that wait where it was written. */
-export type WordsDecision =
+type WordsDecision =
   /** It is an ordinary message. */
   | { readonly kind: 'message' }
   /** It decides the only question, or the one whose code it names. */
@@ -22,11 +22,7 @@ type Said = Pick<InboundMessage, 'replyTo' | 'sentAt' | 'attachments'>;
  * sender can have read in full: it was sent to this chat before they wrote, nothing has changed it, and nothing else that
  * could be answered was said since (or they replied to it). Everything else is shown what to press, never silence.
  */
-export function decideWords(
-  text: string,
-  said: Said,
-  questions: readonly ShownQuestion[],
-): WordsDecision {
+function decideWords(text: string, said: Said, questions: readonly ShownQuestion[]): WordsDecision {
   if (questions.length === 0) return { kind: 'message' };
   const { words, named } = withoutCode(text, questions);
   const meaning = named !== undefined && words === '' ? 'unclear' : readYesOrNo(words);

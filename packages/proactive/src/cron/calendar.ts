@@ -69,6 +69,6 @@ export function inZone<T extends ZonedTimetable>(timetable: T, timeZone: string)
 }
 
 /** The moment at which the clock of another zone shows what that of the first shows at this moment. */
-export function movedMoment(moment: number, from: string, to: string): number {
+function movedMoment(moment: number, from: string, to: string): number {
   return zoneClock(to).plannedMomentOf(zoneClock(from).wallAt(moment));
 }
