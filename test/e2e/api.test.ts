@@ -390,6 +390,17 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(guest.text).not.toContain('/approve');
   });
 
+  it('[G05] [F09] takes a plain yes for it, and answers a message behind /new', async () => {
+    const place = { 'X-Parley-Conversation': 'words' };
+    await generated(OWNER, 'note it', place);
+    const approved = await generated(OWNER, 'Yes!', place);
+    expect(approved.text).toMatch(/Allowed: `?write`?[\s\S]*It is lost\.$/);
+    const fresh = await generated(OWNER, '/new about the files', place);
+    expect(fresh.text).not.toBe('');
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain('about the files');
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('note it');
+  });
+
   it('[D08] [U03] shows its conversations on the page, and why', async () => {
     const { get } = webClient(parley);
     expect((await get('/api/conversations')).body).toContain('api:default:shop');

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
@@ -143,5 +143,31 @@ describe('parley cron', () => {
       out: expect.stringContaining('There is no job'),
     });
     expect((await cli('run', '../x')).out).toContain('There is no job "../x"');
+  });
+});
+
+describe('another time zone', () => {
+  it('[H08] asks the owner once what becomes of jobs, and the button gives them the same hour there', async () => {
+    const file = join(scene.folder.path, 'parley.yaml');
+    const settings = JSON.parse(readFileSync(file, 'utf8'));
+    const inZone = (timeZone: string) =>
+      writeFileSync(file, JSON.stringify({ ...settings, agent: { ...settings.agent, timeZone } }));
+    await scene.parley.end('SIGTERM');
+    inZone('Europe/Berlin');
+    await scene.startAgain();
+    ask({ action: 'add', title: 'plants', task: 'water the plants', every: '2 days at 9:00' });
+    await until('every 2 days at 09:00 (Europe/Berlin)');
+    inZone('America/New_York');
+    await until('My time zone is now America/New_York; it was Europe/Berlin. One job');
+    await scene.parley.end('SIGKILL');
+    await scene.startAgain();
+    const question = scene.telegram
+      .conversation(ANN)
+      .find(({ text }) => text.includes('My time zone is now'));
+    const messageId = question?.messageId ?? 0;
+    scene.telegram.press({ chat: ANN, message: messageId, label: 'Move', from: ANN });
+    await until('One job keeps the local time, now on the clock of America/New_York.');
+    expect((await cli()).out).toMatch(/every 2 days at 09:00 \(America\/New_York\); next .* 09:00/);
+    expect(saidBy('My time zone is now')).toHaveLength(1);
   });
 });

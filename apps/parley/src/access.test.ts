@@ -52,12 +52,12 @@ async function after(
 }
 
 describe('a stranger whom only open access lets in', () => {
-  it('[G17] has 100,000 tokens a day where the settings name no cap, and the log says so', async () => {
-    expect(await after(99_999, { access: OPEN })).toMatchObject({ mayAsk: true });
+  it('[G17] has 1,500,000 tokens a day where the settings name no cap, and the log says so', async () => {
+    expect(await after(1_499_999, { access: OPEN })).toMatchObject({ mayAsk: true });
     const { mayAsk, logged } = await after(1, { access: OPEN });
     expect(mayAsk).toBe(false);
     expect(logged).toContain('each stranger has the default cap');
-    expect(logged).toContain('"perStrangerDaily":{"tokens":100000,"usd":1}');
+    expect(logged).toContain('"perStrangerDaily":{"tokens":1500000,"usd":1}');
     expect(logged).toContain('"telegram/default direct","telegram/default groups"');
   });
 
@@ -74,19 +74,19 @@ describe('a stranger whom only open access lets in', () => {
     ['in a direct chat, where groups alone are open', { access: { groups: 'open' } }, {}, true],
     [
       'with a cap of the settings',
-      { access: OPEN, spend: { perStrangerDaily: { tokens: 500_000 } } },
+      { access: OPEN, spend: { perStrangerDaily: { tokens: 5_000_000 } } },
       {},
       true,
     ],
     [
       'where everyone has a cap',
-      { access: OPEN, spend: { perPersonDaily: { tokens: 500_000 } } },
+      { access: OPEN, spend: { perPersonDaily: { tokens: 5_000_000 } } },
       {},
       true,
     ],
     ['where the cap is off', { access: OPEN, spend: { perStrangerDaily: 'off' } }, {}, true],
   ])('[G17] %s', async (_title, settings, at, mayAsk) => {
-    expect(await after(100_000, settings, at)).toMatchObject({ mayAsk });
+    expect(await after(1_500_000, settings, at)).toMatchObject({ mayAsk });
   });
 
   it('[G17] without any cap is worth a warning at the start', async () => {

@@ -14,7 +14,7 @@ import {
   oneTimeCode,
 } from '@parley/channels';
 import { api } from '@parley/channels/api';
-import type { Logger } from '@parley/core';
+import type { Clock, Logger } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { UsageFacts } from '@parley/gateway/usage-routes';
 import { strangerCap } from '@parley/settings';
@@ -168,13 +168,17 @@ function isStranger(
  */
 export function openSpendGuard(
   { settings, channels }: Pick<LoadedSettings, 'settings' | 'channels'>,
-  { store, log }: { readonly store: Pick<Store, 'spend'>; readonly log: Logger },
+  {
+    store,
+    log,
+    clock,
+  }: { readonly store: Pick<Store, 'spend'>; readonly log: Logger; readonly clock?: Clock },
   named?: { readonly name: string; readonly settings: LoadedSettings['settings'] },
 ): SpendGuard {
   const { perStrangerDaily: _resolved, ...caps } = settings.spend;
   const { cap, from } = strangerCap(settings.spend);
   if (named === undefined) logStrangerCap(log, openPlaces(channels), { cap, from });
-  const deps = { store, log, isStranger: isStranger.bind(null, channels) };
+  const deps = { store, log, ...(clock && { clock }), isStranger: isStranger.bind(null, channels) };
   return createSpendGuard(
     deps,
     { ...caps, ...(cap !== null && { perStrangerDaily: cap }) },

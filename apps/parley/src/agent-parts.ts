@@ -100,7 +100,7 @@ export async function openAgentParts(
     proactive,
     soul,
     skillCommands: skillCommandsOf(agent.skills),
-    spendGuard: openSpendGuard(loaded, { store, log }, named),
+    spendGuard: openSpendGuard(loaded, { store, log, clock }, named),
   };
 }
 

@@ -90,7 +90,8 @@ function gatewayOptions(
     },
     skillCommands: async (audience, name) =>
       (await agentParts(configured.parts, name)?.skillCommands(audience)) ?? [],
-    commandServices: (name) => commandServicesOf(agentParts(configured.parts, name)),
+    commandServices: (name) =>
+      commandServicesOf(agentParts(configured.parts, name), configured.parts.cron, name),
     ...(isShared(loaded.settings) && { sharedAs: processId }),
     http: {
       host: http.host,
@@ -103,7 +104,11 @@ function gatewayOptions(
   };
 }
 
-function commandServicesOf(parts: AgentParts | undefined): CommandServices {
+function commandServicesOf(
+  parts: AgentParts | undefined,
+  cron: Parts['cron'],
+  name: string | undefined,
+): CommandServices {
   if (parts === undefined) return {};
   const { agent, soul } = parts;
   const { heartbeat } = parts.proactive;
@@ -112,6 +117,7 @@ function commandServicesOf(parts: AgentParts | undefined): CommandServices {
     forget: agent.memoryCommands?.forget,
     soul: soul.command,
     heartbeat: (...asked) => heartbeat.answer(...asked),
+    zone: (_asker, argument) => cron.decideZone(name, argument),
     statusLine: () => heartbeat.line(),
   };
 }

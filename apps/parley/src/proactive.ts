@@ -145,12 +145,23 @@ interface CronParts {
 }
 
 export function openCron(
-  { settings: { agent, cron }, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
+  { settings, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
   { store, accounts, turns, bus, deliver, clock, log, pass }: CronParts,
 ): Cron {
+  const { agent, cron } = settings;
+  const settingsOf = (name: string | undefined) => agents.get(name ?? '') ?? settings;
   return createCron({
     store,
     timeZoneOf: (name) => (agents.get(name ?? '')?.agent ?? agent).timeZone,
+    async askOwner({ agent: agentName, ...question }) {
+      const owners = ownersOf(settingsOf(agentName));
+      const chat = await ownersChat({ store, owners, agentName, serves: servedBy(accounts) });
+      if (chat === null) return false;
+      const { conversationId, last } = chat;
+      const notice = { ...question, route: last.route, conversationId };
+      await postNotice({ store, deliver, clock }, notice);
+      return true;
+    },
     settings: cron,
     senderNow: async (origin, name) => {
       const rules = rulesOf(accounts, origin.channel, origin.account);

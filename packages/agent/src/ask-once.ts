@@ -9,7 +9,7 @@ export interface AskOnceServices {
   readonly model: ChatModel;
   /** Throws where a spend cap is reached (G17). */
   mayAsk(): Promise<void>;
-  spent(usage: Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>): Promise<void>;
+  spent(usage: Omit<TurnUsage, 'model'>): Promise<void>;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly meter: Meter;

@@ -18,6 +18,8 @@ export interface NewMessage extends Pick<Post, 'key' | 'turn'> {
   readonly file?: AgentFile;
   /** With the system mark (G08), because its readers have not asked for it. */
   readonly isMarked: boolean;
+  /** Below the last part; the text says how to decide without them. */
+  readonly buttons?: readonly NonNullable<NewPart['buttons']>[number][];
 }
 
 /** `nothing`: no part of it is visible. */
@@ -29,7 +31,7 @@ export type PostedMessage = PostResult | { readonly kind: 'nothing' };
  */
 export async function postMessage(
   { store, deliver, clock }: PostDeps,
-  { route, markdown, isMarked, file, ...post }: NewMessage,
+  { route, markdown, isMarked, file, buttons, ...post }: NewMessage,
 ): Promise<PostedMessage> {
   const seen = visibleText(markdown, { known: new Set() });
   const text = seen.kind === 'silent' ? '' : seen.text;
@@ -37,7 +39,8 @@ export async function postMessage(
   const [caption, ...others] = text.trim() === '' ? [] : await renderParts(shown, route);
   const first = file === undefined ? caption : withFile(file, caption, route);
   if (first === undefined) return { kind: 'nothing' };
-  const result = await store.outbox.post({ ...post, parts: [first, ...others] }, clock());
+  const parts = withButtons([first, ...others], buttons);
+  const result = await store.outbox.post({ ...post, parts }, clock());
   if (!('chat' in result)) return result;
   // Also for a known post: the call that stored it may have died before this.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
@@ -56,15 +59,28 @@ export async function postNotice(
     route: { replyToMessageId: _, ...route },
     conversationId,
     markdown,
-  }: Pick<NewMessage, 'key' | 'route' | 'markdown'> & { readonly conversationId: string },
+    buttons,
+  }: Pick<NewMessage, 'key' | 'route' | 'markdown' | 'buttons'> & {
+    readonly conversationId: string;
+  },
 ): Promise<void> {
-  await postMessage(deps, { key, route, markdown, isMarked: true });
+  await postMessage(deps, { key, route, markdown, isMarked: true, ...(buttons && { buttons }) });
   const { channel, account, chatId } = route;
   await deps.store.groupContext.keepOwn(
     { conversationId, channel, account, chatId },
     { key, what: 'notice', text: markdown },
     deps.clock(),
   );
+}
+
+function withButtons(
+  [first, ...others]: Post['parts'],
+  buttons: NewMessage['buttons'],
+): Post['parts'] {
+  if (buttons === undefined) return [first, ...others];
+  const last = others.at(-1);
+  if (last === undefined) return [{ ...first, buttons: [...buttons] }];
+  return [first, ...others.slice(0, -1), { ...last, buttons: [...buttons] }];
 }
 
 /** A file with a rendered text as its caption. */

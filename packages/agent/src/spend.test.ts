@@ -97,6 +97,19 @@ describe('a spend cap', () => {
     expect(told(true)).toContain('spend.totalDaily');
     expect(told(true)).not.toMatch(/\d/);
   });
+
+  it.each([
+    ['2026-11-21T00:10:00Z', 'almost a day'],
+    ['2026-11-21T16:10:00Z', 'about seven hours'],
+    ['2026-11-21T22:00:00Z', 'about an hour'],
+    ['2026-11-21T22:45:00Z', 'less than an hour'],
+  ])('[G17] says at %s that it goes on in %s, and why there is a cap', (now, wait) => {
+    const place = { timeZone: 'Europe/Berlin', toOwner: false, now: Date.parse(now) };
+    const told = capText('perStrangerDaily', place);
+    expect(told).toContain(`after midnight (Europe/Berlin), in ${wait}.`);
+    expect(told).toContain('Everyone may write to me here and each answer costs money');
+    expect(told).not.toMatch(/\d/);
+  });
 });
 
 describe('the spend of turns', () => {

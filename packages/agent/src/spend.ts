@@ -1,6 +1,14 @@
-import { type Logger, ParleyError, type Reader, type RuntimeFacts } from '@parley/core';
-import type { ClaimedTurn, SpendAccount, Spent, SpentOfDay, Store } from '@parley/store';
+import { type Clock, type Logger, ParleyError, type Reader, type RuntimeFacts } from '@parley/core';
+import {
+  type ClaimedTurn,
+  countedInput,
+  type SpendAccount,
+  type Spent,
+  type SpentOfDay,
+  type Store,
+} from '@parley/store';
 import type { StepUsage } from './loop/turn-journal.ts';
+import { localTimeIn } from './time.ts';
 import { type AgentContext, type AgentPlace, turnFacts } from './turn-opening.ts';
 
 /** A cap is used up, so the model is not asked. The message is for the person. */
@@ -29,6 +37,8 @@ export type SpendGuard = (spending: Spending) => Promise<void>;
 interface SpendServices {
   readonly store: Pick<Store, 'spend'>;
   readonly log: Logger;
+  /** For the notice, which says in how many hours it goes on; without it only when. */
+  readonly clock?: Clock;
   /** Without it no sender is a stranger. */
   readonly isStranger?: (at: SpendingPlace) => boolean;
 }
@@ -39,7 +49,7 @@ interface SpendServices {
  * use together, `own` for this agent alone (F14).
  */
 export function createSpendGuard(
-  { store, log, isStranger = () => false }: SpendServices,
+  { store, log, clock, isStranger = () => false }: SpendServices,
   caps: SpendCaps,
   { name, timeZone }: Pick<AgentPlace, 'name' | 'timeZone'>,
   own?: SpendCaps,
@@ -69,7 +79,7 @@ export function createSpendGuard(
     // No query for a cap that does not apply.
     if (!hasCaps && (by !== 'stranger' || perStrangerDaily === undefined)) return;
     const turn = {
-      tokens: (used?.inputTokens ?? 0) + (used?.outputTokens ?? 0),
+      tokens: used === null ? 0 : countedInput(used) + used.outputTokens,
       costUsd: used?.costUsd ?? 0,
     };
     const spent = hasCaps
@@ -81,7 +91,7 @@ export function createSpendGuard(
     logOnce(cap, account);
     const section = ofAll === null ? `agents.${name}.spend` : 'spend';
     const toOwner = reader.kind === 'owner';
-    throw new SpendCapError(cap, capText(cap, { timeZone, toOwner, section }));
+    throw new SpendCapError(cap, capText(cap, { timeZone, toOwner, section, now: clock?.() }));
   };
 }
 
@@ -156,15 +166,54 @@ const SENTENCES: Readonly<Record<ReachedCap, string>> = {
   totalDaily: 'I have used up what I may use of my model in a day.',
 };
 
-/** The notice to a person: when it continues, and for owners which setting it is; no figures of others. */
+/** Why there is such a bound, for those who have reached it. */
+const REASONS: Readonly<Record<ReachedCap, string>> = {
+  perPersonDaily: 'Each answer costs money, so each person has a share for a day.',
+  perStrangerDaily:
+    'Everyone may write to me here and each answer costs money, so each person has a share for a day.',
+  perGroupDaily: 'Each answer costs money, so each group has a share for a day.',
+  totalDaily: 'Each answer costs money, and this bounds it.',
+};
+
+interface CapNotice {
+  readonly timeZone: string;
+  readonly toOwner: boolean;
+  readonly section?: string;
+  /** In ms; absent: the notice says neither why nor in how many hours. */
+  readonly now?: number | undefined;
+}
+
+/**
+ * The notice to a person: why, when it continues, and for owners which setting it is; no figures of others. Nobody's own time
+ * zone is known but the owner's, so the hours until then are said, which are the same everywhere.
+ */
 export function capText(
   cap: ReachedCap,
-  {
-    timeZone,
-    toOwner,
-    section = 'spend',
-  }: { readonly timeZone: string; readonly toOwner: boolean; readonly section?: string },
+  { timeZone, toOwner, section = 'spend', now }: CapNotice,
 ): string {
   const setting = toOwner ? ` The cap is ${section}.${cap} in the settings.` : '';
-  return `${SENTENCES[cap]} I can answer again after midnight (${timeZone}).${setting}`;
+  const why = now === undefined ? '' : ` ${REASONS[cap]}`;
+  const wait = now === undefined ? '' : `, in ${hoursText(minutesToMidnight(now, timeZone))}`;
+  return `${SENTENCES[cap]}${why} I can answer again after midnight (${timeZone})${wait}.${setting}`;
+}
+
+const DAY_MINUTES = 24 * 60;
+
+/** An hour more or less on days when clocks change. */
+function minutesToMidnight(now: number, timeZone: string): number {
+  const [hours = 0, minutes = 0] = localTimeIn(timeZone)(now).time.split(':').map(Number);
+  return DAY_MINUTES - (hours * 60 + minutes);
+}
+
+const NUMBERS =
+  'two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'.split(
+    ' ',
+  );
+
+/** `about seven hours`, in words: the notice holds no figures that could be taken for those of the cap. */
+function hoursText(minutes: number): string {
+  const hours = Math.round(minutes / 60);
+  if (hours < 1) return 'less than an hour';
+  if (hours === 1) return 'about an hour';
+  return hours > 20 ? 'almost a day' : `about ${NUMBERS[hours - 2]} hours`;
 }

@@ -24,12 +24,15 @@ const TEXT_OPTION = 3;
  * its parts; these have at most 160.
  */
 export function menuOf(commands: readonly CommandInfo[], uses?: CommandUses): MenuCommand[] {
+  const takes = new Map(commands.map((command) => [command.name, command.takes]));
   return fitMenu(commands, DISCORD_MENU, uses).items.map(({ name, description }) => ({
     name,
     description,
-    options: [{ type: TEXT_OPTION, name: 'text', description: 'What to add, if anything' }],
+    options: [{ type: TEXT_OPTION, name: 'text', description: takes.get(name) || ADDS }],
   }));
 }
+
+const ADDS = 'What to add, if anything';
 
 interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'tellOwner' | 'log'> {
   readonly api: Pick<DiscordApi, 'menu' | 'setMenu'>;

@@ -92,6 +92,19 @@ describe('whom a message is meant for', () => {
     expect(read({ text: '/other', entities: [command(6)] })).toMatchObject({ text: '/other' });
   });
 
+  it.each([
+    ['／new 计划', [], '/new 计划'],
+    ['／new@Parley_Bot 计划', [], '/new 计划'],
+    ['／new@other_bot 计划', [], '／new@other_bot 计划'],
+    ['@parley_bot /new plan', [mention(0, 11), command(4, 12)], '/new plan'],
+    ['@parley_bot\n/new plan', [mention(0, 11), command(4, 12)], '/new plan'],
+    ['@parley_bot please /new', [mention(0, 11), command(4, 19)], '@parley_bot please /new'],
+    ['@somebody /new plan', [mention(0, 9), command(4, 10)], '@somebody /new plan'],
+    ['/new. plan', [command(4)], '/new. plan'],
+  ])('[F09] reads the command in %j', (text, entities, expected) => {
+    expect(addressOf(message({ text, entities }), ME).text).toBe(expected);
+  });
+
   it('[F09] takes its own name off a command, so that the core knows the command', () => {
     const named = { text: '/stop@Parley_Bot now', entities: [command(16)] };
     const foreign = { text: '/stop@other', entities: [command(11)] };

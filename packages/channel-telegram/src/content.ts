@@ -208,7 +208,7 @@ export function addressOf(
 ): Address {
   const { text, entities } = textOf(message);
   const mentions = [...new Set(entities.flatMap((entity) => mentionedId(text, entity, me)))];
-  const command = leadingCommand(text, entities);
+  const command = leadingCommand(text, entities, ownMention(text, entities, me));
   const direct = message.chat.type === 'private';
   // Forwarded text was meant for other people, also where it mentions the bot.
   const forwarded = message.forward_origin !== undefined;
@@ -219,7 +219,7 @@ export function addressOf(
   const replied = answeredMessage(message)?.from?.id === me.id;
   const named = mentions.includes(String(me.id));
   return {
-    text: forMe ? `/${own ?? command.word}${text.slice(command.length)}` : text,
+    text: forMe ? `/${own ?? command.word}${text.slice(command.end)}` : text,
     mentions,
     addressed: direct || (!forwarded && !forOther && (forMe || replied || named)),
   };
@@ -249,15 +249,38 @@ function mentionedId(text: string, entity: Entity, me: BotIdentity): string[] {
 interface LeadingCommand {
   readonly word: string;
   readonly bot: string | undefined;
-  /** Of all that Telegram marks as the command. */
-  readonly length: number;
+  /** Where all that Telegram marks as the command ends. */
+  readonly end: number;
 }
 
-function leadingCommand(text: string, entities: readonly Entity[]): LeadingCommand | undefined {
-  const entity = entities.find(({ type, offset }) => type === 'bot_command' && offset === 0);
+/** A command at the beginning, or behind the mention of this bot that groups need. */
+function leadingCommand(
+  text: string,
+  entities: readonly Entity[],
+  start: number,
+): LeadingCommand | undefined {
+  const entity =
+    entities.find(({ type, offset }) => type === 'bot_command' && offset === start) ??
+    wideCommand(text, start);
   if (entity === undefined) return undefined;
   const [word = '', bot] = entityText(text, entity).slice(1).split('@');
-  return { word, bot, length: entity.length };
+  return { word, bot, end: entity.offset + entity.length };
+}
+
+/** Telegram does not mark a command with the full-width slash of Chinese and Japanese keyboards. */
+function wideCommand(text: string, start: number): Pick<Entity, 'offset' | 'length'> | undefined {
+  const found = /^／[a-z0-9_]{1,32}(?:@[a-z0-9_]{4,32})?(?![\w@])/i.exec(text.slice(start))?.[0];
+  return found === undefined ? undefined : { offset: start, length: found.length };
+}
+
+/** Where the text behind a leading mention of this bot starts; 0 without one. */
+function ownMention(text: string, entities: readonly Entity[], me: BotIdentity): number {
+  const mention = entities.find(
+    (entity) => entity.offset === 0 && mentionedId(text, entity, me).includes(String(me.id)),
+  );
+  if (mention === undefined) return 0;
+  const behind = text.slice(mention.length);
+  return mention.length + (behind.length - behind.trimStart().length);
 }
 
 /** The command as the core calls it; undefined if it is no command of this bot. */
@@ -266,7 +289,7 @@ function ownName(word: string, commands: readonly CommandInfo[]): string | undef
   return commands.find(({ name }) => sameName(menuName(name), word))?.name;
 }
 
-function entityText(text: string, { offset, length }: Entity): string {
+function entityText(text: string, { offset, length }: Pick<Entity, 'offset' | 'length'>): string {
   return text.slice(offset, offset + length);
 }
 

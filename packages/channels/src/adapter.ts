@@ -45,6 +45,8 @@ export interface CommandInfo {
   readonly private?: true;
   /** It belongs to a skill: a menu without room for all leaves these out first. */
   readonly isSkill?: true;
+  /** What may follow its name, as people read it: `CODE`, `[message]`. Absent: nothing that it reads, or of skills unknown. */
+  readonly takes?: string;
 }
 
 /** What a person did to a message they had sent before. */
@@ -283,6 +285,8 @@ export type IngressOutcome =
       readonly declined?: string;
       /** What was asked is decided: buttons below the question do nothing any more. */
       readonly settled?: true;
+      /** The words after it wait for a turn, as a message does. */
+      readonly continues?: true;
     }
   /** The bot was not addressed, or no person wrote it. */
   | { readonly kind: 'ignored'; readonly reason: string }

@@ -60,8 +60,9 @@ export {
   withoutNulls,
 } from './guard.ts';
 export { type AgentRoute, type AgentRules, agentHere, routeAgent } from './ingress/agent-route.ts';
-export type { SkillCommands } from './ingress/command.ts';
+export type { SkillCommands, TypedCommand } from './ingress/command.ts';
 export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
+export { messageAfter, splitCommand } from './ingress/command-words.ts';
 export {
   type AccountPolicy,
   type DecisionRules,
@@ -69,9 +70,10 @@ export {
 } from './ingress/decide.ts';
 export { brokenContract, createIngress, type Receive } from './ingress/ingress.ts';
 export type { CommandServices, IngressDeps } from './ingress/ingress-deps.ts';
-export { APPROVAL_CODE_LENGTH, approvalText } from './ingress/modes-and-approvals.ts';
+export { approvalText } from './ingress/modes-and-approvals.ts';
 export { GIVEN_UP, type Situation } from './ingress/notices.ts';
-export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';
+export { APPROVAL_CODE_LENGTH, CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';
+export { pair, refusePairing } from './ingress/pairing.ts';
 export { createReacted } from './ingress/reactions.ts';
 export { conversationIdOf, partsOf } from './ingress/route.ts';
 export { createSkipped } from './ingress/skipped.ts';

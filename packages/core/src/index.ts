@@ -30,3 +30,4 @@ export * from './time.ts';
 export type * from './timeline.ts';
 export * from './visible-text.ts';
 export * from './work-record.ts';
+export { readYesOrNo, wordsOf } from './yes-or-no.ts';

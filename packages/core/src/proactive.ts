@@ -9,7 +9,7 @@ export interface CronFields {
   readonly task?: string | undefined;
   /** Once: a local date and time, or `in 20 min`. */
   readonly at?: string | undefined;
-  /** Repeated: `30 min`, `daily at 8:00`. */
+  /** Repeated: `30 min`, `daily at 8:00`, `2 days at 9:00`, `month`. */
   readonly every?: string | undefined;
   /** An expression of five fields. */
   readonly cron?: string | undefined;
@@ -61,18 +61,46 @@ export interface CronAnswer {
 /** Carries out a request about jobs, within the rights of the caller. */
 export type AskCron = (order: CronOrder, asker: CronAsker) => Promise<CronAnswer>;
 
+/** The zone of local times, where a timetable has some. */
+const Zone = {
+  timeZone: z.string(),
+  /**
+   * `agent`: it is the zone of the agent, as it was when the job was made; once that changes, the owner is asked whether
+   * the job changes with it. Absent: the job was given this zone, or the owner has chosen to keep it.
+   */
+  zoneOf: z.literal('agent').optional(),
+  /** The zone of the agent about which its owner was asked and has not decided. */
+  askedAbout: z.string().optional(),
+};
+
 /**
- * When a job is due (H08): once, every so many ms counted from a moment, or as a cron expression of
- * five fields says, in a time zone. Times in ms since 1970.
+ * When a job is due (H08): once, every so many ms counted from a moment, every so many days or months on the
+ * calendar of a time zone, or as a cron expression of five fields says, in a time zone. Times in ms since 1970.
  */
 export const Timetable = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('once'), at: z.int().nonnegative() }),
+  /** With a zone where it was given as a local time. */
+  z.strictObject({
+    kind: z.literal('once'),
+    at: z.int().nonnegative(),
+    ...Zone,
+    timeZone: z.string().optional(),
+  }),
   z.strictObject({
     kind: z.literal('every'),
     ms: z.int().positive(),
     from: z.int().nonnegative(),
+    /** Hours that pass. Absent: stored by a version that counted whole days in hours, too. */
+    passes: z.literal(true).optional(),
   }),
-  z.strictObject({ kind: z.literal('cron'), expression: z.string(), timeZone: z.string() }),
+  z.strictObject({
+    kind: z.literal('calendar'),
+    unit: z.enum(['day', 'month']),
+    count: z.int().positive(),
+    /** Its first local time, to which all others are counted: `2026-11-22T09:00`. */
+    from: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/),
+    ...Zone,
+  }),
+  z.strictObject({ kind: z.literal('cron'), expression: z.string(), ...Zone }),
 ]);
 export type Timetable = z.infer<typeof Timetable>;
 

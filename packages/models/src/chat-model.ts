@@ -83,6 +83,8 @@ export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
+  /** How much of a token one of these counts, by its price; a whole one when absent. */
+  readonly cachedShare?: number;
   /** The server sent no count, so these were guessed from the length of the text. */
   readonly estimated: boolean;
 }

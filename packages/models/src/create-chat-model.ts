@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, type Logger, type Meter, type Monotonic, systemTime } from '@parley/core';
 import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
+import { cachedShareOf, sharingModel } from './cached-share.ts';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 import { learningModel } from './learned-window.ts';
 import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
@@ -159,7 +160,8 @@ function build(
   const made = providerModel({ ...init, report, onDropped, ...(fetch !== undefined && { fetch }) });
   const asked = retryingModel(learningModel(made), { sleep, random, patience, logger });
   const model = bridgingModel(smallerOutputModel(asked));
-  return seeingModel(toolLessModel(model), choice.vision);
+  const seeing = seeingModel(toolLessModel(model), choice.vision);
+  return sharingModel(seeing, cachedShareOf(choice));
 }
 
 function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {

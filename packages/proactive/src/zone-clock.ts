@@ -11,6 +11,12 @@ export interface ZoneClock {
   momentsOf(wall: number): readonly number[];
   /** The first moment at which it shows this or, if it skips it, the end of the skipped hour. */
   firstMomentOf(wall: number): number;
+  /**
+   * The one moment at which what is planned for this local time happens: the first of two; for a time that a change
+   * of the clock skips, the moment of the change; for a date that the zone skips as a whole (Apia had no 30 December
+   * 2011), the same time of the next day, where a daily plan has its own run.
+   */
+  plannedMomentOf(wall: number): number;
 }
 
 /**
@@ -36,11 +42,17 @@ export function zoneClock(timeZone: string): ZoneClock {
     const found = new Set(offsets.map((offset) => wall - offset));
     return [...found].filter((moment) => wallAt(moment) === wall).sort((a, b) => a - b);
   };
-  return {
-    wallAt,
-    momentsOf,
-    firstMomentOf: (wall) => momentsOf(wall)[0] ?? endOfGap(wallAt, wall),
+  const firstMomentOf = (wall: number) => momentsOf(wall)[0] ?? endOfGap(wallAt, wall);
+  const plannedMomentOf = (wall: number) => {
+    const [moment] = momentsOf(wall);
+    if (moment !== undefined) return moment;
+    const end = endOfGap(wallAt, wall);
+    const day = Math.floor(wall / DAY_MS);
+    const isDaySkipped =
+      Math.floor(wallAt(end - 1) / DAY_MS) < day && Math.floor(wallAt(end) / DAY_MS) > day;
+    return isDaySkipped ? firstMomentOf(wall + DAY_MS) : end;
   };
+  return { wallAt, momentsOf, firstMomentOf, plannedMomentOf };
 }
 
 /** The moment at which a clock that skips this wall time is put forward. */
@@ -142,12 +154,13 @@ export function dayFrom({ on }: DayWindow, day: number): number {
 
 /**
  * The hours of a day. Every day has them once: where the clock skips their start they start at the end of the
- * skipped hour and are as long as ever, and in a doubled hour the first one counts.
+ * skipped hour and are as long as ever, in a doubled hour the first one counts, and a date that the zone skips has
+ * those of the next day.
  */
 export function windowOn(clock: ZoneClock, { from, to }: DayWindow, day: number): WindowOfDay {
   const opens = day * DAY_MS + from * MINUTE_MS;
   const closes = day * DAY_MS + (to > from ? to : to + DAY_MINUTES) * MINUTE_MS;
-  const start = clock.firstMomentOf(opens);
+  const start = clock.plannedMomentOf(opens);
   if (clock.momentsOf(opens).length === 0) return { day, start, end: start + (closes - opens) };
   return { day, start, end: clock.firstMomentOf(closes) };
 }

@@ -296,7 +296,13 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
 });
 
 const Cap = z.strictObject({
-  tokens: z.int().positive().optional().describe('Tokens in and out together.'),
+  tokens: z
+    .int()
+    .positive()
+    .optional()
+    .describe(
+      'Tokens in and out together; input from the provider’s cache at its share of the price.',
+    ),
   usd: z
     .number()
     .positive()
@@ -313,7 +319,7 @@ export const Spend = section(
       .union([Cap, z.literal('off')])
       .optional()
       .describe(
-        'What a person with open access only may use in a day. Without it perPersonDaily, or else 100,000 tokens and 1 US dollar; off: no cap.',
+        'What a person with open access only may use in a day. Without it perPersonDaily, or else 1,500,000 tokens and 1 US dollar; off: no cap.',
       ),
     perGroupDaily: Cap.optional().describe('What all people of a group may use there in a day.'),
     totalDaily: Cap.optional().describe('What everyone may use together, owners included.'),
@@ -322,8 +328,11 @@ export const Spend = section(
 );
 export type Spend = z.infer<typeof Spend>;
 
-/** What a stranger may use in a day where the settings say nothing: a long talk, not a bill. */
-const DEFAULT_STRANGER_CAP = { tokens: 100_000, usd: 1 } as const;
+/**
+ * What a stranger may use in a day where the settings say nothing: more than a hundred short messages where the provider
+ * reports no cached input, and a dollar where prices are known. docs/costs.md has the figures.
+ */
+const DEFAULT_STRANGER_CAP = { tokens: 1_500_000, usd: 1 } as const;
 
 /** The cap of strangers besides `perPersonDaily`, and whether the settings name it. */
 export function strangerCap({

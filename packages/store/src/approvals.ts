@@ -309,7 +309,8 @@ const WAITING = statement(`
   select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now and choices is null
   order by expires_at`).rows<ListedRow>();
 
-const OPEN_IN = statement(`
+/** What waits for a decision in a conversation, the oldest first. */
+export const OPEN_IN = statement(`
   select ${APPROVAL_COLUMNS} from approval
   where asked_in = :conversationId and state = 'pending' and expires_at > :now
     and choices is null order by seq`).rows<ApprovalRow>();

@@ -84,6 +84,8 @@ export interface CommandResult {
   readonly approval?: ApprovalVerdict;
   /** Of `/answer`. */
   readonly answer?: AnswerVerdict;
+  /** Of the message after the command, where it has one: `full`, as many wait as may. */
+  readonly onward?: 'waits' | 'full';
   /** Of `/resend`. */
   readonly resend?: Resend;
   /** Of `/link`. */
@@ -92,7 +94,7 @@ export interface CommandResult {
   readonly isVoidPress?: true;
 }
 
-type Found = Omit<CommandResult, 'duplicate'>;
+type Found = Omit<CommandResult, 'duplicate' | 'onward'>;
 
 const NOTHING: Found = { stoppedTurn: null, setAside: 0 };
 

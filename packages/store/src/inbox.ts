@@ -62,30 +62,20 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
 
     /**
      * Stores a command as done, applies its effect and puts its answer into the outbox, all in one
-     * transaction. `answer` is called inside it with what the effect found.
+     * transaction. `answer` is called inside it with what the effect found. What `onward` leaves of the message waits for
+     * a turn after that.
      */
     command: (
       admitted: AdmittedMessage,
       effect: CommandEffect,
       answer: (result: CommandResult) => readonly NewPart[],
+      onward: OnwardMessage | null = null,
     ): Promise<CommandResult> =>
-      database.write(async (sql): Promise<CommandResult> => {
-        await enterLane(sql, admitted);
-        const seq = await insertOnce(sql, admitted, 'done');
-        if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
-        const { receivedAt } = admitted;
-        const found = await applyCommand(sql, admitted, effect);
-        if (effect.kind === 'run-plan' && found.plan === 'runs') {
-          const { message } = admitted;
-          const asks = { ...message, text: effect.text, typed: message.text };
-          sql.send(RUN_PLAN, { seq, message: toJson(asks) });
-        }
-        const result = { duplicate: false, ...found };
-        const { trace } = admitted;
-        const origin = { turnId: null, now: receivedAt, newId, answers: seq, trace };
-        insertParts(sql, answer(result), { ...origin, about: namedIn(result) });
-        return result;
-      }),
+      files.withFiles(onward === null ? undefined : admitted.files, (stored) =>
+        database.write((sql) =>
+          storeCommand(sql, admitted, { effect, answer, onward, stored, newId }),
+        ),
+      ),
 
     /**
      * Changes a message that waits for its turn, or withdraws it (null): its author did. False when it
@@ -220,6 +210,59 @@ export const CHATS = statement(`
   readonly answeredAt: number | null;
 }>();
 
+/** What is left of a message after its command, and how many messages of the conversation may wait with it. */
+export interface OnwardMessage {
+  readonly message: InboundMessage;
+  readonly room: number;
+}
+
+interface Commanding {
+  readonly effect: CommandEffect;
+  readonly answer: (result: CommandResult) => readonly NewPart[];
+  readonly onward: OnwardMessage | null;
+  readonly stored: readonly FileRef[];
+  readonly newId: NewId;
+}
+
+async function storeCommand(
+  sql: Sql,
+  admitted: AdmittedMessage,
+  { effect, answer, onward, stored, newId }: Commanding,
+): Promise<CommandResult> {
+  await enterLane(sql, admitted);
+  const seq = await insertOnce(sql, admitted, 'done');
+  if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
+  const { receivedAt, message, trace } = admitted;
+  const found = await applyCommand(sql, admitted, effect);
+  if (effect.kind === 'run-plan' && found.plan === 'runs') {
+    const asks = { ...message, text: effect.text, typed: message.text };
+    sql.send(GO_ON, { seq, message: toJson(asks) });
+  }
+  const result = {
+    duplicate: false,
+    ...found,
+    ...(await goOn(sql, admitted, seq, onward, stored)),
+  };
+  const origin = { turnId: null, now: receivedAt, newId, answers: seq, trace };
+  insertParts(sql, answer(result), { ...origin, about: namedIn(result) });
+  return result;
+}
+
+/** The row of a command becomes one of a message, in the same place of the queue. */
+async function goOn(
+  sql: Sql,
+  { conversationId, receivedAt }: AdmittedMessage,
+  seq: number,
+  onward: OnwardMessage | null,
+  stored: readonly FileRef[],
+): Promise<Pick<CommandResult, 'onward'>> {
+  if (onward === null) return {};
+  if ((await countWaiting(sql, conversationId)) >= onward.room) return { onward: 'full' };
+  sql.send(GO_ON, { seq, message: toJson(onward.message) });
+  insertAttachments(sql, seq, onward.message, receivedAt, stored);
+  return { onward: 'waits' };
+}
+
 interface Accepting {
   readonly room: number;
   readonly stored: readonly FileRef[];
@@ -289,8 +332,8 @@ const REVISE = statement(`update inbox set message = :message ${WHILE_WAITING}`)
   Pick<MessageRow, 'seq' | 'received_at'>
 >();
 
-/** The command that runs a plan is answered by a turn, too, and stored as that. */
-const RUN_PLAN = statement(
+/** A command that is answered by a turn, too, is stored as that: one that runs a plan, or has a message after it. */
+const GO_ON = statement(
   "update inbox set state = 'waiting', outcome = null, message = :message where seq = :seq",
 );
 

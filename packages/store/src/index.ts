@@ -59,7 +59,7 @@ export type {
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
 export type { NumberedEntry, RememberedEntry } from './history.ts';
-export type { InboxRepository } from './inbox.ts';
+export type { InboxRepository, OnwardMessage } from './inbox.ts';
 export type { Joining, LaneRepository } from './lanes.ts';
 export type { Link, LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
@@ -115,6 +115,7 @@ export type {
   TodoItem,
   TodoRepository,
 } from './sessions.ts';
+export type { ShownQuestion } from './shown-questions.ts';
 export type {
   SoulFinding,
   SoulProposal,
@@ -123,7 +124,7 @@ export type {
   SoulVersion,
 } from './soul-versions.ts';
 export type { SoulRepository } from './souls.ts';
-export type { SpendAccount, Spent, SpentOfDay } from './spend.ts';
+export { countedInput, type SpendAccount, type Spent, type SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
 export type { Setback, StoreMark } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';

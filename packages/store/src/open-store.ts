@@ -57,6 +57,7 @@ import { auditRepository, backlogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
 import type { SharedClock } from './shared-clock.ts';
+import { shownQuestions } from './shown-questions.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
 import { explainSqliteFailure, openSqlite } from './sqlite/open-sqlite.ts';
@@ -162,6 +163,7 @@ export function storeOn(
     summaries: summaryRepository(database, sharedClock),
     turns: turnRepository(database, newId),
     approvals: approvalRepository(database, newId),
+    shownQuestions: shownQuestions(database),
     transcript: transcriptRepository(database),
     outbox: outboxRepository(database, newId, files),
     deadLetters: deadLetterRepository(database),

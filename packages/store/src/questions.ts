@@ -7,6 +7,7 @@ import {
   readApprovalRow,
 } from './approvals.ts';
 import { type Sql, statement } from './database.ts';
+import { matchChoice } from './match-choice.ts';
 import type { InboxRow, JournalStep } from './rows.ts';
 import { storeStep } from './turns.ts';
 
@@ -51,12 +52,15 @@ export async function openQuestion(sql: Sql, code: string, now: number): Promise
   return row === undefined ? null : readApprovalRow(row);
 }
 
-/** Whether a message that waits answers a question: the person who was asked wrote it since. */
+/**
+ * Whether a message that waits answers a question: the person who was asked wrote it since, and not behind a command, as
+ * in `/new plan a picnic`.
+ */
 export function answersQuestion(
   { askedBy, askedAt }: Pick<Approval, 'askedBy' | 'askedAt'>,
   { message, receivedAt }: Pick<InboxRow, 'message' | 'receivedAt'>,
 ): boolean {
-  const isCommand = message.text.trimStart().startsWith('/');
+  const isCommand = message.typed !== undefined || /^\s*[/／]/.test(message.text);
   return (
     personOf(message) === askedBy &&
     receivedAt >= askedAt &&
@@ -95,14 +99,11 @@ export function joinedStep(index: number, rows: readonly Pick<InboxRow, 'seq'>[]
   return { index, content } satisfies JournalStep;
 }
 
-/** The choice that a text names, by its number or itself; else the text. Null: skipped. */
+/** The choice that a text means; else the text. Null: skipped. */
 function chosen(text: string, choices: readonly string[]): string | null {
   const typed = text.trim();
-  if (/^\/?skip[.!]?$/i.test(typed)) return null;
-  const number = /^(\d{1,2})[.)]?$/.exec(typed)?.[1];
-  const numbered = number === undefined ? undefined : choices[Number(number) - 1];
-  const same = choices.find((choice) => choice.toLowerCase() === typed.toLowerCase());
-  return numbered ?? same ?? typed;
+  if (/^["'“„(]?\/?skip["'”“)]?[.!]?$/i.test(typed)) return null;
+  return matchChoice(typed, choices) ?? typed;
 }
 
 const personOf = ({ channel, sender }: InboundMessage): string => `${channel}:${sender.id}`;

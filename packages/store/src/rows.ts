@@ -119,6 +119,8 @@ export interface TurnUsage {
   readonly outputTokens: number;
   /** Those of `inputTokens` that the provider had in its cache. */
   readonly cachedInputTokens?: number | undefined;
+  /** How much of a token each of these counts against caps (G17), by its price; a whole one when absent. */
+  readonly cachedShare?: number | undefined;
   /** US dollars, null when the price of the model is not known. */
   readonly costUsd: number | null;
 }

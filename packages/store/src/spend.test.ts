@@ -56,6 +56,23 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
+    it('[G17] counts input from the cache at its share, of steps and of the rest alike', async () => {
+      await store.inbox.accept(message('m1'));
+      const lease = await hold(store, 'web:c1', 'w1', 1);
+      await claim(store, lease, 't1');
+      const step = {
+        ...{ model: 'm', inputTokens: 1_000, outputTokens: 10, costUsd: null },
+        ...{ cachedInputTokens: 800, cachedShare: 0.1 },
+      };
+      const spends = { account: ADA, usage: step };
+      await store.turns.appendStep(lease, 't1', { index: 0, content: 'x', spends }, 1);
+      expect((await store.spend.of(ADA)).person.tokens).toBe(200 + 80 + 10);
+      const usage = { ...step, inputTokens: 3_000, outputTokens: 30, cachedInputTokens: 2_800 };
+      await store.lanes.commit(lease, { ...answer('t1', []), usage, account: ADA }, 2);
+      // 2,000 more, all of them from the cache, and 20 of output.
+      expect((await store.spend.of(ADA)).person.tokens).toBe(290 + 200 + 20);
+    });
+
     it('[G17] [F14] is known of one agent and of all together', async () => {
       const usage = { inputTokens: 7, outputTokens: 2, costUsd: null };
       await store.spend.add(ADA, usage);

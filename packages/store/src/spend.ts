@@ -1,7 +1,10 @@
 import { type Database, type Sql, statement } from './database.ts';
 import type { TurnUsage } from './rows.ts';
 
-/** What was used of models. Tokens in and out together; US dollars as far as prices are known. */
+/**
+ * What was used of models, as it counts against caps: tokens in and out together, those from a provider's cache at the share
+ * of the price that they cost; US dollars as far as prices are known.
+ */
 export interface Spent {
   readonly tokens: number;
   readonly costUsd: number;
@@ -31,7 +34,10 @@ interface SpentOnAgents {
   readonly total: Spent;
 }
 
-type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
+type Counted = Pick<
+  TurnUsage,
+  'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'cachedShare' | 'costUsd'
+>;
 
 /**
  * Tokens and money per person, group and day (G17), table `spend`. Steps and commits of turns add to it; the
@@ -95,8 +101,19 @@ const DEFAULT_AGENT = '';
 /** A column of a key must not be null: usage without a person belongs to this value. */
 const NO_GROUP = '';
 
+/** The tokens of input that count: whole ones, and of those from the cache their share. */
+export function countedInput({
+  inputTokens,
+  cachedInputTokens = 0,
+  cachedShare = 1,
+}: Omit<Counted, 'outputTokens' | 'costUsd'>): number {
+  const cached = Math.min(cachedInputTokens, inputTokens);
+  return Math.ceil(inputTokens - cached * (1 - cachedShare));
+}
+
 function addition({ day, personId, groupId, agent = DEFAULT_AGENT }: SpendAccount, usage: Counted) {
-  const { inputTokens: input, outputTokens: output, costUsd } = usage;
+  const { outputTokens: output, costUsd } = usage;
+  const input = countedInput(usage);
   const cost = costUsd ?? 0;
   return { day, personId, groupId: groupId ?? NO_GROUP, agent, input, output, cost };
 }

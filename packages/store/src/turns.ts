@@ -241,7 +241,8 @@ async function lockTurn(sql: Sql, { conversationId, epoch }: Lease, turnId: stri
 
 const LOCK_TURN = statement(`
   select conversation.epoch, turn.session, coalesce(input_tokens, 0) as "inputTokens",
-    coalesce(output_tokens, 0) as "outputTokens", coalesce(cost_usd, 0) as "costUsd"
+    coalesce(output_tokens, 0) as "outputTokens", coalesce(cached_tokens, 0) as "cachedInputTokens",
+    coalesce(cost_usd, 0) as "costUsd"
   from conversation join turn on turn.conversation_id = conversation.id
   where conversation.id = :conversationId and turn.id = :turnId and turn.state = 'running'
   /*pg for no key update of conversation*/`).rows<
@@ -292,10 +293,14 @@ function remember(
   sql.send(REMEMBER_ALL, { ...of, entries: all });
 }
 
-type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
+type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'>;
 
-function rest(usage: TurnUsage, counted: Counted): Counted {
+/** What no step has charged yet: mostly the last call, whose share of cached input holds. */
+function rest({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
+  const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
   return {
+    cachedInputTokens: Math.max(0, cached),
+    cachedShare,
     inputTokens: Math.max(0, usage.inputTokens - counted.inputTokens),
     outputTokens: Math.max(0, usage.outputTokens - counted.outputTokens),
     costUsd: usage.costUsd === null ? null : Math.max(0, usage.costUsd - (counted.costUsd ?? 0)),

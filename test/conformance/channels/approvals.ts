@@ -93,6 +93,20 @@ export const APPROVALS: readonly Behaviour[] = [
     },
   },
   {
+    title: '[G05] a plain yes or no in words, right after the question, decides it as well',
+    run: async (scene) => {
+      const place = scene.peer.ownerPlace;
+      await asked(scene, place);
+      await onceMore(scene, place, 'The tool said: It is', () =>
+        scene.peer.say(place, { text: 'Yes, please!' }),
+      );
+      await asked(scene, place);
+      await onceMore(scene, place, 'The tool said: current_time was not run', () =>
+        scene.peer.say(place, { text: 'Nein.' }),
+      );
+    },
+  },
+  {
     title: '[G02] a question with choices is answered with a number, in a group by quoting it',
     needs: ['quotes'],
     run: async (scene) => {

@@ -66,6 +66,20 @@ export const COMMANDS: readonly Behaviour[] = [
     },
   },
   {
+    title: '[F09] a message behind /new starts the new session',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.exchange(place, 'the stone is malachite');
+      await scene.peer.say(place, { text: '/New. which stone was it\nsay it twice' });
+      await scene.until(place, 'fresh start');
+      await scene.until(place, 'say it twice');
+      const request = scene.model.requests.findLast(({ body }) =>
+        JSON.stringify(body).includes('which stone was it'),
+      );
+      expect(JSON.stringify(request?.body)).not.toContain('malachite');
+    },
+  },
+  {
     title: '[F05] in a group only administrators change the conversation for everyone',
     needs: ['administrators'],
     run: async ({ peer, answers, exchange }) => {

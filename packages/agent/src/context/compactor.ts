@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type InboundMessage, type Reader, reasonOf } from '@parley/core';
+import { messageAfter, parseCommand, splitCommand, type TypedCommand } from '@parley/channels';
+import { type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
 import type {
   ClaimedTurn,
+  InboxRow,
   NumberedEntry,
   PinPlace,
   StoredSummary,
@@ -86,8 +88,10 @@ export async function askedToCompact(
   turn: ClaimedTurn,
   stop: AbortSignal,
 ): Promise<AskedToCompact | 'stopped' | null> {
-  const messages = turn.messages.filter(({ message }) => !isCompact(message));
-  if (deps.compactor === undefined || messages.length === turn.messages.length) return null;
+  if (deps.compactor === undefined || !turn.messages.some(({ message }) => compactIn(message))) {
+    return null;
+  }
+  const messages = turn.messages.flatMap(withoutCompact);
   const { conversationId, session } = turn;
   const reader = turnReader(turn, deps);
   const order = { conversationId, session, reader, forced: true };
@@ -100,9 +104,19 @@ export async function askedToCompact(
   }
 }
 
+/** What is left of a message without `/compact`: the words after it and its files are answered. */
+function withoutCompact(row: InboxRow): readonly InboxRow[] {
+  const command = compactIn(row.message);
+  if (command === null) return [row];
+  const message = messageAfter(row.message, command, splitCommand(command));
+  return message === null ? [] : [{ ...row, message }];
+}
+
 /** A message from Parley itself is a task for the model, whatever its text. */
-function isCompact({ text, trigger }: InboundMessage): boolean {
-  return trigger === undefined && /^\s*\/compact(?:\s|$)/i.test(text);
+function compactIn({ text, trigger, authored }: InboundMessage): TypedCommand | null {
+  if (trigger !== undefined || !mayCommand({ authored })) return null;
+  const command = parseCommand(text);
+  return command?.name === 'compact' ? command : null;
 }
 
 function compactionText(compaction: Compaction): string {

@@ -119,6 +119,14 @@ describe('summing up', () => {
     expect((await scene.owed()).at(-1)).toContain('nothing more to summarize');
   });
 
+  it('[F09] [G11] words after /compact are answered, from what is left then', async () => {
+    const { say, scene, asked } = await talkFor(6, true);
+    await say(`/Compact. ${QUESTION}`);
+    expect((await scene.owed()).join('\n')).toContain('tokens are now notes of about');
+    expect((await scene.owed()).slice(-2).join()).toContain('the code is 4711');
+    expect(asked).toHaveLength(7);
+  });
+
   it('[G11] happens when the provider says that it was too long, and the turn is asked once more', async () => {
     const { say, fail, scene, asked, summaries } = await talkFor(8, true);
     fail('turn', 1);

@@ -112,11 +112,15 @@ async function listen(
     else if (event.type === 'restart') deps.onRestart?.();
     else if (event.type === 'tool-call') calls.push(event.call);
     else {
-      const { inputTokens, outputTokens, cachedInputTokens } = event.usage;
+      const { inputTokens, outputTokens, cachedInputTokens, cachedShare } = event.usage;
       deps.meter.count('parley_model_tokens_total', { direction: 'input' }, inputTokens);
       deps.meter.count('parley_model_tokens_total', { direction: 'output' }, outputTokens);
       const { text, model: answered, costUsd, finishReason, cut } = event;
-      const usage = { model: answered, inputTokens, outputTokens, cachedInputTokens, costUsd };
+      const tokens = { inputTokens, outputTokens, cachedInputTokens };
+      const usage = {
+        ...{ model: answered, ...tokens, costUsd },
+        ...(cachedShare !== undefined && { cachedShare }),
+      };
       const facts = modelFacts(model, event, calls, firstTokenMs);
       const { aside } = event;
       return { text, calls, usage, finishReason, cut, aside, timing: { startedAt, facts } };

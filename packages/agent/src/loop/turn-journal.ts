@@ -20,6 +20,8 @@ export const StepUsage = z.object({
   outputTokens: z.number(),
   /** Those of `inputTokens` that the provider had in its cache. */
   cachedInputTokens: z.number().optional(),
+  /** How much of a token each of these counts against caps; a whole one when absent. */
+  cachedShare: z.number().optional(),
   costUsd: z.number().nullable(),
 });
 export type StepUsage = z.infer<typeof StepUsage>;
@@ -30,9 +32,21 @@ export function totalUsage(usages: readonly StepUsage[]): StepUsage {
     model: one.model,
     inputTokens: sum.inputTokens + one.inputTokens,
     outputTokens: sum.outputTokens + one.outputTokens,
-    cachedInputTokens: (sum.cachedInputTokens ?? 0) + (one.cachedInputTokens ?? 0),
+    ...sumOfCached(sum, one),
     costUsd: sum.costUsd === null || one.costUsd === null ? null : sum.costUsd + one.costUsd,
   }));
+}
+
+/** Shares differ where another model took over: the sum has the one that counts the same. */
+function sumOfCached(sum: StepUsage, one: StepUsage) {
+  const both = [sum, one].map(({ cachedInputTokens = 0, cachedShare = 1 }) => ({
+    cached: cachedInputTokens,
+    counted: cachedInputTokens * cachedShare,
+  }));
+  const cachedInputTokens = both.reduce((all, { cached }) => all + cached, 0);
+  const counted = both.reduce((all, each) => all + each.counted, 0);
+  const isShared = cachedInputTokens > 0 && counted < cachedInputTokens;
+  return { cachedInputTokens, ...(isShared && { cachedShare: counted / cachedInputTokens }) };
 }
 
 /** What the model wrote besides its answer, for people who look for a cause (P17); no model reads it. */

@@ -1,6 +1,7 @@
 import { type InboundMessage, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import { parseCommand } from '../ingress/command.ts';
+import { splitCommand } from '../ingress/command-words.ts';
 import { type ApiError, badRequest } from './wire.ts';
 
 const Part = z.discriminatedUnion('type', [
@@ -91,12 +92,20 @@ export function readChatRequest(
     stream: body.stream === true && { usage: body.stream_options?.include_usage === true },
     text,
     files,
-    client: parseCommand(text) === null ? sentAlong(body.messages, history) : {},
+    client: sentAlong(body.messages, text, history),
     responseFormat: formatOf(body),
   };
 }
 
-function sentAlong(messages: readonly Message[], history: readonly Said[]): ChatRequest['client'] {
+/** What goes along with a message; a message after a command, as after `/new`, begins without the history. */
+function sentAlong(
+  messages: readonly Message[],
+  text: string,
+  before: readonly Said[],
+): ChatRequest['client'] {
+  const command = parseCommand(text);
+  if (command !== null && splitCommand(command).onward === '') return {};
+  const history = command === null ? before : [];
   const rules = messages.filter(({ role }) => role === 'system' || role === 'developer');
   const instructions = rules.map(textOf).join('\n\n').trim();
   return {

@@ -2,12 +2,15 @@ import { agentOfConversation, busyIn, type InboundMessage, silentTracer } from '
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
+import type { CommandAsker, TypedCommand } from './command.ts';
+import { messageAfter, splitCommand } from './command-words.ts';
 import { type IngressDecision, type PairingRules, personId, type SenderRights } from './decide.ts';
 import { earlierMessages } from './earlier.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { type BacklogLimit, createSeldom } from './limits.ts';
 import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
-import { CODE_LENGTH, pairingFull, pairingNotice, strangerWaits } from './pairing.ts';
+import { CODE_LENGTH } from './one-time-code.ts';
+import { pairingFull, pairingNotice, strangerWaits } from './pairing.ts';
 import { noticeParts, partsOf } from './route.ts';
 import { rankOf, runCommand } from './run-command.ts';
 
@@ -51,17 +54,17 @@ export async function admit(
         reason: decision.reason,
         ...(decision.notice === 'too-long' && { bound: 'size' }),
       };
-    case 'command':
-      return runCommand(
-        deps,
-        admitted,
-        decision.command,
-        await rankOf(deps, who, decision.command),
-      );
+    case 'command': {
+      const rank = await rankOf(deps, who, decision.command);
+      const { isOwner } = rights;
+      return runWithMessage(deps, { admitted, command: decision.command, rank, isOwner }, memory);
+    }
     case 'turn':
       if (decision.command !== undefined) {
         const rank = await rankOf(deps, who, decision.command);
-        if (!rank.mayChangeChat) return runCommand(deps, admitted, decision.command, rank);
+        if (!rank.mayChangeChat) {
+          return (await runCommand(deps, admitted, decision.command, rank)).outcome;
+        }
       }
       for (const picture of albums.release(admitted.message)) {
         await acceptPicture(deps, picture, { admitted, rights }, memory);
@@ -70,6 +73,40 @@ export async function admit(
         await keepAsContext(deps, { ...admitted, message });
       }
       return accept(deps, admitted, rights.isOwner, memory);
+  }
+}
+
+interface RankedCommand {
+  readonly admitted: AdmittedMessage;
+  readonly command: TypedCommand;
+  readonly rank: CommandAsker;
+  readonly isOwner: boolean;
+}
+
+/** Runs a command; a message after it takes the room of a waiting message, as any other. */
+async function runWithMessage(
+  deps: IngressDeps,
+  { admitted, command, rank, isOwner }: RankedCommand,
+  { backlog }: Memory,
+): Promise<IngressOutcome> {
+  const { message } = admitted;
+  if (messageAfter(message, command, splitCommand(command)) === null) {
+    return (await runCommand(deps, admitted, command, rank)).outcome;
+  }
+  const { limits, busy = 'collect' } = deps.rules;
+  const from = { person: placeHolderOf(message), isOwner };
+  const room = await backlog.reserve(from);
+  let stays = false;
+  try {
+    const most = room === 'room' ? limits.waitingPerConversation : 0;
+    const { outcome, isWaiting } = await runCommand(deps, admitted, command, rank, most);
+    stays = isWaiting;
+    if (isWaiting && busyIn(busy, message) === 'interrupt') {
+      deps.bus.publish({ type: 'message-waiting', conversationId: admitted.conversationId });
+    }
+    return outcome;
+  } finally {
+    if (room === 'room') backlog.release(from, stays);
   }
 }
 

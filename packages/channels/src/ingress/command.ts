@@ -7,6 +7,8 @@ interface CommandSpec extends CommandInfo {
   readonly who: 'everyone' | 'owner' | 'approver';
   /** `direct`: it deals in codes, which are private. */
   readonly where: 'anywhere' | 'direct';
+  /** What becomes of the words after it, so that no command loses any. */
+  readonly rest: CommandRest;
   /** It waits for the turn before it and runs as a turn: it asks the model. */
   readonly inTurn?: true;
   /** Menus and help leave it out: buttons send it. */
@@ -15,45 +17,114 @@ interface CommandSpec extends CommandInfo {
   readonly changesChat?: true;
 }
 
+/**
+ * What a command does with the words after its name, and with files beside it. `message`: they are a message, answered
+ * after it. `argument`: it reads all of them. `word`, `code`: it reads the first, and the others are a message. `none`: it
+ * does nothing with them and says so; `/stop` must never start what it was to end.
+ */
+export type CommandRest = 'message' | 'argument' | 'word' | 'code' | 'none';
+
 const ANYONE = { who: 'everyone', where: 'anywhere' } as const;
-const APPROVER = { who: 'approver', where: 'anywhere' } as const;
+const APPROVER = { who: 'approver', where: 'anywhere', rest: 'code', takes: 'CODE' } as const;
 const OWNER = { who: 'owner', where: 'anywhere' } as const;
 const SHARED = { changesChat: true } as const;
 const PRIVATE = { private: true } as const;
+const ALONE = { where: 'direct', ...PRIVATE } as const;
+const NOTHING = { rest: 'none' } as const;
+const MESSAGE = { rest: 'message', takes: '[message]' } as const;
+const argument = <T extends string>(takes: T) => ({ rest: 'argument', takes }) as const;
 
 /** All commands (F09), in the order of the menus; nearly all are answered without the model. */
 const TABLE = [
-  { name: 'help', summary: 'what I can do', ...ANYONE },
+  { name: 'help', summary: 'what I can do', ...ANYONE, ...MESSAGE },
   {
     name: 'new',
     summary: 'start again; I forget what was said in this chat',
     ...ANYONE,
     ...SHARED,
+    ...MESSAGE,
   },
-  { name: 'status', summary: 'which model answers and how I am doing', ...ANYONE, ...PRIVATE },
-  { name: 'mode', summary: 'how freely I act: agent, ask or plan', ...ANYONE, ...SHARED },
-  { name: 'run', summary: 'run the plan I have made, once', ...ANYONE, ...SHARED },
-  { name: 'model', summary: 'choose the model of this conversation', ...OWNER, ...PRIVATE },
-  { name: 'stop', summary: 'stop what I am doing and drop what waits', ...ANYONE },
-  { name: 'compact', summary: 'shorten what I remember', ...ANYONE, ...SHARED, inTurn: true },
-  { name: 'resend', summary: 'send again what may not have arrived', ...ANYONE },
+  {
+    name: 'status',
+    summary: 'which model answers and how I am doing',
+    ...ANYONE,
+    ...PRIVATE,
+    ...NOTHING,
+  },
+  {
+    name: 'mode',
+    summary: 'how freely I act: agent, ask or plan',
+    ...ANYONE,
+    ...SHARED,
+    ...{ rest: 'word', takes: '[mode]' },
+  },
+  { name: 'run', summary: 'run the plan I have made, once', ...ANYONE, ...SHARED, ...argument('') },
+  {
+    name: 'model',
+    summary: 'choose the model of this conversation',
+    ...OWNER,
+    ...PRIVATE,
+    ...argument('[name]'),
+  },
+  { name: 'stop', summary: 'stop what I am doing and drop what waits', ...ANYONE, ...NOTHING },
+  {
+    name: 'compact',
+    summary: 'shorten what I remember',
+    ...ANYONE,
+    ...SHARED,
+    ...MESSAGE,
+    inTurn: true,
+  },
+  { name: 'resend', summary: 'send again what may not have arrived', ...ANYONE, ...argument('') },
   { name: 'approve', summary: 'allow what I asked for', ...APPROVER },
   { name: 'deny', summary: 'refuse what I asked for', ...APPROVER },
-  { name: 'answer', summary: 'answer what I asked you', ...ANYONE, unlisted: true },
-  { name: 'whoami', summary: 'how I know you', ...ANYONE, ...PRIVATE },
-  { name: 'memory', summary: 'what I know about you', ...ANYONE, ...PRIVATE },
-  { name: 'forget', summary: 'forget what I know', ...ANYONE, ...PRIVATE },
-  { name: 'heartbeat', summary: 'my standing tasks; `now` runs one', ...OWNER, ...PRIVATE },
+  {
+    name: 'answer',
+    summary: 'answer what I asked you',
+    ...ANYONE,
+    unlisted: true,
+    ...argument('CODE answer'),
+  },
+  { name: 'whoami', summary: 'how I know you', ...ANYONE, ...PRIVATE, ...NOTHING },
+  {
+    name: 'memory',
+    summary: 'what I know about you',
+    ...ANYONE,
+    ...PRIVATE,
+    ...argument('[words]'),
+  },
+  { name: 'forget', summary: 'forget what I know', ...ANYONE, ...PRIVATE, ...argument('words') },
+  {
+    name: 'heartbeat',
+    summary: 'my standing tasks; `now` runs one',
+    ...OWNER,
+    ...PRIVATE,
+    ...argument('[now]'),
+  },
   {
     name: 'soul',
     summary: 'who I am, and proposals to change that',
     who: 'owner',
-    where: 'direct',
-    ...PRIVATE,
+    ...ALONE,
+    ...argument('[proposal]'),
   },
-  { name: 'why', summary: 'what became of the last messages', ...OWNER, ...PRIVATE },
-  { name: 'pair', summary: 'allow a person', who: 'owner', where: 'direct', ...PRIVATE },
-  { name: 'link', summary: 'link your accounts', who: 'everyone', where: 'direct', ...PRIVATE },
+  {
+    name: 'zone',
+    summary: 'what becomes of jobs in another time zone',
+    ...OWNER,
+    ...PRIVATE,
+    unlisted: true,
+    ...argument('move or keep'),
+  },
+  {
+    name: 'why',
+    summary: 'what became of the last messages',
+    ...OWNER,
+    ...PRIVATE,
+    ...argument('[last]'),
+  },
+  { name: 'pair', summary: 'allow a person', who: 'owner', ...ALONE, ...argument('[code]') },
+  { name: 'link', summary: 'link your accounts', who: 'everyone', ...ALONE, ...argument('[code]') },
 ] as const satisfies readonly CommandSpec[];
 
 /** The name of a command, without its slash. */
@@ -62,18 +133,29 @@ export type CommandName = (typeof TABLE)[number]['name'];
 /** The names of the commands that do something at once. */
 export type ReadyCommand = Exclude<(typeof TABLE)[number], { readonly inTurn: true }>['name'];
 
-/** A command as it was typed. */
+/** A command as it was typed; `splitCommand` says which of its words it reads. */
 export interface TypedCommand {
   readonly name: CommandName;
   /** The text after the name, trimmed. */
   readonly argument: string;
+  /**
+   * It was not typed: words that might decide an approval show what waits. `kept`: they are a message as well; `only`: a
+   * bare yes or no.
+   */
+  readonly spoken?: 'kept' | 'only';
 }
 
 /** The commands there are, for help and the platforms' own menus (F09). */
 export const COMMANDS: readonly CommandInfo[] = TABLE.flatMap((spec) =>
   'unlisted' in spec
     ? []
-    : [{ name: spec.name, summary: spec.summary, ...('private' in spec && PRIVATE) }],
+    : [
+        {
+          ...{ name: spec.name, summary: spec.summary },
+          ...('private' in spec && PRIVATE),
+          ...('takes' in spec && spec.takes !== '' && { takes: spec.takes }),
+        },
+      ],
 );
 
 /** Who asks for a command, and where. */
@@ -100,13 +182,22 @@ const ALIASES: ReadonlyMap<string, CommandName> = new Map([
 ]);
 
 /**
- * The command a message is, or null when it is ordinary text. `/stop@my_bot` is ordinary text here:
- * an adapter that knows its own name takes it off. Unknown commands are ordinary text.
+ * The command a message is, or null when it is ordinary text: one that does not begin with a command, or with one that is
+ * unknown, or with one for another bot (`/stop@my_bot`; an adapter that knows its own name takes it off). Case, a
+ * full-width slash, a full stop behind the name and the backticks of a copied command do not matter.
  */
 export function parseCommand(text: string): TypedCommand | null {
-  const [, word, argument = ''] = /^\s*\/([a-z]+)(?:\s+(.*))?$/is.exec(text) ?? [];
+  const plain = /^\s*`([^`]+)`\s*$/.exec(text)?.[1] ?? text;
+  const [, word, argument = ''] = COMMAND.exec(plain) ?? [];
   const name = word === undefined ? undefined : ALIASES.get(word.toLowerCase());
   return name === undefined ? null : { name, argument: argument.trim() };
+}
+
+const COMMAND = /^[\s\p{Cf}]*[/／]([a-z]+)[.,:;!?…。！，：；？]*(?:\s+(.*))?$/isu;
+
+/** What a command does with the words after it and with files beside it. */
+export function restOf(name: CommandName): CommandRest {
+  return TABLE.find((spec) => spec.name === name)?.rest ?? 'none';
 }
 
 /** Whether a command goes through the lane like any message. */

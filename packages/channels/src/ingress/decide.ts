@@ -2,6 +2,7 @@ import { type BusyPolicy, type InboundMessage, mayCommand } from '@parley/core';
 import type { LinkRepository, PairingRepository } from '@parley/store';
 import type { AgentRules } from './agent-route.ts';
 import { type GroupCommands, isInTurn, parseCommand, type TypedCommand } from './command.ts';
+import { splitCommand } from './command-words.ts';
 
 /** What ingress will do with a message and why, decided from facts alone. */
 export type IngressDecision = {
@@ -48,11 +49,14 @@ export function decideIngress(
   if (isEmpty) return ignore('no text');
   const reason = `${access.reason}; ${activation.reason}`;
   const command = commandIn(message);
-  if (command && !isInTurn(command.name)) return { kind: 'command', command, reason };
-  if (message.text.length > limits.messageCharacters) {
+  const isReady = command !== null && !isInTurn(command.name);
+  // What a command itself reads may be of any length; the message behind one is a message.
+  const length = isReady ? splitCommand(command).onward.length : message.text.length;
+  if (length > limits.messageCharacters) {
     const tooLong = `longer than ${limits.messageCharacters} characters`;
     return { kind: 'refuse', reason: tooLong, notice: 'too-long' };
   }
+  if (isReady) return { kind: 'command', command, reason };
   return { kind: 'turn', reason, ...(command && { command }) };
 }
 

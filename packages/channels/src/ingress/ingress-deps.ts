@@ -29,6 +29,7 @@ export interface IngressDeps {
     | 'why'
     | 'links'
     | 'todos'
+    | 'shownQuestions'
   >;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   /** Wakes the delivery of a chat, of any account. */
@@ -79,6 +80,7 @@ const UNAVAILABLE = {
   forget: 'Memory is switched off in my settings: I save nothing about anyone.',
   soul: 'SOUL.md is not available here.',
   heartbeat: 'Standing tasks are not available here.',
+  zone: 'Jobs are not available here.',
 } as const;
 
 export interface CommandServices

@@ -16,8 +16,15 @@ import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { admit, createExplainer, type Memory, recordRefusal } from './admit.ts';
 import { agentHere } from './agent-route.ts';
 import { createAlbums, settlesAt } from './albums.ts';
+import { answerInWords } from './answer-in-words.ts';
 import { askPlatform } from './command.ts';
-import { decideGroup, decideIngress, type IngressDecision, senderRights } from './decide.ts';
+import {
+  decideGroup,
+  decideIngress,
+  type IngressDecision,
+  type SenderRights,
+  senderRights,
+} from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
 import { conversationOf, routeOf } from './route.ts';
@@ -122,10 +129,14 @@ async function receiveOne(
   const { agent, rules, why, unknown } = agentHere(message, every.rules);
   const deps: IngressDeps = agent === undefined ? every : { ...every, rules };
   const route = routeOf(message, capabilities, rules.policy.answers);
-  const rights = await senderRights(deps, message);
-  const conversationId = conversationOf(message, rights.mainConversation, agent);
-  const allowed = unknown ? NO_AGENT : decideIngress(message, rules, rights);
-  const decided = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
+  const looked = await senderRights(deps, message);
+  const conversationId = conversationOf(message, looked.mainConversation, agent);
+  const allowed = unknown ? NO_AGENT : decideIngress(message, rules, looked);
+  const typed = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
+  const { decided, rights } = await withSpoken(deps, typed, message, {
+    conversationId,
+    rights: looked,
+  });
   const decision = why === null ? decided : { ...decided, reason: `${decided.reason}; ${why}` };
   const receivedAt = deps.clock();
   const settles = settlesAt(message, capabilities.target, receivedAt);
@@ -151,6 +162,22 @@ async function receiveOne(
     'ingress',
   );
   return outcome;
+}
+
+/** A message that would start a turn, where its words are an answer to an approval that waits. */
+async function withSpoken(
+  deps: IngressDeps,
+  decided: IngressDecision,
+  message: InboundMessage,
+  known: { readonly conversationId: string; readonly rights: SenderRights },
+): Promise<{ readonly decided: IngressDecision; readonly rights: SenderRights }> {
+  const { rights } = known;
+  if (decided.kind !== 'turn' || decided.command !== undefined) return { decided, rights };
+  const spoken = await answerInWords(deps, message, known);
+  if (spoken === null) return { decided, rights };
+  const { command, isOwner } = spoken;
+  const reason = `${decided.reason}; an answer in words`;
+  return { decided: { kind: 'command', command, reason }, rights: { ...rights, isOwner } };
 }
 
 /** A message that was fetched later does not say which roles its sender has; without an answer they have none. */

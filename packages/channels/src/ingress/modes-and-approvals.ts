@@ -9,7 +9,7 @@ import type {
   PlanRun,
 } from '@parley/store';
 import { personId } from './decide.ts';
-import { typedCode } from './pairing.ts';
+import { APPROVAL_CODE_LENGTH, typedCode } from './one-time-code.ts';
 
 const MODES: Readonly<Record<ConversationMode, string>> = {
   agent: 'I use all my tools; calls that need an approval wait for it.',
@@ -97,9 +97,6 @@ function modeIn(argument: string): ConversationMode | null {
   const word = argument.toLowerCase();
   return word === 'agent' || word === 'ask' || word === 'plan' ? word : null;
 }
-
-/** Characters of the code of an approval: 30 bits, valid for minutes, and of use to approvers alone. */
-export const APPROVAL_CODE_LENGTH = 6;
 
 /** The effect of `/approve` and `/deny`; without an argument it only asks what waits. */
 export function approvalEffect(

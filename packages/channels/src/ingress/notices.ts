@@ -1,4 +1,4 @@
-import { type InboundMessage, todoLines } from '@parley/core';
+import { type InboundMessage, literal, todoLines } from '@parley/core';
 import type { CommandResult, MessageStory, TodoItem } from '@parley/store';
 import type { CommandInfo } from '../adapter.ts';
 import {
@@ -76,6 +76,7 @@ export function commandAnswer(
     case 'forget':
     case 'soul':
     case 'heartbeat':
+    case 'zone':
       return serviceAnswer ?? '';
     case 'mode':
       return modeText(argument, result.mode);
@@ -183,9 +184,13 @@ function statusText(
 function helpText({ situation, asker, skills }: CommandFacts): string {
   return [
     `I am ${situation.agentName}. Just write to me, or use a command:\n`,
-    ...commandsFor(asker).map(({ name, summary }) => `- /${name} – ${summary}`),
+    ...commandsFor(asker).map(helpLine),
     ...skillHelp(skills),
   ].join('\n');
+}
+
+function helpLine({ name, summary, takes = '' }: CommandInfo): string {
+  return `- /${name}${takes === '' ? '' : ` ${literal(takes)}`} – ${summary}`;
 }
 
 function stopText(result: CommandResult, { mayChangeChat }: CommandAsker): string {

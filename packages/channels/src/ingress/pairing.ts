@@ -17,7 +17,10 @@ import type {
   Store,
 } from '@parley/store';
 import { type PairingRules, personId } from './decide.ts';
+import { typedCode, typedPairingCode } from './one-time-code.ts';
 import { noticeParts } from './route.ts';
+
+export { CODE_LENGTH, oneTimeCode, typedCode } from './one-time-code.ts';
 
 /** Such as `an hour` or `15 minutes`. */
 function lasting({ minutes }: Pick<PairingRules, 'minutes'>): string {
@@ -112,30 +115,6 @@ export async function refusePairing(
   }
   const plain = render(`${who(refused)} gets no access.`, TERMINAL);
   return { ok: true, text: plain.map((part) => part.plain).join('\n') };
-}
-
-/** Letters and digits that cannot be confused: without 0 and O, 1 and I. There are 32. */
-const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
-
-/** 40 bits: guessing one of a few valid codes within an hour is hopeless. */
-export const CODE_LENGTH = 8;
-
-/** A code for people to read and type (F05, F13), one sign for each random byte. */
-export function oneTimeCode(random: Uint8Array, length = CODE_LENGTH): string {
-  return Array.from(random.subarray(0, length), (byte) => ALPHABET[byte % 32]).join('');
-}
-
-/** A code of an account whose settings may have another length. */
-export const typedPairingCode = (text: string): string | null => typedCode(text, 6, 16);
-
-/** A code as it was typed: in any case, with spaces and dashes; null when it cannot be one. */
-export function typedCode(text: string, length = CODE_LENGTH, longest = length): string | null {
-  const code = text.toUpperCase().replace(/[\s-]/g, '');
-  const isCode =
-    code.length >= length &&
-    code.length <= longest &&
-    [...code].every((sign) => ALPHABET.includes(sign));
-  return isCode ? code : null;
 }
 
 /** What `/link` with this argument asks for; null when the argument is no code and nothing else. */

@@ -10,11 +10,13 @@ import {
   hasGroupRight,
   type TypedCommand,
 } from './command.ts';
+import { type CommandWords, leftOverText, messageAfter, splitCommand } from './command-words.ts';
 import { personId, type SenderRights } from './decide.ts';
 import { askService, type IngressDeps } from './ingress-deps.ts';
 import { answerEffect, approvalEffect, modeEffect, modelEffect } from './modes-and-approvals.ts';
 import { type CommandFacts, commandAnswer, declined, resendText, VOID_PRESS } from './notices.ts';
-import { linkEffect, linkNews, typedPairingCode, welcomeParts } from './pairing.ts';
+import { typedPairingCode } from './one-time-code.ts';
+import { linkEffect, linkNews, welcomeParts } from './pairing.ts';
 import { partsOf } from './route.ts';
 import { answerWhy } from './why.ts';
 
@@ -44,31 +46,49 @@ export async function rankOf(
   return { ...rank, mayChangeChat };
 }
 
+/** What was done with a command; `isWaiting`: a message after it waits for a turn. */
+export interface CommandRun {
+  readonly outcome: IngressOutcome;
+  readonly isWaiting: boolean;
+}
+
 /**
  * Runs a command without lane or model, so that it overtakes what waits (F09). Its effect, its answer and
- * its inbox row are one transaction.
+ * its inbox row are one transaction. A message after it, as in `/new plan a picnic`, waits for a turn then, where the
+ * conversation has room for it (`room`) and the command was run.
  */
 export async function runCommand(
   deps: IngressDeps,
   admitted: AdmittedMessage,
-  command: TypedCommand,
+  typed: TypedCommand,
   asker: CommandAsker,
-): Promise<IngressOutcome> {
-  const { conversationId, route } = admitted;
+  room = 0,
+): Promise<CommandRun> {
+  const { conversationId, route, message } = admitted;
+  const words = splitCommand(typed);
+  const command = { name: typed.name, argument: words.argument };
   // Without the right the table of commands declines; `/mode` alone asks for none.
   const decision = decideCommand(command.name, asker);
   const facts = await factsFor(deps, admitted, decision, command, asker);
-  const effect = effectOf(deps, decision, command, admitted, asker);
+  const effect = effectOf(deps, decision, words, admitted, asker);
+  const after = messageAfter(message, typed, words);
+  const onward = decision.kind === 'run' && after !== null ? { message: after, room } : null;
   const woken: ReplyRoute[] = [route];
   const result = await deps.store.inbox.command(
     withoutSecret(admitted, command),
     effect,
     (found) => {
-      const answer = partsOf(answerOf(decision, command, facts, found), route);
+      const text = [
+        undecidedText(typed, words, found),
+        answerOf(decision, command, facts, found),
+        leftOverText(command, words, message),
+        after !== null && found.onward !== 'waits' ? notTaken(command.name, found) : null,
+      ].filter((part) => part !== null);
       const news = newsFor(found, admitted);
       woken.push(...news.map((part) => part.route));
-      return [...answer, ...news];
+      return [...partsOf(text.join('\n\n'), route), ...news];
     },
+    onward,
   );
   deps.pass('inbox-committed');
   // A /stop that arrives twice must not stop what was asked after it.
@@ -80,14 +100,43 @@ export async function runCommand(
   }
   for (const lane of lanesToWake(conversationId, result)) await deps.lanes.kick(lane);
   for (const each of woken) await deps.deliver(each);
-  return result.duplicate ? { kind: 'duplicate' } : outcomeOf(command, decision, facts, result);
+  const isWaiting = result.onward === 'waits';
+  const outcome: IngressOutcome = result.duplicate
+    ? { kind: 'duplicate' }
+    : outcomeOf(command, decision, facts, result);
+  return { outcome, isWaiting };
+}
+
+/** Why words decided no approval: with more than a yes or a code, less may be meant than was asked. */
+function undecidedText(
+  { name, spoken }: TypedCommand,
+  { argument, onward }: CommandWords,
+  { approval }: CommandResult,
+): string | null {
+  if (name !== 'approve' || approval?.kind !== 'pending' || approval.approvals.length === 0) {
+    return null;
+  }
+  if (spoken === 'only') {
+    return 'I decided nothing: a yes in words counts for the only question, right after it. Press a button, or write one of these commands.';
+  }
+  if (spoken === 'kept') {
+    return 'I decided nothing: only a plain yes or no does, or one of these commands. I answer your message once that is decided.';
+  }
+  if (onward === '') return null;
+  return `I decided nothing, because there are words after the code: \`/approve ${argument}\` alone allows all of it. I answer the words once that is decided.`;
+}
+
+/** Of a message behind a command: why it is not answered. */
+function notTaken(name: string, { onward }: CommandResult): string {
+  const why = onward === 'full' ? 'too many messages wait already' : 'the command was not run';
+  return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;
 }
 
 function outcomeOf(
   { name }: TypedCommand,
   decision: CommandDecision,
   { groupCommands }: CommandFacts,
-  { answer, approval, plan, resend, isVoidPress }: CommandResult,
+  { answer, approval, plan, resend, isVoidPress, onward }: CommandResult,
 ): IngressOutcome {
   if (isVoidPress === true) return { kind: 'command', name, declined: VOID_PRESS };
   if (decision.kind === 'decline') {
@@ -97,16 +146,17 @@ function outcomeOf(
   const isDecided = approval?.kind === 'decided' || approval?.kind === 'closed';
   const isAnswered = answer?.kind === 'answered' || answer?.kind === 'closed';
   const isSettled = isDecided || isAnswered || plan !== undefined || resend !== undefined;
-  return { kind: 'command', name, ...(isSettled ? { settled: true } : {}) };
+  const continues = onward === 'waits' && { continues: true as const };
+  return { kind: 'command', name, ...(isSettled ? { settled: true } : {}), ...continues };
 }
 
 /** Conversations with work now: a turn continues after its decision, or a plan is run. */
 function lanesToWake(
   conversationId: string,
-  { answer, plan, approval }: CommandResult,
+  { answer, plan, approval, onward }: CommandResult,
 ): readonly string[] {
   return [
-    ...(plan === 'runs' ? [conversationId] : []),
+    ...(plan === 'runs' || onward === 'waits' ? [conversationId] : []),
     ...(approval?.kind === 'decided' ? [approval.approval.conversationId] : []),
     ...(answer?.kind === 'answered' ? [conversationId] : []),
   ];
@@ -175,7 +225,7 @@ function newsFor(
 function effectOf(
   { newCode, situation, rules }: Pick<IngressDeps, 'newCode' | 'situation' | 'rules'>,
   decision: CommandDecision,
-  { argument }: TypedCommand,
+  { argument, onward }: CommandWords,
   { conversationId, message }: AdmittedMessage,
   { isOwner, mayChangeChat }: CommandAsker,
 ): CommandEffect {
@@ -195,8 +245,9 @@ function effectOf(
     case 'status':
       return { kind: 'model', change: 'show' };
     case 'approve':
+      return approvalEffect('approve', onward === '' ? argument : '', message);
     case 'deny':
-      return approvalEffect(decision.name, argument, message);
+      return approvalEffect('deny', argument, message);
     case 'answer':
       return answerEffect(argument, message);
     case 'new':

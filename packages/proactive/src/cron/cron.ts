@@ -1,4 +1,5 @@
-import type { AskCron } from '@parley/core';
+import { type AskCron, reasonOf } from '@parley/core';
+import type { CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import type { CronServices, JobView } from './job-view.ts';
 
@@ -15,6 +16,7 @@ export function createCron(deps: CronServices) {
   const { store, clock } = deps;
   const runJobs = () => import('./run-jobs.ts');
   let lastLook = Number.POSITIVE_INFINITY;
+  let areZonesCompared = false;
   const ask: AskCron = async (order, asker) =>
     (await import('./service.ts')).askCron(deps, order, asker);
   return {
@@ -24,12 +26,20 @@ export function createCron(deps: CronServices) {
       const { viewOf } = await import('./job-view.ts');
       return Promise.all((await store.cronJobs.list()).map((job) => viewOf(deps, job)));
     },
+    /** Answers the question what becomes of jobs since the zone of an agent has changed. */
+    async decideZone(agent: string | undefined, argument: string): Promise<string> {
+      return (await import('./zone-change.ts')).answerZone(deps, agent, argument);
+    },
     /** Settles finished runs, starts due jobs, and returns when to look again (ms); null: nothing is planned. */
     async look(): Promise<number | null> {
       const now = clock();
       const jobs = now < lastLook - WRONG_CLOCK_MS ? await store.cronJobs.list() : [];
       lastLook = now;
       if (jobs.length > 0) await (await runJobs()).correctTimes(deps, jobs);
+      if (!areZonesCompared) {
+        areZonesCompared = true;
+        await compareZones(deps, jobs);
+      }
       const ended = await store.cronJobs.unsettled(MOST_SETTLED);
       if (ended.length > 0) await (await runJobs()).settleRuns(deps, ended);
       const due = await store.cronJobs.due(clock(), MOST_STARTED);
@@ -37,4 +47,14 @@ export function createCron(deps: CronServices) {
       return store.cronJobs.nextAt();
     },
   };
+}
+
+/** A job that cannot be marked is no reason to run none. */
+async function compareZones(deps: CronServices, jobs: readonly CronJob[]): Promise<void> {
+  if (jobs.length === 0) return;
+  try {
+    await (await import('./zone-change.ts')).compareZones(deps, jobs);
+  } catch (error) {
+    deps.log.error({ reason: reasonOf(error) }, 'the zones of jobs could not be compared');
+  }
 }

@@ -10,6 +10,7 @@ import {
 } from '@parley/core';
 import type { CronBounds, CronJob, Store } from '@parley/store';
 import { wallDayAndMinute, wallMinute } from '../zone-clock.ts';
+import type { CalendarTimetable } from './calendar.ts';
 import { nextTimes } from './timetable.ts';
 
 type ShownOfJob =
@@ -58,8 +59,13 @@ export async function viewOf(
       (origin.chat.type === 'direct' ? origin.sender.name : origin.chat.title) || route.chatId,
     next: state === 'on' && nextAt !== null ? [nextAt, ...later] : [],
     written: { ...writtenTimetable(timetable, timeZone), ...writtenFormat(origin) },
-    timeZone: timetable.kind === 'cron' ? timetable.timeZone : timeZone,
+    timeZone: zoneOf(timetable) ?? timeZone,
   };
+}
+
+/** The zone that a timetable names itself. */
+export function zoneOf(timetable: Timetable): string | undefined {
+  return timetable.kind === 'every' ? undefined : timetable.timeZone;
 }
 
 /** Runs that are announced. */
@@ -133,7 +139,7 @@ export function named({ title, id }: Pick<CronJob, 'title' | 'id'>): string {
 function ago(ms: number): string {
   const hours = 60 * MINUTE_MS;
   const unit = ms < 2 * hours ? MINUTE_MS : ms < 48 * hours ? hours : 24 * hours;
-  return durationText(Math.round(ms / unit) * unit);
+  return lengthText(Math.round(ms / unit) * unit);
 }
 
 const UNITS = [
@@ -147,9 +153,11 @@ const UNITS = [
 export function describeTimetable(timetable: Timetable, timeZone: string): string {
   switch (timetable.kind) {
     case 'once':
-      return `once, ${wallDayAndMinute(timetable.at, timeZone)}`;
+      return `once, ${wallDayAndMinute(timetable.at, timetable.timeZone ?? timeZone)}`;
     case 'every':
-      return `every ${durationText(timetable.ms)}`;
+      return `every ${durationText(timetable)}`;
+    case 'calendar':
+      return `every ${calendarText(timetable)} (${timetable.timeZone})`;
     case 'cron':
       return `cron ${timetable.expression} (${timetable.timeZone})`;
   }
@@ -163,17 +171,33 @@ function writtenFormat({ responseFormat }: InboundMessage): Pick<JobView['writte
 function writtenTimetable(timetable: Timetable, timeZone: string): JobView['written'] {
   switch (timetable.kind) {
     case 'once':
-      return { at: wallMinute(timetable.at, timeZone), timeZone };
+      return onceWritten(timetable.at, timetable.timeZone ?? timeZone);
     case 'every':
-      return { every: durationText(timetable.ms), timeZone };
+      return { every: durationText(timetable), timeZone };
+    case 'calendar':
+      return { every: calendarText(timetable), timeZone: timetable.timeZone };
     case 'cron':
       return { cron: timetable.expression, timeZone: timetable.timeZone };
   }
 }
 
-/** `90 minutes`, `2 hours`, `1 day`: in the largest unit that fits without a rest. In ms. */
-function durationText(ms: number): string {
-  const [unit, name] = UNITS.find(([length]) => ms >= length && ms % length === 0) ?? [
+function onceWritten(at: number, timeZone: string): JobView['written'] {
+  return { at: wallMinute(at, timeZone), timeZone };
+}
+
+/** `2 days at 09:00`, as `every` reads it. */
+function calendarText({ count, unit, from }: CalendarTimetable): string {
+  return `${countOf(count, unit)} at ${from.slice(11)}`;
+}
+
+/** `90 minutes`, `2 hours`; in hours where days are not counted on a calendar, so that it reads back as it is. */
+function durationText({ ms, passes }: Extract<Timetable, { kind: 'every' }>): string {
+  return lengthText(ms, passes ? UNITS.slice(1) : UNITS);
+}
+
+/** In the largest unit that fits without a rest. In ms. */
+function lengthText(ms: number, units: readonly (typeof UNITS)[number][] = UNITS): string {
+  const [unit, name] = units.find(([length]) => ms >= length && ms % length === 0) ?? [
     1000,
     'second',
   ];
@@ -200,6 +224,18 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly wake: (conversationId: string) => Promise<void>;
   /** Notifies the chat of a job, marked (G08) and once per key. */
   readonly notify: (job: CronJob, key: string, text: string) => Promise<void>;
+  /**
+   * Asks an owner of an agent in their direct chat, marked and once per key. False: no owner has one yet. Absent: nothing
+   * runs here that asks.
+   */
+  readonly askOwner?: (question: OwnerQuestion) => Promise<boolean>;
+}
+
+export interface OwnerQuestion {
+  readonly agent: string | undefined;
+  readonly key: string;
+  readonly markdown: string;
+  readonly buttons: readonly { readonly label: string; readonly data: string }[];
 }
 
 /** Why a job waits: its chat is not connected, or its requester may no longer write there. Null: it runs. */

@@ -1,9 +1,17 @@
 import type { SenderNow } from '@parley/channels';
-import { agentOfConversation, reasonOf } from '@parley/core';
+import { agentOfConversation, reasonOf, type Timetable } from '@parley/core';
 import type { AdmittedMessage, CronChange, CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
-import { type CronServices, type Due, dueText, gaveUpText, waitReason } from './job-view.ts';
-import { nextTime, readCronExpression } from './timetable.ts';
+import { startedBefore } from './calendar.ts';
+import {
+  type CronServices,
+  type Due,
+  dueText,
+  gaveUpText,
+  waitReason,
+  zoneOf,
+} from './job-view.ts';
+import { isOfEveryHour, nextTime } from './timetable.ts';
 
 const MINUTE_MS = 60_000;
 /** How often a waiting job is checked again. */
@@ -42,7 +50,8 @@ async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
     await store.cronJobs.postpone(job, nextAt);
     return;
   }
-  const due = { dueAt: dueTimeOf(job, now), now, timeZone: deps.timeZoneOf(agent) };
+  const timeZone = zoneOf(job.timetable) ?? deps.timeZoneOf(agent);
+  const due = { dueAt: dueTimeOf(job, now), now, timeZone };
   const message = cronMessage(job, sender, due);
   const isMine = await store.cronJobs.fire(job, message, nextAt, now);
   log.info({ job: job.id, conversation: message.conversationId, isMine }, 'a job starts');
@@ -128,12 +137,11 @@ export async function correctTimes(
 ): Promise<void> {
   const now = clock();
   for (const job of jobs) {
-    const nextAt = correctedTime(job, now);
-    if (nextAt === null) continue;
+    const corrected = correctedTime(job, now);
+    if (corrected === null) continue;
+    const { nextAt, timetable } = corrected;
     log.warn({ job: job.id, nextAt }, 'the clock was set back; the time of a job is corrected');
-    if (job.timetable.kind === 'every') {
-      await store.cronJobs.change(job.id, { timetable: { ...job.timetable, from: nextAt } });
-    }
+    if (timetable !== job.timetable) await store.cronJobs.change(job.id, { timetable });
     await store.cronJobs.postpone(job, nextAt);
   }
 }
@@ -145,7 +153,7 @@ export async function correctTimes(
 function correctedTime(
   { state, timetable, nextAt, lastAt, createdAt }: CronJob,
   now: number,
-): number | null {
+): { readonly nextAt: number; readonly timetable: Timetable } | null {
   const known = Math.max(lastAt ?? 0, createdAt);
   if (state !== 'on' || nextAt === null || known <= now + WRONG_CLOCK_MS) return null;
   switch (timetable.kind) {
@@ -153,14 +161,16 @@ function correctedTime(
       return null;
     case 'every': {
       const soonest = now + timetable.ms;
-      return soonest < nextAt ? soonest : null;
+      return soonest < nextAt
+        ? { nextAt: soonest, timetable: { ...timetable, from: soonest } }
+        : null;
     }
+    case 'calendar':
     case 'cron': {
-      const read = readCronExpression(timetable.expression);
-      const isOfEveryHour = typeof read !== 'string' && read.hours === 24;
-      if (!isOfEveryHour && known - now <= DAY_MS) return null;
-      const soonest = nextTime(timetable, now);
-      return soonest !== null && soonest < nextAt ? soonest : null;
+      if (!isOfEveryHour(timetable) && known - now <= DAY_MS) return null;
+      const started = timetable.kind === 'calendar' ? startedBefore(timetable, now) : timetable;
+      const soonest = nextTime(started, now);
+      return soonest !== null && soonest < nextAt ? { nextAt: soonest, timetable: started } : null;
     }
   }
 }

@@ -20,6 +20,7 @@ import {
   named,
   TIMES_SHOWN,
   viewOf,
+  zoneOf,
 } from './job-view.ts';
 import { nextTime, nextTimes, readTimetable, type TimetableRules } from './timetable.ts';
 
@@ -93,7 +94,7 @@ const ONLY_OWNERS =
 function added({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
   const { timetable } = job;
   const timeZone = timeZoneOf(agentOfConversation(job.conversationId));
-  const zone = timetable.kind === 'cron' ? timetable.timeZone : timeZone;
+  const zone = zoneOf(timetable) ?? timeZone;
   const times = nextTimes(timetable, clock(), TIMES_SHOWN);
   const next = times.map((time) => wallDayAndMinute(time, zone)).join(', ');
   const text = `The job ${named(job)} is set: ${describeTimetable(timetable, timeZone)}.`;

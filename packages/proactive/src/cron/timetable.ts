@@ -1,7 +1,8 @@
 import { type CronFields, reasonOf, type Timetable } from '@parley/core';
 import { type CronExpression, CronExpressionParser } from 'cron-parser';
-import { CADENCE_FORM, readCadence, readTime } from '../heartbeat/task.ts';
+import { CADENCE_FORM, readInterval, readTime } from '../heartbeat/task.ts';
 import { wallDayAndMinute, type ZoneClock, zoneClock } from '../zone-clock.ts';
+import { nextOnCalendar, storedWall, wallLater } from './calendar.ts';
 
 /** When a job is to run, as a person or a model writes it: exactly one of the first three. */
 export type WrittenTimetable = Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone'>;
@@ -20,7 +21,6 @@ export interface ReadTimetable {
 }
 
 const MINUTE_MS = 60_000;
-const DAY_MINUTES = 24 * 60;
 /** So many runs are looked at for two that are too close. */
 const LOOK_AHEAD = 12;
 
@@ -38,53 +38,72 @@ export function readTimetable(
   if (given.length !== 1) {
     return `Give exactly one of at (${READ_MOMENT_FORM}), every (${CADENCE_FORM}) and cron (five fields, such as 0 9 * * mon-fri).`;
   }
-  const timetable = timetableOf({ at, every, cron }, { ...rules, timeZone });
+  const zone: Zone = { timeZone, ...(timeZone === rules.timeZone && { zoneOf: 'agent' }) };
+  const timetable = timetableOf({ at, every, cron }, { ...rules, ...zone });
   return typeof timetable === 'string' ? timetable : checked(timetable, rules);
 }
 
+/** A zone, and whether it is that of the agent. */
+interface Zone {
+  readonly timeZone: string;
+  readonly zoneOf?: 'agent';
+}
+
+type ZonedRules = TimetableRules & Zone;
+
+const zoneIn = ({ timeZone, zoneOf }: Zone): Zone => ({ timeZone, ...(zoneOf && { zoneOf }) });
+
 function timetableOf(
   { at, every, cron }: Omit<WrittenTimetable, 'timeZone'>,
-  rules: TimetableRules,
+  rules: ZonedRules,
 ): Timetable | string {
   if (at !== undefined) return onceAt(at, rules);
   if (every !== undefined) return everySoOften(every, rules);
   const read = readCronExpression(cron ?? '');
   if (typeof read === 'string') return read;
   const expression = (cron ?? '').trim().replace(/\s+/g, ' ');
-  return { kind: 'cron', expression, timeZone: rules.timeZone };
+  return { kind: 'cron', expression, ...zoneIn(rules) };
 }
 
-function onceAt(written: string, { timeZone, now }: TimetableRules): Timetable | string {
-  const at = readMoment(written, timeZone, now);
+function onceAt(written: string, { now, ...zone }: ZonedRules): Timetable | string {
+  const { timeZone } = zone;
+  const moment = momentWithoutZone(written.trim(), now);
+  const at = moment ?? readLocalTime(written, timeZone, now);
   if (at === null) {
     return `${JSON.stringify(written)} is no time. Expected ${READ_MOMENT_FORM}, on the clock of ${timeZone}.`;
   }
-  if (at > now) return { kind: 'once', at };
+  if (at > now) return { kind: 'once', at, ...(moment === null && zoneIn(zone)) };
   const then = wallDayAndMinute(at, timeZone);
   return `${then} is over: it is ${wallDayAndMinute(now, timeZone)} in ${timeZone} now. Give a time to come.`;
 }
 
-/** Days are counted in local time, so that a daily job stays at its hour when the clocks change. */
-function everySoOften(written: string, { timeZone, now }: TimetableRules): Timetable | string {
-  const read = readCadence(written.replace(/^\s*every\s+/i, ''));
+/** Days and months are counted on the calendar, so that a job stays at its hour when the clocks change. */
+function everySoOften(written: string, { now, ...zone }: ZonedRules): Timetable | string {
+  const read = readInterval(written.replace(/^\s*every\s+/i, ''));
   if (read === null) {
     return `${JSON.stringify(written)} is no interval. Expected ${CADENCE_FORM}; for certain days or hours use cron.`;
   }
-  const { cadence, at } = read;
-  if (cadence.kind === 'minutes') {
-    const ms = cadence.minutes * MINUTE_MS;
-    return { kind: 'every', ms, from: now + ms };
+  const { unit, count, at } = read;
+  if (unit === 'minutes') {
+    const ms = count * MINUTE_MS;
+    return { kind: 'every', ms, from: now + ms, passes: true };
   }
-  const clock = zoneClock(timeZone);
-  const wall = new Date(clock.wallAt(now));
-  const minutes = at ?? wall.getUTCHours() * 60 + wall.getUTCMinutes();
+  const { timeZone } = zone;
+  const wall = zoneClock(timeZone).wallAt(now);
+  const minutes = at ?? Math.floor((wall % DAY_MS) / MINUTE_MS);
   const time = `${minutes % 60} ${Math.floor(minutes / 60)}`;
-  if (cadence.days === 1) return { kind: 'cron', expression: `${time} * * *`, timeZone };
-  if (cadence.days === 7) {
-    return { kind: 'cron', expression: `${time} * * ${wall.getUTCDay()}`, timeZone };
+  const named = zoneIn(zone);
+  if (unit === 'days' && count === 1) {
+    return { kind: 'cron', expression: `${time} * * *`, ...named };
   }
-  const ms = cadence.days * DAY_MINUTES * MINUTE_MS;
-  return { kind: 'every', ms, from: at === undefined ? now + ms : nextAtTime(at, timeZone, now) };
+  if (unit === 'days' && count === 7) {
+    return { kind: 'cron', expression: `${time} * * ${new Date(wall).getUTCDay()}`, ...named };
+  }
+  // Counted from today, also where today's time is over: the 31st of a month stays the last day of each.
+  const today = Math.floor(wall / DAY_MS) * DAY_MS + minutes * MINUTE_MS;
+  const isTomorrow = unit === 'days' && at !== undefined && today <= wall;
+  const from = storedWall(isTomorrow ? today + DAY_MS : today);
+  return { kind: 'calendar', unit: unit === 'days' ? 'day' : 'month', count, from, ...named };
 }
 
 function checked(timetable: Timetable, { now, leastMs }: TimetableRules): ReadTimetable | string {
@@ -129,29 +148,44 @@ const MAX_WRITTEN = 500;
 const READ_MOMENT_FORM =
   'a date and time such as 2026-11-22 09:00, a time such as 18:30, tomorrow 9:00, or in 20 min';
 
+/** A moment (ms) that is the same in every zone; null for anything else. */
+function momentWithoutZone(text: string, now: number): number | null {
+  return text.length > MAX_WRITTEN ? null : (fromNow(text, now) ?? withOffset(text));
+}
+
 /**
  * The moment (ms) of a local time; null where it is none. A bare time is the next one of that kind; one that
  * the clock skips is the end of the skipped hour.
  */
-function readMoment(written: string, timeZone: string, now: number): number | null {
+function readLocalTime(written: string, timeZone: string, now: number): number | null {
   const text = written.trim();
   if (text.length > MAX_WRITTEN) return null;
   return (
-    fromNow(text, now) ??
-    withOffset(text) ??
-    dateAndTime(text, timeZone) ??
-    bareTime(text, timeZone, now)
+    daysFromNow(text, timeZone, now) ?? dateAndTime(text, timeZone) ?? bareTime(text, timeZone, now)
   );
 }
 
 function fromNow(text: string, now: number): number | null {
-  const length = /^in\s+(\S.*)$/i.exec(text)?.[1];
-  if (length === undefined) return null;
+  const length = afterIn(text);
   const seconds = /^(\d{1,4})\s*s(?:ec(?:ond)?s?)?$/i.exec(length)?.[1];
   if (seconds !== undefined) return now + Number(seconds) * 1000;
-  const cadence = readCadence(length)?.cadence;
-  if (cadence === undefined) return null;
-  return now + (cadence.kind === 'minutes' ? cadence.minutes * MINUTE_MS : cadence.days * DAY_MS);
+  const interval = readInterval(length);
+  return interval?.unit === 'minutes' ? now + interval.count * MINUTE_MS : null;
+}
+
+/** `in 2 days`, `in a month at 9:00`: on the calendar, at this time of the day where none is given. */
+function daysFromNow(text: string, timeZone: string, now: number): number | null {
+  const interval = readInterval(afterIn(text).replace(/^an?\s+/i, ''));
+  if (interval === null || interval.unit === 'minutes') return null;
+  const clock = zoneClock(timeZone);
+  const wall = clock.wallAt(now);
+  const { unit, count, at } = interval;
+  const start = at === undefined ? wall : Math.floor(wall / DAY_MS) * DAY_MS + at * MINUTE_MS;
+  return clock.plannedMomentOf(wallLater(start, unit === 'days' ? 'day' : 'month', count));
+}
+
+function afterIn(text: string): string {
+  return /^in\s+(\S.*)$/i.exec(text)?.[1] ?? '';
 }
 
 /** `2026-11-22T09:00:00Z` and the like say themselves where they count. */
@@ -169,7 +203,7 @@ function dateAndTime(text: string, timeZone: string): number | null {
   const wall = numberOrNull(Date.parse(`${iso}Z`));
   // The 30th of February is no day, although JavaScript makes one of it.
   if (wall === null || !new Date(wall).toISOString().startsWith(iso)) return null;
-  return zoneClock(timeZone).firstMomentOf(wall);
+  return zoneClock(timeZone).plannedMomentOf(wall);
 }
 
 function bareTime(text: string, timeZone: string, now: number): number | null {
@@ -189,7 +223,7 @@ function nextAtTime(minutes: number, timeZone: string, now: number): number {
 function atTime(minutes: number, timeZone: string, now: number, days: number): number {
   const clock = zoneClock(timeZone);
   const midnight = (Math.floor(clock.wallAt(now) / DAY_MS) + days) * DAY_MS;
-  return clock.firstMomentOf(midnight + minutes * MINUTE_MS);
+  return clock.plannedMomentOf(midnight + minutes * MINUTE_MS);
 }
 
 function numberOrNull(value: number): number | null {
@@ -202,8 +236,8 @@ const BACK_MS = 3 * HOUR_MS;
 
 /**
  * When a job is due next, after that moment (ms); null: never again, or its expression is no good.
- * A skipped time is made up for at the end of the skipped hour; in a doubled hour a job of certain hours
- * runs in the first one, and a job of every hour in both.
+ * A skipped time is made up for at the end of the skipped hour, and a skipped date on the next day; in a doubled hour
+ * a job of certain hours runs in the first one, and a job of every hour in both.
  * @throws RangeError for an unknown time zone.
  */
 export function nextTime(timetable: Timetable, after: number): number | null {
@@ -214,6 +248,8 @@ export function nextTime(timetable: Timetable, after: number): number | null {
       const { from, ms } = timetable;
       return from > after ? from : from + (Math.floor((after - from) / ms) + 1) * ms;
     }
+    case 'calendar':
+      return nextOnCalendar(timetable, after);
     case 'cron': {
       const cron = readCronExpression(timetable.expression);
       if (typeof cron === 'string') return null;
@@ -223,17 +259,20 @@ export function nextTime(timetable: Timetable, after: number): number | null {
 }
 
 function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null {
-  const walls = cron.after(clock.wallAt(after) - BACK_MS);
+  const wall = clock.wallAt(after);
+  // What was planned for a date that the zone has just skipped may be still to come.
+  const isDaySkipped = wall - clock.wallAt(after - DAY_MS) > DAY_MS + BACK_MS;
+  const walls = cron.after(wall - (isDaySkipped ? 2 * DAY_MS : BACK_MS));
   const everyHour = cron.hours === 24;
   let best: number | null = null;
-  for (let wall = nextWall(walls); wall !== null; wall = nextWall(walls)) {
-    const moments = clock.momentsOf(wall);
-    const first = moments[0] ?? clock.firstMomentOf(wall);
+  for (let next = nextWall(walls); next !== null; next = nextWall(walls)) {
+    const moments = clock.momentsOf(next);
+    const first = moments[0] ?? clock.plannedMomentOf(next);
     if (best !== null && first >= best) return best;
     // A job of every hour runs again soon; no need to make up for what was skipped.
     const wanted = everyHour ? moments : [first];
-    const next = wanted.find((moment) => moment > after);
-    if (next !== undefined) best = Math.min(best ?? next, next);
+    const due = wanted.find((moment) => moment > after);
+    if (due !== undefined) best = Math.min(best ?? due, due);
   }
   return best;
 }
@@ -245,6 +284,13 @@ function nextWall(walls: CronExpression): number | null {
   } catch {
     return null; // The library says "never" by throwing, after it has looked for long.
   }
+}
+
+/** Whether it runs in each hour, so that it is no job of certain hours. */
+export function isOfEveryHour(timetable: Timetable): boolean {
+  if (timetable.kind !== 'cron') return false;
+  const read = readCronExpression(timetable.expression);
+  return typeof read !== 'string' && read.hours === 24;
 }
 
 const FORM =

@@ -87,54 +87,101 @@ export interface WrittenCadence {
   readonly at?: number;
 }
 
-const UNITS: readonly (readonly [name: RegExp, minutes: number])[] = [
-  [/^m(?:ins?|inutes?)?$/, 1],
-  [/^h(?:rs?|ours?)?$/, 60],
-  [/^d(?:ays?)?$/, DAY_MINUTES],
-  [/^w(?:eeks?)?$/, DAY_MINUTES * 7],
+/** How often something happens, as it is written; `at`: at which time of the day, in minutes. */
+export interface WrittenInterval {
+  /** `minutes` pass; `days` and `months` are counted on the calendar of a zone, whatever its clock does. */
+  readonly unit: 'minutes' | 'days' | 'months';
+  readonly count: number;
+  readonly at?: number;
+}
+
+interface Unit {
+  readonly name: RegExp;
+  readonly unit: WrittenInterval['unit'];
+  readonly count: number;
+}
+
+const UNITS: readonly Unit[] = [
+  { name: /^m(?:ins?|inutes?)?$/, unit: 'minutes', count: 1 },
+  { name: /^h(?:rs?|ours?)?$/, unit: 'minutes', count: 60 },
+  { name: /^d(?:ays?)?$/, unit: 'days', count: 1 },
+  { name: /^w(?:eeks?)?$/, unit: 'days', count: 7 },
+  { name: /^months?$/, unit: 'months', count: 1 },
+  { name: /^y(?:ears?)?$/, unit: 'months', count: 12 },
 ];
 const WORDS: Readonly<Record<string, string>> = {
   hourly: '1 hour',
   daily: '1 day',
   weekly: '1 week',
+  monthly: '1 month',
+  yearly: '1 year',
 };
 export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
 export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
 /** Longest time as it is written, in characters. */
 const MAX_WRITTEN = 500;
-/** A year: more is a slip. */
+/** A year, and ten for what is counted in months: more is a slip. */
 const LONGEST_MINUTES = DAY_MINUTES * 366;
+const MAX_MONTHS = 120;
 
-/** Reads `30 min`, `1 h 30 min`, `day`, `daily at 3:00`; null for anything else. */
+/**
+ * Reads `30 min`, `1 h 30 min`, `day`, `daily at 3:00`; null for anything else. A task is looked for at heartbeats alone,
+ * so that 24 hours would drift from day to day: they are a day here.
+ */
 export function readCadence(written: string): WrittenCadence | null {
+  const read = readInterval(written);
+  if (read === null || read.unit === 'months') return null;
+  const minutes = read.unit === 'days' ? read.count * DAY_MINUTES : read.count;
+  if (minutes % DAY_MINUTES !== 0) return { cadence: { kind: 'minutes', minutes } };
+  const cadence: Cadence = { kind: 'days', days: minutes / DAY_MINUTES };
+  return read.at === undefined ? { cadence } : { cadence, at: read.at };
+}
+
+/**
+ * Reads an interval; null for anything else. Whole days, weeks and months are counted on the calendar, `24 hours` and
+ * `1 day 12 h` pass; with a time of the day, as in `24 hours at 9:00`, whole days are meant.
+ */
+export function readInterval(written: string): WrittenInterval | null {
   const text = written.trim().toLowerCase();
   if (text.length > MAX_WRITTEN) return null;
   const [, length = '', time] = /^(.*?)(?:\s+at\s+(\S+(?:\s*[ap]m)?))?$/.exec(text) ?? [];
-  const minutes = readLength(WORDS[length.trim()] ?? length);
-  if (minutes === null) return null;
-  if (minutes % DAY_MINUTES !== 0) {
-    return time === undefined ? { cadence: { kind: 'minutes', minutes } } : null;
-  }
-  const cadence: Cadence = { kind: 'days', days: minutes / DAY_MINUTES };
-  if (time === undefined) return { cadence };
+  const plain = length.trim().replace(/^(?:other|second)\s+/, '2 ');
+  const interval = readLength(WORDS[plain] ?? plain);
+  if (interval === null || time === undefined) return interval;
   const at = readTime(time);
-  return at === null || at === DAY_MINUTES ? null : { cadence, at };
+  if (at === null || at === DAY_MINUTES) return null;
+  if (interval.unit !== 'minutes') return { ...interval, at };
+  if (interval.count % DAY_MINUTES !== 0) return null;
+  return { unit: 'days', count: interval.count / DAY_MINUTES, at };
 }
 
-function readLength(text: string): number | null {
+function readLength(text: string): WrittenInterval | null {
   const pieces = text.replace(/\s+and\s+/g, ' ').match(/(?:\d+(?:\.\d+)?)?\s*[a-z]+\.?\s*/g) ?? [];
   if (pieces.length === 0 || pieces.join('').length !== text.length) return null;
-  let sum = 0;
+  const sums = { minutes: 0, days: 0, months: 0 };
   for (const piece of pieces) {
     const [, count = '', name = ''] = /^([\d.]*)\s*([a-z]+)/.exec(piece) ?? [];
-    const unit = UNITS.find(([pattern]) => pattern.test(name))?.[1];
+    const found = UNITS.find((unit) => unit.name.test(name));
     // "every day", "every hour"; a lone letter would be a slip.
-    if (unit === undefined || (count === '' && (pieces.length > 1 || name.length === 1)))
+    if (found === undefined || (count === '' && (pieces.length > 1 || name.length === 1)))
       return null;
-    sum += (count === '' ? 1 : Number(count)) * unit;
+    sums[found.unit] += (count === '' ? 1 : Number(count)) * found.count;
   }
-  const minutes = Math.round(sum);
-  return minutes >= 1 && minutes <= LONGEST_MINUTES ? minutes : null;
+  return inOneUnit(sums);
+}
+
+/** The largest unit in which a sum is whole; a month has no length in days, so that it stands alone. */
+function inOneUnit({ minutes, days, months }: Record<WrittenInterval['unit'], number>) {
+  if (months > 0) {
+    const isWhole = Number.isInteger(months) && months <= MAX_MONTHS && minutes + days === 0;
+    return isWhole ? ({ unit: 'months', count: months } as const) : null;
+  }
+  const sum = Math.round(minutes + days * DAY_MINUTES);
+  if (!(sum >= 1 && sum <= LONGEST_MINUTES)) return null;
+  const isCalendar = minutes === 0 && Number.isInteger(days);
+  return isCalendar
+    ? ({ unit: 'days', count: days } as const)
+    : ({ unit: 'minutes', count: sum } as const);
 }
 
 /** Reads `9:00-21:00`, `9–21`, `22:00 to 2:00`, `9 am - 5 pm`; null for anything else or no time at all. */

@@ -8,7 +8,7 @@ import {
 } from '@parley/core';
 import { type ClaimedTurn, type CronJob, openStore, type Store } from '@parley/store';
 import { createCron } from '../cron/cron.ts';
-import type { CronServices } from '../cron/job-view.ts';
+import type { CronServices, OwnerQuestion } from '../cron/job-view.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 
@@ -43,17 +43,15 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   const { log, lines } = recordingLogger();
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];
+  const owner = openOwner();
   const people: { senderNow: (origin: InboundMessage) => SenderNow | null } = {
-    senderNow: ({ sender, chat }) => ({
-      isOwner: sender.id === '1',
-      conversationId: `test:default:${chat.id}`,
-      refusal: null,
-    }),
+    senderNow: writerNow,
   };
   let made = 0;
   const deps = {
     store,
-    timeZoneOf: () => 'Europe/Berlin',
+    timeZoneOf: () => owner.zone.agent,
+    ...owner,
     senderNow: async (origin: InboundMessage) => people.senderNow(origin),
     settings: { who, leastMinutes: 5, perConversation: 3, total: 4 },
     newCode: () => `J${Math.floor(made / 2)}`,
@@ -70,6 +68,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     schedule,
     woken,
     told,
+    ...owner,
     lines,
     people,
     ask,
@@ -110,6 +109,28 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     },
     twin: () => createCron(deps),
     close: () => store.close(),
+  };
+}
+
+const writerNow = ({ sender, chat }: InboundMessage): SenderNow => ({
+  isOwner: sender.id === '1',
+  conversationId: `test:default:${chat.id}`,
+  refusal: null,
+});
+
+/** The zone of the agent, which tests change, and what its owner was asked. */
+function openOwner() {
+  const asked: OwnerQuestion[] = [];
+  const zone = { agent: 'Europe/Berlin', hasOwner: true };
+  return {
+    asked,
+    zone,
+    async askOwner(question: OwnerQuestion) {
+      // As the outbox does: once for each key.
+      const isKnown = asked.some(({ key }) => key === question.key);
+      if (zone.hasOwner && !isKnown) asked.push(question);
+      return zone.hasOwner;
+    },
   };
 }
 

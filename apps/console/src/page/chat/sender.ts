@@ -151,7 +151,8 @@ export function readAnswer(status: number, body: Partial<WebReceipt & { error: s
   }
   const delivery = {
     kind: 'sent',
-    outcome: outcome?.kind === 'command' ? 'command' : null,
+    // With a message after it, as in `/new plan a picnic`, a command is answered as one.
+    outcome: outcome?.kind === 'command' && outcome.continues !== true ? 'command' : null,
   } as const;
   const hasReplaced = outcome?.kind !== 'accepted' || (outcome.replaced ?? []).length > 0;
   return { delivery, hasReplaced, ...(at !== undefined && { at }) };

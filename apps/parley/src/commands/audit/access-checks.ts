@@ -28,7 +28,8 @@ export const ACCESS_CHECKS: readonly Check[] = [
     id: 'access.no-cap',
     severity: 'critical',
     holds: 'Where access is open, strangers have a spend cap.',
-    remedy: 'Set spend.perStrangerDaily, or remove it: the default is 100,000 tokens a day.',
+    remedy:
+      'Set spend.perStrangerDaily, or remove it: the default is 1,500,000 tokens and 1 US dollar a day.',
     find: (facts) => {
       const open = new Set([...openAccounts(facts, 'direct'), ...openAccounts(facts, 'groups')]);
       if (open.size === 0 || strangerCap(facts.settings.spend).cap !== null) return [];

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type InboundMessage, readYesOrNo, typedText } from '@parley/core';
+import type { ShownQuestion } from '@parley/store';
+import type { TypedCommand } from './command.ts';
+import { ownershipOf, personId, type SenderRights } from './decide.ts';
+import type { IngressDeps } from './ingress-deps.ts';
+import { APPROVAL_CODE_LENGTH, typedCode } from './one-time-code.ts';
+
+/** What a message in words does to the approvals that wait where it was written. */
+type WordsDecision =
+  /** It is an ordinary message. */
+  | { readonly kind: 'message' }
+  /** It decides the only question, or the one whose code it names. */
+  | { readonly kind: 'decide'; readonly verdict: 'approve' | 'deny'; readonly code: string }
+  /** The sender is told what to press; `isKept`: the words are a message as well. */
+  | { readonly kind: 'explain'; readonly isKept: boolean };
+
+type Said = Pick<InboundMessage, 'replyTo' | 'sentAt' | 'attachments'>;
+
+/**
+ * Decides what the words of an approver mean (G05). Only a bare yes or no counts, and a yes only for a question that the
+ * sender can have read in full: it was sent to this chat before they wrote, nothing has changed it, and nothing else that
+ * could be answered was said since (or they replied to it). Everything else is shown what to press, never silence.
+ */
+function decideWords(text: string, said: Said, questions: readonly ShownQuestion[]): WordsDecision {
+  if (questions.length === 0) return { kind: 'message' };
+  const { words, named } = withoutCode(text, questions);
+  const meaning = named !== undefined && words === '' ? 'unclear' : readYesOrNo(words);
+  if (meaning === null) return { kind: 'message' };
+  if (meaning === 'unclear' || said.attachments !== undefined) {
+    return { kind: 'explain', isKept: words !== '' };
+  }
+  const [only, ...others] = questions;
+  const meant = named ?? (others.length === 0 ? only : undefined);
+  if (meant === undefined) return { kind: 'explain', isKept: false };
+  const { code } = meant.approval;
+  if (meaning === 'no') return { kind: 'decide', verdict: 'deny', code };
+  const isRead = wasRead(meant, said, named !== undefined);
+  return isRead ? { kind: 'decide', verdict: 'approve', code } : { kind: 'explain', isKept: false };
+}
+
+/** Platforms that count in seconds say the beginning of the second. In ms. */
+const SECOND_MS = 1_000;
+
+/** Whether the question stood in the chat, as Parley sent it, when the sender wrote. */
+function wasRead({ shown }: ShownQuestion, { replyTo, sentAt }: Said, isNamed: boolean): boolean {
+  if (shown === undefined || shown.state !== 'sent' || shown.changed !== null) return false;
+  if (shown.sendingAt === null) return false;
+  const sentUntil = sentAt % SECOND_MS === 0 ? sentAt + SECOND_MS - 1 : sentAt;
+  if (sentUntil < shown.sendingAt) return false;
+  if (replyTo !== undefined) return replyTo.messageId === shown.messageId;
+  return shown.isLast || isNamed;
+}
+
+/** The words without the code of a question that waits: "yes ABC234" names it. */
+function withoutCode(
+  text: string,
+  questions: readonly ShownQuestion[],
+): { readonly words: string; readonly named: ShownQuestion | undefined } {
+  let named: ShownQuestion | undefined;
+  const words = text.split(/\s+/).filter((word) => {
+    const code = typedCode(word, APPROVAL_CODE_LENGTH);
+    const found = code === null ? undefined : questions.find((one) => one.approval.code === code);
+    named ??= found;
+    return found === undefined;
+  });
+  return { words: words.join(' ').trim(), named };
+}
+
+/** Longer texts are read for their beginning alone, so only that is looked at before the database is asked. */
+const MAX_TEXT = 4_000;
+/** A question that is being sent is there in a moment. In ms. */
+const LOOK_AGAIN_MS = 200;
+const MAX_LOOKS = 10;
+
+/** The command that a message in words stands for, and whether its sender is an owner, which decides their rights. */
+export interface SpokenCommand {
+  readonly command: TypedCommand;
+  readonly isOwner: boolean;
+}
+
+/**
+ * Reads a yes or no of an approver, typed in words; null: it is an ordinary message. The database is asked only where a
+ * message can be one, so that others cost nothing; text that its sender did not type (forwarded, quoted, of bots and
+ * programs) decides nothing.
+ */
+export async function answerInWords(
+  deps: IngressDeps,
+  message: InboundMessage,
+  { conversationId, rights }: { readonly conversationId: string; readonly rights: SenderRights },
+): Promise<SpokenCommand | null> {
+  const text = spokenText(message);
+  if (message.replaces !== undefined || text.length > MAX_TEXT || !mayAnswer(text)) return null;
+  const isOwner = rights.isOwner || (await isLinkedOwner(deps, message));
+  if (!isOwner && deps.rules.approvers?.includes(personId(message)) !== true) return null;
+  const questions = await questionsFor(deps, conversationId, message);
+  const decision = decideWords(text, message, questions);
+  switch (decision.kind) {
+    case 'message':
+      return null;
+    case 'explain': {
+      const spoken = decision.isKept ? 'kept' : 'only';
+      return { command: { name: 'approve', argument: '', spoken }, isOwner };
+    }
+    case 'decide':
+      return { command: { name: decision.verdict, argument: decision.code }, isOwner };
+  }
+}
+
+/** What waits there; a question that is being sent is waited for. */
+async function questionsFor(
+  { store, clock }: Pick<IngressDeps, 'store' | 'clock'>,
+  conversationId: string,
+  message: InboundMessage,
+): Promise<readonly ShownQuestion[]> {
+  for (let looks = 1; ; looks += 1) {
+    const questions = await store.shownQuestions.openIn(conversationId, message, clock());
+    const isOnItsWay = questions.some(({ shown }) => shown?.state === 'sending');
+    if (!isOnItsWay || looks === MAX_LOOKS) return questions;
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+/** In a direct chat ingress has looked that up. */
+async function isLinkedOwner({ store, rules }: IngressDeps, message: InboundMessage) {
+  if (message.chat.type === 'direct') return false;
+  return (await ownershipOf(store.links, rules.owners, personId(message))).isOwner;
+}
+
+/** The typed text without a mention of the bot, which groups need to address it. */
+function spokenText(message: InboundMessage): string {
+  const typed = typedText(message).trim();
+  if (message.mentions.length === 0) return typed;
+  return typed.replace(/^(?:<?@\S+\s+)+|(?:\s+<?@\S+)+$/g, '').trim();
+}
+
+function mayAnswer(text: string): boolean {
+  if (text === '') return false;
+  return readYesOrNo(text) !== null || typedCode(text, APPROVAL_CODE_LENGTH) !== null;
+}

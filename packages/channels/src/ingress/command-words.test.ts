@@ -1,0 +1,123 @@
+import { CAPABILITIES } from '@parley/core/testing';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
+import { COMMANDS, parseCommand } from './command.ts';
+import { leftOverText, splitCommand } from './command-words.ts';
+import { typedCode } from './one-time-code.ts';
+
+const NAMES = [...COMMANDS.map(({ name }) => name), 'answer', 'zone', 'start'];
+const LANE = 'telegram:default:42';
+
+describe('the words after a command', () => {
+  it('[F09] are each in what it reads, in the message after it, or in what it says it did not read', () => {
+    const name = fc.constantFrom(...NAMES);
+    const word = fc.stringMatching(/^[a-zA-Z0-9äж]{1,9}[.,!?]?$/);
+    const words = fc.array(word, { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(name, words, fc.constantFrom(' ', '\n', '. ', ': '), (command, rest, between) => {
+        const typed = parseCommand(`/${command}${between}${rest.join(' ')}`);
+        if (typed === null) throw new Error(`/${command} is no command`);
+        const { argument, onward, unused } = splitCommand(typed);
+        const parts = `${argument} ${onward} ${unused}`.toLowerCase();
+        for (const each of rest) {
+          // A code is read without its spaces.
+          const plain = each.toLowerCase().replace(/[.,!?]/g, '');
+          expect(parts.replaceAll(/[\s.,!?]/g, '')).toContain(plain);
+        }
+        if (unused !== '') expect(leftOverText(typed, { unused }, {})).toContain('did not read');
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('[G05] of a code do not depend on case, width, spaces, quotes or a full stop', () => {
+    const sign = fc.constantFrom(...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789');
+    const around = fc.constantFrom(
+      ['', ''],
+      ['"', '".'],
+      ['(', ')'],
+      ['<', '>'],
+      ['[', ']!'],
+      ['«', '»'],
+    );
+    const way = fc.constantFrom(
+      (code: string) => code.toLowerCase(),
+      (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`,
+      (code: string) => `${code.slice(0, 2)}–${code.slice(2)}`,
+      (code: string) =>
+        code.replace(/./g, (one) => String.fromCharCode(one.charCodeAt(0) + 0xfee0)),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(sign, { minLength: 6, maxLength: 6 }),
+        around,
+        way,
+        (signs, pair, as) => {
+          const code = signs.join('');
+          expect(typedCode(`${pair[0]}${as(code)}${pair[1]}`, 6)).toBe(code);
+        },
+      ),
+    );
+  });
+});
+
+describe('a message behind a command', () => {
+  let scene: IngressScene;
+  beforeEach(async () => {
+    scene = new IngressScene();
+    await scene.open();
+  });
+  afterEach(() => scene.store.close());
+
+  it('[F08] [F09] waits once, however often it arrives, and wakes its conversation', async () => {
+    const message = aMessage({ messageId: 'm1', text: '/new plan a picnic' });
+    expect(await scene.receive(message)).toEqual({ kind: 'command', name: 'new', continues: true });
+    expect(scene.happened).toContain(`kick ${LANE}`);
+    expect(await scene.receive(message)).toEqual({ kind: 'duplicate' });
+    expect(await scene.inbox()).toEqual(['plan a picnic']);
+    expect(await scene.store.inbox.waiting(LANE)).toBe(1);
+  });
+
+  it('[D07] is not taken where as many wait as may, and that is said; the command is run', async () => {
+    for (const id of ['a', 'b', 'c']) await scene.receive(aMessage({ messageId: id, text: 'hi' }));
+    const more = aMessage({ messageId: 'm1', text: '/new plan a picnic' });
+    expect(await scene.receive(more)).toEqual({ kind: 'command', name: 'new' });
+    const told = (await scene.told()).at(-1);
+    expect(told).toContain('A fresh start');
+    expect(told).toContain('I did not take the message after /new: too many messages wait already');
+    expect(await scene.store.inbox.waiting(LANE)).toBe(3);
+  });
+
+  it('[D07] that is too long is refused with its command, and nothing is done', async () => {
+    const long = aMessage({ messageId: 'm1', text: `/new ${'word '.repeat(20)}` });
+    expect(await scene.receive(long)).toMatchObject({ kind: 'refused', bound: 'size' });
+    expect((await scene.told()).join()).not.toContain('A fresh start');
+  });
+
+  it('[F05] of a person without the right is not taken, and that is said', async () => {
+    const group = { id: '-5', type: 'group', title: 'Team' } as const;
+    const guest = { messageId: 'm1', text: '/new plan it', chat: group, sender: { id: '9' } };
+    await scene.receive(aMessage({ ...guest, addressed: true }));
+    const told = (await scene.told('-5')).at(-1);
+    expect(told).toContain('/new changes this conversation');
+    expect(told).toContain('the command was not run');
+    expect(await scene.store.inbox.waiting('telegram:default:-5')).toBe(0);
+  });
+
+  it('[G02] answers no question that waits: it is a request of its own', async () => {
+    await scene.receive(aMessage({ messageId: 'm1', text: '/new plan a picnic' }));
+    const [row] = await scene.store.inbox.recent(
+      { channel: 'telegram', account: 'default', chatId: '42' },
+      1,
+    );
+    expect(row?.message).toMatchObject({ text: 'plan a picnic', typed: '/new plan a picnic' });
+  });
+
+  it('[H08] /zone is answered by the service of jobs, for the owner alone', async () => {
+    const services = { zone: async (_asker: unknown, words: string) => `zone: ${words}` };
+    const receive = scene.ingressWith({}, { commandServices: () => services });
+    await receive(aMessage({ messageId: 'z', text: '/zone move' }), CAPABILITIES);
+    expect((await scene.told()).at(-1)).toBe('zone: move');
+  });
+});

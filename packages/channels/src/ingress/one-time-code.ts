@@ -1,0 +1,47 @@
+/** Letters and digits that cannot be confused: without 0 and O, 1 and I. There are 32. */
+const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+
+/** 40 bits: guessing one of a few valid codes within an hour is hopeless. */
+export const CODE_LENGTH = 8;
+
+/** A code for people to read and type (F05, F13), one sign for each random byte. */
+export function oneTimeCode(random: Uint8Array, length = CODE_LENGTH): string {
+  return Array.from(random.subarray(0, length), (byte) => ALPHABET[byte % 32]).join('');
+}
+
+/** A code of an account whose settings may have another length. */
+export const typedPairingCode = (text: string): string | null => typedCode(text, 6, 16);
+
+/** Characters of the code of an approval: 30 bits, valid for minutes, and of use to approvers alone. */
+export const APPROVAL_CODE_LENGTH = 6;
+
+/**
+ * A code as it was typed: in any case and width, with spaces and dashes, in quotes or brackets, before a full stop; null
+ * when it cannot be one.
+ */
+export function typedCode(text: string, length = CODE_LENGTH, longest = length): string | null {
+  const code = text
+    .normalize('NFKC')
+    .toUpperCase()
+    .replace(/[\s\p{Pd}\p{Cf}]/gu, '')
+    .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+  const isCode =
+    code.length >= length &&
+    code.length <= longest &&
+    [...code].every((sign) => ALPHABET.includes(sign));
+  return isCode ? code : null;
+}
+
+/** The code at the beginning of a text, which may be typed in pieces, and what follows it; null: it begins with none. */
+export function leadingCode(
+  text: string,
+  length: number,
+): { readonly code: string; readonly rest: string } | null {
+  const whole = typedCode(text, length);
+  if (whole !== null) return { code: whole, rest: '' };
+  for (const { index } of text.matchAll(/[\s,.;:!?]+/g)) {
+    const code = typedCode(text.slice(0, index), length);
+    if (code !== null) return { code, rest: text.slice(index).replace(/^[\s,.;:!?]+/, '') };
+  }
+  return null;
+}

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readYesOrNo } from './yes-or-no.ts';
+
+const YES = ['yes', 'ok', 'ja', 'да', 'sí', '好的', '👍', 'go ahead', 'mach das'];
+const NO = ['no', 'nein', 'нет', 'não', '不', '👎', 'don’t'];
+
+describe('a yes or a no in words', () => {
+  it.each([
+    ['yes', 'yes'],
+    ['Ok, do it!', 'yes'],
+    ['s’il te plaît oui', 'yes'],
+    ['ＯＫ', 'yes'],
+    ['не надо', 'no'],
+    ['No, thank you.', 'no'],
+    ['yes no', 'unclear'],
+    ['ok?', 'unclear'],
+    ['no problem', 'unclear'],
+    ['wait', 'unclear'],
+    ['I think yes', null],
+    ['okra', null],
+    ['thanks', null],
+    ['…', null],
+    ['', null],
+    // Not the same in all languages that have it.
+    ['tak', null],
+    ['da', null],
+  ])('[G05] %j is %s', (text, meaning) => {
+    expect(readYesOrNo(text)).toBe(meaning);
+  });
+
+  it('[G05] is never read out of one with other words, wherever they stand', () => {
+    const other = fc.stringMatching(/^[b-hj-mo-rt-xz]{4,9}$/);
+    const place = fc.constantFrom('before', 'behind');
+    fc.assert(
+      fc.property(fc.constantFrom(...YES, ...NO), other, place, (word, more, where) => {
+        const text = where === 'before' ? `${more} ${word}` : `${word}, ${more}`;
+        expect(readYesOrNo(text)).toBe(where === 'before' ? null : 'unclear');
+      }),
+    );
+  });
+
+  it('[G05] stays what it is with punctuation, case and politeness around it', () => {
+    const end = fc.constantFrom('', '.', '!', '!!', ' 🙏', ', please', ' danke.');
+    fc.assert(
+      fc.property(fc.constantFrom(...YES), fc.constantFrom(...NO), end, (yes, no, more) => {
+        expect(readYesOrNo(`  ${yes.toUpperCase()}${more}`)).toBe('yes');
+        expect(readYesOrNo(`${no.toUpperCase()}${more} `)).toBe('no');
+      }),
+    );
+  });
+});

@@ -1,0 +1,42 @@
+import type { ChatModel } from './chat-model.ts';
+import type { ProviderChoice } from './model-settings.ts';
+import { withStream } from './second-tries.ts';
+
+/** What the makers of models ask for input from their cache, as a share of the price of other input; the first that fits. */
+const FAMILIES: readonly (readonly [RegExp, number])[] = [
+  [/claude/i, 0.1],
+  [/gpt-5/i, 0.1],
+  [/gpt-4\.1|(^|\/)o[34](-|$)/i, 0.25],
+  [/gpt-4o|(^|\/)o1(-|$)/i, 0.5],
+  [/gemini-(?:2\.5|[3-9])/i, 0.1],
+  [/gemini|grok/i, 0.25],
+  [/deepseek/i, 0.1],
+];
+
+/** The largest share that is usual, where nothing else is known. */
+const UNKNOWN_SHARE = 0.5;
+const ANTHROPIC_SHARE = 0.1;
+
+/**
+ * How much of a token of input counts for one that the provider had in its cache: as the prices of the settings say, else as
+ * the maker of the model asks, else the largest usual share. From 0 to 1.
+ */
+export function cachedShareOf({
+  provider,
+  model,
+  price,
+}: Pick<ProviderChoice, 'provider' | 'model' | 'price'>): number {
+  const { cachedInputPerMillion: cached, inputPerMillion: input = 0 } = price ?? {};
+  if (cached !== undefined && input > 0) return Math.min(1, cached / input);
+  if (provider === 'anthropic') return ANTHROPIC_SHARE;
+  return FAMILIES.find(([family]) => family.test(model))?.[1] ?? UNKNOWN_SHARE;
+}
+
+/** A model that says with each answer how much its cached input counts. */
+export function sharingModel(model: ChatModel, cachedShare: number): ChatModel {
+  return withStream(model, async function* (request, signal) {
+    for await (const event of model.stream(request, signal)) {
+      yield event.type === 'finish' ? { ...event, usage: { ...event.usage, cachedShare } } : event;
+    }
+  });
+}

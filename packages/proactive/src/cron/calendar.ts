@@ -1,0 +1,74 @@
+import type { Timetable } from '@parley/core';
+import { zoneClock } from '../zone-clock.ts';
+
+export type CalendarTimetable = Extract<Timetable, { kind: 'calendar' }>;
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** A local time (ms as if UTC) as a timetable stores it, to the minute: `2026-11-22T09:00`. */
+export function storedWall(wall: number): string {
+  return new Date(wall).toISOString().slice(0, 16);
+}
+
+/** The local time (ms as if UTC) that is so many days or months later; the 31st of a shorter month is its last day. */
+export function wallLater(wall: number, unit: CalendarTimetable['unit'], count: number): number {
+  if (unit === 'day') return wall + count * DAY_MS;
+  const date = new Date(wall);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + count];
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const midnight = Date.UTC(year, month, Math.min(date.getUTCDate(), lastDay));
+  return midnight + (wall - Math.floor(wall / DAY_MS) * DAY_MS);
+}
+
+/**
+ * The first moment after this one (ms) on which a timetable of days or months falls. Each is counted from the first,
+ * so that neither a change of the clock nor a short month moves the later ones.
+ * @throws RangeError for an unknown zone.
+ */
+export function nextOnCalendar(timetable: CalendarTimetable, after: number): number {
+  const clock = zoneClock(timetable.timeZone);
+  const first = Date.parse(`${timetable.from}Z`);
+  for (let index = indexBefore(timetable, clock.wallAt(after) - first); ; index += 1) {
+    const wall = wallLater(first, timetable.unit, index * timetable.count);
+    const moment = clock.plannedMomentOf(wall);
+    if (moment > after) return moment;
+  }
+}
+
+const LONGEST_DAYS = { day: 1, month: 31 } as const;
+/** More than a clock is ever set forward or back by. */
+const SPARE_DAYS = 2;
+
+/** An index whose time is not later than the one that is looked for, and near it. */
+function indexBefore({ unit, count }: CalendarTimetable, passedMs: number): number {
+  const days = Math.floor(passedMs / DAY_MS) - SPARE_DAYS;
+  return Math.max(0, Math.floor(days / (LONGEST_DAYS[unit] * count)));
+}
+
+/** The same times, counted from one that is over: what a clock wrote that was ahead would wait until then. */
+export function startedBefore(timetable: CalendarTimetable, now: number): CalendarTimetable {
+  const { unit, count, from, timeZone } = timetable;
+  const first = Date.parse(`${from}Z`);
+  const ahead = first - zoneClock(timeZone).wallAt(now);
+  if (ahead <= 0) return timetable;
+  const intervals = Math.ceil(ahead / (DAY_MS * count * SHORTEST_DAYS[unit]));
+  return { ...timetable, from: storedWall(wallLater(first, unit, -intervals * count)) };
+}
+
+const SHORTEST_DAYS = { day: 1, month: 28 } as const;
+
+export type ZonedTimetable = Exclude<Timetable, { kind: 'every' }>;
+
+/** The same local times in another zone. */
+export function inZone<T extends ZonedTimetable>(timetable: T, timeZone: string): T {
+  if (timetable.kind !== 'once' || timetable.timeZone === undefined) {
+    return { ...timetable, timeZone };
+  }
+  const at = movedMoment(timetable.at, timetable.timeZone, timeZone);
+  return { ...timetable, at, timeZone };
+}
+
+/** The moment at which the clock of another zone shows what that of the first shows at this moment. */
+function movedMoment(moment: number, from: string, to: string): number {
+  return zoneClock(to).plannedMomentOf(zoneClock(from).wallAt(moment));
+}

@@ -1,0 +1,152 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type CronScene, openCronScene } from '../testing/cron-scene.ts';
+
+let scene: CronScene;
+afterEach(() => scene.close());
+
+const NEW_YORK = 'America/New_York';
+
+/** A start of the process with these settings. */
+async function restart(zone: string) {
+  scene.zone.agent = zone;
+  const started = scene.twin();
+  await started.look();
+  return started;
+}
+
+const nextOf = async (id: string) => {
+  const { nextAt } = await scene.job(id);
+  return nextAt === null ? null : new Date(nextAt).toISOString().slice(0, 16);
+};
+
+describe('when the time zone of an agent changes', () => {
+  it('[H08] its owner is asked once about the jobs of the old zone, over restarts and in several processes', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Call *Bo*.', every: '2 days at 9:00' });
+    await scene.add({ task: 'Good morning.', every: 'daily at 8:00' });
+    await scene.add({ task: 'Look.', every: '5 h' });
+    await restart(NEW_YORK);
+    await Promise.all([restart(NEW_YORK), restart(NEW_YORK)]);
+    scene.later(3 * 24 * 60);
+    await restart(NEW_YORK);
+    expect(scene.asked).toHaveLength(1);
+    const [{ markdown = '', buttons = [] } = {}] = scene.asked;
+    expect(markdown).toContain(
+      'My time zone is now America/New_York; it was Europe/Berlin. 2 jobs',
+    );
+    expect(markdown).toContain('(J1): every 2 days at 09:00 (Europe/Berlin)');
+    expect(markdown).not.toContain('Look.');
+    expect(buttons.map(({ data }) => data)).toEqual([
+      '/zone move America/New_York',
+      '/zone keep America/New_York',
+    ]);
+  });
+
+  it('[H08] jobs stay in their zone as long as nobody decides', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
+    await restart(NEW_YORK);
+    expect(await nextOf('J1')).toBe('2026-11-22T08:00');
+    scene.at('2026-11-22T08:00:00Z');
+    await scene.schedule.look();
+    expect(await nextOf('J1')).toBe('2026-11-24T08:00');
+  });
+
+  it('[H08] "move" keeps the local time in the new zone, also of one-off and paused jobs', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
+    await scene.add({ task: 'Call Bo.', at: '2026-11-23 18:00' });
+    await scene.add({ task: 'Report.', cron: '0 9 * * mon' });
+    await scene.ask({ action: 'pause', id: 'J3' }, { kind: 'operator' });
+    const started = await restart(NEW_YORK);
+    expect(await started.decideZone(undefined, 'move America/New_York')).toBe(
+      '3 jobs keep the local time, now on the clock of America/New_York.',
+    );
+    expect(await nextOf('J1')).toBe('2026-11-22T14:00');
+    expect(await nextOf('J2')).toBe('2026-11-23T23:00');
+    expect(await nextOf('J3')).toBeNull();
+    expect((await scene.job('J3')).timetable).toMatchObject({ timeZone: NEW_YORK });
+    expect(await started.decideZone(undefined, 'move')).toContain('No job waits');
+    scene.later(60);
+    await restart(NEW_YORK);
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('[H08] a job that has run at its hour today does not run at that hour again after the move', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Good morning.', every: 'daily at 9:00' });
+    scene.at('2026-11-22T08:00:00Z');
+    await scene.schedule.look();
+    await scene.run();
+    scene.later(60);
+    const started = await restart(NEW_YORK);
+    await started.decideZone(undefined, 'Move.');
+    expect(await nextOf('J1')).toBe('2026-11-23T14:00');
+  });
+
+  it('[H08] "keep" leaves the old zone for good: another change asks nothing', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
+    const started = await restart(NEW_YORK);
+    expect(await started.decideZone(undefined, 'keep')).toBe('One job keeps the old time zone.');
+    await restart('Asia/Tokyo');
+    expect(scene.asked).toHaveLength(1);
+    expect(await nextOf('J1')).toBe('2026-11-22T08:00');
+  });
+
+  it('[H08] a button of an earlier change decides nothing about a later one', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
+    await restart(NEW_YORK);
+    const later = await restart('Asia/Tokyo');
+    expect(scene.asked).toHaveLength(2);
+    expect(await later.decideZone(undefined, 'move America/New_York')).toContain(
+      'My time zone is Asia/Tokyo by now',
+    );
+    expect((await scene.job('J1')).timetable).toMatchObject({ timeZone: 'Europe/Berlin' });
+  });
+
+  it('[H08] nothing is asked about a job with a zone of its own, nor when the old zone is back', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Tokyo opens.', every: 'daily at 9:00', timeZone: 'Asia/Tokyo' });
+    await restart(NEW_YORK);
+    expect(scene.asked).toEqual([]);
+    scene.zone.agent = 'Europe/Berlin';
+    await scene.add({ task: 'Good morning.', every: 'daily at 9:00' });
+    await restart(NEW_YORK);
+    await restart('Europe/Berlin');
+    expect(scene.asked).toHaveLength(1);
+    expect((await scene.job('J2')).timetable).not.toHaveProperty('askedAbout');
+    scene.later(24 * 60);
+    await restart(NEW_YORK);
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('[H08] an owner without a chat is asked at a later start', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Good morning.', every: 'daily at 9:00' });
+    scene.zone.hasOwner = false;
+    await restart(NEW_YORK);
+    scene.zone.hasOwner = true;
+    await restart(NEW_YORK);
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('[H08] jobs of an older version have the zone of the agent, and days of it that are days', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Good morning.', every: '48 hours' });
+    await scene.add({ task: 'Daily.', cron: '0 9 * * *' });
+    const from = Date.parse('2026-11-22T08:00:00Z');
+    const hours = { kind: 'every', ms: 48 * 3_600_000, from } as const;
+    await scene.store.cronJobs.change('J1', { timetable: hours, nextAt: from });
+    const daily = { kind: 'cron', expression: '0 9 * * *', timeZone: 'Europe/Berlin' } as const;
+    await scene.store.cronJobs.change('J2', { timetable: daily });
+    await restart('Europe/Berlin');
+    expect((await scene.job('J1')).timetable).toEqual({
+      ...{ kind: 'calendar', unit: 'day', count: 2, from: '2026-11-22T09:00' },
+      ...{ timeZone: 'Europe/Berlin', zoneOf: 'agent' },
+    });
+    await restart(NEW_YORK);
+    expect(scene.asked[0]?.markdown).toContain('2 jobs were made');
+  });
+});

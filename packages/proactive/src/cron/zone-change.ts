@@ -1,0 +1,183 @@
+import { agentOfConversation, countOf, literal } from '@parley/core';
+import type { CronJob } from '@parley/store';
+import { zoneClock } from '../zone-clock.ts';
+import { inZone, storedWall, type ZonedTimetable } from './calendar.ts';
+import { type CronServices, describeTimetable, type OwnerQuestion } from './job-view.ts';
+import { isOfEveryHour, nextTime } from './timetable.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Jobs that a question names; the others are counted. */
+const MAX_NAMED = 8;
+
+/** A job with local times, and the zone in which they are. */
+interface ZonedJob {
+  readonly job: CronJob;
+  readonly timetable: ZonedTimetable & { readonly timeZone: string };
+}
+
+/**
+ * Compares the zones of jobs with that of their agent, once for each start and reload of the settings. Where the agent's
+ * has changed, an owner is asked, once, what becomes of the jobs that were made in the old one; without an answer they
+ * keep it. The jobs carry the mark, so that no restart and no second process asks again.
+ */
+export async function compareZones(deps: CronServices, jobs: readonly CronJob[]): Promise<void> {
+  const left = new Map<string, ZonedJob[]>();
+  for (const job of jobs) {
+    if (job.state === 'over') continue;
+    const zoned = await zonedJob(deps, job);
+    if (zoned === null) continue;
+    const { timeZone, zoneOf, askedAbout } = zoned.timetable;
+    const agent = agentOfConversation(job.conversationId);
+    const now = deps.timeZoneOf(agent);
+    if (timeZone === now) {
+      await markAgents(deps, zoned);
+    } else if (zoneOf === 'agent' && askedAbout !== now) {
+      const key = JSON.stringify([agent ?? null, timeZone]);
+      left.set(key, [...(left.get(key) ?? []), zoned]);
+    }
+  }
+  for (const group of left.values()) await askAbout(deps, group);
+}
+
+/** A job whose local times have a zone; an older version stored intervals of days as hours, without one. */
+async function zonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | null> {
+  const { timetable } = job;
+  if (timetable.kind !== 'every') {
+    const { timeZone } = timetable;
+    return timeZone === undefined ? null : { job, timetable: { ...timetable, timeZone } };
+  }
+  const { ms, from, passes } = timetable;
+  if (passes === true || ms % DAY_MS !== 0) return null;
+  const timeZone = deps.timeZoneOf(agentOfConversation(job.conversationId));
+  const started = storedWall(zoneClock(timeZone).wallAt(job.nextAt ?? from));
+  const calendar = {
+    ...({ kind: 'calendar', unit: 'day', count: ms / DAY_MS, from: started } as const),
+    ...({ timeZone, zoneOf: 'agent' } as const),
+  };
+  await deps.store.cronJobs.change(job.id, { timetable: calendar });
+  return { job: { ...job, timetable: calendar }, timetable: calendar };
+}
+
+/** A job in the zone of its agent is one that follows it, also if it was asked for by name or by an older version. */
+async function markAgents({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
+  const { zoneOf, askedAbout: _, ...rest } = timetable;
+  if (zoneOf === 'agent' && timetable.askedAbout === undefined) return;
+  await store.cronJobs.change(job.id, { timetable: { ...rest, zoneOf: 'agent' } });
+}
+
+async function askAbout(deps: CronServices, group: readonly ZonedJob[]): Promise<void> {
+  const [first] = group;
+  if (first === undefined || deps.askOwner === undefined) return;
+  const agent = agentOfConversation(first.job.conversationId);
+  const change = { from: first.timetable.timeZone, to: deps.timeZoneOf(agent) };
+  // Asked before the jobs are marked: after a crash in between the key drops the same question.
+  const isAsked = await deps.askOwner({ agent, ...zoneQuestion(group, change, deps.clock()) });
+  deps.log.info({ ...change, jobs: group.length, isAsked }, 'the time zone of an agent changed');
+  if (!isAsked) return;
+  for (const { job, timetable } of group) {
+    await deps.store.cronJobs.change(job.id, {
+      timetable: { ...timetable, askedAbout: change.to },
+    });
+  }
+}
+
+function zoneQuestion(
+  group: readonly ZonedJob[],
+  { from, to }: { readonly from: string; readonly to: string },
+  now: number,
+): Omit<OwnerQuestion, 'agent'> {
+  const named = group
+    .slice(0, MAX_NAMED)
+    .map(
+      ({ job }) => `- ${literal(job.title)} (${job.id}): ${describeTimetable(job.timetable, from)}`,
+    );
+  const more = group.length - named.length;
+  const isOne = group.length === 1;
+  const [jobs, verb, them] = isOne
+    ? ['One job', 'was', 'it']
+    : [countOf(group.length, 'job'), 'were', 'them'];
+  const markdown = [
+    `My time zone is now ${to}; it was ${from}. ${jobs} ${verb} made in ${from}:`,
+    [...named, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
+    `\`/zone move\` gives ${them} the same local time in ${to}; \`/zone keep\` leaves ${them} on the clock of ${from}. Without an answer ${isOne ? 'it stays' : 'they stay'} as ${isOne ? 'it is' : 'they are'}.`,
+  ].join('\n\n');
+  // With the day: a zone may change to another one, back, and there again.
+  const key = `zone:${group.map(({ job }) => job.id).join()}:${from}:${to}:${Math.floor(now / DAY_MS)}`;
+  const buttons = [
+    { label: 'Move', data: `/zone move ${to}` },
+    { label: 'Keep', data: `/zone keep ${to}` },
+  ];
+  return { key, markdown, buttons };
+}
+
+/** What `/zone` does: `argument` is `move` or `keep`, and the zone that the question named where its button was pressed. */
+export async function answerZone(
+  deps: CronServices,
+  agent: string | undefined,
+  argument: string,
+): Promise<string> {
+  const now = deps.timeZoneOf(agent);
+  const open = await openJobs(deps, agent, now);
+  const [, action, asked] = /^(move|keep)\b[.!]?(?:\s+(\S+))?$/i.exec(argument.trim()) ?? [];
+  if (open.length === 0) return `My time zone is ${now}. No job waits for a decision about it.`;
+  if (action === undefined) {
+    return `My time zone is ${now}. ${countOf(open.length, 'job')} made in another one: \`/zone move\` gives the same local time here, \`/zone keep\` leaves the old zone.`;
+  }
+  if (asked !== undefined && asked !== now) {
+    return `My time zone is ${now} by now, not ${asked}: \`/zone move\` or \`/zone keep\` decides about that.`;
+  }
+  const isMove = action.toLowerCase() === 'move';
+  for (const zoned of open) await (isMove ? moveJob(deps, zoned, now) : keepJob(deps, zoned));
+  deps.log.info({ jobs: open.length, isMove, zone: now }, 'the owner decided about a time zone');
+  await deps.planned();
+  const jobs = open.length === 1 ? 'One job keeps' : `${open.length} jobs keep`;
+  return isMove
+    ? `${jobs} the local time, now on the clock of ${now}.`
+    : `${jobs} the old time zone.`;
+}
+
+/** Jobs that were made in an earlier zone of the agent, and about which nobody has decided. */
+async function openJobs(
+  { store }: CronServices,
+  agent: string | undefined,
+  now: string,
+): Promise<readonly ZonedJob[]> {
+  const jobs = await store.cronJobs.list();
+  return jobs.flatMap((job) => {
+    const { timetable, state, conversationId } = job;
+    if (state === 'over' || agentOfConversation(conversationId) !== agent) return [];
+    if (timetable.kind === 'every') return [];
+    const { timeZone, zoneOf } = timetable;
+    if (timeZone === undefined || timeZone === now || zoneOf !== 'agent') return [];
+    return [{ job, timetable: { ...timetable, timeZone } }];
+  });
+}
+
+async function moveJob({ store, clock }: CronServices, zoned: ZonedJob, zone: string) {
+  const { job, timetable: before } = zoned;
+  const { askedAbout: _, ...old } = before;
+  const timetable = inZone(old, zone);
+  await store.cronJobs.change(job.id, { timetable });
+  const nextAt = nextAfterMove(zoned, timetable, clock());
+  if (nextAt !== null) await store.cronJobs.postpone(job, nextAt);
+}
+
+/** A local time that has had its run in the old zone does not run again in the new one. */
+function nextAfterMove(
+  { job, timetable: before }: ZonedJob,
+  timetable: ZonedTimetable,
+  now: number,
+): number | null {
+  if (timetable.kind === 'once') return timetable.at;
+  const { lastAt } = job;
+  if (lastAt === null || timetable.timeZone === undefined || isOfEveryHour(timetable)) {
+    return nextTime(timetable, now);
+  }
+  const lastWall = zoneClock(before.timeZone).wallAt(lastAt);
+  return nextTime(timetable, Math.max(now, zoneClock(timetable.timeZone).firstMomentOf(lastWall)));
+}
+
+async function keepJob({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
+  const { zoneOf: _zoneOf, askedAbout: _askedAbout, ...kept } = timetable;
+  await store.cronJobs.change(job.id, { timetable: kept });
+}

@@ -1,0 +1,154 @@
+import { readYesOrNo, wordsOf } from '@parley/core';
+
+/**
+ * The choice that an answer in words means, where one meaning fits: its number ("2", "the second one"), itself, a plain yes
+ * or no where one choice is that, or words that all are in one choice alone. Null: it is an answer of its own.
+ */
+export function matchChoice(text: string, choices: readonly string[]): string | null {
+  const words = wordsOf(keycapsAsNumbers(text));
+  if (words.length === 0) return null;
+  const said = words.join(' ');
+  const same = choices.filter((choice) => wordsOf(choice).join(' ') === said);
+  if (same.length > 0) return same[0] ?? null;
+  return numbered(words, choices) ?? yesOrNo(text, choices) ?? contained(words, choices);
+}
+
+/** `2️⃣` is a digit with a frame. */
+function keycapsAsNumbers(text: string): string {
+  return text.replace(/\ufe0f?\u20e3/g, ' ');
+}
+
+const ORDINALS: readonly (readonly string[])[] = [
+  [
+    'first',
+    '1st',
+    'erste',
+    'ersten',
+    'erstes',
+    'premier',
+    'première',
+    'primero',
+    'primera',
+    'primo',
+    'первый',
+    'первое',
+    '第一',
+  ],
+  [
+    'second',
+    '2nd',
+    'zweite',
+    'zweiten',
+    'zweites',
+    'deuxième',
+    'segundo',
+    'segunda',
+    'secondo',
+    'второй',
+    'второе',
+    '第二',
+  ],
+  [
+    'third',
+    '3rd',
+    'dritte',
+    'dritten',
+    'drittes',
+    'troisième',
+    'tercero',
+    'tercera',
+    'terzo',
+    'третий',
+    'третье',
+    '第三',
+  ],
+  [
+    'fourth',
+    '4th',
+    'vierte',
+    'vierten',
+    'viertes',
+    'quatrième',
+    'cuarto',
+    'cuarta',
+    'quarto',
+    'четвёртый',
+    '第四',
+  ],
+  [
+    'fifth',
+    '5th',
+    'fünfte',
+    'fünften',
+    'fünftes',
+    'cinquième',
+    'quinto',
+    'quinta',
+    'пятый',
+    '第五',
+  ],
+  ['sixth', '6th', 'sechste', 'sechsten', 'sechstes', 'sixième', 'sexto', 'шестой', '第六'],
+  ['seventh', '7th', 'siebte', 'siebten', 'siebtes', 'septième', 'séptimo', 'седьмой', '第七'],
+];
+const LAST: ReadonlySet<string> = new Set([
+  'last',
+  'letzte',
+  'letzten',
+  'letztes',
+  'dernier',
+  'dernière',
+  'último',
+  'última',
+  'ultimo',
+  'последний',
+]);
+
+/** Words around a choice that choose nothing themselves. */
+const AROUND: ReadonlySet<string> = new Set(
+  [
+    "the a an one option number no. nr answer choice choose i i'd i'll want would like take prefer my is it that's let's go with for please thanks thank you pls",
+    'der die das den dem ein eine einen ich nehme möchte will hätte gern gerne lieber bitte danke option nummer wir nehmen',
+    'le la les un une je prends veux voudrais option numéro merci el los las quiero prefiero por favor gracias il lo vorrei per favore',
+    'я хочу возьму пожалуйста вариант номер 我 要 选 请',
+  ].flatMap((line) => line.split(' ')),
+);
+
+/** A number or ordinal beside nothing but words around it; not a number of something, as in "2 pieces". */
+function numbered(words: readonly string[], choices: readonly string[]): string | null {
+  const [only, ...others] = words.filter((word) => !AROUND.has(word));
+  if (only === undefined || others.length > 0) return null;
+  if (LAST.has(only)) return choices.at(-1) ?? null;
+  const digits = /^#?(\d{1,2})$/.exec(only)?.[1];
+  const place =
+    digits === undefined ? ORDINALS.findIndex((names) => names.includes(only)) : Number(digits) - 1;
+  return choices[place] ?? null;
+}
+
+/** A plain yes or no, where exactly one choice begins as one. */
+function yesOrNo(text: string, choices: readonly string[]): string | null {
+  const meaning = readYesOrNo(text);
+  if (meaning !== 'yes' && meaning !== 'no') return null;
+  return onlyOne(choices.filter((choice) => readYesOrNo(wordsOf(choice)[0] ?? '') === meaning));
+}
+
+/** Words that turn a choice into its opposite, or into more than one. */
+const CHANGING =
+  /(?:^|\s)(?:not|no|don't|never|neither|none|both|or|and|but|except|instead|all|nicht|kein|keine|keinen|weder|beide|oder|und|aber|außer|alle|pas|ni|et|ou|mais|non|ne|y|o|pero|не|ни|и|или|но|оба|不|都|和|或)(?:\s|$)/;
+
+/** Each word that says something is in one choice, and in no other. */
+function contained(words: readonly string[], choices: readonly string[]): string | null {
+  if (CHANGING.test(words.join(' '))) return null;
+  const meant = words.filter((word) => !AROUND.has(word));
+  if (meant.length === 0) return null;
+  return onlyOne(
+    choices.filter((choice) => {
+      const own = new Set(wordsOf(choice));
+      return meant.every((word) => own.has(word));
+    }),
+  );
+}
+
+function onlyOne(found: readonly string[]): string | null {
+  const [one, ...others] = found;
+  return one === undefined || others.length > 0 ? null : one;
+}

@@ -1,0 +1,84 @@
+import type { InboundMessage } from '@parley/core';
+import { type Approval, OPEN_IN, readApprovalRow } from './approvals.ts';
+import { type Database, type Sql, statement } from './database.ts';
+import {
+  OF_CHAT,
+  OUTBOX_COLUMNS,
+  type PartChange,
+  type PartRow,
+  type PartState,
+  readPart,
+} from './outbox-parts.ts';
+
+/** An approval that waits in a conversation, and its question as one chat of it was shown it. */
+export interface ShownQuestion {
+  readonly approval: Approval;
+  /** Undefined: the question was not put in this chat and topic, or so long ago that much has been said since. */
+  readonly shown: ShownPart | undefined;
+}
+
+/** The part with the buttons of a question. Times in ms. */
+export interface ShownPart {
+  readonly state: PartState;
+  /** Null: it was edited or deleted by nobody. */
+  readonly changed: PartChange | null;
+  /** Null: the platform has not confirmed it. */
+  readonly messageId: string | null;
+  readonly sendingAt: number | null;
+  /** Nothing that could be answered was said to this chat since; answers to commands ask nothing. */
+  readonly isLast: boolean;
+}
+
+type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat'>;
+
+/** Parts of a chat among which a question is looked for. */
+const RECENT_PARTS = 60;
+
+/**
+ * Approvals that wait in a conversation, with what a chat was shown of them (G05): a yes in words counts only for a
+ * question that stands there in full. Reads tables `approval` and `outbox`.
+ */
+export function shownQuestions(database: Database) {
+  return {
+    openIn: (conversationId: string, place: Place, now: number) =>
+      database.read((sql) => openIn(sql, conversationId, place, now)),
+  };
+}
+
+async function openIn(
+  sql: Sql,
+  conversationId: string,
+  { channel, account, chat }: Place,
+  now: number,
+): Promise<readonly ShownQuestion[]> {
+  const open = await sql.all(OPEN_IN, { conversationId, now });
+  if (open.length === 0) return [];
+  const rows = await sql.all(PARTS, { channel, account, chatId: chat.id, limit: RECENT_PARTS });
+  const parts = rows
+    .map((row) => ({ ...row, part: readPart(row) }))
+    .filter(({ part }) => part.route.threadId === chat.threadId);
+  return open.map((row) => {
+    const at = parts.findIndex(({ part }) =>
+      (part.buttons ?? []).some(({ data }) => data === `/approve ${row.code}`),
+    );
+    return { approval: readApprovalRow(row), shown: shownIn(parts[at], at) };
+  });
+}
+
+function shownIn(row: StatedRow | undefined, at: number): ShownPart | undefined {
+  if (row === undefined) return undefined;
+  const { state, changed, messageId, sendingAt } = row;
+  return { state, changed, messageId, sendingAt, isLast: at === 0 };
+}
+
+interface StatedRow extends PartRow {
+  readonly state: PartState;
+  readonly changed: PartChange | null;
+  readonly messageId: string | null;
+  readonly sendingAt: number | null;
+}
+
+const PARTS = statement(`
+  select ${OUTBOX_COLUMNS}, state, changed, platform_message_id as "messageId",
+    sending_at as "sendingAt" from outbox
+  where ${OF_CHAT} and answers is null order by seq desc limit :limit`).rows<StatedRow>();

@@ -1,0 +1,99 @@
+import { startTelegramDouble } from '@parley/simulators/telegram';
+import { afterEach, describe, expect, it } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
+import { startModelDouble } from '../model/index.ts';
+import { type Closing, start } from './approval-scene.ts';
+
+const EVE = 700;
+const MESSAGES = 100;
+
+const closing: Closing = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** What people write in a hundred short messages, and what they are answered: about 40 and 250 characters. */
+const said = (at: number) => `And what about number ${at}, is it good?`;
+const ANSWER =
+  'Yes, that one is good: it is quiet, close to the river, and has room for six people. Bring a blanket, because the grass is wet in the morning, and some water. If it rains, the old mill next to it has a roof, and its door is never locked.';
+
+/** A Telegram that is open to everyone, and a provider that counts a token for four characters of a request. */
+async function openToAll(cached: number, model: object = {}, spend: object = {}) {
+  const [telegram, double] = await Promise.all([startTelegramDouble(), startModelDouble()]);
+  closing.push(
+    () => telegram.close(),
+    () => double.close(),
+  );
+  const prompts: number[] = [];
+  double.reply((request) => {
+    const prompt = Math.ceil(JSON.stringify([request.messages, request.tools]).length / 4);
+    prompts.push(prompt);
+    const usage = { prompt, completion: 60, cached: Math.floor(prompt * cached) };
+    return {
+      text: `${ANSWER} (${prompts.length}) ${textOf(request.messages.at(-1)).length}`,
+      usage,
+    };
+  });
+  const parley = await start(
+    double,
+    {
+      model: {
+        ...{ provider: 'openai-compatible', baseUrl: double.baseUrl, model: 'double' },
+        // Room for all of the history, which makes each request larger than the one before.
+        ...{ contextTokens: 128_000, ...model },
+      },
+      agent: { timeZone: 'Asia/Kathmandu' },
+      lanes: { collectPauseMs: 0 },
+      spend,
+      channels: {
+        telegram: {
+          token: telegram.token,
+          apiRoot: telegram.apiRoot,
+          pace: false,
+          access: { direct: 'open' },
+        },
+      },
+    },
+    closing,
+  );
+  const heard = () =>
+    telegram.conversation(EVE).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
+  const talk = async (count: number) => {
+    for (let at = 1; at <= count; at += 1) {
+      telegram.say({ chat: EVE, text: said(at) });
+      await telegram.waitFor(() => heard().length >= at);
+    }
+    return heard();
+  };
+  return { talk, prompts, parley };
+}
+
+describe('a stranger whom only open access lets in', () => {
+  it('[G17] has a conversation of a hundred short messages in a day, where the provider reports no cache', async () => {
+    const { talk, prompts } = await openToAll(0);
+    const heard = await talk(MESSAGES);
+    expect(heard).toHaveLength(MESSAGES);
+    expect(heard.filter((text) => text.includes('used up'))).toEqual([]);
+    if (process.env.PARLEY_SHOW_COST === '1') {
+      const sum = prompts.reduce((all, one) => all + one, 0);
+      process.stdout.write(`first ${prompts[0]}, last ${prompts.at(-1)}, all ${sum} tokens\n`);
+    }
+  });
+
+  it('[G17] has input from the cache counted at its share of the price', async () => {
+    const price = { inputPerMillion: 1, cachedInputPerMillion: 0.1, outputPerMillion: 1 };
+    const cap = { perStrangerDaily: { tokens: 30_000 } };
+    const { talk, prompts } = await openToAll(0.9, { price }, cap);
+    const heard = await talk(12);
+    expect(heard.filter((text) => text.includes('used up'))).toEqual([]);
+    expect(prompts.reduce((all, one) => all + one, 0)).toBeGreaterThan(30_000);
+  });
+
+  it('[G17] is told why an answer is missing and when it goes on', async () => {
+    const { talk } = await openToAll(0, {}, { perStrangerDaily: { tokens: 4_000 } });
+    const heard = await talk(3);
+    expect(heard.at(-1)).toMatch(
+      /^⚙️ You have used up what you may use of my model in a day\. Everyone may write to me here and each answer costs money, so each person has a share for a day\. I can answer again after midnight \(Asia\/Kathmandu\), in .+\.$/,
+    );
+  });
+});
