@@ -160,7 +160,7 @@ describe('[G03] an agent with MCP servers', () => {
         mute: { command: 'sleep', args: ['600'] },
         away: { url: 'http://127.0.0.1:9/mcp' },
       },
-      /gone: not connected.*no program no-such-program\n.*mute: connecting\n.*away: not connected/,
+      /gone: not connected.*no program no-such-program; install it, or correct “command”\n.*mute: connecting\n.*away: not connected/,
     );
     scene.model.reply(() => 'Hello.');
     expect(await ask('hi', 1)).toBe('Hello.');

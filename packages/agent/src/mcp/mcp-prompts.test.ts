@@ -17,6 +17,7 @@ const UP: McpServerView = {
   tools: [],
   prompts: [GREET],
   refused: [],
+  changed: [],
 };
 const DOWN: McpServerView = { ...UP, state: { kind: 'connecting' }, prompts: [] };
 

@@ -1,4 +1,3 @@
-import { recordingLogger } from '@parley/core';
 import type { McpServerView, McpTool } from '@parley/tools/mcp';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -15,15 +14,14 @@ function tool(name: string, change: Partial<McpTool> = {}): McpTool {
 }
 
 function viewOf(...tools: readonly McpTool[]): McpServerView {
-  return { name: 's', state: { kind: 'connected' }, tools, prompts: [], refused: [] };
+  return { name: 's', state: { kind: 'connected' }, tools, prompts: [], refused: [], changed: [] };
 }
 
 /** A registry over one server whose view can be changed. */
 function stage(first: McpServerView, call?: McpToolDeps['servers']['call'], rules = RULES) {
   let views = [first];
-  const { log, lines } = recordingLogger();
   const said = call ?? (async (_server, name) => ({ text: name, failed: false }));
-  const live = mcpTools({ servers: { views: () => views, call: said }, rules: { s: rules }, log });
+  const live = mcpTools({ servers: { views: () => views, call: said }, rules: { s: rules } });
   const problems: string[] = [];
   const onProblem = ({ tool: name, code }: { tool: string; code: string }) =>
     void problems.push(`${name} ${code}`);
@@ -31,7 +29,7 @@ function stage(first: McpServerView, call?: McpToolDeps['servers']['call'], rule
   const show = (view: McpServerView): void => {
     views = [view];
   };
-  return { registry, live, problems, lines, show };
+  return { registry, live, problems, show };
 }
 
 let scene: ToolScene | undefined;
@@ -112,13 +110,6 @@ describe('[G03] tools that come and go', () => {
     const rules = { ...RULES, tools: { allow: ['a', 'b'], block: ['b'] } };
     const view = viewOf(tool('a'), tool('b'), tool('c'));
     expect(stage(view, undefined, rules).registry.for(OWNER).names).toEqual(['s_a']);
-  });
-
-  it('that cannot be checked are left out and logged', () => {
-    const odd = tool('odd', { schema: { type: 'object', properties: { a: { type: 'odd' } } } });
-    const { registry, lines } = stage(viewOf(odd, tool('fine')));
-    expect(registry.for(OWNER).names).toEqual(['s_fine']);
-    expect(lines).toHaveLength(1);
   });
 });
 

@@ -47,7 +47,7 @@ export async function openMcp(
   const { log } = deps;
   return {
     sources: [mcpSource({ servers, rules: settings, log })],
-    tools: mcpTools({ servers, rules: settings, log }),
+    tools: mcpTools({ servers, rules: settings }),
     lines: () => servers.views().map(lineOf),
     close: () => servers.close(),
   };
@@ -58,11 +58,11 @@ function peerOf({ command, args, env, cwd, url, headers }: McpServerSettings): M
   return { kind: 'stdio', command: command ?? '', args, env, cwd };
 }
 
-function lineOf({ name, state, tools, prompts }: McpServerView): McpLine {
+function lineOf({ name, state, tools, prompts, refused }: McpServerView): McpLine {
   switch (state.kind) {
     case 'connected': {
       const line = `${name}: connected, ${tools.length} tools, ${prompts.length} prompts`;
-      return { works: true, line };
+      return { works: true, line: refused.length === 0 ? line : `${line}; ${leftOut(refused)}` };
     }
     case 'waiting':
       return { works: false, line: `${name}: not connected, tried again soon – ${state.reason}` };
@@ -70,4 +70,13 @@ function lineOf({ name, state, tools, prompts }: McpServerView): McpLine {
     case 'closed':
       return { works: false, line: `${name}: ${state.kind}` };
   }
+}
+
+/** More are in the log. */
+const MAX_NAMED = 3;
+
+function leftOut(refused: McpServerView['refused']): string {
+  const named = refused.slice(0, MAX_NAMED).map(({ what, reason }) => `${what} (${reason})`);
+  const more = refused.length - MAX_NAMED;
+  return `left out: ${named.join(', ')}${more > 0 ? `, and ${more} more: see the log` : ''}`;
 }

@@ -1,0 +1,84 @@
+import type { FetchLike, Transport } from '@modelcontextprotocol/client';
+import { type ClientOptions, connectionOf, type McpConnection, openClient } from './client.ts';
+import { isNetworkFault, SESSION_ENDED, statusOf } from './errors.ts';
+import type { McpPeer } from './peer.ts';
+import { createMessageReader } from './read-message.ts';
+import { readableFetch } from './readable-fetch.ts';
+
+type HttpPeer = Extract<McpPeer, { kind: 'http' }>;
+type HttpOptions = Omit<ClientOptions, 'opening'>;
+
+/**
+ * How a server over HTTP may want to be talked to, newest first: as since July 2026, by `initialize`, or over the
+ * two connections of 2024.
+ */
+const WAYS = ['discover', 'initialize', 'sse'] as const;
+type Way = (typeof WAYS)[number];
+
+/** Connects in the newest way that the server takes; rejects with why the usual way failed. */
+export async function overHttp(peer: HttpPeer, options: HttpOptions): Promise<McpConnection> {
+  const failures = new Map<Way, unknown>();
+  for (const way of WAYS) {
+    try {
+      return await openOneWay(peer, options, way);
+    } catch (error) {
+      failures.set(way, error);
+      if (options.signal.aborted || isFinal(way, error)) break;
+    }
+  }
+  throw failures.get('initialize') ?? failures.get('discover');
+}
+
+/** Whether the other ways would fail just the same. */
+function isFinal(way: Way, error: unknown): boolean {
+  const status = statusOf(error);
+  if (isNetworkFault(error) || status === 401 || status === 403) return true;
+  return way === 'initialize' && status !== null && status >= 500;
+}
+
+async function openOneWay(peer: HttpPeer, options: HttpOptions, way: Way): Promise<McpConnection> {
+  const lost = Promise.withResolvers<string>();
+  let isSessionLost = false;
+  const fetch = readableFetch(globalThis.fetch, {
+    reader: createMessageReader(),
+    onSessionLost: () => {
+      isSessionLost = true;
+      lost.resolve(SESSION_ENDED);
+    },
+  });
+  const transport = await transportFor(peer, way, fetch);
+  const opening = way === 'discover' ? 'discover' : 'initialize';
+  try {
+    const client = await openClient(transport, { ...options, opening });
+    return connectionOf({
+      client,
+      ended: lost.promise,
+      isSessionLost: () => isSessionLost,
+      close: async () => {
+        if ('terminateSession' in transport && !isSessionLost)
+          await transport.terminateSession().catch(() => {});
+        await client.close();
+      },
+    });
+  } catch (error) {
+    await transport.close().catch(() => {});
+    throw error;
+  }
+}
+
+type HttpTransport = Transport | (Transport & { terminateSession(): Promise<void> });
+
+async function transportFor(
+  { url, headers }: HttpPeer,
+  way: Way,
+  fetch: FetchLike,
+): Promise<HttpTransport> {
+  const { SSEClientTransport, StreamableHTTPClientTransport } = await import(
+    '@modelcontextprotocol/client'
+  );
+  const requestInit = { headers: { ...headers } };
+  const address = new URL(url);
+  return way === 'sse'
+    ? new SSEClientTransport(address, { requestInit, fetch })
+    : new StreamableHTTPClientTransport(address, { requestInit, fetch });
+}
