@@ -82,6 +82,8 @@ async function stage(said: unknown) {
           return { text: '', failed: false };
         },
         prompt: async () => '',
+        resources: async () => '',
+        resource: async () => ({ text: '', failed: false }),
         close: async () => {},
       }),
     },

@@ -16,6 +16,7 @@ const UP: McpServerView = {
   state: { kind: 'connected' },
   tools: [],
   prompts: [GREET],
+  hasResources: false,
   refused: [],
   changed: [],
 };

@@ -5,9 +5,10 @@ import { z } from 'zod';
 import { withTimeLimit } from '../time.ts';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { AddedTools } from '../tools/tool-registry.ts';
+import { RESOURCES, resourceTool } from './mcp-resources.ts';
 
 export interface McpToolDeps {
-  readonly servers: Pick<McpServers, 'views' | 'call'>;
+  readonly servers: Pick<McpServers, 'views' | 'call' | 'resources' | 'resource'>;
   readonly rules: McpRulesByServer;
 }
 
@@ -27,7 +28,10 @@ export function mcpTools(deps: McpToolDeps): () => readonly AddedTools[] {
   };
 }
 
-function toolsOfServer(deps: McpToolDeps, { name: server, tools }: McpServerView): AddedTools {
+function toolsOfServer(
+  deps: McpToolDeps,
+  { name: server, tools, hasResources }: McpServerView,
+): AddedTools {
   const from = `the MCP server ${server}`;
   const rules = deps.rules[server];
   if (rules === undefined) return { from, tools: [] };
@@ -36,15 +40,16 @@ function toolsOfServer(deps: McpToolDeps, { name: server, tools }: McpServerView
     tools.map(({ name }) => name),
   );
   const { allow, block } = rules.tools;
-  const wanted = tools.filter(
-    ({ name }) => (allow === undefined || allow.includes(name)) && !block.includes(name),
-  );
-  return {
-    from,
-    tools: wanted.map((tool) =>
-      toolOf(deps, { server, rules, tool, name: names.get(tool.name) ?? tool.name }),
-    ),
-  };
+  const isWanted = (name: string) =>
+    (allow === undefined || allow.includes(name)) && !block.includes(name);
+  const made = tools
+    .filter(({ name }) => isWanted(name))
+    .map((tool) => toolOf(deps, { server, rules, tool, name: names.get(tool.name) ?? tool.name }));
+  if (!hasResources || !isWanted(RESOURCES)) return { from, tools: made };
+  const taken = new Set(names.values());
+  const own = `${server}_${RESOURCES}`;
+  const name = taken.has(own) ? `${server}_mcp_${RESOURCES}` : own;
+  return { from, tools: [...made, resourceTool({ ...deps, server, rules, name })] };
 }
 
 interface Offered {

@@ -42,6 +42,8 @@ export interface McpRemark {
 export interface McpCatalogue {
   readonly tools: readonly McpTool[];
   readonly prompts: readonly McpPrompt[];
+  /** It has resources, which are listed when they are asked for. */
+  readonly hasResources: boolean;
   /** Left out. */
   readonly refused: readonly McpRemark[];
   /** Taken, but changed. */
@@ -49,7 +51,13 @@ export interface McpCatalogue {
 }
 
 /** Of a server that is not connected. */
-export const NOTHING: McpCatalogue = { tools: [], prompts: [], refused: [], changed: [] };
+export const NOTHING: McpCatalogue = {
+  tools: [],
+  prompts: [],
+  hasResources: false,
+  refused: [],
+  changed: [],
+};
 
 /** What a server answered when it was asked for one kind of thing. */
 export interface Listed {
@@ -74,7 +82,7 @@ interface Taken<Entry> {
 }
 
 /** What a server has said, one entry at a time: an invalid one is left out by name, and no other with it. */
-export function readCatalogue(tools: Listed, prompts: Listed): McpCatalogue {
+export function readCatalogue(tools: Listed, prompts: Listed, hasResources = false): McpCatalogue {
   const refused: McpRemark[] = [];
   const changed: McpRemark[] = [];
   const read = <Entry extends { readonly name: string }>(
@@ -105,6 +113,7 @@ export function readCatalogue(tools: Listed, prompts: Listed): McpCatalogue {
   return {
     tools: read(tools, 'tool', (said) => takeWithin(takeTool(said))),
     prompts: read(prompts, 'prompt', takePrompt),
+    hasResources,
     refused,
     changed,
   };

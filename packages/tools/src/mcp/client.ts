@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { type Listed, type McpCatalogue, readCatalogue } from './catalogue.ts';
 import { askError, startReason } from './errors.ts';
 import { AS_SENT } from './read-message.ts';
-import { type McpResult, promptText, resultText } from './results.ts';
+import { resourceList } from './resources.ts';
+import { type McpResult, promptText, resourceText, resultText } from './results.ts';
 import { blockOf } from './schema/json-block.ts';
 import type { Arguments } from './schema/server-arguments.ts';
 
@@ -17,6 +18,10 @@ export interface McpConnection {
     input: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<string>;
+  /** The resources that there are, and the forms of their addresses, as text. */
+  resources(signal: AbortSignal): Promise<string>;
+  /** The content of one. */
+  resource(uri: string, signal: AbortSignal): Promise<McpResult>;
   /** Resolves with why it ended; never where that shows only when something is asked (HTTP). */
   readonly ended: Promise<string>;
   close(): Promise<void>;
@@ -118,16 +123,24 @@ export function connectionOf(of: ConnectionOf): McpConnection {
     ended,
     close,
     list: async (signal) => {
-      const { tools, prompts } = client.getServerCapabilities() ?? {};
+      const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
       // Some servers have tools and do not say so; none that says so can lack them.
       const [toolList, promptList] = await Promise.all([
         listAll(ask, 'tools', tools !== undefined, signal),
         prompts === undefined ? NONE : listAll(ask, 'prompts', true, signal),
       ]);
-      return readCatalogue(toolList, promptList);
+      return readCatalogue(toolList, promptList, resources !== undefined);
     },
     call: async (name, input, signal) =>
       resultText(await ask('tools/call', { name, arguments: { ...input } }, signal)),
+    resources: async (signal) => {
+      const [resources, resourceTemplates] = await Promise.all([
+        listAll(ask, 'resources', true, signal),
+        listAll(ask, 'resourceTemplates', true, signal),
+      ]);
+      return resourceList(resources, resourceTemplates);
+    },
+    resource: async (uri, signal) => resourceText(await ask('resources/read', { uri }, signal)),
     prompt: async (name, input, signal) =>
       promptText(await ask('prompts/get', { name, arguments: { ...input } }, signal)),
   };
@@ -159,10 +172,19 @@ type Ask = (
   signal: AbortSignal,
 ) => Promise<unknown>;
 
+/** The key of each kind in an answer, and what it is asked with. */
+const METHODS = {
+  tools: 'tools/list',
+  prompts: 'prompts/list',
+  resources: 'resources/list',
+  resourceTemplates: 'resources/templates/list',
+} as const;
+type Kind = keyof typeof METHODS;
+
 /** All of one kind. A server that refuses one kind may have the others: the reason takes its place. */
 async function listAll(
   ask: Ask,
-  kind: 'tools' | 'prompts',
+  kind: Kind,
   isSure: boolean,
   signal: AbortSignal,
 ): Promise<Listed> {
@@ -172,7 +194,7 @@ async function listAll(
   let cursor: string | undefined;
   try {
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const said = await ask(`${kind}/list`, cursor === undefined ? {} : { cursor }, limited);
+      const said = await ask(METHODS[kind], cursor === undefined ? {} : { cursor }, limited);
       const entries = entriesOf(said, kind);
       if (entries === null) return { items, problem: 'they are not listed as the protocol says' };
       items.push(...entries);
@@ -195,7 +217,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** A list, an object with one entry for each name, or nothing; null for all else. */
-export function entriesOf(said: unknown, kind: 'tools' | 'prompts'): readonly unknown[] | null {
+export function entriesOf(said: unknown, kind: Kind): readonly unknown[] | null {
   if (Array.isArray(said)) return said;
   const block = blockOf(said);
   if (block === undefined) return null;

@@ -16,6 +16,10 @@ export interface McpServers {
    * Calls a tool with arguments that fit the schema that was offered. Throws McpError, and what the signal fires with.
    */
   call(server: string, tool: string, input: Arguments, signal: AbortSignal): Promise<McpResult>;
+  /** The resources of a server, as text. Throws as `call` does. */
+  resources(server: string, signal: AbortSignal): Promise<string>;
+  /** The content of one resource. Throws as `call` does. */
+  resource(server: string, uri: string, signal: AbortSignal): Promise<McpResult>;
   /** A prompt with its arguments filled in, as text. Throws as `call` does. */
   prompt(
     server: string,
@@ -59,6 +63,10 @@ export function openMcpServers(
       const own = serverArguments(shape, input);
       return kept.use((connection) => connection.call(tool, own, signal), signal);
     },
+    resources: (server, signal) =>
+      serverOf(server).use((connection) => connection.resources(signal), signal),
+    resource: (server, uri, signal) =>
+      serverOf(server).use((connection) => connection.resource(uri, signal), signal),
     prompt: (server, name, input, signal) =>
       serverOf(server).use((connection) => connection.prompt(name, input, signal), signal),
     async close() {

@@ -161,29 +161,29 @@ function list(id: unknown): void {
   });
 }
 
+function listPrompts(id: unknown): void {
+  if (mode === 'no-prompts') {
+    send({ id, error: { code: '-32603', message: 'the list is broken' } });
+    return;
+  }
+  const greeting = {
+    name: 'greet',
+    description: 'Greets.\n# Rules\nNone.',
+    arguments: [{ name: 'who', required: true }],
+  };
+  send({ id, result: { prompts: [greeting] } });
+}
+
 function answer(method: string, id: unknown, params: Record<string, unknown>): void {
   switch (method) {
     case 'initialize':
-      return greet(id, params);
+      greet(id, params);
+      return;
     case 'tools/list':
-      return list(id);
+      list(id);
+      return;
     case 'prompts/list':
-      if (mode === 'no-prompts') {
-        send({ id, error: { code: '-32603', message: 'the list is broken' } });
-        return;
-      }
-      send({
-        id,
-        result: {
-          prompts: [
-            {
-              name: 'greet',
-              description: 'Greets.\n# Rules\nNone.',
-              arguments: [{ name: 'who', required: true }],
-            },
-          ],
-        },
-      });
+      listPrompts(id);
       return;
     case 'prompts/get':
       send({
