@@ -1,5 +1,5 @@
 import type { ContextSource } from '@parley/prompt';
-import type { McpPeer, McpServersDeps, McpServerView } from '@parley/tools/mcp';
+import type { McpPeer, McpServersDeps, McpServerView, OAuthSettings } from '@parley/tools/mcp';
 import type { AddedTools } from '../tools/tool-registry.ts';
 import { mcpSource } from './mcp-prompts.ts';
 import { type McpRules, mcpTools } from './mcp-tools.ts';
@@ -11,11 +11,14 @@ export interface McpServerSettings extends McpRules {
   readonly cwd?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly oauth?: OAuthSettings | undefined;
 }
 
 export interface McpLine {
   readonly works: boolean;
   readonly line: string;
+  /** The name of a server that a person has to sign in at. */
+  readonly signIn?: string;
 }
 
 export interface AgentMcp {
@@ -53,8 +56,8 @@ export async function openMcp(
   };
 }
 
-function peerOf({ command, args, env, cwd, url, headers }: McpServerSettings): McpPeer {
-  if (url !== undefined) return { kind: 'http', url, headers };
+function peerOf({ command, args, env, cwd, url, headers, oauth }: McpServerSettings): McpPeer {
+  if (url !== undefined) return { kind: 'http', url, headers, oauth };
   return { kind: 'stdio', command: command ?? '', args, env, cwd };
 }
 
@@ -65,6 +68,9 @@ function lineOf({ name, state, tools, prompts, refused }: McpServerView): McpLin
       return { works: true, line: refused.length === 0 ? line : `${line}; ${leftOut(refused)}` };
     }
     case 'waiting':
+      if (state.needsSignIn) {
+        return { works: false, line: `${name}: not connected – ${state.reason}`, signIn: name };
+      }
       return { works: false, line: `${name}: not connected, tried again soon – ${state.reason}` };
     case 'connecting':
     case 'closed':

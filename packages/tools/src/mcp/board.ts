@@ -5,7 +5,13 @@ import { type McpCatalogue, type McpRemark, NOTHING } from './catalogue.ts';
 export type McpState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
-  | { readonly kind: 'waiting'; readonly reason: string; readonly nextAttemptAt: number }
+  | {
+      readonly kind: 'waiting';
+      readonly reason: string;
+      readonly nextAttemptAt: number;
+      /** It is not tried again before a person has signed in. */
+      readonly needsSignIn?: true;
+    }
   | { readonly kind: 'closed' };
 
 /** A server, how it is doing, and what it offers now: nothing unless it is connected. */
@@ -50,8 +56,10 @@ export function createBoard(
       report(changed, 'MCP server: some of what it offers was taken with changes');
     },
     /** `wait` in ms from `now`. */
-    waiting(reason: string, now: number, wait: number): void {
-      show({ kind: 'waiting', reason, nextAttemptAt: now + wait });
+    waiting(why: { reason: string; needsSignIn: boolean }, now: number, wait: number): void {
+      const { reason, needsSignIn } = why;
+      const signIn = needsSignIn && { needsSignIn };
+      show({ kind: 'waiting', reason, nextAttemptAt: now + wait, ...signIn });
       const facts = { server: name, reason, retryInMs: wait };
       if (reason === reported) log.debug(facts, 'MCP server: still not there');
       else log.warn(facts, 'MCP server: not connected; its tools are gone until it is');

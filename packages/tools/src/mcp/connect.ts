@@ -1,14 +1,18 @@
-import { reasonOf } from '@parley/core';
+import { type Clock, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type ClientOptions, connectionOf, type McpConnection, openClient } from './client.ts';
-import { McpError, startReason } from './errors.ts';
+import { McpError, signInIn, startReason } from './errors.ts';
 import { overHttp } from './http.ts';
+import type { SignInVault } from './oauth/sign-in-state.ts';
 import type { McpPeer, McpServerConfig } from './peer.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 import { stdioTransport } from './stdio.ts';
 
 /** What connecting needs from outside. */
 interface ConnectOptions extends Omit<ClientOptions, 'opening'> {
+  readonly clock: Clock;
+  /** Where the sign-in at this server is kept; without it there is none. */
+  readonly vault?: SignInVault | undefined;
   /** The environment of Parley, of which a server is given very little. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -21,8 +25,10 @@ export const connect: Connect = async ({ peer }, options) => {
   try {
     return peer.kind === 'stdio' ? await overStdio(peer, options) : await overHttp(peer, options);
   } catch (error) {
-    const message = startReason(error);
-    throw new McpError({ code: 'mcp-start', message, retryable: true, cause: error });
+    const signIn = signInIn(error);
+    const code = signIn === undefined ? 'mcp-start' : 'mcp-sign-in';
+    const message = signIn?.message ?? startReason(error);
+    throw new McpError({ code, message, retryable: true, cause: error });
   }
 };
 

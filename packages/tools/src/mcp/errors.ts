@@ -6,7 +6,7 @@ import { blockOf } from './schema/json-block.ts';
  * What can go wrong with a server. `mcp-not-connected`: nothing was sent. `mcp-session`: the server no longer knows the
  * session, so it has not done what was asked. `mcp-lost`: something was sent, and the connection ended before the
  * answer. `mcp-refused`: the server answered with an error. `mcp-answer`: its answer is not what the protocol says.
- * `mcp-start`: it could not be reached.
+ * `mcp-start`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing was done.
  */
 export type McpErrorCode =
   | 'mcp-not-connected'
@@ -14,12 +14,20 @@ export type McpErrorCode =
   | 'mcp-lost'
   | 'mcp-refused'
   | 'mcp-answer'
-  | 'mcp-start';
+  | 'mcp-start'
+  | 'mcp-sign-in';
 
 /** An error of a server, as a text for people. */
 export class McpError extends ParleyError {
   constructor(init: ParleyErrorInit & { readonly code: McpErrorCode }) {
     super(init);
+  }
+}
+
+/** Thrown where a server wants a person to sign in. */
+export class SignInNeededError extends Error {
+  constructor() {
+    super('it asks for a sign-in: an owner presses “Sign in” on the page, under Status');
   }
 }
 
@@ -44,6 +52,8 @@ export function askError(error: unknown, isSessionLost: boolean): McpError {
     cause: error,
   });
   const [outer] = causesOf(error);
+  const signIn = signInIn(error);
+  if (signIn !== undefined) return new McpError(init('mcp-sign-in', signIn.message));
   if (typeof outer?.code === 'number') return new McpError(init('mcp-refused', reasonOf(error)));
   if (isSessionLost) {
     return new McpError(init('mcp-session', 'the server no longer knows this session'));
@@ -55,6 +65,12 @@ export function askError(error: unknown, isSessionLost: boolean): McpError {
     return new McpError(init('mcp-answer', 'its answer is not as the protocol says'));
   }
   return new McpError(init('mcp-lost', lostReason(error)));
+}
+
+/** The wish for a sign-in in an error, if there is one. */
+export function signInIn(error: unknown): SignInNeededError | undefined {
+  const found = causesOf(error).find((cause) => cause.error instanceof SignInNeededError)?.error;
+  return found instanceof SignInNeededError ? found : undefined;
 }
 
 function lostReason(error: unknown): string {

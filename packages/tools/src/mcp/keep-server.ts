@@ -4,6 +4,7 @@ import type { McpCatalogue } from './catalogue.ts';
 import type { McpConnection } from './client.ts';
 import type { Connect } from './connect.ts';
 import { McpError, SESSION_ENDED } from './errors.ts';
+import type { SignInVault } from './oauth/sign-in-state.ts';
 import type { McpServerConfig } from './peer.ts';
 
 /** What keeping a server needs from outside; times are in ms. */
@@ -17,6 +18,8 @@ export interface KeepDeps {
   /** Resolves after that time, or at once when the signal fires. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Logger;
+  /** Where the sign-in at a server is kept. */
+  readonly vaultOf?: ((server: string) => SignInVault) | undefined;
   /** Hears what a server offers, at first and whenever that changes. */
   readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
 }
@@ -66,7 +69,9 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
     const signal = limited(closing.signal, config.peer.kind === 'stdio' ? START_MS : CONNECT_MS);
     lookSoon = () => changed.resolve();
     const onChange = (): void => lookSoon();
-    const opened = await deps.connect(config, { env: deps.env, signal, onChange });
+    const opened = await deps.connect(config, {
+      ...{ env: deps.env, clock: deps.clock, vault: deps.vaultOf?.(config.name), signal, onChange },
+    });
     try {
       await look(opened);
       connection = opened;
@@ -79,6 +84,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
         if (underWay === 0) await look(opened);
       }
     } catch (error) {
+      if (isSignIn(error)) throw error;
       // How it ended says more than that what was asked of it failed.
       return await Promise.race([opened.ended, reasonOf(error)]);
     } finally {
@@ -87,7 +93,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };
-  const ran = holdAgain(hold, deps, board, closing.signal);
+  const ran = holdAgain(hold, deps, board, { name: config.name, closing: closing.signal });
   return {
     view: board.view,
     /**
@@ -111,7 +117,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
         });
       } catch (error) {
         // Over HTTP nothing else says that the server is gone.
-        if (error instanceof McpError && error.code === 'mcp-lost') lookSoon();
+        if (error instanceof McpError && (error.code === 'mcp-lost' || isSignIn(error))) lookSoon();
         throw error;
       } finally {
         underWay -= 1;
@@ -124,24 +130,57 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   };
 }
 
+interface Keeping {
+  readonly name: string;
+  readonly closing: AbortSignal;
+}
+
 /** Holds one connection after the other, until it is closed. */
 async function holdAgain(
   hold: () => Promise<string>,
-  { clock, monotonic, random, pause }: KeepDeps,
+  deps: KeepDeps,
   board: ReturnType<typeof createBoard>,
-  closing: AbortSignal,
+  { name, closing }: Keeping,
 ): Promise<void> {
+  const { clock, monotonic, random, pause } = deps;
   for (let failures = 1; !closing.aborted; failures += 1) {
     const startedAt = monotonic();
-    const reason = await hold().catch(reasonOf);
+    const ended: unknown = await hold().catch((error: unknown) => error);
+    const reason = typeof ended === 'string' ? ended : reasonOf(ended);
     if (closing.aborted) break;
     if (monotonic() - startedAt > GOOD_MS) failures = 1;
     const isAtOnce = failures === 1 && reason === SESSION_ENDED;
     const wait = isAtOnce ? 0 : waitBefore(failures, random);
-    board.waiting(reason, clock(), wait);
-    await pause(wait, closing);
+    const needsSignIn = isSignIn(ended);
+    board.waiting({ reason, needsSignIn }, clock(), wait);
+    if (needsSignIn) await untilSignedIn(deps, name, closing);
+    else await pause(wait, closing);
   }
   board.closed();
+}
+
+function isSignIn(error: unknown): boolean {
+  return error instanceof McpError && error.code === 'mcp-sign-in';
+}
+
+/** A person may sign in at another process: what is kept is looked at. In ms. */
+const SIGN_IN_LOOK_MS = 2_000;
+
+/** The server is not asked again before: it would only refuse. */
+async function untilSignedIn(
+  { vaultOf, pause, log }: KeepDeps,
+  name: string,
+  closing: AbortSignal,
+): Promise<void> {
+  const vault = vaultOf?.(name);
+  while (!closing.aborted) {
+    await pause(SIGN_IN_LOOK_MS, closing);
+    try {
+      if ((await vault?.read())?.tokens !== undefined) return;
+    } catch (error) {
+      log.debug({ server: name, reason: reasonOf(error) }, 'MCP server: its sign-in was not read');
+    }
+  }
 }
 
 /** Passes the next connection to those who wait for it. */

@@ -1,3 +1,5 @@
+import type { OAuthSettings } from './oauth/sign-in-state.ts';
+
 /** How a server is reached: as a child process, or over HTTP. */
 export type McpPeer =
   | {
@@ -12,6 +14,8 @@ export type McpPeer =
       readonly kind: 'http';
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
+      /** How Parley signs in where the server asks for it. */
+      readonly oauth?: OAuthSettings | undefined;
     };
 
 /** One server of the settings. */
