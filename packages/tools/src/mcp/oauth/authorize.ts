@@ -6,6 +6,7 @@ import { checkAuthorizationUrl, guardedFetch } from './guarded-fetch.ts';
 import {
   type OAuthSettings,
   type SignInState,
+  type SignInTokens,
   type SignInVault,
   stateFor,
   tokensFrom,
@@ -57,7 +58,7 @@ export async function beginSignIn(
     const { discovery: _old, ...rest } = now;
     const draft: Draft = { ...rest };
     const state = newState();
-    await runSteps(server, draft, { redirectUrl, state }, {});
+    await runSteps(server, draft, { redirectUrl, state });
     const { page, verifier, ...next } = draft;
     if (page === undefined || verifier === undefined) {
       throw new SignInError(`${server.name} names no page to sign in at.`);
@@ -118,17 +119,59 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
       return failed('it was ended.');
     if (pending.expiresAt < clock()) return failed('it took too long. Begin it again.');
     if (answer.code === undefined) return failed(refusalIn(answer));
-    const draft: Draft = { ...rest, verifier: pending.verifier };
     try {
-      const { code, iss } = answer;
-      await runSteps(server, draft, pending, { code, iss }, clock);
+      const tokens = await tokensForCode(
+        server,
+        rest,
+        pending,
+        { ...answer, code: answer.code },
+        clock,
+      );
+      return { next: { ...rest, tokens }, result: null };
     } catch (error) {
       return failed(`${cleanLine(reasonOf(error), MAX_WORDS)}.`, error);
     }
-    const { verifier: _used, page: _page, ...next } = draft;
-    return { next, result: null };
   });
   if (failure !== null) throw failure;
+}
+
+/** Exchanges the code where the sign-in began, and nowhere else. */
+async function tokensForCode(
+  { url, oauth }: SignInServer,
+  { discovery, client }: SignInState,
+  { verifier, redirectUrl }: NonNullable<SignInState['pending']>,
+  { code, iss }: SignInAnswer & { readonly code: string },
+  clock: Clock,
+): Promise<SignInTokens> {
+  const information = fixedClient(oauth) ?? client?.information;
+  if (discovery === undefined || information === undefined) throw new Error('it was not begun');
+  const { exchangeAuthorization } = await import('@modelcontextprotocol/client');
+  const { authorizationServerUrl, authorizationServerMetadata: metadata } = discovery;
+  const given = await exchangeAuthorization(authorizationServerUrl, {
+    ...(metadata !== undefined && { metadata }),
+    clientInformation: information,
+    authorizationCode: code,
+    // An answer from another issuer is refused (RFC 9207).
+    ...(iss !== undefined && { iss }),
+    codeVerifier: verifier,
+    redirectUri: redirectUrl,
+    resource: discovery.resourceMetadata?.resource ?? url,
+    fetchFn: guardedFetch(url, trustedBy(oauth)),
+  });
+  return tokensFrom(given, clock());
+}
+
+/** Where the operator says that someone else lets people in, in a network of their own. */
+function trustedBy({ authorizationServer }: OAuthSettings): readonly string[] {
+  return authorizationServer === undefined ? [] : [authorizationServer];
+}
+
+function fixedClient({ clientId, clientSecret }: OAuthSettings) {
+  if (clientId === undefined) return undefined;
+  return {
+    client_id: clientId,
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
+  };
 }
 
 function refusalIn({ error = 'no reason given', errorDescription = '' }: SignInAnswer): string {
@@ -145,38 +188,31 @@ interface Round {
   readonly state: string;
 }
 
-/** The library's steps on a draft: without a code up to the page to sign in at, with one up to the tokens. */
-async function runSteps(
-  { url, oauth }: SignInServer,
-  draft: Draft,
-  round: Round,
-  { code, iss }: Pick<SignInAnswer, 'code' | 'iss'>,
-  clock: Clock = () => 0,
-): Promise<void> {
+/** The library's steps up to the page to sign in at. */
+async function runSteps(server: SignInServer, draft: Draft, round: Round): Promise<void> {
+  const { url, oauth } = server;
   const { auth } = await import('@modelcontextprotocol/client');
   const { metadataUrl, scope = oauth.scope } = draft.challenge ?? {};
-  const trusted = oauth.authorizationServer === undefined ? [] : [oauth.authorizationServer];
-  const provider = providerOver(oauth, draft, round, clock);
-  await auth(provider, {
-    serverUrl: url,
-    fetchFn: guardedFetch(url, trusted),
-    ...(code !== undefined && { authorizationCode: code }),
-    ...(iss !== undefined && { iss }),
-    ...(scope !== undefined && { scope }),
-    ...(metadataUrl !== undefined && { resourceMetadataUrl: new URL(metadataUrl) }),
-  });
+  try {
+    await auth(providerOver(oauth, draft, round), {
+      serverUrl: url,
+      fetchFn: guardedFetch(url, trustedBy(oauth)),
+      ...(scope !== undefined && { scope }),
+      ...(metadataUrl !== undefined && { resourceMetadataUrl: new URL(metadataUrl) }),
+    });
+  } catch (error) {
+    const why = cleanLine(reasonOf(error), MAX_WORDS);
+    throw new SignInError(`${server.name} cannot be signed in at: ${why}.`, error);
+  }
 }
 
 function providerOver(
-  { clientId, clientSecret, clientMetadataUrl, scope }: OAuthSettings,
+  oauth: OAuthSettings,
   draft: Draft,
   { redirectUrl, state }: Round,
-  clock: Clock,
 ): OAuthClientProvider {
-  const fixed =
-    clientId === undefined
-      ? undefined
-      : { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
+  const fixed = fixedClient(oauth);
+  const { clientMetadataUrl, scope } = oauth;
   return {
     redirectUrl,
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
@@ -199,9 +235,8 @@ function providerOver(
     },
     // Whoever signs in wants new ones.
     tokens: () => undefined,
-    saveTokens: (tokens) => {
-      draft.tokens = tokensFrom(tokens, clock());
-    },
+    // The code is exchanged without the library's steps, which would begin again after a refusal.
+    saveTokens: () => {},
     saveCodeVerifier: (verifier) => {
       draft.verifier = verifier;
     },
@@ -212,9 +247,6 @@ function providerOver(
     discoveryState: () => draft.discovery,
     saveDiscoveryState: (discovery) => {
       draft.discovery = discovery;
-    },
-    invalidateCredentials: (what) => {
-      if (what === 'client' || what === 'all') delete draft.client;
     },
   };
 }

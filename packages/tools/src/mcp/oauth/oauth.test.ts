@@ -43,7 +43,7 @@ function scene(vault = memoryVault()) {
   let states = 0;
   const clock = () => now;
   const server = { name: 's', url: guarded.url, oauth: {}, vault };
-  const deps = { clock, newState: () => `state ${(states += 1)}` };
+  const deps = { clock, newState: () => `state ${++states}` };
   /** As one process does. */
   const connect = () => {
     const { log, lines } = recordingLogger();
@@ -72,7 +72,9 @@ function scene(vault = memoryVault()) {
   return {
     ...{ vault, connect, begin, finish, agree },
     signIn: async () => finish(await agree(await begin())),
-    later: (ms: number) => void (now += ms),
+    later: (ms: number) => {
+      now += ms;
+    },
   };
 }
 

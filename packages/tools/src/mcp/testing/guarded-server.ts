@@ -38,137 +38,45 @@ interface Grant {
 
 const secret = (kind: string): string => `${kind}-${randomBytes(18).toString('hex')}`;
 
+/** What both servers know. */
+interface State {
+  readonly access: Set<string>;
+  /** Whether each is still good for one use. */
+  readonly refresh: Map<string, boolean>;
+  readonly codes: Map<string, Grant>;
+  readonly clients: Map<string, readonly string[]>;
+  readonly grants: string[];
+  reused: number;
+  calls: number;
+  seconds: number;
+  named: string;
+  issuer: string;
+  url: string;
+}
+
 export async function startGuardedServer(): Promise<GuardedServer> {
-  const state = {
-    access: new Set<string>(),
-    refresh: new Map<string, boolean>(),
-    codes: new Map<string, Grant>(),
-    clients: new Map<string, readonly string[]>(),
-    grants: [] as string[],
-    ...{ reused: 0, calls: 0, seconds: 3_600, named: '' },
+  const state: State = {
+    ...{ access: new Set(), refresh: new Map(), codes: new Map(), clients: new Map(), grants: [] },
+    ...{ reused: 0, calls: 0, seconds: 3_600, named: '', issuer: '', url: '' },
   };
-  const authority = await listen((request, response) => void authorize(request, response));
-  const guarded = await listen((request, response) => void serve(request, response));
-  const issuer = authority.origin;
-  const url = `${guarded.origin}/mcp`;
-
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.url === '/.well-known/oauth-protected-resource/mcp') {
-      const servers = [state.named || issuer];
-      return json(response, 200, { resource: url, authorization_servers: servers });
-    }
-    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    if (!state.access.has(token)) {
-      const metadata = `${guarded.origin}/.well-known/oauth-protected-resource/mcp`;
-      response.setHeader(
-        'www-authenticate',
-        `Bearer resource_metadata="${metadata}", scope="tools"`,
-      );
-      return json(response, 401, { error: 'invalid_token' });
-    }
-    const body = await bodyOf(request);
-    if (body === '') return void response.writeHead(405).end();
-    const { id, method, params } = JSON.parse(body);
-    if (id === undefined) return void response.writeHead(202).end();
-    json(response, 200, { jsonrpc: '2.0', id, ...answerTo(method, params, state) });
-  }
-
-  async function authorize(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const at = new URL(request.url ?? '/', issuer);
-    const body = await bodyOf(request);
-    switch (at.pathname) {
-      case '/.well-known/oauth-authorization-server':
-        return json(response, 200, metadataOf(issuer));
-      case '/register': {
-        const { redirect_uris: uris } = JSON.parse(body);
-        const id = secret('client');
-        state.clients.set(id, uris);
-        return json(response, 201, { client_id: id, redirect_uris: uris });
-      }
-      case '/authorize':
-        return agreeAt(at.searchParams, response);
-      case '/token':
-        return json(response, ...tokenFor(new URLSearchParams(body)));
-      default:
-        response.writeHead(404).end();
-    }
-  }
-
-  function agreeAt(asked: URLSearchParams, response: ServerResponse): void {
-    const [redirectUri = '', client = ''] = ['redirect_uri', 'client_id'].map(
-      (name) => asked.get(name) ?? '',
-    );
-    if (!state.clients.get(client)?.includes(redirectUri)) {
-      return json(response, 400, { error: 'invalid_request' });
-    }
-    const code = secret('code');
-    const [challenge, resource] = ['code_challenge', 'resource'].map(
-      (name) => asked.get(name) ?? '',
-    );
-    state.codes.set(code, { challenge: challenge ?? '', redirectUri, resource: resource ?? '' });
-    const back = new URL(redirectUri);
-    const answer = { code, state: asked.get('state') ?? '', iss: issuer };
-    for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value);
-    response.writeHead(302, { location: back.href }).end();
-  }
-
-  function tokenFor(asked: URLSearchParams): readonly [number, object] {
-    if (asked.get('grant_type') === 'refresh_token')
-      return renewed(asked.get('refresh_token') ?? '');
-    const code = asked.get('code') ?? '';
-    const grant = state.codes.get(code);
-    state.codes.delete(code);
-    const verifier = asked.get('code_verifier') ?? '';
-    const challenge = createHash('sha256').update(verifier).digest('base64url');
-    const fits =
-      grant?.challenge === challenge &&
-      grant.redirectUri === asked.get('redirect_uri') &&
-      grant.resource === url &&
-      asked.get('resource') === url;
-    if (!fits) return [400, { error: 'invalid_grant' }];
-    state.grants.push('code');
-    return [200, newTokens()];
-  }
-
-  function renewed(token: string): readonly [number, object] {
-    const isFresh = state.refresh.get(token);
-    if (isFresh === undefined) return [400, { error: 'invalid_grant' }];
-    if (!isFresh) {
-      // Two have it: one of them may be a thief.
-      state.reused += 1;
-      revokeAll();
-      return [400, { error: 'invalid_grant' }];
-    }
-    state.refresh.set(token, false);
-    state.grants.push('refresh');
-    return [200, newTokens()];
-  }
-
-  function newTokens(): object {
-    const [access, refresh] = [secret('access'), secret('refresh')];
-    state.access.add(access);
-    state.refresh.set(refresh, true);
-    return {
-      ...{ access_token: access, refresh_token: refresh },
-      ...{ token_type: 'Bearer', expires_in: state.seconds },
-    };
-  }
-
-  function revokeAll(): void {
-    state.access.clear();
-    state.refresh.clear();
-  }
-
+  const authority = await listen((request, response) => void authorize(state, request, response));
+  const guarded = await listen((request, response) => void serve(state, request, response));
+  state.issuer = authority.origin;
+  state.url = `${guarded.origin}/mcp`;
   return {
-    url,
+    url: state.url,
     grants: state.grants,
     reused: () => state.reused,
     registrations: () => state.clients.size,
     calls: () => state.calls,
     expire: () => state.access.clear(),
-    revoke: revokeAll,
-    lifetime: (seconds) => void (state.seconds = seconds),
-    nameInstead: (named) => void (state.named = named),
+    revoke: () => revokeAll(state),
+    lifetime: (seconds) => {
+      state.seconds = seconds;
+    },
+    nameInstead: (named) => {
+      state.named = named;
+    },
     async agree(page) {
       const answer = await fetch(page, { redirect: 'manual' });
       return new URL(answer.headers.get('location') ?? 'about:blank');
@@ -180,6 +88,117 @@ export async function startGuardedServer(): Promise<GuardedServer> {
       }
     },
   };
+}
+
+async function serve(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.url === '/.well-known/oauth-protected-resource/mcp') {
+    const servers = [state.named || state.issuer];
+    return json(response, 200, { resource: state.url, authorization_servers: servers });
+  }
+  const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+  if (!state.access.has(token)) {
+    const metadata = `${new URL(state.url).origin}/.well-known/oauth-protected-resource/mcp`;
+    response.setHeader('www-authenticate', `Bearer resource_metadata="${metadata}", scope="tools"`);
+    return json(response, 401, { error: 'invalid_token' });
+  }
+  const body = await bodyOf(request);
+  if (body === '') return void response.writeHead(405).end();
+  const { id, method, params } = JSON.parse(body);
+  if (id === undefined) return void response.writeHead(202).end();
+  json(response, 200, { jsonrpc: '2.0', id, ...answerTo(method, params, state) });
+}
+
+async function authorize(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const at = new URL(request.url ?? '/', state.issuer);
+  const body = await bodyOf(request);
+  switch (at.pathname) {
+    case '/.well-known/oauth-authorization-server':
+      return json(response, 200, metadataOf(state.issuer));
+    case '/register': {
+      const { redirect_uris: uris } = JSON.parse(body);
+      const id = secret('client');
+      state.clients.set(id, uris);
+      return json(response, 201, { client_id: id, redirect_uris: uris });
+    }
+    case '/authorize':
+      return agreeAt(state, at.searchParams, response);
+    case '/token':
+      return json(response, ...tokenFor(state, new URLSearchParams(body)));
+    default:
+      response.writeHead(404).end();
+  }
+}
+
+function agreeAt(state: State, asked: URLSearchParams, response: ServerResponse): void {
+  const [redirectUri = '', client = ''] = ['redirect_uri', 'client_id'].map(
+    (name) => asked.get(name) ?? '',
+  );
+  if (!state.clients.get(client)?.includes(redirectUri)) {
+    json(response, 400, { error: 'invalid_request' });
+    return;
+  }
+  const code = secret('code');
+  const [challenge, resource] = ['code_challenge', 'resource'].map((name) => asked.get(name) ?? '');
+  state.codes.set(code, { challenge: challenge ?? '', redirectUri, resource: resource ?? '' });
+  const back = new URL(redirectUri);
+  const answer = { code, state: asked.get('state') ?? '', iss: state.issuer };
+  for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value);
+  response.writeHead(302, { location: back.href }).end();
+}
+
+function tokenFor(state: State, asked: URLSearchParams): readonly [number, object] {
+  if (asked.get('grant_type') === 'refresh_token')
+    return renewed(state, asked.get('refresh_token') ?? '');
+  const code = asked.get('code') ?? '';
+  const grant = state.codes.get(code);
+  state.codes.delete(code);
+  const verifier = asked.get('code_verifier') ?? '';
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const fits =
+    grant?.challenge === challenge &&
+    grant.redirectUri === asked.get('redirect_uri') &&
+    grant.resource === state.url &&
+    asked.get('resource') === state.url;
+  if (!fits) return [400, { error: 'invalid_grant' }];
+  state.grants.push('code');
+  return [200, newTokens(state)];
+}
+
+function renewed(state: State, token: string): readonly [number, object] {
+  const isFresh = state.refresh.get(token);
+  if (isFresh === undefined) return [400, { error: 'invalid_grant' }];
+  if (!isFresh) {
+    // Two have it: one of them may be a thief.
+    state.reused += 1;
+    revokeAll(state);
+    return [400, { error: 'invalid_grant' }];
+  }
+  state.refresh.set(token, false);
+  state.grants.push('refresh');
+  return [200, newTokens(state)];
+}
+
+function newTokens(state: State): object {
+  const [access, refresh] = [secret('access'), secret('refresh')];
+  state.access.add(access);
+  state.refresh.set(refresh, true);
+  return {
+    ...{ access_token: access, refresh_token: refresh },
+    ...{ token_type: 'Bearer', expires_in: state.seconds },
+  };
+}
+
+function revokeAll(state: State): void {
+  state.access.clear();
+  state.refresh.clear();
 }
 
 function metadataOf(issuer: string): object {
