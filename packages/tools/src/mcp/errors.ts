@@ -58,6 +58,10 @@ export function askError(error: unknown, isSessionLost: boolean): McpError {
   if (isSessionLost) {
     return new McpError(init('mcp-session', 'the server no longer knows this session'));
   }
+  if (causesOf(error).some(({ code }) => code === 'CAPABILITY_NOT_SUPPORTED')) {
+    const message = 'it asks a person something during the call, which is not possible here';
+    return new McpError(init('mcp-refused', message));
+  }
   const isUnreadable = causesOf(error).some(
     (cause) => cause.code === 'INVALID_RESULT' || cause.error instanceof UnreadableAnswerError,
   );

@@ -134,6 +134,31 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     expect(count('initialize')).toBe(0);
   });
 
+  it('asks a person something during a call: the call is refused, and the connection stays', async () => {
+    const { connected, call, view } = await scene(({ id, method }, response) => {
+      const supportedVersions = ['2026-07-28'];
+      const question = {
+        mode: 'form',
+        message: 'Who?',
+        requestedSchema: { type: 'object', properties: {} },
+      };
+      const inputRequests = { who: { method: 'elicitation/create', params: question } };
+      const results: Readonly<Record<string, object>> = {
+        'server/discover': { supportedVersions, capabilities: { tools: {} } },
+        'tools/list': TOOLS,
+        'tools/call': { resultType: 'input_required', inputRequests },
+      };
+      const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+      json(response, id, { ...whole, ...results[method] });
+    });
+    await connected();
+    await expect(call('echo')).rejects.toMatchObject({
+      code: 'mcp-refused',
+      message: 'it asks a person something during the call, which is not possible here',
+    });
+    expect(view()?.state.kind).toBe('connected');
+  });
+
   it('ends its sessions: a call begins a new one and is made once', async () => {
     let sessions = 0;
     const made: string[] = [];
