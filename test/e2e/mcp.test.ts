@@ -119,6 +119,19 @@ describe('[G03] an agent with MCP servers', () => {
     expect(await ask('add', 2)).toContain('The sum of 1 and 2 is 3');
   });
 
+  it('lists and reads the resources of a server, as text of an outsider', async () => {
+    await withServers({ every: { command: NODE, args: [EVERYTHING] } }, /every: connected/);
+    calls('every_resources', {});
+    await ask('what is there?', 1);
+    const [listed] = results(lastRequest());
+    expect(listed).toMatch(/<outside id="(\w+)">\nResources:\n- demo:\/\/resource\//);
+    const uri = 'demo://resource/dynamic/text/1';
+    calls('every_resources', { uri });
+    expect(await ask('read it', 2)).toContain('[demo://resource/dynamic/te');
+    calls('every_resources', { uri: 'demo://none' });
+    expect(await ask('read another', 3)).toContain('every_resources');
+  });
+
   it('lets a person pick a prompt', async () => {
     await withServers({ every: { command: NODE, args: [EVERYTHING] } }, /every: connected/);
     scene.model.reply(() => 'Fine.');
@@ -160,7 +173,7 @@ describe('[G03] an agent with MCP servers', () => {
         mute: { command: 'sleep', args: ['600'] },
         away: { url: 'http://127.0.0.1:9/mcp' },
       },
-      /gone: not connected.*no program no-such-program\n.*mute: connecting\n.*away: not connected/,
+      /gone: not connected.*no program no-such-program; install it, or correct “command”\n.*mute: connecting\n.*away: not connected/,
     );
     scene.model.reply(() => 'Hello.');
     expect(await ask('hi', 1)).toBe('Hello.');

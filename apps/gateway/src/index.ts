@@ -9,6 +9,7 @@ export type { CronPage } from './http/cron-routes.ts';
 export type { AgentFilesPage, ApprovalRules, ApprovalsPage } from './http/decision-routes.ts';
 export type { LogPage } from './http/diagnosis-routes.ts';
 export type { Health } from './http/health.ts';
+export type { McpSignInPage } from './http/mcp-routes.ts';
 export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';
 export type { SettingsOrder, SettingsPage } from './http/settings-routes.ts';

@@ -135,7 +135,7 @@ function servicesOf(
   },
 ): GatewayServices {
   const { folder, clock, onRestore, onRestart: restart } = options;
-  const { shared, accounts, agent, model, mcp, cron } = parts;
+  const { shared, accounts, agent, model, mcp, mcpSignIn, cron } = parts;
   const { settings } = parts.loaded;
   const own = (one: AgentParts) => agentServicesOf(options, one, parts, plugged.definitions);
   return {
@@ -173,6 +173,7 @@ function servicesOf(
       const { workspace, place } = of.agent;
       return approvalsPage({ ...options, ...shared, workspace, name: place.name, channels });
     },
+    mcpSignIn,
     audit: () => auditHere(options, parts),
     logs: async () => {
       const { logPage } = await import('./log-page.ts');

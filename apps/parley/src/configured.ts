@@ -33,7 +33,7 @@ export class Configured {
     plugged: PluggedIn,
     foundation: Foundation,
   ): Promise<Configured> {
-    const servers = await openServers(plugged.loaded.settings, options);
+    const servers = await openServers(plugged.loaded.settings, options, foundation);
     const parts = await openParts(options, plugged, foundation, servers);
     return new Configured({ options, plugged, foundation, servers, parts });
   }
@@ -68,7 +68,9 @@ export class Configured {
     const plugged = { ...this.#plugged, loaded };
     const { mcp } = loaded.settings;
     const isSame = isDeepStrictEqual(mcp, this.#servers.settings);
-    const servers = isSame ? this.#servers : await openServers(loaded.settings, this.#options);
+    const servers = isSame
+      ? this.#servers
+      : await openServers(loaded.settings, this.#options, this.#foundation);
     const before = { servers: this.#servers, worker: this.#worker };
     try {
       this.#parts = await openParts(this.#options, plugged, this.#foundation, servers, this.#parts);

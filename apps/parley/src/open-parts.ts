@@ -89,7 +89,7 @@ export async function openParts(
   options: StartOptions & OpenLog,
   plugged: PluggedIn,
   foundation: Foundation,
-  { mcp }: Servers,
+  { mcp, signIn }: Servers,
   before?: KnownModel & { readonly agents: ReadonlyMap<string, KnownModel> },
 ) {
   const { loaded, definitions } = plugged;
@@ -111,6 +111,7 @@ export async function openParts(
     shared,
     scrape,
     mcp,
+    mcpSignIn: signIn,
     accounts,
     cron,
     inspector: openInspector(shared.store.prompts, settings.inspector, main.preview),
@@ -124,16 +125,24 @@ export function agentParts(parts: Parts, name: string | undefined): AgentParts |
   return name === undefined ? parts : parts.agents.get(name);
 }
 
-/** The MCP servers, and what notices that they describe their tools otherwise than before. */
+/** The MCP servers, where their sign-ins are kept, and what notices that they describe their tools otherwise than before. */
 export async function openServers(
-  { mcp: settings }: LoadedSettings['settings'],
+  loaded: LoadedSettings['settings'],
   options: StartOptions & OpenLog,
+  foundation: Pick<Foundation, 'shared' | 'processId'>,
 ) {
+  const { mcp: settings } = loaded;
   if (Object.keys(settings).length === 0)
-    return { settings, mcp: await openMcp(settings, options) };
+    return { settings, mcp: await openMcp(settings, options), signIn: undefined };
   const { createMcpNotes } = await import('./commands/audit/mcp-accepted.ts');
+  const { mcpSignInPage, openSignIns, signInLocks } = await import('./mcp-sign-ins.ts');
   const onOffer = createMcpNotes(options.folder, options);
-  return { settings, mcp: await openMcp(settings, { ...options, onOffer }) };
+  const vaultOf = openSignIns(options, await signInLocks(loaded, options, foundation));
+  return {
+    settings,
+    mcp: await openMcp(settings, { ...options, onOffer, vaultOf }),
+    signIn: mcpSignInPage(loaded, vaultOf, options),
+  };
 }
 
 /** Which events of other processes each role receives. */

@@ -160,6 +160,29 @@ const ToolNames = section(
   },
 );
 
+const OAuth = z
+  .strictObject({
+    clientId: NonEmpty.optional().describe(
+      'What Parley is registered as; without it Parley registers itself.',
+    ),
+    clientSecret: NonEmpty.optional().describe('The secret of that registration, if it has one.'),
+    clientMetadataUrl: z
+      .url({ protocol: /^https$/, error: 'a web address that begins with https://' })
+      .optional()
+      .describe('Where a document describes Parley to servers that know it by its address.'),
+    scope: NonEmpty.optional().describe(
+      'The rights to ask for, with spaces between them; without it those that the server names.',
+    ),
+    authorizationServer: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe('The address of who lets people in, where that is in a private network.'),
+  })
+  .optional()
+  .describe(
+    'How Parley signs in where the server asks for it. A person does it on the page, under Status; nothing of this has to be set.',
+  );
+
 const Server = z
   .strictObject({
     command: NonEmpty.optional().describe(
@@ -176,6 +199,7 @@ const Server = z
       .optional()
       .describe('Of a server that is spoken to over HTTP, instead of a program.'),
     headers: z.record(NonEmpty, z.string()).default({}).describe('Sent with every request to it.'),
+    oauth: OAuth,
     tools: ToolNames,
     audience: choice(
       ['owner', 'everyone'],

@@ -24,6 +24,10 @@ async function main(): Promise<void> {
     clock: Date.now,
     reload: () => location.reload(),
   });
+  // Back from signing in at a tool server: the view that began it brings the answer to the gateway.
+  if (location.search.includes('state=')) {
+    history.replaceState(null, '', `/#/status/${encodeURIComponent(location.search)}`);
+  }
   const route = signal(routeOf(location.hash));
   const trouble = signal<string | null>(null);
   const enter = async (): Promise<void> => {

@@ -1,12 +1,15 @@
 import type { GatewayStatus } from '@parley/gateway/api';
 import type { VNode } from 'preact';
-import { useContext } from 'preact/hooks';
+import { useContext, useEffect } from 'preact/hooks';
 import { AgentsHere } from './agents.tsx';
-import { useData } from './ui/data.tsx';
+import { ask, type Outcome, post } from './gateway.ts';
+import { hrefOf, type Route } from './route.ts';
+import { useData, useWork, type Work } from './ui/data.tsx';
 import { amount, counted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { Section, Show } from './ui/widgets.tsx';
+import { ActionButton, OutcomeNote, Section, Show } from './ui/widgets.tsx';
 import { money } from './usage/figures.ts';
+import { Who } from './who.ts';
 
 /** The page asks again this often, in ms. */
 const AGAIN_MS = 10_000;
@@ -18,16 +21,30 @@ const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
 };
 
 /** Whether it works, and the figures of a day: nothing that was said, and by nobody (D10). */
-export function StatusView(): VNode {
+export function StatusView({ args }: Route): VNode {
   const status = useData<GatewayStatus>('/api/status', AGAIN_MS);
+  const work = useWork();
+  useEffect(() => {
+    const [answer] = args;
+    if (answer === undefined) return;
+    // It counts once: a reload must not send it again.
+    history.replaceState(null, '', hrefOf('status'));
+    work.run(() => endSignIn(answer));
+  }, []);
   return (
     <ColumnView name="status-view" title="Status">
-      <Show data={status}>{(report) => <Report {...report} />}</Show>
+      <OutcomeNote outcome={work.outcome} />
+      <Show data={status}>{(report) => <Report report={report} run={work.run} />}</Show>
     </ColumnView>
   );
 }
 
-function Report(report: GatewayStatus): VNode {
+interface ReportProps {
+  readonly report: GatewayStatus;
+  readonly run: Work['run'];
+}
+
+function Report({ report, run }: ReportProps): VNode {
   const { health, trouble, channels, turns, today, outbox, dead, plugins, mcp } = report;
   const letters = dead && dead.refused + dead.uncertain + dead.unanswered;
   const broken = [...plugins, ...mcp].filter(({ works }) => !works);
@@ -66,13 +83,46 @@ function Report(report: GatewayStatus): VNode {
       {broken.length > 0 && (
         <Section title="Plugins and tool servers that do not work">
           <ul>
-            {broken.map(({ line }) => (
-              <li key={line}>{line}</li>
+            {broken.map(({ line, signIn }) => (
+              <li key={line}>
+                {line} {signIn !== undefined && <SignIn server={signIn} run={run} />}
+              </li>
             ))}
           </ul>
         </Section>
       )}
     </>
+  );
+}
+
+/** Sends this browser to where an owner signs in at a tool server. */
+function SignIn({
+  server,
+  run,
+}: {
+  readonly server: string;
+  readonly run: Work['run'];
+}): VNode | null {
+  const isOwner = useContext(Who)?.role === 'owner';
+  const begin = async (): Promise<Outcome | undefined> => {
+    const answer = await ask<{ readonly url: string }>('/api/mcp/sign-in', { server });
+    if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+    location.assign(answer.value.url);
+    return undefined;
+  };
+  if (!isOwner) return null;
+  return <ActionButton label="Sign in" name={`Sign in at ${server}`} onPress={() => run(begin)} />;
+}
+
+/** `search`: what the address was sent back with. */
+function endSignIn(search: string): Promise<Outcome> {
+  const { error_description: errorDescription, ...answer } = Object.fromEntries(
+    new URLSearchParams(search),
+  );
+  return post<{ readonly text: string }>(
+    '/api/mcp/signed-in',
+    { ...answer, errorDescription },
+    ({ text }) => text,
   );
 }
 

@@ -13,6 +13,7 @@ import type { CronPage } from './cron-routes.ts';
 import type { OpenApprovals } from './decision-routes.ts';
 import type { LogPage } from './diagnosis-routes.ts';
 import type { HookPage } from './hook-routes.ts';
+import type { McpSignInPage } from './mcp-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
 import { networkOf } from './sender.ts';
 import type { SettingsPage } from './settings-routes.ts';
@@ -298,6 +299,8 @@ export interface ApiServices extends AgentServices {
   readonly approvals?: OpenApprovals;
   /** Where `/api/channels` changes the settings; without it groups cannot be allowed there. */
   readonly channelSettings?: ChannelSettings | undefined;
+  /** Signing in at MCP servers; without any there are no such routes. */
+  readonly mcpSignIn?: McpSignInPage | undefined;
   /** What weakens the guards of this installation (U05). */
   readonly audit?: () => Promise<AuditReport>;
   readonly logs?: () => Promise<LogPage>;

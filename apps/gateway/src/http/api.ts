@@ -32,6 +32,8 @@ export interface PluginLine {
   /** False: it, or a part of it, does not work. */
   readonly works: boolean;
   readonly line: string;
+  /** The name of an MCP server that an owner has to sign in at. */
+  readonly signIn?: string;
 }
 
 /** What `/api/status` returns besides the channels. */

@@ -28,6 +28,7 @@ import { addDiagnosisRoutes } from './diagnosis-routes.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { hookApi } from './hook-routes.ts';
+import { mcpRoutes } from './mcp-routes.ts';
 import { addOpenRoutes, FACET_PATH } from './open-routes.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
 import { peopleRoutes, whoAmI } from './people-routes.ts';
@@ -173,12 +174,13 @@ function addGuard(
 /** What changes how the agent and the gateway work. */
 function addOwnerRoutes(
   app: Hono<AppEnv>,
-  { setup, workspace, settings, restart, restore }: ApiServices,
+  { setup, workspace, settings, mcpSignIn, restart, restore }: ApiServices,
 ): void {
   if (setup !== undefined) app.route('/api/setup', setupRoutes(setup));
   if (workspace !== undefined)
     app.route('/api/workspace', workspaceRoutes(ownService('workspace')));
   if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
+  if (mcpSignIn !== undefined) app.route('/api/mcp', mcpRoutes(mcpSignIn));
   if (restart !== undefined) app.route('/api/restart', restartRoutes(restart));
   if (restore !== undefined) app.route('/api/restore', restoreRoutes(restore));
 }

@@ -71,7 +71,7 @@ export async function openStillParley(
   const foundation = await openFoundation(all, chosen, opened);
   // Before agents take what they need of it.
   mortal(foundation.shared.store, pass);
-  const servers = await openServers(chosen, all);
+  const servers = await openServers(chosen, all, foundation);
   opened.defer(() => servers.mcp.close());
   const parts = await openParts(all, plugged, foundation, servers);
   const { store } = parts.shared;

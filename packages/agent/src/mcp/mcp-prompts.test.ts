@@ -16,7 +16,9 @@ const UP: McpServerView = {
   state: { kind: 'connected' },
   tools: [],
   prompts: [GREET],
+  hasResources: false,
   refused: [],
+  changed: [],
 };
 const DOWN: McpServerView = { ...UP, state: { kind: 'connecting' }, prompts: [] };
 

@@ -1,4 +1,3 @@
-import { recordingLogger } from '@parley/core';
 import type { McpServerView, McpTool } from '@parley/tools/mcp';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -15,15 +14,30 @@ function tool(name: string, change: Partial<McpTool> = {}): McpTool {
 }
 
 function viewOf(...tools: readonly McpTool[]): McpServerView {
-  return { name: 's', state: { kind: 'connected' }, tools, prompts: [], refused: [] };
+  return {
+    name: 's',
+    state: { kind: 'connected' },
+    tools,
+    prompts: [],
+    hasResources: false,
+    refused: [],
+    changed: [],
+  };
 }
+
+const RESOURCES = {
+  resources: async () => '- file:///a.md A note',
+  resource: async (_server: string, uri: string) => ({ text: `content of ${uri}`, failed: false }),
+};
 
 /** A registry over one server whose view can be changed. */
 function stage(first: McpServerView, call?: McpToolDeps['servers']['call'], rules = RULES) {
   let views = [first];
-  const { log, lines } = recordingLogger();
   const said = call ?? (async (_server, name) => ({ text: name, failed: false }));
-  const live = mcpTools({ servers: { views: () => views, call: said }, rules: { s: rules }, log });
+  const live = mcpTools({
+    servers: { ...RESOURCES, views: () => views, call: said },
+    rules: { s: rules },
+  });
   const problems: string[] = [];
   const onProblem = ({ tool: name, code }: { tool: string; code: string }) =>
     void problems.push(`${name} ${code}`);
@@ -31,7 +45,7 @@ function stage(first: McpServerView, call?: McpToolDeps['servers']['call'], rule
   const show = (view: McpServerView): void => {
     views = [view];
   };
-  return { registry, live, problems, lines, show };
+  return { registry, live, problems, show };
 }
 
 let scene: ToolScene | undefined;
@@ -62,6 +76,32 @@ describe('[G03] the names of a server’s tools', () => {
         );
       }),
     );
+  });
+});
+
+describe('[G03] the resources of a server', () => {
+  const withResources = (...tools: readonly McpTool[]) => ({
+    ...viewOf(...tools),
+    hasResources: true,
+  });
+  const named = (view: McpServerView, rules?: McpRules) =>
+    stage(view, undefined, rules).registry.for(OWNER).names;
+
+  it('are one tool that lists and reads, in addition to those of the server', async () => {
+    const [, found] = stage(withResources(tool('a'))).live()[0]?.tools ?? [];
+    scene = await openToolScene();
+    if (found === undefined) throw new Error('it is there');
+    expect(await scene.use(found, {})).toEqual({ text: '- file:///a.md A note' });
+    expect(await scene.use(found, { uri: 'x:y' })).toEqual({ text: 'content of x:y' });
+    expect(found).toMatchObject({ foreign: true, effect: 'read', approval: 'never' });
+  });
+
+  it('get another name where the server has a tool of that name, and can be blocked', () => {
+    expect(named(withResources())).toEqual(['s_resources']);
+    expect(named(withResources(tool('resources')))).toEqual(['s_resources', 's_mcp_resources']);
+    const blocked: McpRules = { ...RULES, tools: { block: ['resources'] } };
+    expect(named(withResources(), blocked)).toEqual([]);
+    expect(named(viewOf())).toEqual([]);
   });
 });
 
@@ -112,13 +152,6 @@ describe('[G03] tools that come and go', () => {
     const rules = { ...RULES, tools: { allow: ['a', 'b'], block: ['b'] } };
     const view = viewOf(tool('a'), tool('b'), tool('c'));
     expect(stage(view, undefined, rules).registry.for(OWNER).names).toEqual(['s_a']);
-  });
-
-  it('that cannot be checked are left out and logged', () => {
-    const odd = tool('odd', { schema: { type: 'object', properties: { a: { type: 'odd' } } } });
-    const { registry, lines } = stage(viewOf(odd, tool('fine')));
-    expect(registry.for(OWNER).names).toEqual(['s_fine']);
-    expect(lines).toHaveLength(1);
   });
 });
 

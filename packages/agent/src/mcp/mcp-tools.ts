@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { type Logger, reasonOf } from '@parley/core';
+import { reasonOf } from '@parley/core';
 import type { McpError, McpServers, McpServerView, McpTool } from '@parley/tools/mcp';
 import { z } from 'zod';
 import { withTimeLimit } from '../time.ts';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { AddedTools } from '../tools/tool-registry.ts';
+import { RESOURCES, resourceTool } from './mcp-resources.ts';
 
 export interface McpToolDeps {
-  readonly servers: Pick<McpServers, 'views' | 'call'>;
+  readonly servers: Pick<McpServers, 'views' | 'call' | 'resources' | 'resource'>;
   readonly rules: McpRulesByServer;
-  readonly log: Logger;
 }
 
 /**
@@ -28,7 +28,10 @@ export function mcpTools(deps: McpToolDeps): () => readonly AddedTools[] {
   };
 }
 
-function toolsOfServer(deps: McpToolDeps, { name: server, tools }: McpServerView): AddedTools {
+function toolsOfServer(
+  deps: McpToolDeps,
+  { name: server, tools, hasResources }: McpServerView,
+): AddedTools {
   const from = `the MCP server ${server}`;
   const rules = deps.rules[server];
   if (rules === undefined) return { from, tools: [] };
@@ -37,16 +40,16 @@ function toolsOfServer(deps: McpToolDeps, { name: server, tools }: McpServerView
     tools.map(({ name }) => name),
   );
   const { allow, block } = rules.tools;
-  const wanted = tools.filter(
-    ({ name }) => (allow === undefined || allow.includes(name)) && !block.includes(name),
-  );
-  return {
-    from,
-    tools: wanted.flatMap((tool) => {
-      const name = names.get(tool.name) ?? tool.name;
-      return toolOf(deps, { server, rules, tool, name }) ?? [];
-    }),
-  };
+  const isWanted = (name: string) =>
+    (allow === undefined || allow.includes(name)) && !block.includes(name);
+  const made = tools
+    .filter(({ name }) => isWanted(name))
+    .map((tool) => toolOf(deps, { server, rules, tool, name: names.get(tool.name) ?? tool.name }));
+  if (!hasResources || !isWanted(RESOURCES)) return { from, tools: made };
+  const taken = new Set(names.values());
+  const own = `${server}_${RESOURCES}`;
+  const name = taken.has(own) ? `${server}_mcp_${RESOURCES}` : own;
+  return { from, tools: [...made, resourceTool({ ...deps, server, rules, name })] };
 }
 
 interface Offered {
@@ -56,11 +59,9 @@ interface Offered {
   readonly name: string;
 }
 
-/** Null where its arguments cannot be checked: then it is not offered. */
-function toolOf(deps: McpToolDeps, offered: Offered): Tool | null {
+function toolOf(deps: McpToolDeps, offered: Offered): Tool {
   const { server, rules, tool, name } = offered;
-  const input = schemaOf(deps, offered);
-  if (input === null) return null;
+  const input = inputOf(tool);
   const effect = tool.readOnly ? 'read' : 'external';
   return {
     name,
@@ -75,15 +76,16 @@ function toolOf(deps: McpToolDeps, offered: Offered): Tool | null {
   };
 }
 
-function schemaOf({ log }: McpToolDeps, { server, tool }: Offered): z.ZodType<Arguments> | null {
-  try {
-    const schema = z.fromJSONSchema({ ...tool.schema });
-    return schema.pipe(z.record(z.string(), z.unknown()));
-  } catch (error) {
-    const facts = { server, tool: tool.name, reason: reasonOf(error) };
-    log.warn(facts, 'MCP server: a tool was left out, because its arguments cannot be checked');
-    return null;
-  }
+/** Arguments with alternatives are offered inside one property; a model that leaves it out means the same. */
+function inputOf({ schema, shape }: McpTool): z.ZodType<Arguments> {
+  const fitting = z.fromJSONSchema({ ...schema }).pipe(z.record(z.string(), z.unknown()));
+  const wrappedIn = shape?.wrappedIn;
+  if (wrappedIn === undefined) return fitting;
+  const wrap = (given: unknown) =>
+    typeof given === 'object' && given !== null && !(wrappedIn in given)
+      ? { [wrappedIn]: given }
+      : given;
+  return z.preprocess(wrap, fitting);
 }
 
 type Arguments = Record<string, unknown>;

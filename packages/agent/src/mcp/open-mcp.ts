@@ -1,5 +1,5 @@
 import type { ContextSource } from '@parley/prompt';
-import type { McpPeer, McpServersDeps, McpServerView } from '@parley/tools/mcp';
+import type { McpPeer, McpServersDeps, McpServerView, OAuthSettings } from '@parley/tools/mcp';
 import type { AddedTools } from '../tools/tool-registry.ts';
 import { mcpSource } from './mcp-prompts.ts';
 import { type McpRules, mcpTools } from './mcp-tools.ts';
@@ -11,11 +11,14 @@ export interface McpServerSettings extends McpRules {
   readonly cwd?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly oauth?: OAuthSettings | undefined;
 }
 
 export interface McpLine {
   readonly works: boolean;
   readonly line: string;
+  /** The name of a server that a person has to sign in at. */
+  readonly signIn?: string;
 }
 
 export interface AgentMcp {
@@ -47,27 +50,39 @@ export async function openMcp(
   const { log } = deps;
   return {
     sources: [mcpSource({ servers, rules: settings, log })],
-    tools: mcpTools({ servers, rules: settings, log }),
+    tools: mcpTools({ servers, rules: settings }),
     lines: () => servers.views().map(lineOf),
     close: () => servers.close(),
   };
 }
 
-function peerOf({ command, args, env, cwd, url, headers }: McpServerSettings): McpPeer {
-  if (url !== undefined) return { kind: 'http', url, headers };
+function peerOf({ command, args, env, cwd, url, headers, oauth }: McpServerSettings): McpPeer {
+  if (url !== undefined) return { kind: 'http', url, headers, oauth };
   return { kind: 'stdio', command: command ?? '', args, env, cwd };
 }
 
-function lineOf({ name, state, tools, prompts }: McpServerView): McpLine {
+function lineOf({ name, state, tools, prompts, refused }: McpServerView): McpLine {
   switch (state.kind) {
     case 'connected': {
       const line = `${name}: connected, ${tools.length} tools, ${prompts.length} prompts`;
-      return { works: true, line };
+      return { works: true, line: refused.length === 0 ? line : `${line}; ${leftOut(refused)}` };
     }
     case 'waiting':
+      if (state.needsSignIn) {
+        return { works: false, line: `${name}: not connected – ${state.reason}`, signIn: name };
+      }
       return { works: false, line: `${name}: not connected, tried again soon – ${state.reason}` };
     case 'connecting':
     case 'closed':
       return { works: false, line: `${name}: ${state.kind}` };
   }
+}
+
+/** More are in the log. */
+const MAX_NAMED = 3;
+
+function leftOut(refused: McpServerView['refused']): string {
+  const named = refused.slice(0, MAX_NAMED).map(({ what, reason }) => `${what} (${reason})`);
+  const more = refused.length - MAX_NAMED;
+  return `left out: ${named.join(', ')}${more > 0 ? `, and ${more} more: see the log` : ''}`;
 }

@@ -122,7 +122,7 @@ function addTools(
   for (const { from, tools } of all) {
     for (const tool of tools) {
       const holder = entries.get(tool.name)?.from;
-      const entry = holder === undefined ? entryOf(tool) : clash(holder);
+      const entry = holder === undefined ? entryOf(tool) : clash(tool, holder);
       if ('code' in entry) onProblem?.({ ...entry, tool: tool.name, from });
       else entries.set(tool.name, { ...entry, from });
     }
@@ -131,8 +131,18 @@ function addTools(
 
 type Fault = Pick<ToolProblem, 'code' | 'message'>;
 
-function clash(holder: string): Fault {
-  const message = `There is a tool of this name already, from ${holder}. Give it another name.`;
+/** What an operator of an MCP server can do about a tool; the author of a plugin changes its code instead. */
+const BLOCK = 'or add it to “tools.block” of the server';
+
+function isOfServer({ tier }: Tool): boolean {
+  return tier === 'external-mcp';
+}
+
+function clash(tool: Tool, holder: string): Fault {
+  const remedy = isOfServer(tool)
+    ? `Give the server another name in the settings, ${BLOCK}.`
+    : 'Give it another name.';
+  const message = `There is a tool of this name already, from ${holder}. ${remedy}`;
   return { code: 'tool-clash', message };
 }
 
@@ -147,14 +157,18 @@ function entryOf(tool: Tool): Entry | Fault {
       schema: { $schema: _dialect, ...inputSchema },
     } = describeInput(tool.input);
     if (inputSchema.type !== 'object') {
-      return { code: 'tool-schema', message: 'Its input must be an object: use z.object.' };
+      const message = isOfServer(tool)
+        ? `The server does not describe its arguments as an object. Update the server, ${BLOCK}.`
+        : 'Its input must be an object: use z.object.';
+      return { code: 'tool-schema', message };
     }
     const { summary, hint } = tool;
     const description = hint === undefined ? summary : `${summary} ${hint}`;
     return { tool, offered: { name: tool.name, description, inputSchema }, size };
   } catch (error) {
     // Not every zod check exists in JSON Schema, a plugin may bring no schema at all, and some could take for ever.
-    const message = `Its input cannot be described to a model or checked: ${reasonOf(error)}`;
+    const what = `Its input cannot be described to a model or checked: ${reasonOf(error)}`;
+    const message = isOfServer(tool) ? `${what}. Update the server, ${BLOCK}.` : what;
     return { code: 'tool-schema', message };
   }
 }

@@ -1,6 +1,8 @@
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { type CleanSchema, cleanLine, cleanLines, cleanSchema } from './clean.ts';
+import { cleanLine } from './clean.ts';
+import { type Block, blockOf, ownValue, textsOf } from './schema/json-block.ts';
+import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offer-schema.ts';
 
 /** A tool of a server, cleaned: nothing of it can be mistaken for text of Parley. */
 export interface McpTool {
@@ -10,6 +12,8 @@ export interface McpTool {
   readonly description: string;
   /** Of its arguments, always an object. */
   readonly schema: CleanSchema;
+  /** How the arguments that a model gives become those of the server; absent where they are the same. */
+  readonly shape?: ArgumentShape;
   /** The server says that it changes nothing. It may lie. */
   readonly readOnly: boolean;
 }
@@ -28,8 +32,8 @@ export interface McpPrompt {
   readonly arguments: readonly McpPromptArgument[];
 }
 
-/** Something a server offers that cannot be used, and why. */
-interface McpRefused {
+/** Something a server offers that is not used, or not all of it, and why. */
+export interface McpRemark {
   readonly what: string;
   readonly reason: string;
 }
@@ -38,212 +42,185 @@ interface McpRefused {
 export interface McpCatalogue {
   readonly tools: readonly McpTool[];
   readonly prompts: readonly McpPrompt[];
-  readonly refused: readonly McpRefused[];
+  /** It has resources, which are listed when they are asked for. */
+  readonly hasResources: boolean;
+  /** Left out. */
+  readonly refused: readonly McpRemark[];
+  /** Taken, but changed. */
+  readonly changed: readonly McpRemark[];
 }
 
 /** Of a server that is not connected. */
-export const NOTHING: McpCatalogue = { tools: [], prompts: [], refused: [] };
+export const NOTHING: McpCatalogue = {
+  tools: [],
+  prompts: [],
+  hasResources: false,
+  refused: [],
+  changed: [],
+};
+
+/** What a server answered when it was asked for one kind of thing. */
+export interface Listed {
+  readonly items: readonly unknown[];
+  /** Why not all of it is here; null where it is. */
+  readonly problem: string | null;
+}
 
 /** Tools and prompts of one server that are taken; a model is lost among more. */
-const MOST = 128;
-const LONGEST_NAME = 200;
+const MAX_ENTRIES = 128;
+const MAX_NAME = 200;
 /** Of the schemas of all tools of a server together, in characters: making their checks takes the event loop. */
 const MAX_SCHEMA_TEXT = 200_000;
 /** Of a description, in characters. */
-const LONGEST = 1_000;
+const MAX_DESCRIPTION = 1_000;
+const MAX_PROMPT_ARGUMENTS = 20;
 
-const Name = z.string().min(1).max(LONGEST_NAME);
-const Tool = z.object({
-  name: Name,
-  description: z.string().catch(''),
-  inputSchema: z.unknown().optional(),
-  annotations: z.object({ readOnlyHint: z.boolean().catch(false) }).catch({ readOnlyHint: false }),
-});
-const Prompt = z.object({
-  name: Name,
-  description: z.string().catch(''),
-  arguments: z
-    .array(
-      z.object({ name: z.string().regex(/^[\w-]{1,64}$/), required: z.boolean().catch(false) }),
-    )
-    .max(20)
-    .default([]),
-});
+/** One entry as it is taken, with what was changed about it. */
+interface Taken<Entry> {
+  readonly entry: Entry;
+  readonly remarks: readonly string[];
+}
 
-/** What a server has said, one entry at a time: invalid ones are left out and reported. */
-export function readCatalogue(
-  tools: readonly unknown[],
-  prompts: readonly unknown[],
-): McpCatalogue {
-  const refused: McpRefused[] = [];
-  let schemaText = 0;
+/** What a server has said, one entry at a time: an invalid one is left out by name, and no other with it. */
+export function readCatalogue(tools: Listed, prompts: Listed, hasResources = false): McpCatalogue {
+  const refused: McpRemark[] = [];
+  const changed: McpRemark[] = [];
   const read = <Entry extends { readonly name: string }>(
-    said: readonly unknown[],
+    { items, problem }: Listed,
     kind: string,
-    make: (entry: unknown) => Entry,
+    take: (said: Block) => Taken<Entry>,
   ): readonly Entry[] => {
+    if (problem !== null) refused.push({ what: `its ${kind}s`, reason: problem });
     const found = new Map<string, Entry>();
-    for (const entry of said.slice(0, MOST)) {
+    for (const [nth, said] of items.slice(0, MAX_ENTRIES).entries()) {
+      const what = `${kind} ${nameOf(said, nth)}`;
       try {
-        const made = make(entry);
-        if (found.has(made.name)) throw new Error('there are two of this name');
-        found.set(made.name, made);
+        const { entry, remarks } = take(entryOf(said));
+        if (found.has(entry.name)) throw new Error('there is another of this name before it');
+        found.set(entry.name, entry);
+        for (const reason of remarks) changed.push({ what, reason });
       } catch (error) {
-        refused.push({ what: `${kind} ${nameOf(entry)}`, reason: refusalReason(error) });
+        refused.push({ what, reason: reasonOf(error) });
       }
     }
-    const more = said.length - MOST;
-    if (more > 0) refused.push({ what: `${more} more`, reason: `at most ${MOST} are taken` });
-    // In an order of ours: a server that shuffles must not cost the prompt its cache.
+    const more = items.length - MAX_ENTRIES;
+    const reason = `at most ${MAX_ENTRIES} are taken`;
+    if (more > 0) refused.push({ what: `${more} more ${kind}s`, reason });
+    // In an order of its own: a server that shuffles must not cost the prompt its cache.
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   };
+  const takeWithin = withinSize();
   return {
-    tools: read(tools, 'tool', (entry) => {
-      const tool = toolOf(entry);
-      const { length } = JSON.stringify(tool.schema);
-      if (schemaText + length > MAX_SCHEMA_TEXT) {
-        throw new Error('the descriptions of all arguments of this server are too large together');
-      }
-      schemaText += length;
-      return tool;
-    }),
-    prompts: read(prompts, 'prompt', promptOf),
+    tools: read(tools, 'tool', (said) => takeWithin(takeTool(said))),
+    prompts: read(prompts, 'prompt', takePrompt),
+    hasResources,
     refused,
+    changed,
   };
 }
 
-function toolOf(entry: unknown): McpTool {
-  const { name, description, inputSchema, annotations } = Tool.parse(entry);
-  return {
+/** Refuses tools whose schemas, with those before, are more than a server may have. */
+function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
+  let size = 0;
+  return (taken) => {
+    const { length } = JSON.stringify(taken.entry.schema);
+    if (size + length > MAX_SCHEMA_TEXT) {
+      throw new Error('the descriptions of all arguments of this server are too large together');
+    }
+    size += length;
+    return taken;
+  };
+}
+
+function entryOf(said: unknown): Block {
+  const entry = Array.isArray(said) ? undefined : blockOf(said);
+  if (entry === undefined) throw new Error('it is not a JSON object');
+  return entry;
+}
+
+function nameOf(said: unknown, nth: number): string {
+  const name = ownValue(blockOf(said) ?? {}, 'name');
+  if (typeof name === 'string' && name.trim() !== '') return cleanLine(name, 80);
+  return `number ${nth + 1}, without a name`;
+}
+
+function takeName({ name }: Block): string {
+  if (typeof name !== 'string' || name.trim() === '') {
+    throw new Error('it has no name, or one that is not a text');
+  }
+  if (name.length > MAX_NAME) {
+    throw new Error(`its name has ${name.length} characters; at most ${MAX_NAME} are taken`);
+  }
+  return name;
+}
+
+function takeTool(said: Block): Taken<McpTool> {
+  const name = takeName(said);
+  const { schema, shape, remark } = offerSchema(schemaIn(said));
+  assertCheckable(schema);
+  const { readOnlyHint } = blockOf(said.annotations) ?? {};
+  // Only the protocol's own word counts: a call without a question must not hang on a guess.
+  const readOnly = readOnlyHint === true;
+  const differs = Object.keys(shape).length > 0;
+  const entry = {
     name,
-    description: cleanLine(description, LONGEST),
-    schema: cleanSchema(inputSchema),
-    readOnly: annotations.readOnlyHint,
+    description: descriptionOf(said),
+    schema,
+    ...(differs && { shape }),
+    readOnly,
   };
+  return { entry, remarks: remark === null ? [] : [remark] };
 }
 
-function promptOf(entry: unknown): McpPrompt {
-  const { name, description, arguments: args } = Prompt.parse(entry);
-  return { name, description: cleanLine(description, LONGEST), arguments: args };
+/** Servers that pass on the tools of a model's API keep its word for the schema. */
+function schemaIn(said: Block): unknown {
+  const [found] = ['inputSchema', 'input_schema', 'parameters'].flatMap((key) =>
+    ownValue(said, key) === undefined ? [] : [said[key]],
+  );
+  return found;
 }
 
-function nameOf(entry: unknown): string {
-  const { name } = z.object({ name: z.string() }).safeParse(entry).data ?? {
-    name: 'without a name',
-  };
-  return cleanLine(name, 80);
-}
-
-function refusalReason(error: unknown): string {
-  return error instanceof z.ZodError ? 'it is not as the protocol says' : reasonOf(error);
-}
-
-const Filled = z.object({
-  messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.unknown() })),
-});
-
-/** The messages of a filled-in prompt as one text, with their roles where it matters. */
-export function promptText(said: unknown): string {
-  const { messages } = Filled.parse(said);
-  const parts = messages.map(({ role, content }) => {
-    const { text } = resultText({ content: [content] });
-    return role === 'user' ? text : `(As an example of an answer:) ${text}`;
-  });
-  return cleanLines(parts.join('\n\n'));
-}
-
-/** The result of a call, as text. `failed`: the server says that it did not work. */
-export interface McpResult {
-  readonly text: string;
-  readonly failed: boolean;
-  readonly files?: readonly McpFile[];
-}
-
-/** A picture, a recording or another file of a result. */
-export interface McpFile {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly bytes: Uint8Array;
-}
-
-const Part = z.union([
-  z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({
-    type: z.enum(['image', 'audio']),
-    mimeType: z.string().catch(''),
-    data: z.base64().catch(''),
-  }),
-  z.object({
-    type: z.literal('resource'),
-    resource: z.object({
-      uri: z.string(),
-      mimeType: z.string().catch(''),
-      blob: z.base64(),
-    }),
-  }),
-  z.object({
-    type: z.literal('resource'),
-    resource: z.object({ uri: z.string(), text: z.string() }),
-  }),
-  z.object({ type: z.literal('resource_link'), uri: z.string(), name: z.string().catch('') }),
-  z.object({ type: z.string() }),
-]);
-type Part = z.infer<typeof Part>;
-
-const Result = z.object({
-  content: z.array(z.unknown()).catch([]),
-  structuredContent: z.unknown().optional(),
-  isError: z.boolean().catch(false),
-});
-
-/** What a model can be shown of a result; the length is bounded by the caller. */
-export function resultText(said: unknown): McpResult {
-  const { content, structuredContent, isError } = Result.parse(said);
-  const parts = content.map((part) => {
-    const read = Part.safeParse(part);
-    return read.success ? partText(read.data) : '[A part that cannot be read.]';
-  });
-  // Well-behaved servers say the same twice, as text and as values.
-  if (parts.length === 0 && structuredContent !== undefined) {
-    parts.push(JSON.stringify(structuredContent));
+function assertCheckable(schema: CleanSchema): void {
+  try {
+    z.fromJSONSchema({ ...schema });
+  } catch (error) {
+    throw new Error(`its arguments cannot be checked: ${reasonOf(error)}`);
   }
-  const files = filesIn(content);
-  const text = cleanLines(parts.join('\n'));
-  return { text, failed: isError, ...(files.length > 0 && { files }) };
 }
 
-/** More of one result are left out. */
-const MOST_FILES = 10;
-
-function filesIn(content: readonly unknown[]): readonly McpFile[] {
-  return content
-    .flatMap((one, nth) => {
-      const part = Part.safeParse(one).data;
-      if (part === undefined) return [];
-      if ('data' in part && part.data !== '') {
-        return [fileOf(`${part.type}-${nth + 1}`, part.mimeType, part.data)];
-      }
-      if (!('resource' in part && 'blob' in part.resource)) return [];
-      const { uri, mimeType, blob } = part.resource;
-      return [fileOf(cleanLine(uri.split('/').at(-1) ?? '', 200) || 'file', mimeType, blob)];
-    })
-    .slice(0, MOST_FILES);
+/** The description, or the title where there is none; paragraphs may come as a list. */
+function descriptionOf(said: Block): string {
+  const { annotations, description, title } = said;
+  const words = textsOf(description).join(' ').trim();
+  const titles = [...textsOf(title), ...textsOf(blockOf(annotations)?.title)];
+  return cleanLine(words === '' ? (titles[0] ?? '') : words, MAX_DESCRIPTION);
 }
 
-function fileOf(name: string, mimeType: string, base64: string): McpFile {
-  const type = cleanLine(mimeType, 100) || 'application/octet-stream';
-  const extension = name.includes('.') ? '' : `.${type.split('/').at(-1)?.split(/[+;]/)[0]}`;
-  return { name: `${name}${extension}`, mimeType: type, bytes: Buffer.from(base64, 'base64') };
-}
-
-function partText(part: Part): string {
-  if ('text' in part) return part.text;
-  if ('resource' in part) {
-    const { resource } = part;
-    const uri = cleanLine(resource.uri, 500);
-    return 'text' in resource ? `[${uri}]\n${resource.text}` : `[${uri}: not shown]`;
+function takePrompt(said: Block): Taken<McpPrompt> {
+  const name = takeName(said);
+  const all = argumentsOf(said.arguments);
+  const fine: McpPromptArgument[] = [];
+  const remarks: string[] = [];
+  for (const argument of all) {
+    const required = argument.required === true;
+    const { name: own } = argument;
+    if (typeof own === 'string' && /^[\w-]{1,64}$/.test(own)) {
+      if (fine.length < MAX_PROMPT_ARGUMENTS) fine.push({ name: own, required });
+      else if (required) throw new Error(`it needs more than ${MAX_PROMPT_ARGUMENTS} arguments`);
+    } else if (required) {
+      throw new Error('an argument that it needs has a name that cannot be typed');
+    } else remarks.push(`it is used without an argument whose name cannot be typed`);
   }
-  if ('uri' in part) return `[Link: ${cleanLine(`${part.name} ${part.uri}`, 500)}]`;
-  if ('mimeType' in part) return `[${part.type} (${cleanLine(part.mimeType, 80)}): not shown]`;
-  return `[${cleanLine(part.type, 80)}: not shown]`;
+  const unused = all.length - fine.length - remarks.length;
+  if (unused > 0) remarks.push(`it is used without ${unused} of its ${all.length} arguments`);
+  return { entry: { name, description: descriptionOf(said), arguments: fine }, remarks };
+}
+
+/** A list of arguments, or an object with one entry for each. */
+function argumentsOf(said: unknown): readonly Block[] {
+  if (Array.isArray(said)) {
+    return said.map((one) => (typeof one === 'string' ? { name: one } : (blockOf(one) ?? {})));
+  }
+  const named = Object.entries(blockOf(said) ?? {});
+  return named.map(([name, one]) => ({ name, ...blockOf(one) }));
 }

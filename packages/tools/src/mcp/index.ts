@@ -1,5 +1,18 @@
+export type { McpServerView } from './board.ts';
 export type { McpPrompt, McpTool } from './catalogue.ts';
-export { McpError } from './connect.ts';
-export type { McpServerView } from './servers.ts';
+export { McpError } from './errors.ts';
+export {
+  beginSignIn,
+  finishSignIn,
+  type SignInAnswer,
+  SignInError,
+  type SignInServer,
+} from './oauth/authorize.ts';
+export {
+  type OAuthSettings,
+  SignInState,
+  type SignInVault,
+  secretsIn,
+} from './oauth/sign-in-state.ts';
+export type { McpPeer } from './peer.ts';
 export { type McpServers, type McpServersDeps, openMcpServers } from './servers.ts';
-export type { McpPeer } from './transport.ts';

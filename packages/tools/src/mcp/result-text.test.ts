@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resultText } from './catalogue.ts';
+import { resultText } from './results.ts';
 
 const DATA = Buffer.from('pixels').toString('base64');
 
@@ -14,7 +14,7 @@ describe('the result of an MCP call', () => {
       ],
     });
     expect(found.text).toBe(
-      'Here.\n[image (image/png): not shown]\n[demo://a/plan.pdf: not shown]\n[audio (audio/ogg;codecs=opus): not shown]',
+      'Here.\n[image (image/png): not shown]\n[demo://a/plan.pdf: not shown]\n[audio (audio/ogg;codecs=opus): it cannot be read]',
     );
     const bytes = Buffer.from('pixels');
     expect(found.files).toEqual([

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { recordingLogger, systemTime } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type McpServers, type McpServerView, openMcpServers } from './servers.ts';
-import type { McpPeer } from './transport.ts';
+import type { McpServerView } from './board.ts';
+import type { McpPeer } from './peer.ts';
+import { type McpServers, openMcpServers } from './servers.ts';
 
 const HOSTILE = fileURLToPath(new URL('./testing/hostile-server.ts', import.meta.url));
 
@@ -144,12 +145,9 @@ describe('[G03] a server that does what no server should', () => {
     await expect.poll(() => view().state.kind).toBe('connected');
   });
 
-  it('answers in no known shape', async () => {
+  it('answers in no known shape: what it said is kept', async () => {
     const { call } = await connected();
-    await expect(call('shapeless')).rejects.toMatchObject({
-      code: 'mcp-answer',
-      message: 'its answer is not as the protocol says',
-    });
+    expect(await call('shapeless')).toEqual({ text: 'nothing of the kind', failed: false });
   });
 
   it('hides control characters in what it says', async () => {
@@ -185,14 +183,53 @@ describe('[G03] a server that does what no server should', () => {
     expect(logged.join().length).toBeLessThan(2_000);
   });
 
+  it('gives the same page again and again, and is asked twice', async () => {
+    const { noted, logged, view } = await connected('circle');
+    expect(noted().filter((line) => line === 'listed')).toHaveLength(2);
+    expect(view().tools.length).toBeGreaterThan(10);
+    expect(logged.join()).toContain('its tools: it repeats a page of its list');
+  });
+
+  it('refuses to list one kind of thing: the other kind stays', async () => {
+    const one = await connected('no-prompts');
+    expect(toolNames(one)).toContain('picky');
+    expect(one.view().refused).toEqual([{ what: 'its prompts', reason: 'the list is broken' }]);
+  });
+
+  it('says nothing of its abilities, and is asked for its tools', async () => {
+    expect(toolNames(await connected('humble'))).toContain('picky');
+  });
+
+  it('ends at a question that it does not know, and is started once more without it', async () => {
+    const one = await connected('touchy');
+    expect(toolNames(one)).toContain('picky');
+    expect(one.noted().filter((line) => line === 'left')).toHaveLength(1);
+    expect(one.logged).toEqual([]);
+  });
+
+  it('greets with a version that nobody knows, colors and a mark before its lines', async () => {
+    const one = await connected('odd-hello');
+    expect(await one.call('writes')).toEqual({ text: 'written', failed: false });
+  });
+
   it('describes arguments without measure: what can be understood is taken, the rest is reported', async () => {
     const one = await connected('bombs');
-    expect(toolNames(one)).toEqual(['chatty', 'deep', 'good', 'loop', 'slow']);
-    expect(one.logged).toHaveLength(1);
+    expect(toolNames(one)).toEqual([
+      'chatty',
+      'deep',
+      'good',
+      'laughs',
+      'loop',
+      'none',
+      'odd',
+      'slow',
+    ]);
+    expect(one.logged).toHaveLength(2);
+    expect(one.logged[1]).toContain('tool laughs: the description of its arguments is too large');
     const left = [...(one.logged[0] ?? '').matchAll(/"tool (\w{1,6})[\w…]*: /g)].map(
       ([, name]) => name,
     );
-    expect(left).toEqual(['good', 'text', 'none', 'odd', 'wide', 'laughs', 'xxxxxx']);
+    expect(left).toEqual(['good', 'text', 'wide', 'xxxxxx']);
     const size = JSON.stringify(one.view()).length;
     expect(size).toBeLessThan(5_000);
     expect(JSON.stringify(one.view())).not.toContain('pattern');
@@ -255,7 +292,12 @@ describe('[G03] a server that does what no server should', () => {
 
 describe('[G03] a server that cannot be started', () => {
   it.each([
-    ['a program that is not there', 'no-such-program', [], 'there is no program no-such-program'],
+    [
+      'a program that is not there',
+      'no-such-program',
+      [],
+      'there is no program no-such-program; install it, or correct “command”',
+    ],
     [
       'one that ends at once',
       'sh',

@@ -2,12 +2,12 @@ import { measureSchema } from '@parley/core';
 import { HOSTILE_SCHEMAS, SLOW_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readCatalogue } from './catalogue.ts';
-import { type CleanSchema, cleanSchema } from './clean.ts';
+import { readCatalogue } from '../catalogue.ts';
+import { type CleanSchema, offerSchema } from './offer-schema.ts';
 
 function cleaned(schema: unknown): CleanSchema | null {
   try {
-    return cleanSchema(schema);
+    return offerSchema(schema).schema;
   } catch {
     return null; // Too large: the tool is left out.
   }
@@ -30,7 +30,10 @@ describe('the schema of a tool of a server', () => {
     );
     const inputSchema = { type: 'object', properties };
     const offered = Array.from({ length: 128 }, (_, nth) => ({ name: `t${nth}`, inputSchema }));
-    const { tools, refused } = readCatalogue(offered, []);
+    const { tools, refused } = readCatalogue(
+      { items: offered, problem: null },
+      { items: [], problem: null },
+    );
     expect(JSON.stringify(tools.map(({ schema }) => schema)).length).toBeLessThan(210_000);
     expect(refused.map(({ reason }) => reason)).toContain(
       'the descriptions of all arguments of this server are too large together',
@@ -39,7 +42,7 @@ describe('the schema of a tool of a server', () => {
 
   it('[G03] names each type once', () => {
     const a = { type: ['object', 'null', 'object'] };
-    expect(cleanSchema({ properties: { a } })).toEqual({
+    expect(offerSchema({ properties: { a } }).schema).toEqual({
       type: 'object',
       properties: { a: { type: ['object', 'null'] } },
     });

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { McpSignInPage } from '@parley/gateway';
+import {
+  beginSignIn,
+  finishSignIn,
+  type SignInServer,
+  SignInState,
+  type SignInVault,
+  secretsIn,
+} from '@parley/tools/mcp';
+import { localLock, type WorkspaceLock } from '@parley/workspace';
+import type { DataFolder } from './data-folder.ts';
+import type { Foundation } from './open-parts.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
+import type { LoadedSettings } from './settings.ts';
+
+type Options = Pick<StartOptions, 'folder' | 'clock' | 'monotonic' | 'random'> &
+  Pick<OpenLog, 'log' | 'secrets'>;
+
+/** The locks of this process, by the name of the server. */
+export type SignInLocks = ReadonlyMap<string, WorkspaceLock>;
+
+/**
+ * One lock for each server: renewing a token uses it up, so no two may do it at once. Where processes share a database, it is
+ * a lease among all of them.
+ */
+export async function signInLocks(
+  settings: LoadedSettings['settings'],
+  { clock, monotonic, random, log }: Options,
+  { shared: { store }, processId: owner }: Pick<Foundation, 'shared' | 'processId'>,
+): Promise<SignInLocks> {
+  const names = Object.keys(settings.mcp);
+  if (settings.store.url === undefined) return new Map(names.map((name) => [name, localLock()]));
+  const { sharedLock } = await import('./shared-lock.ts');
+  const around = { leases: store.leases, owner, clock, monotonic, random, log };
+  return new Map(
+    names.map((name) => [name, sharedLock({ ...around, name: `mcp-sign-in:${name}` })]),
+  );
+}
+
+/**
+ * Keeps sign-ins at MCP servers in `secrets/` of the data folder, which only its owner can read and no backup holds. All
+ * that is read or written is removed from logs and answers from then on.
+ */
+export function openSignIns(
+  { folder, secrets }: Pick<Options, 'folder' | 'secrets'>,
+  locks: SignInLocks,
+): (server: string) => SignInVault {
+  return (server) => {
+    const lock = locks.get(server) ?? localLock();
+    const known = (state: SignInState): SignInState => {
+      secrets.add(secretsIn(state));
+      return state;
+    };
+    const read = async (): Promise<SignInState | null> => {
+      const state = readState(fileOf(folder, server));
+      return state === null ? null : known(state);
+    };
+    return {
+      read,
+      update: (work) =>
+        lock.hold(async () => {
+          const { next, result } = await work(await read());
+          writeState(folder, server, known(next));
+          return result;
+        }),
+    };
+  };
+}
+
+function fileOf({ path }: Pick<DataFolder, 'path'>, server: string): string {
+  return join(path, 'secrets', `mcp-${server}.json`);
+}
+
+/** Null where there is none, or one that cannot be read: then a person signs in again. */
+function readState(file: string): SignInState | null {
+  try {
+    return SignInState.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Replaced as a whole: a reader never sees half of it. */
+function writeState(folder: Pick<DataFolder, 'path'>, server: string, state: SignInState): void {
+  const file = fileOf(folder, server);
+  mkdirSync(join(folder.path, 'secrets'), { recursive: true, mode: 0o700 });
+  const unfinished = `${file}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(unfinished, JSON.stringify(state), { mode: 0o600, flush: true });
+  chmodSync(unfinished, 0o600);
+  renameSync(unfinished, file);
+}
+
+/** Signing in at MCP servers from the page. */
+export function mcpSignInPage(
+  { mcp }: Pick<LoadedSettings['settings'], 'mcp'>,
+  vaultOf: (server: string) => SignInVault,
+  { clock }: Pick<Options, 'clock'>,
+): McpSignInPage {
+  const servers = Object.entries(mcp).flatMap(([name, { url, oauth = {} }]): SignInServer[] =>
+    url === undefined ? [] : [{ name, url, oauth, vault: vaultOf(name) }],
+  );
+  const newState = () => randomBytes(24).toString('base64url');
+  return {
+    async begin(name, round) {
+      const server = servers.find((one) => one.name === name);
+      if (server === undefined) return null;
+      return await beginSignIn(server, round, { clock, newState });
+    },
+    finish: (answer, session) => finishSignIn(servers, answer, session, { clock }),
+  };
+}

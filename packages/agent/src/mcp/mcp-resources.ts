@@ -1,0 +1,48 @@
+import type { McpServers } from '@parley/tools/mcp';
+import { z } from 'zod';
+import { withTimeLimit } from '../time.ts';
+import { defineTool, failure, type Tool } from '../tools/tool.ts';
+import type { McpRules } from './mcp-tools.ts';
+
+/** By this name the settings allow or block it, as if it were a tool of the server. */
+export const RESOURCES = 'resources';
+
+interface ResourceToolDeps {
+  readonly servers: Pick<McpServers, 'resources' | 'resource'>;
+  readonly server: string;
+  readonly rules: McpRules;
+  readonly name: string;
+}
+
+/** Lists and reads the resources of one server (G03): what a model does not ask for costs no tokens. */
+export function resourceTool({ servers, server, rules, name }: ResourceToolDeps): Tool {
+  const tool = defineTool({
+    name,
+    summary: `Lists the resources of ${server}, such as files and records, or reads one.`,
+    hint: 'Without uri it lists what there is.',
+    tier: 'external-mcp',
+    effect: 'read',
+    audience: rules.audience,
+    approval: rules.approval ?? 'never',
+    input: z.object({
+      uri: z
+        .string()
+        .trim()
+        .max(2_000)
+        .optional()
+        .describe('The address of the resource, as it is listed.'),
+    }),
+    async run({ uri }, { signal }) {
+      const limits = { ms: rules.timeoutMs, stop: signal };
+      if (uri === undefined || uri === '') {
+        const text = await withTimeLimit(limits, (limited) => servers.resources(server, limited));
+        return { text: text === '' ? 'It has none now.' : text };
+      }
+      const { failed, ...found } = await withTimeLimit(limits, (limited) =>
+        servers.resource(server, uri, limited),
+      );
+      return failed ? failure(found.text) : found;
+    },
+  });
+  return { ...tool, foreign: true };
+}

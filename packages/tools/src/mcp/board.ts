@@ -1,0 +1,70 @@
+import type { Logger } from '@parley/core';
+import { type McpCatalogue, type McpRemark, NOTHING } from './catalogue.ts';
+
+/** How one server is doing. */
+export type McpState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'connected' }
+  | {
+      readonly kind: 'waiting';
+      readonly reason: string;
+      readonly nextAttemptAt: number;
+      /** It is not tried again before a person has signed in. */
+      readonly needsSignIn?: true;
+    }
+  | { readonly kind: 'closed' };
+
+/** A server, how it is doing, and what it offers now: nothing unless it is connected. */
+export interface McpServerView extends McpCatalogue {
+  readonly name: string;
+  readonly state: McpState;
+}
+
+/** Of what is left out or changed; a server must not fill the log. */
+const MAX_LOGGED = 20;
+
+/** How one server is doing, "connecting" at first; logs and reports changes, not attempts. */
+export function createBoard(
+  name: string,
+  log: Logger,
+  onOffer?: (server: string, tools: McpCatalogue['tools']) => void,
+) {
+  let view: McpServerView = { name, state: { kind: 'connecting' }, ...NOTHING };
+  let reported = '';
+  const show = (state: McpState, offer: McpCatalogue = NOTHING): boolean => {
+    const next: McpServerView = { name, state, ...offer };
+    const isNew = JSON.stringify(next) !== JSON.stringify(view);
+    if (isNew) view = next;
+    return isNew;
+  };
+  const report = (remarks: readonly McpRemark[], message: string): void => {
+    if (remarks.length === 0) return;
+    const left = remarks.slice(0, MAX_LOGGED).map(({ what, reason }) => `${what}: ${reason}`);
+    log.warn({ server: name, total: remarks.length, left }, message);
+  };
+  return {
+    /** The same object as long as nothing has changed. */
+    view: () => view,
+    connected(offer: McpCatalogue): void {
+      if (!show({ kind: 'connected' }, offer)) return;
+      reported = '';
+      const { tools, prompts, refused, changed } = offer;
+      onOffer?.(name, tools);
+      const facts = { server: name, tools: tools.length, prompts: prompts.length };
+      log.info(facts, 'MCP server: connected');
+      report(refused, 'MCP server: some of what it offers was left out');
+      report(changed, 'MCP server: some of what it offers was taken with changes');
+    },
+    /** `wait` in ms from `now`. */
+    waiting(why: { reason: string; needsSignIn: boolean }, now: number, wait: number): void {
+      const { reason, needsSignIn } = why;
+      const signIn = needsSignIn && { needsSignIn };
+      show({ kind: 'waiting', reason, nextAttemptAt: now + wait, ...signIn });
+      const facts = { server: name, reason, retryInMs: wait };
+      if (reason === reported) log.debug(facts, 'MCP server: still not there');
+      else log.warn(facts, 'MCP server: not connected; its tools are gone until it is');
+      reported = reason;
+    },
+    closed: () => void show({ kind: 'closed' }),
+  };
+}

@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { recordingLogger, systemTime } from '@parley/core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type McpServers, openMcpServers } from './servers.ts';
+
+/** A request of the protocol, as a server receives it. */
+interface Asked {
+  readonly id?: number | string | undefined;
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly session: string | undefined;
+}
+
+type Respond = (asked: Asked, response: ServerResponse, request: IncomingMessage) => void;
+
+let started: Server[] = [];
+let servers: McpServers | undefined;
+afterEach(async () => {
+  await servers?.close();
+  for (const server of started) {
+    server.closeAllConnections();
+    server.close();
+  }
+  started = [];
+});
+
+/** Starts a server by hand and Parley's side of it. */
+async function scene(respond: Respond) {
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString('utf8');
+    const message = body === '' ? { method: request.method ?? '' } : JSON.parse(body);
+    asked.push(message.method);
+    const session = request.headers['mcp-session-id']?.toString();
+    respond({ ...message, session }, response, request);
+  }).listen(0, '127.0.0.1');
+  started.push(server);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const url = `http://127.0.0.1:${address.port}/mcp`;
+  const { log, lines } = recordingLogger();
+  const opened = openMcpServers([{ name: 's', peer: { kind: 'http', url, headers: {} } }], {
+    ...{ env: {}, ...systemTime, random: () => 0, log },
+  });
+  servers = opened;
+  const view = () => opened.views()[0];
+  return {
+    asked,
+    lines,
+    view,
+    url,
+    count: (method: string) => asked.filter((one) => one === method).length,
+    connected: () => expect.poll(() => view()?.state.kind).toBe('connected'),
+    reason: () => expect.poll(() => JSON.stringify(view()?.state)),
+    call: (tool: string) => opened.call('s', tool, {}, AbortSignal.timeout(20_000)),
+  };
+}
+
+function json(response: ServerResponse, id: unknown, result: unknown, headers = {}): void {
+  response.writeHead(200, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+}
+
+function refuse(response: ServerResponse, status: number, text = ''): void {
+  response.writeHead(status, { 'content-type': 'text/plain' }).end(text);
+}
+
+const TOOLS = {
+  tools: [{ name: 'echo', description: 'Echoes.', inputSchema: { type: 'object' } }],
+};
+
+/** A server of the kind before July 2026 that does all right. */
+const usual: Respond = ({ id, method, params }, response) => {
+  if (id === undefined) return refuse(response, method === 'GET' ? 405 : 202);
+  if (method === 'initialize') {
+    const { protocolVersion } = params ?? {};
+    return json(response, id, { protocolVersion, capabilities: { tools: {} }, serverInfo: {} });
+  }
+  if (method === 'tools/list') return json(response, id, TOOLS);
+  if (method === 'tools/call')
+    return json(response, id, { content: [{ type: 'text', text: 'hi' }] });
+  return refuse(response, 400, 'unknown method');
+};
+
+describe('[G03] a server over HTTP with its own dialect', () => {
+  it.each<readonly [string, Respond]>([
+    ['has no stream to listen to', usual],
+    [
+      'answers the request for a stream with an error of its own',
+      (asked, response, request) =>
+        asked.method === 'GET' ? refuse(response, 500) : usual(asked, response, request),
+    ],
+    [
+      'fails at the question for its version',
+      (asked, response, request) =>
+        asked.method === 'server/discover'
+          ? refuse(response, 500)
+          : usual(asked, response, request),
+    ],
+    [
+      'never answers the question for its version',
+      (asked, response, request) =>
+        asked.method === 'server/discover' ? undefined : usual(asked, response, request),
+    ],
+    [
+      'sends events without the type of events',
+      ({ id, ...asked }, response, request) => {
+        if (asked.method !== 'tools/list') return usual({ id, ...asked }, response, request);
+        response.writeHead(200);
+        response.end(`event: message\ndata: ${JSON.stringify({ id, result: TOOLS })}\n\n`);
+      },
+    ],
+  ])('is used where it %s', async (_what, respond) => {
+    const { connected, call } = await scene(respond);
+    await connected();
+    expect(await call('echo')).toEqual({ text: 'hi', failed: false });
+  });
+
+  it('is spoken to in the version of July 2026 where it has it', async () => {
+    const { connected, call, count } = await scene(({ id, method }, response) => {
+      const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+      if (method === 'server/discover') {
+        const supportedVersions = ['2026-07-28'];
+        return json(response, id, { ...whole, supportedVersions, capabilities: { tools: {} } });
+      }
+      // A result without its kind is not what that version says, and is read all the same.
+      if (method === 'tools/list') return json(response, id, { ...TOOLS });
+      return json(response, id, { content: [{ type: 'text', text: 'new' }] });
+    });
+    await connected();
+    expect(await call('echo')).toEqual({ text: 'new', failed: false });
+    expect(count('initialize')).toBe(0);
+  });
+
+  it('asks a person something during a call: the call is refused, and the connection stays', async () => {
+    const { connected, call, view } = await scene(({ id, method }, response) => {
+      const supportedVersions = ['2026-07-28'];
+      const question = {
+        mode: 'form',
+        message: 'Who?',
+        requestedSchema: { type: 'object', properties: {} },
+      };
+      const inputRequests = { who: { method: 'elicitation/create', params: question } };
+      const results: Readonly<Record<string, object>> = {
+        'server/discover': { supportedVersions, capabilities: { tools: {} } },
+        'tools/list': TOOLS,
+        'tools/call': { resultType: 'input_required', inputRequests },
+      };
+      const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+      json(response, id, { ...whole, ...results[method] });
+    });
+    await connected();
+    await expect(call('echo')).rejects.toMatchObject({
+      code: 'mcp-refused',
+      message: 'it asks a person something during the call, which is not possible here',
+    });
+    expect(view()?.state.kind).toBe('connected');
+  });
+
+  it('ends its sessions: a call begins a new one and is made once', async () => {
+    let sessions = 0;
+    const made: string[] = [];
+    const { connected, call, count } = await scene((asked, response, request) => {
+      const { id, method, session } = asked;
+      if (method === 'initialize') {
+        sessions += 1;
+        const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: {} };
+        return json(response, id, result, { 'mcp-session-id': `session ${sessions}` });
+      }
+      // What is asked without a session, or in an old one, is not done.
+      if (id !== undefined && session !== `session ${sessions}`) return refuse(response, 404);
+      if (method === 'tools/call') made.push(session ?? '');
+      usual(asked, response, request);
+    });
+    await connected();
+    expect(await call('echo')).toEqual({ text: 'hi', failed: false });
+    sessions = 7;
+    expect(await call('echo')).toEqual({ text: 'hi', failed: false });
+    expect(made).toEqual(['session 1', 'session 8']);
+    expect(count('initialize')).toBe(2);
+  });
+
+  it('speaks over the two connections of 2024', async () => {
+    let stream: ServerResponse | undefined;
+    const { connected, call } = await scene((asked, response, request) => {
+      if (asked.method === 'GET') {
+        stream = response;
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        return void response.write('event: endpoint\ndata: /messages?id=1\n\n');
+      }
+      if (request.url === '/mcp') return refuse(response, 405);
+      response.writeHead(202).end();
+      const { id, method } = asked;
+      if (id === undefined) return;
+      const result =
+        method === 'tools/list'
+          ? TOOLS
+          : method === 'initialize'
+            ? { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: {} }
+            : { content: [{ type: 'text', text: 'old' }] };
+      stream?.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+    });
+    await connected();
+    expect(await call('echo')).toEqual({ text: 'old', failed: false });
+  });
+});
+
+describe('[G03] the operator of a server over HTTP is told', () => {
+  it.each<readonly [string, Respond, string]>([
+    [
+      'of a key that is refused',
+      (_asked, response) => refuse(response, 401),
+      'it refuses access (HTTP 401); put a valid key into “headers”',
+    ],
+    [
+      'of a wrong path',
+      (_asked, response) => refuse(response, 404),
+      'no MCP server answers at its address (HTTP 404); correct “url”',
+    ],
+    [
+      'of a fault of the server',
+      (_asked, response) => refuse(response, 503),
+      'it has a fault of its own (HTTP 503); see its log',
+    ],
+    [
+      'of a web page',
+      (_asked, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+      'it answered with a web page and not with the protocol; correct “url”',
+    ],
+    [
+      'of an address that leads elsewhere',
+      (_asked, response) => response.writeHead(301, { location: 'https://elsewhere.test/' }).end(),
+      'it redirects to another address, which is not followed; put the final address into “url”',
+    ],
+  ])('%s', async (_what, respond, words) => {
+    const { reason } = await scene(respond);
+    await reason().toContain(words);
+  });
+
+  it('of an address where nothing listens', async () => {
+    const { url } = await scene(usual);
+    const [server] = started;
+    server?.closeAllConnections();
+    server?.close();
+    if (server !== undefined) await once(server, 'close');
+    await servers?.close();
+    servers = openMcpServers([{ name: 's', peer: { kind: 'http', url, headers: {} } }], {
+      ...{ env: {}, ...systemTime, random: () => 0, log: recordingLogger().log },
+    });
+    await expect
+      .poll(() => JSON.stringify(servers?.views()[0]?.state))
+      .toContain('nothing listens at its address; start it, or correct “url”');
+  });
+});

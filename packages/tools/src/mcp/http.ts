@@ -1,0 +1,99 @@
+import type { FetchLike, Transport } from '@modelcontextprotocol/client';
+import type { Clock } from '@parley/core';
+import { type ClientOptions, connectionOf, type McpConnection, openClient } from './client.ts';
+import { isNetworkFault, SESSION_ENDED, signInIn, statusOf } from './errors.ts';
+import { bearerFor } from './oauth/bearer.ts';
+import type { SignInVault } from './oauth/sign-in-state.ts';
+import type { McpPeer } from './peer.ts';
+import { createMessageReader } from './read-message.ts';
+import { readableFetch } from './readable-fetch.ts';
+
+type HttpPeer = Extract<McpPeer, { kind: 'http' }>;
+interface HttpOptions extends Omit<ClientOptions, 'opening'> {
+  readonly clock: Clock;
+  /** Where the sign-in at this server is kept; without it there is none. */
+  readonly vault?: SignInVault | undefined;
+}
+
+/**
+ * How a server over HTTP may want to be talked to, newest first: as since July 2026, by `initialize`, or over the
+ * two connections of 2024.
+ */
+const WAYS = ['discover', 'initialize', 'sse'] as const;
+type Way = (typeof WAYS)[number];
+
+/** Connects in the newest way that the server takes; rejects with why the usual way failed. */
+export async function overHttp(peer: HttpPeer, options: HttpOptions): Promise<McpConnection> {
+  const failures = new Map<Way, unknown>();
+  for (const way of WAYS) {
+    try {
+      return await openOneWay(peer, options, way);
+    } catch (error) {
+      failures.set(way, error);
+      if (options.signal.aborted || isFinal(way, error)) break;
+    }
+  }
+  throw failures.get('initialize') ?? failures.get('discover');
+}
+
+/** Whether the other ways would fail just the same. */
+function isFinal(way: Way, error: unknown): boolean {
+  const status = statusOf(error);
+  if (signInIn(error) !== undefined) return true;
+  if (isNetworkFault(error) || status === 401 || status === 403) return true;
+  return way === 'initialize' && status !== null && status >= 500;
+}
+
+async function openOneWay(peer: HttpPeer, options: HttpOptions, way: Way): Promise<McpConnection> {
+  const lost = Promise.withResolvers<string>();
+  let isSessionLost = false;
+  const fetch = readableFetch(globalThis.fetch, {
+    reader: createMessageReader(),
+    onSessionLost: () => {
+      isSessionLost = true;
+      lost.resolve(SESSION_ENDED);
+    },
+  });
+  const transport = await transportFor(peer, way, fetch, options);
+  const opening = way === 'discover' ? 'discover' : 'initialize';
+  try {
+    const client = await openClient(transport, { ...options, opening });
+    return connectionOf({
+      client,
+      ended: lost.promise,
+      isSessionLost: () => isSessionLost,
+      close: async () => {
+        if ('terminateSession' in transport && !isSessionLost)
+          await transport.terminateSession().catch(() => {});
+        await client.close();
+      },
+    });
+  } catch (error) {
+    await transport.close().catch(() => {});
+    throw error;
+  }
+}
+
+type HttpTransport = Transport | (Transport & { terminateSession(): Promise<void> });
+
+async function transportFor(
+  { url, headers, oauth = {} }: HttpPeer,
+  way: Way,
+  fetch: FetchLike,
+  { vault, clock }: Pick<HttpOptions, 'vault' | 'clock'>,
+): Promise<HttpTransport> {
+  const { SSEClientTransport, StreamableHTTPClientTransport } = await import(
+    '@modelcontextprotocol/client'
+  );
+  const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  const signsIn = vault !== undefined && !hasKey;
+  const given = {
+    requestInit: { headers: { ...headers } },
+    fetch,
+    ...(signsIn && { authProvider: bearerFor({ url, oauth, vault, clock }) }),
+  };
+  const address = new URL(url);
+  return way === 'sse'
+    ? new SSEClientTransport(address, given)
+    : new StreamableHTTPClientTransport(address, given);
+}

@@ -1,0 +1,94 @@
+import type { AuthProvider } from '@modelcontextprotocol/client';
+import { type Clock, reasonOf } from '@parley/core';
+import { SignInNeededError } from '../errors.ts';
+import { guardedFetch } from './guarded-fetch.ts';
+import {
+  type OAuthSettings,
+  type SignInState,
+  type SignInTokens,
+  type SignInVault,
+  stateFor,
+  tokensFrom,
+} from './sign-in-state.ts';
+
+interface BearerDeps {
+  readonly url: string;
+  readonly oauth: OAuthSettings;
+  readonly vault: SignInVault;
+  readonly clock: Clock;
+}
+
+/** A token is renewed this long before its end. In ms. */
+const EARLY_MS = 30_000;
+
+/**
+ * Gives the requests of one connection their token, and renews it: before its end, and when the server refuses it.
+ * Renewing is done by one process at a time; the others find the new token. Throws SignInNeededError where only a
+ * person can go on.
+ */
+export function bearerFor(deps: BearerDeps): AuthProvider {
+  const { url, vault, clock } = deps;
+  let used: string | undefined;
+  const renew = (challenge?: SignInState['challenge']) =>
+    vault.update(async (kept) => {
+      const now = stateFor(url, kept);
+      const { tokens } = now;
+      const asked = challenge === undefined ? now : { ...now, challenge };
+      // Another request, or another process, has renewed it in the meantime.
+      if (tokens !== undefined && tokens.access !== used) return { next: asked, result: 'renewed' };
+      const renewed = tokens === undefined ? null : await renewTokens(deps, now, tokens);
+      const { tokens: _old, ...rest } = asked;
+      if (renewed === null) return { next: rest, result: 'sign-in' };
+      return { next: { ...rest, tokens: renewed }, result: 'renewed' };
+    });
+  const current = async () => stateFor(url, await vault.read()).tokens;
+  return {
+    async token() {
+      let tokens = await current();
+      used = tokens?.access;
+      const isOver = tokens?.expiresAt !== undefined && tokens.expiresAt - EARLY_MS < clock();
+      if (isOver && tokens?.refresh !== undefined) {
+        await renew();
+        tokens = await current();
+      }
+      used = tokens?.access;
+      return used;
+    },
+    async onUnauthorized({ response }) {
+      const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client');
+      const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+      const challenge = {
+        ...(resourceMetadataUrl !== undefined && { metadataUrl: resourceMetadataUrl.href }),
+        ...(scope !== undefined && { scope }),
+      };
+      if ((await renew(challenge)) === 'sign-in') throw new SignInNeededError();
+    },
+  };
+}
+
+/** Null where the server wants a person to sign in again. Throws where it may work later. */
+async function renewTokens(
+  { url, oauth, clock }: BearerDeps,
+  { client, discovery }: SignInState,
+  tokens: SignInTokens,
+): Promise<SignInTokens | null> {
+  const { refresh, issuer } = tokens;
+  if (refresh === undefined || client === undefined || discovery === undefined) return null;
+  const { authorizationServerMetadata: metadata, resourceMetadata } = discovery;
+  const resource = resourceMetadata?.resource;
+  const { refreshAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
+  const trusted = oauth.authorizationServer === undefined ? [] : [oauth.authorizationServer];
+  try {
+    const given = await refreshAuthorization(discovery.authorizationServerUrl, {
+      ...(metadata !== undefined && { metadata }),
+      clientInformation: client.information,
+      refreshToken: refresh,
+      resource: resource ?? url,
+      fetchFn: guardedFetch(url, trusted),
+    });
+    return tokensFrom({ ...given, ...(issuer !== undefined && { issuer }) }, clock(), tokens);
+  } catch (error) {
+    if (error instanceof OAuthError && error.code !== 'server_error') return null;
+    throw new Error(`its token could not be renewed: ${reasonOf(error)}`, { cause: error });
+  }
+}

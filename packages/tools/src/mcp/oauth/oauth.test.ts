@@ -1,0 +1,226 @@
+import { recordingLogger, systemTime } from '@parley/core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type McpServers, openMcpServers } from '../servers.ts';
+import { type GuardedServer, startGuardedServer } from '../testing/guarded-server.ts';
+import { beginSignIn, finishSignIn, type SignInAnswer } from './authorize.ts';
+import { SignInState, type SignInVault } from './sign-in-state.ts';
+
+let guarded: GuardedServer;
+let opened: McpServers[] = [];
+beforeEach(async () => {
+  guarded = await startGuardedServer();
+});
+afterEach(async () => {
+  await Promise.all(opened.map((servers) => servers.close()));
+  opened = [];
+  guarded.close();
+});
+
+/** A vault in memory, through JSON as in a file; one update after the other. */
+function memoryVault(): SignInVault & { readonly kept: () => SignInState | null } {
+  let text = 'null';
+  let last: Promise<unknown> = Promise.resolve();
+  const kept = () => SignInState.nullable().parse(JSON.parse(text));
+  return {
+    kept,
+    read: async () => kept(),
+    update(work) {
+      const made = last.then(async () => {
+        const { next, result } = await work(kept());
+        text = JSON.stringify(next);
+        return result;
+      });
+      last = made.catch(() => {});
+      return made;
+    },
+  };
+}
+
+const REDIRECT = 'http://127.0.0.1:8420/';
+
+function scene(vault = memoryVault()) {
+  let now = systemTime.clock();
+  let states = 0;
+  const clock = () => now;
+  const server = { name: 's', url: guarded.url, oauth: {}, vault };
+  const deps = { clock, newState: () => `state ${++states}` };
+  /** As one process does. */
+  const connect = () => {
+    const { log, lines } = recordingLogger();
+    const servers = openMcpServers(
+      [{ name: 's', peer: { kind: 'http', url: guarded.url, headers: {} } }],
+      { ...systemTime, env: {}, clock, random: () => 0, log, vaultOf: () => vault },
+    );
+    opened.push(servers);
+    const state = () => servers.views()[0]?.state;
+    return {
+      lines,
+      state,
+      connected: () => expect.poll(() => state()?.kind, { timeout: 10_000 }).toBe('connected'),
+      needsSignIn: () => expect.poll(() => state()).toMatchObject({ needsSignIn: true }),
+      call: () => servers.call('s', 'look', {}, AbortSignal.timeout(10_000)),
+    };
+  };
+  const begin = (session = 'mine', redirectUrl = REDIRECT) =>
+    beginSignIn(server, { redirectUrl, session }, deps);
+  const finish = (answer: SignInAnswer, session = 'mine') =>
+    finishSignIn([server], answer, session, deps);
+  const agree = async (page: string): Promise<SignInAnswer> => {
+    const { searchParams } = await guarded.agree(page);
+    return { state: '', ...Object.fromEntries(searchParams) };
+  };
+  return {
+    ...{ vault, connect, begin, finish, agree },
+    signIn: async () => finish(await agree(await begin())),
+    later: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+const SEEN = { text: 'Seen.', failed: false };
+
+describe('[G03] a server that asks for a sign-in', () => {
+  it('says so, waits for a person, and is used once that person has signed in', async () => {
+    const { connect, begin, finish, agree, vault } = scene();
+    const { needsSignIn, connected, call, state } = connect();
+    await needsSignIn();
+    expect(JSON.stringify(state())).toContain('presses “Sign in” on the page');
+    await expect(call()).rejects.toMatchObject({ code: 'mcp-not-connected' });
+    const page = new URL(await begin());
+    const asked = Object.fromEntries(page.searchParams);
+    expect(asked).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      redirect_uri: REDIRECT,
+      resource: guarded.url,
+      scope: 'tools',
+      state: 'state 1',
+    });
+    expect(await finish(await agree(page.href))).toBe('s');
+    await connected();
+    expect(await call()).toEqual(SEEN);
+    expect(vault.kept()?.pending).toBeUndefined();
+  });
+
+  it('ends an access token: it is renewed, and the call is made once', async () => {
+    const { connect, signIn } = scene();
+    await signIn();
+    const { connected, call } = connect();
+    await connected();
+    guarded.expire();
+    expect(await call()).toEqual(SEEN);
+    expect(guarded.grants).toEqual(['code', 'refresh']);
+    expect(guarded.calls()).toBe(1);
+  });
+
+  it('names an end of its token: it is renewed before that', async () => {
+    const { connect, signIn, later } = scene();
+    guarded.lifetime(100);
+    await signIn();
+    const { connected, call } = connect();
+    await connected();
+    later(80_000);
+    expect(await call()).toEqual(SEEN);
+    expect(guarded.grants).toEqual(['code', 'refresh']);
+  });
+
+  it('takes a refresh token once: of two processes one renews, and both go on', async () => {
+    const { connect, signIn } = scene();
+    await signIn();
+    const processes = [connect(), connect()];
+    for (const { connected } of processes) await connected();
+    for (let round = 1; round <= 3; round += 1) {
+      guarded.expire();
+      expect(await Promise.all(processes.map(({ call }) => call()))).toEqual([SEEN, SEEN]);
+      expect(guarded.grants).toHaveLength(1 + round);
+    }
+    expect(guarded.reused()).toBe(0);
+  });
+
+  it('withdraws all tokens: it needs a sign-in again, and works after it', async () => {
+    const { connect, signIn, vault } = scene();
+    await signIn();
+    const { connected, needsSignIn, call } = connect();
+    await connected();
+    guarded.revoke();
+    await expect(call()).rejects.toMatchObject({ code: 'mcp-sign-in' });
+    await needsSignIn();
+    expect(vault.kept()?.tokens).toBeUndefined();
+    await signIn();
+    await connected();
+    expect(await call()).toEqual(SEEN);
+    // It knows Parley already.
+    expect(guarded.registrations()).toBe(1);
+  });
+
+  it('is told of Parley again where the browser comes back to another address', async () => {
+    const { begin } = scene();
+    await begin();
+    await begin('mine', 'http://localhost:8420/');
+    expect(guarded.registrations()).toBe(2);
+  });
+
+  it('shows no token in what is logged', async () => {
+    const { connect, signIn, vault } = scene();
+    await signIn();
+    const { connected, call, lines } = connect();
+    await connected();
+    guarded.revoke();
+    await call().catch(() => undefined);
+    const { access = '', refresh = '' } = vault.kept()?.tokens ?? {};
+    expect(lines.join('\n')).not.toMatch(/access-|refresh-|code-/);
+    expect([access, refresh]).toEqual(['', '']);
+  });
+});
+
+describe('[G03] what comes back from a sign-in', () => {
+  it.each<readonly [string, (answer: SignInAnswer) => SignInAnswer, string, RegExp]>([
+    ['with another state', (answer) => ({ ...answer, state: 'x' }), 'mine', /not known/],
+    ['by another session', (answer) => answer, 'theirs', /another browser/],
+    [
+      'from another issuer',
+      (answer) => ({ ...answer, iss: 'https://evil.test' }),
+      'mine',
+      /issuer/i,
+    ],
+    ['with a made-up code', (answer) => ({ ...answer, code: 'x' }), 'mine', /did not let you in/],
+    [
+      'without a code',
+      ({ state }) => ({ state, error: 'access_denied', errorDescription: 'No.' }),
+      'mine',
+      /access_denied: No\./,
+    ],
+  ])('is refused %s', async (_what, change, session, words) => {
+    const { begin, finish, agree, vault } = scene();
+    const answer = change(await agree(await begin()));
+    await expect(finish(answer, session)).rejects.toThrow(words);
+    expect(vault.kept()?.tokens).toBeUndefined();
+  });
+
+  it('counts once, and for a quarter of an hour', async () => {
+    const { begin, finish, agree, later } = scene();
+    const answer = await agree(await begin());
+    await finish(answer);
+    await expect(finish(answer)).rejects.toThrow(/not known/);
+    const late = await agree(await begin());
+    later(16 * 60_000);
+    await expect(finish(late)).rejects.toThrow(/too long/);
+  });
+});
+
+describe('[G03] addresses that a server names', () => {
+  it.each([
+    'http://169.254.169.254/',
+    'http://10.0.0.1/',
+    'https://10.0.0.1/',
+    'https://[::ffff:7f00:1]/',
+    'https://metadata.internal/',
+    'http://example.org/',
+  ])('are not asked where they lead inside or are not safe: %s', async (address) => {
+    guarded.nameInstead(address);
+    const { begin, vault } = scene();
+    await expect(begin()).rejects.toThrow();
+    expect(vault.kept()).toBeNull();
+  });
+});

@@ -1,0 +1,109 @@
+import type {
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+} from '@modelcontextprotocol/client';
+import { z } from 'zod';
+
+const Tokens = z.object({
+  access: z.string().min(1),
+  refresh: z.string().optional(),
+  /** In ms; absent where the server does not say. */
+  expiresAt: z.number().optional(),
+  issuer: z.string().optional(),
+});
+
+/** As the library gave it to be kept. */
+const Client = z.custom<StoredOAuthClientInformation>(
+  (value) => z.looseObject({ client_id: z.string().min(1) }).safeParse(value).success,
+);
+const Discovery = z.custom<OAuthDiscoveryState>(
+  (value) => z.looseObject({ authorizationServerUrl: z.url() }).safeParse(value).success,
+);
+
+/** A sign-in that has begun: what comes back must fit it. */
+const Pending = z.object({
+  state: z.string(),
+  verifier: z.string(),
+  redirectUrl: z.string(),
+  /** Of the page; what comes back by another session is refused. */
+  session: z.string(),
+  expiresAt: z.number(),
+});
+
+/** Of the sign-in at one server; kept where secrets are. */
+export const SignInState = z.object({
+  /** The server that all of it is for. */
+  url: z.string(),
+  tokens: Tokens.optional(),
+  /** What the server asked for when it refused access. */
+  challenge: z
+    .object({ metadataUrl: z.string().optional(), scope: z.string().optional() })
+    .optional(),
+  /** What Parley is registered as, for redirects to this address. */
+  client: z.object({ information: Client, redirectUrl: z.string() }).optional(),
+  /** What the server says of who lets people in, as the library keeps it. */
+  discovery: Discovery.optional(),
+  pending: Pending.optional(),
+});
+export type SignInState = Readonly<z.infer<typeof SignInState>>;
+export type SignInTokens = z.infer<typeof Tokens>;
+
+/** Where the sign-in at one server is kept. Processes share it. */
+export interface SignInVault {
+  read(): Promise<SignInState | null>;
+  /** One at a time among all processes: no two may use the same refresh token. `next`: what is kept from then on. */
+  update<Result>(
+    work: (
+      now: SignInState | null,
+    ) => Promise<{ readonly next: SignInState; readonly result: Result }>,
+  ): Promise<Result>;
+}
+
+/** What the settings say of signing in at one server. */
+export interface OAuthSettings {
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  readonly clientMetadataUrl?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly authorizationServer?: string | undefined;
+}
+
+/** The state for this address: what is kept for another is of no use. */
+export function stateFor(url: string, kept: SignInState | null): SignInState {
+  return kept?.url === url ? kept : { url };
+}
+
+/** All that must never be shown. The state of a sign-in is not among it: the browser carries it. */
+export function secretsIn({ tokens, client, pending }: SignInState): readonly string[] {
+  return [
+    tokens?.access,
+    tokens?.refresh,
+    client?.information.client_secret,
+    pending?.verifier,
+  ].filter((one) => one !== undefined);
+}
+
+/** Tokens as the library gives them, for keeping. A refresh token that is not replaced stays. */
+export function tokensFrom(
+  given: {
+    readonly access_token: string;
+    readonly refresh_token?: string | undefined;
+    readonly expires_in?: number | undefined;
+    readonly issuer?: string | undefined;
+  },
+  now: number,
+  before?: SignInTokens,
+): SignInTokens {
+  const {
+    access_token: access,
+    refresh_token: refresh = before?.refresh,
+    expires_in: seconds,
+  } = given;
+  const issuer = given.issuer ?? before?.issuer;
+  return {
+    access,
+    ...(refresh !== undefined && { refresh }),
+    ...(seconds !== undefined && { expiresAt: now + seconds * 1_000 }),
+    ...(issuer !== undefined && { issuer }),
+  };
+}

@@ -1,0 +1,158 @@
+import { type Block, blockOf, ownValue } from './schema/json-block.ts';
+
+/** A message of the protocol as the client library takes it. */
+export type ReadableMessage =
+  | {
+      readonly jsonrpc: '2.0';
+      readonly id: string | number;
+      readonly method: string;
+      params?: Block;
+    }
+  | { readonly jsonrpc: '2.0'; readonly method: string; params?: Block }
+  | { readonly jsonrpc: '2.0'; readonly id: string | number; readonly result: Block }
+  | {
+      readonly jsonrpc: '2.0';
+      readonly id: string | number;
+      readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+    };
+
+/** Where the result of a request is kept as the server sent it: the library would refuse all of it for a detail. */
+export const AS_SENT = 'parley/as-sent';
+
+/** Lets what a server sends pass the library's strict reading. */
+export interface MessageReader {
+  /** Remembers what was asked, because a result says nothing of its kind. */
+  sent(message: unknown): void;
+  /** The messages in a value that was received: none where it is no message; several in a batch. */
+  read(value: unknown): readonly ReadableMessage[];
+}
+
+/** Requests whose answers are awaited; one that is never answered must not be remembered for ever. */
+const MAX_AWAITED = 1_000;
+/** JSON-RPC's code of an internal error, for errors without one. */
+const INTERNAL_ERROR = -32_603;
+
+export function createMessageReader(): MessageReader {
+  const awaited = new Map<string, string>();
+  const methodOf = (id: string | number): string | undefined => {
+    const method = awaited.get(String(id));
+    awaited.delete(String(id));
+    return method;
+  };
+  return {
+    sent(message) {
+      for (const one of Array.isArray(message) ? message : [message]) {
+        const { id, method } = blockOf(one) ?? {};
+        if (!isId(id) || typeof method !== 'string') continue;
+        awaited.set(String(id), method);
+        const [oldest] = awaited.keys();
+        if (awaited.size > MAX_AWAITED && oldest !== undefined) awaited.delete(oldest);
+      }
+    },
+    read(value) {
+      const all = Array.isArray(value) ? value : [value];
+      return all.flatMap((one) => readOne(one, methodOf) ?? []);
+    },
+  };
+}
+
+function isId(id: unknown): id is string | number {
+  return typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id));
+}
+
+/** Passes over fields that are not of the protocol. */
+function readOne(
+  value: unknown,
+  methodOf: (id: string | number) => string | undefined,
+): ReadableMessage | null {
+  const said = Array.isArray(value) ? undefined : blockOf(value);
+  if (said === undefined) return null;
+  const { id, method } = said;
+  if (typeof method === 'string') {
+    const params = blockOf(said.params);
+    const rest = params === undefined ? { method } : { method, params };
+    return isId(id) ? { jsonrpc: '2.0', id, ...rest } : { jsonrpc: '2.0', ...rest };
+  }
+  if (!isId(id)) return null;
+  const error = ownValue(said, 'error');
+  if (error !== undefined && error !== null && error !== false) {
+    return { jsonrpc: '2.0', id, error: readError(error) };
+  }
+  if (!Object.hasOwn(said, 'result')) return null;
+  return { jsonrpc: '2.0', id, result: readResult(methodOf(id), said.result) };
+}
+
+function readError(said: unknown): { code: number; message: string; data?: unknown } {
+  const error = blockOf(said);
+  if (error === undefined) return { code: INTERNAL_ERROR, message: String(said) };
+  const { code, message, data } = error;
+  const number = Number(code);
+  return {
+    code: Number.isInteger(number) && code !== null && code !== '' ? number : INTERNAL_ERROR,
+    message: typeof message === 'string' ? message : JSON.stringify(message ?? error),
+    ...(data !== undefined && { data }),
+  };
+}
+
+/** What the library wants to see in a result that Parley reads itself. */
+const EMPTY: Readonly<Record<string, Block>> = {
+  'tools/list': { tools: [] },
+  'prompts/list': { prompts: [] },
+  'resources/list': { resources: [] },
+  'resources/templates/list': { resourceTemplates: [] },
+  'resources/read': { contents: [] },
+  'tools/call': { content: [] },
+  'prompts/get': { messages: [] },
+};
+
+function readResult(method: string | undefined, said: unknown): Block {
+  const result = blockOf(said);
+  if (method === 'initialize') return readHello(result ?? {});
+  if (method === undefined || !Object.hasOwn(EMPTY, method)) return result ?? {};
+  // The server wants something before it answers: the library asks for it.
+  if (result?.resultType === 'input_required') return result;
+  return {
+    resultType: 'complete',
+    ttlMs: 0,
+    cacheScope: 'private',
+    ...EMPTY[method],
+    _meta: { [AS_SENT]: said },
+  };
+}
+
+/** Versions of the protocol that begin with `initialize`, newest first. */
+const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
+
+/** A greeting with all that the library needs; what is missing is taken for nothing. */
+function readHello(said: Block): Block {
+  const { protocolVersion, capabilities, serverInfo, instructions } = said;
+  const info = blockOf(serverInfo) ?? {};
+  const text = (value: unknown, otherwise: string) =>
+    typeof value === 'string' && value !== '' ? value : otherwise;
+  return {
+    protocolVersion: nearestVersion(protocolVersion),
+    capabilities: readCapabilities(capabilities),
+    serverInfo: { name: text(info.name, 'unnamed'), version: text(info.version, '0') },
+    ...(typeof instructions === 'string' && { instructions }),
+  };
+}
+
+/** The newest version that is known and not newer than the server's; dates in this form sort as text. */
+function nearestVersion(said: unknown): string {
+  const version = typeof said === 'string' ? said : '';
+  return VERSIONS.find((known) => known <= version) ?? VERSIONS[0];
+}
+
+/** `true` stands for an object without details. */
+function readCapabilities(said: unknown): Block {
+  const named = Object.entries(blockOf(said) ?? {}).flatMap(([name, value]) => {
+    const details = value === true ? {} : blockOf(value);
+    return details === undefined ? [] : [[name, readFlags(details)] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+function readFlags(details: Block): Block {
+  const flags = ['listChanged', 'subscribe'].filter((name) => details[name] === true);
+  return Object.fromEntries(flags.map((name) => [name, true]));
+}

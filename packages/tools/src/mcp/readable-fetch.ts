@@ -1,0 +1,161 @@
+import { boundedFetch, LARGEST_MESSAGE } from './bounds.ts';
+import { UnreadableAnswerError } from './errors.ts';
+import type { MessageReader } from './read-message.ts';
+import { blockOf, ownValue } from './schema/json-block.ts';
+
+type Fetch = typeof globalThis.fetch;
+
+/** What an HTTP connection hears besides its messages. */
+interface HttpHearer {
+  readonly reader: MessageReader;
+  /** The server no longer knows the session of a request. */
+  readonly onSessionLost: () => void;
+}
+
+/**
+ * A `fetch` for the library whose answers it can read: bounded, of the type that they really have, and with messages
+ * that the library takes.
+ */
+export function readableFetch(fetch: Fetch, { reader, onSessionLost }: HttpHearer): Fetch {
+  const bounded = boundedFetch(fetch, LARGEST_MESSAGE);
+  return async (input, init) => {
+    const asked = requestIn(init?.body);
+    reader.sent(asked);
+    const response = await bounded(input, init);
+    if (!response.ok) return readFailure(response, asked, init, onSessionLost);
+    if (response.body === null || [202, 204].includes(response.status)) return response;
+    const type = response.headers.get('content-type')?.toLowerCase() ?? '';
+    if (type.includes('text/event-stream')) {
+      return new Response(response.body.pipeThrough(readableEvents(reader)), response);
+    }
+    // An answer to nothing, such as the end of a session, holds no message.
+    if (asked === undefined) return response;
+    return readDocument(response, type, reader, asked);
+  };
+}
+
+function requestIn(body: unknown): unknown {
+  if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return undefined;
+  return JSON.parse(body);
+}
+
+function isRequest(asked: unknown): boolean {
+  return ownValue(blockOf(asked) ?? {}, 'id') !== undefined;
+}
+
+/** A document, whatever type the server calls it. */
+async function readDocument(
+  response: Response,
+  type: string,
+  reader: MessageReader,
+  asked: unknown,
+): Promise<Response> {
+  const text = (await response.text()).replace(/^\uFEFF/, '').trim();
+  if (/^(?:event|data|id|retry)?:/.test(text)) {
+    const body = new Response(text).body?.pipeThrough(readableEvents(reader)) ?? null;
+    return new Response(body, { headers: { ...plainHeaders(response), 'content-type': EVENTS } });
+  }
+  if (text.startsWith('<')) return new Response(text, { headers: { 'content-type': 'text/html' } });
+  const messages = reader.read(parseText(text));
+  if (isRequest(asked) && messages.length === 0) {
+    throw new UnreadableAnswerError(`no message of the protocol in an answer of type ${type}`);
+  }
+  return new Response(JSON.stringify(messages), {
+    headers: { ...plainHeaders(response), 'content-type': 'application/json' },
+  });
+}
+
+const EVENTS = 'text/event-stream';
+
+/** Its headers without those that describe the body, which is written again. */
+function plainHeaders(response: Response): Record<string, string> {
+  const {
+    'content-length': _length,
+    'content-encoding': _encoding,
+    ...rest
+  } = Object.fromEntries(response.headers);
+  return rest;
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Requests whose failure says how the server wants to be talked to; the library reads it. */
+const OPENING = new Set<unknown>(['initialize', 'server/discover']);
+
+/** A failed request. Some servers send the protocol's error with a status of HTTP. */
+async function readFailure(
+  response: Response,
+  asked: unknown,
+  init: RequestInit | undefined,
+  onSessionLost: () => void,
+): Promise<Response> {
+  const inSession = new Headers(init?.headers).has('mcp-session-id');
+  const { status } = response;
+  if (status === 404 && inSession) onSessionLost();
+  const request = blockOf(asked);
+  const isOpening = OPENING.has(request?.method);
+  if (!isRequest(asked) || isOpening || [401, 403, 404].includes(status)) return response;
+  const text = await response.text();
+  // As the protocol's own library answers after it was started again.
+  if (status === 400 && inSession && /session/i.test(text)) {
+    onSessionLost();
+    return new Response(text, response);
+  }
+  const said = blockOf(parseText(text));
+  if (blockOf(said?.error) === undefined) return new Response(text, response);
+  const error = { jsonrpc: '2.0', id: request?.id, error: said?.error };
+  return new Response(JSON.stringify(error), { headers: { 'content-type': 'application/json' } });
+}
+
+/** Rewrites each event whose data is a message; others of the old transport pass as they are. */
+function readableEvents(reader: MessageReader): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let rest = '';
+  let lines: string[] = [];
+  const end = (): string => {
+    const event = lines;
+    lines = [];
+    return event.length === 0 ? '' : eventText(event, reader);
+  };
+  const take = (text: string): string => {
+    const all = `${rest}${text}`.split(/\r\n|\n|\r(?!$)/);
+    rest = all.pop() ?? '';
+    return all.map((line) => (line === '' ? end() : void lines.push(line))).join('');
+  };
+  return new TransformStream({
+    transform(chunk, controller) {
+      const text = take(decoder.decode(chunk, { stream: true }));
+      if (text !== '') controller.enqueue(encoder.encode(text));
+    },
+    flush(controller) {
+      // The last event counts without the empty line that ends it, too.
+      const text = `${take('\n')}${end()}`;
+      if (text !== '') controller.enqueue(encoder.encode(text));
+    },
+  });
+}
+
+function eventText(lines: readonly string[], reader: MessageReader): string {
+  const fields = lines.flatMap((line) => {
+    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+    return name === '' ? [] : [[name, value] as const];
+  });
+  const data = fields.flatMap(([name, value]) => (name === 'data' ? value : [])).join('\n');
+  const others = fields.filter(([name]) => name === 'id' || name === 'retry');
+  const head = others.map(([name, value]) => `${name}: ${value}\n`).join('');
+  const kind = fields.find(([name]) => name === 'event')?.[1];
+  if (kind === 'endpoint') return `event: endpoint\n${head}data: ${data}\n\n`;
+  const events = reader
+    .read(parseText(data))
+    .map((message) => `data: ${JSON.stringify(message)}\n`);
+  const [first = '', ...more] = events;
+  if (first === '' && head === '') return '';
+  return [`${head}${first}\n`, ...more.map((event) => `${event}\n`)].join('');
+}

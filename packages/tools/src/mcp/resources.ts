@@ -1,0 +1,46 @@
+import type { Listed } from './catalogue.ts';
+import { cleanLine } from './clean.ts';
+import { type Block, blockOf, textsOf } from './schema/json-block.ts';
+
+/** Resources and forms of addresses that are named; the rest is counted. */
+const MAX_NAMED = 200;
+const MAX_URI = 500;
+const MAX_WORDS = 200;
+
+/** The resources of a server as text: one line each, and a line for what cannot be read. */
+export function resourceList(resources: Listed, templates: Listed): string {
+  return [
+    ...section('Resources:', resources, 'uri'),
+    ...section(
+      'Forms of further addresses, with names in braces to fill in:',
+      templates,
+      'uriTemplate',
+    ),
+  ].join('\n');
+}
+
+function section(title: string, { items, problem }: Listed, key: string): readonly string[] {
+  const lines = items.slice(0, MAX_NAMED).map((item) => lineOf(blockOf(item) ?? {}, key));
+  const known = lines.filter((line) => line !== null);
+  const unknown = lines.length - known.length;
+  return [
+    ...(known.length > 0 ? [title, ...known] : []),
+    ...(unknown > 0 ? [`(${unknown} without an address: not listed)`] : []),
+    ...(items.length > MAX_NAMED ? [`(${items.length - MAX_NAMED} more: not listed)`] : []),
+    ...(problem === null ? [] : [`(${problem})`]),
+  ];
+}
+
+/** Null where it has no address: it cannot be asked for. */
+function lineOf(item: Block, key: string): string | null {
+  const [uri = ''] = textsOf(item[key]);
+  if (uri === '' || uri.length > MAX_URI) return null;
+  const [title = ''] = [...textsOf(item.title), ...textsOf(item.name)];
+  const [description = ''] = textsOf(item.description);
+  const [type = ''] = textsOf(item.mimeType);
+  const size = typeof item.size === 'number' ? `${item.size} bytes` : '';
+  const facts = [type, size].filter((fact) => fact !== '').join(', ');
+  const words = [title, description].filter((part) => part !== '').join(': ');
+  const about = cleanLine(`${words}${facts === '' ? '' : ` (${facts})`}`, MAX_WORDS);
+  return `- ${cleanLine(uri, MAX_URI)}${about === '' ? '' : ` ${about}`}`;
+}

@@ -1,0 +1,113 @@
+import { cleanLine } from './clean.ts';
+import { type Block, blockOf, textsOf } from './schema/json-block.ts';
+
+/** A picture, a recording or another file of a result. */
+export interface McpFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** One part of a result: what a model is shown of it, and its file. */
+export interface Part {
+  readonly text: string;
+  readonly file?: McpFile;
+}
+
+/** Of an address, in characters. */
+const MAX_URI = 500;
+
+/** One part of a result. What is not known is named, never dropped. `nth` counts from 0. */
+export function readPart(said: unknown, nth: number): Part {
+  if (typeof said === 'string') return { text: said };
+  const part = Array.isArray(said) ? undefined : blockOf(said);
+  if (part === undefined) return { text: said === null ? '' : JSON.stringify(said) };
+  const kind = typeof part.type === 'string' ? part.type.toLowerCase() : kindOf(part);
+  switch (kind) {
+    case 'text':
+      return { text: textIn(part.text ?? part.content) };
+    case 'image':
+    case 'audio':
+      return media(kind, part, nth);
+    case 'resource':
+      return resource(blockOf(part.resource) ?? part);
+    case 'resource_link':
+      return { text: `[Link: ${link(part)}]` };
+    case UNNAMED:
+      return { text: JSON.stringify(part) };
+    default:
+      return unknown(kind, part);
+  }
+}
+
+/** A part of which nothing is known. */
+const UNNAMED = '';
+
+/** The kind of a part that does not name it. */
+function kindOf(part: Block): string {
+  if ('text' in part) return 'text';
+  if ('resource' in part || 'blob' in part) return 'resource';
+  if ('data' in part) return (mimeTypeOf(part).split('/')[0] ?? '') || UNNAMED;
+  return 'uri' in part ? 'resource_link' : UNNAMED;
+}
+
+function textIn(said: unknown): string {
+  if (typeof said === 'string') return said;
+  return said === undefined || said === null ? '' : JSON.stringify(said);
+}
+
+function mimeTypeOf(part: Block): string {
+  const [said = ''] = [part.mimeType, part.mime_type, part.mediaType, part.media_type].flatMap(
+    (one) => textsOf(one),
+  );
+  return said;
+}
+
+/** Bytes of a picture or a recording, which may come as a `data:` address. */
+function media(kind: string, part: Block, nth: number): Part {
+  const [said = ''] = textsOf(part.data ?? part.blob ?? part.url);
+  const [, inAddress = '', rest = ''] = /^data:([^;,]*)(?:;[^,]*)?,(.*)$/s.exec(said) ?? [];
+  const mimeType = cleanLine(mimeTypeOf(part) || inAddress, 100);
+  const bytes = bytesOf(rest === '' ? said : rest);
+  const named = `${kind} (${mimeType || 'unknown type'})`;
+  if (/^https?:/i.test(said))
+    return { text: `[${named}, at ${cleanLine(said, MAX_URI)}: not shown]` };
+  if (bytes === null) return { text: `[${named}: it cannot be read]` };
+  return { text: `[${named}: not shown]`, file: fileOf(`${kind}-${nth + 1}`, mimeType, bytes) };
+}
+
+function resource(said: Block): Part {
+  const uri = cleanLine(textIn(said.uri), MAX_URI) || 'a resource';
+  if (said.text !== undefined && said.text !== null) {
+    return { text: `[${uri}]\n${textIn(said.text)}` };
+  }
+  const bytes = bytesOf(textsOf(said.blob ?? said.data)[0] ?? '');
+  if (bytes === null) return { text: `[${uri}: it has no content that can be read]` };
+  const name = cleanLine(uri.split(/[?#]/)[0]?.split('/').at(-1) ?? '', 200) || 'file';
+  return { text: `[${uri}: not shown]`, file: fileOf(name, mimeTypeOf(said), bytes) };
+}
+
+function link(part: Block): string {
+  const words = [part.title ?? part.name, part.uri ?? part.url, part.description];
+  return cleanLine(words.flatMap((one) => textsOf(one)).join(' '), MAX_URI);
+}
+
+/** A kind of a later protocol is named, with the words that it carries. */
+function unknown(kind: string, part: Block): Part {
+  const named = `[A part of the kind “${cleanLine(kind, 80)}”: not shown]`;
+  const [words = ''] = [part.text, part.description, part.title].flatMap((one) => textsOf(one));
+  return { text: words === '' ? named : `${named}\n${words}` };
+}
+
+/** Null where it is no base64; line breaks and the alphabet of addresses are taken. */
+function bytesOf(said: string): Uint8Array | null {
+  const plain = said.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
+  if (plain === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return null;
+  return Buffer.from(plain, 'base64');
+}
+
+function fileOf(name: string, mimeType: string, bytes: Uint8Array): McpFile {
+  const type = cleanLine(mimeType, 100) || 'application/octet-stream';
+  const extension = name.includes('.') ? '' : `.${type.split('/').at(-1)?.split(/[+;]/)[0]}`;
+  return { name: `${name}${extension}`, mimeType: type, bytes };
+}

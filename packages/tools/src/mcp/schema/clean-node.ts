@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import { cleanLine } from '../clean.ts';
+import { type Block, blockOf, ownValue, textsOf } from './json-block.ts';
+import { mergeParts } from './merge.ts';
+import type { PropertyNames } from './property-names.ts';
+import { type JsonType, typeNamed, typesOf } from './types.ts';
+
+/** The state of rebuilding one schema. */
+export interface Cleaning {
+  readonly root: Block;
+  /** The last level whose parts are described by their kind. */
+  readonly deepest: number;
+  readonly names: PropertyNames;
+  nodes: number;
+}
+
+const MAX_NODES = 400;
+const MAX_CHOICES = 200;
+/** Of the choices that are too many to be checked, those that are named. */
+const SHOWN_CHOICES = 10;
+/** Of a description, in characters. */
+const MAX_WORDS = 500;
+
+/** Thrown where a schema has more parts than are taken. */
+export class TooManyPartsError extends Error {}
+
+const Plain = z.union([z.string().max(200), z.number(), z.boolean(), z.null()]);
+type Plain = z.infer<typeof Plain>;
+
+/** A schema rebuilt from the few keywords that every provider takes, whatever draft it was written in. */
+export function cleanNode(
+  said: unknown,
+  at: Cleaning,
+  depth: number,
+  within: readonly string[],
+): Block {
+  at.nodes += 1;
+  if (at.nodes > MAX_NODES) throw new TooManyPartsError();
+  // `true` is anything. Some write only the name of a type.
+  const shorthand = typeNamed(said);
+  const merged = mergeParts(shorthand === undefined ? said : { type: shorthand }, at.root, within);
+  const { node } = merged;
+  const below = (child: unknown) => cleanNode(child, at, depth + 1, merged.within);
+  const types = typesOf(node);
+  const choices = choicesOf(node);
+  const own = {
+    ...words(node, choices),
+    ...(types !== undefined && { type: types.length === 1 ? types[0] : types }),
+    ...values(node, choices),
+    ...bounds(node),
+  };
+  // Of the deepest level only the kind is shown.
+  if (depth >= at.deepest) return { ...own, ...items({}, types, below) };
+  return {
+    ...own,
+    ...(isObject(types) && properties(node, at, below)),
+    ...items(node, types, below),
+    ...(isObject(types) && additional(node, below)),
+    ...alternatives(node, below),
+  };
+}
+
+function isObject(types: readonly JsonType[] | undefined): boolean {
+  return types?.includes('object') === true;
+}
+
+function words(node: Block, choices: readonly Plain[]): Block {
+  const [said = ''] = [...textsOf(node.description), ...textsOf(node.title)];
+  const format = /^[a-z-]{1,20}$/.exec(String(node.format ?? ''))?.[0];
+  const many = choices.length > MAX_CHOICES;
+  const some = choices.slice(0, SHOWN_CHOICES).join(', ');
+  const parts = [
+    said,
+    format === undefined ? '' : `(${format})`,
+    many ? `(one of ${choices.length} values: ${some} …)` : '',
+  ];
+  const line = cleanLine(parts.join(' '), MAX_WORDS);
+  return line === '' ? {} : { description: line };
+}
+
+/** None where the list has anything but plain values: the server alone can check it then. */
+function choicesOf(node: Block): readonly Plain[] {
+  const all = z.array(Plain).safeParse(node.enum).data ?? [];
+  const withNull = node.nullable === true && all.length > 0 ? [...all, null] : all;
+  return [...new Set(withNull)];
+}
+
+function values(node: Block, choices: readonly Plain[]): Block {
+  const only = Plain.safeParse(node.const).data;
+  const usual = Plain.safeParse(node.default).data;
+  const isUsable = choices.length > 0 && choices.length <= MAX_CHOICES;
+  return {
+    ...(isUsable && { enum: choices }),
+    ...(only !== undefined && { const: only }),
+    ...(usual !== undefined && { default: usual }),
+  };
+}
+
+const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
+const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems'] as const;
+
+function bounds(node: Block): Block {
+  const number = (name: string) => z.number().safeParse(node[name]).data;
+  const count = (name: string) => z.int().min(0).safeParse(node[name]).data;
+  const found = new Map<string, number>();
+  for (const name of NUMBERS) {
+    const value = number(name);
+    if (value !== undefined) found.set(name, value);
+  }
+  // Draft 4 says with `true` that the bound itself is excluded.
+  for (const [flag, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    const value = found.get(bound);
+    if (node[flag] !== true || value === undefined) continue;
+    found.delete(bound);
+    found.set(flag, value);
+  }
+  for (const name of COUNTS) {
+    const value = count(name);
+    if (value !== undefined) found.set(name, value);
+  }
+  return Object.fromEntries(found);
+}
+
+type Below = (child: unknown) => Block;
+
+function alternatives(node: Block, below: Below): Block {
+  const said = [node.anyOf, node.oneOf].find((one) => Array.isArray(one));
+  if (!Array.isArray(said)) return {};
+  const options = said.filter((option) => option !== false).map(below);
+  if (node.nullable === true) options.push({ type: 'null' });
+  // Options that only say what is needed together cannot be told apart here.
+  const tellsApart = options.some((option) => Object.keys(option).length > 0);
+  return tellsApart ? { anyOf: options } : {};
+}
+
+/** Providers refuse a list that does not say what is in it. */
+function items(node: Block, types: readonly JsonType[] | undefined, below: Below): Block {
+  if (types?.includes('array') !== true) return {};
+  const isTuple = Array.isArray(node.items) || node.prefixItems !== undefined;
+  return { items: isTuple || node.items === undefined ? {} : below(node.items) };
+}
+
+/** A name that no provider takes is shown as another. */
+function properties(node: Block, at: Cleaning, below: Below): Block {
+  const all = blockOf(node.properties) ?? {};
+  const needed = new Set([...textsOf(node.required), ...namesNeededInside(all)]);
+  const names = [...new Set([...Object.keys(all), ...needed])];
+  const shown: [string, Block][] = [];
+  const nameFor = new Map<string, string>();
+  for (const original of names) {
+    const said = ownValue(all, original);
+    if (said === false) continue;
+    const name = at.names.offer(original, names);
+    if (name === null) {
+      if (!needed.has(original)) continue;
+      throw new Error(`it needs an argument named ${original}, which cannot be sent safely`);
+    }
+    shown.push([name, below(said ?? {})]);
+    nameFor.set(original, name);
+  }
+  const required = [...needed].flatMap((original) => nameFor.get(original) ?? []);
+  return {
+    ...(shown.length > 0 || node.properties !== undefined
+      ? { properties: Object.fromEntries(shown) }
+      : {}),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+/** Draft 3 marks each needed property itself. */
+function namesNeededInside(all: Block): readonly string[] {
+  return Object.entries(all).flatMap(([name, said]) =>
+    blockOf(said)?.required === true ? [name] : [],
+  );
+}
+
+function additional(node: Block, below: Below): Block {
+  const { additionalProperties: more, patternProperties } = node;
+  // What a regular expression allows is not checked here, so the rest cannot be forbidden.
+  if (more === undefined || more === true || patternProperties !== undefined) return {};
+  return { additionalProperties: more === false ? false : below(more) };
+}

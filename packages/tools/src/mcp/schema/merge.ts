@@ -1,0 +1,45 @@
+import { type Block, blockOf, textsOf } from './json-block.ts';
+import { type Resolved, resolve } from './references.ts';
+
+/** Schemas inside each other by `allOf` that are merged. */
+const DEEPEST = 8;
+const MAX_PARTS = 50;
+
+/**
+ * The schema with all that its `allOf` adds: providers refuse the keyword at the root, and models read one
+ * description better than several.
+ */
+export function mergeParts(said: unknown, root: Block, within: readonly string[]): Resolved {
+  const parts: Block[] = [];
+  const all = new Set(within);
+  const collect = (one: unknown, depth: number, seen: readonly string[]): void => {
+    const resolved = resolve(one, root, seen);
+    for (const reference of resolved.within) all.add(reference);
+    const { allOf, ...own } = resolved.node;
+    parts.push(own);
+    if (!Array.isArray(allOf) || depth >= DEEPEST) return;
+    for (const part of allOf) {
+      if (parts.length < MAX_PARTS) collect(part, depth + 1, resolved.within);
+    }
+  };
+  collect(said, 0, within);
+  const [first = {}, ...others] = parts;
+  return { node: others.reduce(mergeTwo, first), within: [...all] };
+}
+
+function mergeTwo(one: Block, other: Block): Block {
+  const merged: Block = { ...other, ...one };
+  const [properties, more] = [blockOf(one.properties), blockOf(other.properties)];
+  if (properties !== undefined && more !== undefined) {
+    const both = { ...more, ...properties };
+    for (const name of Object.keys(properties)) {
+      if (Object.hasOwn(more, name)) both[name] = { allOf: [properties[name], more[name]] };
+    }
+    merged.properties = both;
+  }
+  const required = [...textsOf(one.required), ...textsOf(other.required)];
+  if (required.length > 0) merged.required = [...new Set(required)];
+  // Each part closes what the others open: only the server knows what remains.
+  if (more !== undefined) delete merged.additionalProperties;
+  return merged;
+}

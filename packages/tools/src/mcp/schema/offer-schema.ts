@@ -1,0 +1,175 @@
+import { type Cleaning, cleanNode, TooManyPartsError } from './clean-node.ts';
+import { type Block, blockOf, textsOf } from './json-block.ts';
+import { mergeParts } from './merge.ts';
+import { createPropertyNames } from './property-names.ts';
+import { typesOf } from './types.ts';
+
+/** A JSON Schema that Parley has written itself, from what a server said. */
+export type CleanSchema = Readonly<Record<string, unknown>>;
+
+/** How the arguments of a model differ from those that the server takes. */
+export interface ArgumentShape {
+  /** The one property that holds them all. */
+  readonly wrappedIn?: string;
+  /** The server's names of properties that the model knows under another. */
+  readonly renamed?: Readonly<Record<string, string>>;
+}
+
+/** What a model is shown of the arguments of a tool. */
+export interface OfferedSchema {
+  /** Always of an object, without alternatives at its root: OpenAI and Anthropic refuse all else. */
+  readonly schema: CleanSchema;
+  readonly shape: ArgumentShape;
+  /** What was simplified, as a sentence for the operator; null for nothing. */
+  readonly remark: string | null;
+}
+
+/** Levels that are shown; a schema that is too large is shown with fewer. */
+const DEPTHS = [10, 6, 4, 3, 2, 1] as const;
+const MAX_CHARACTERS = 16_000;
+/** Of a schema that is written as a text, in characters. */
+const MAX_TEXT = 200_000;
+
+/**
+ * The schema of a tool's arguments, rebuilt for every provider: bounded in depth and size, references filled in,
+ * regular expressions left out (they could take for ever). Throws an Error that says why it cannot be offered.
+ */
+export function offerSchema(said: unknown): OfferedSchema {
+  const root = rootOf(said);
+  for (const deepest of DEPTHS) {
+    const names = createPropertyNames();
+    const offered = attempt({ root, deepest, names, nodes: 0 });
+    if (offered === null) continue;
+    const { schema, wrappedIn } = offered;
+    return {
+      schema,
+      shape: {
+        ...(wrappedIn !== undefined && { wrappedIn }),
+        ...(Object.keys(names.renamed).length > 0 && { renamed: names.renamed }),
+      },
+      remark:
+        deepest === DEPTHS[0]
+          ? null
+          : `the description of its arguments is too large, so only ${deepest} levels of it are shown`,
+    };
+  }
+  throw new Error('the description of its arguments is too large');
+}
+
+/** No schema is that of a tool without arguments; some servers send the schema as a text. */
+function rootOf(said: unknown): Block {
+  const value = typeof said === 'string' ? parsed(said) : said;
+  if (value === undefined || value === null || typeof value === 'boolean') return {};
+  const root = blockOf(value);
+  if (root === undefined) throw new Error('the schema of its arguments is not a JSON object');
+  return root;
+}
+
+function parsed(text: string): unknown {
+  try {
+    if (text.length <= MAX_TEXT) return JSON.parse(text);
+  } catch {
+    // The same as a text that is too long: there is nothing to read.
+  }
+  throw new Error('the schema of its arguments is a text that is not JSON');
+}
+
+interface Attempt {
+  readonly schema: CleanSchema;
+  readonly wrappedIn?: string;
+}
+
+/** Null where the schema is too large at this depth. */
+function attempt(at: Cleaning): Attempt | null {
+  try {
+    const made = atRoot(at);
+    return JSON.stringify(made.schema).length > MAX_CHARACTERS ? null : made;
+  } catch (error) {
+    if (error instanceof TooManyPartsError) return null;
+    throw error;
+  }
+}
+
+/** A reference to the root from within would repeat all of it. */
+const WITHIN_ROOT: readonly string[] = ['#'];
+
+function atRoot(at: Cleaning): Attempt {
+  const { node, within } = mergeParts(at.root, at.root, WITHIN_ROOT);
+  const { anyOf, oneOf, enum: _enum, const: _const, default: _default, ...plain } = node;
+  const types = typesOf(plain);
+  if (types !== undefined && !types.includes('object')) {
+    throw new Error(`its arguments are not an object but ${types.join(' or ')}`);
+  }
+  const said = [anyOf, oneOf].find((one) => Array.isArray(one));
+  const forms = Array.isArray(said) ? formsOf(said, at, within) : [];
+  if (Array.isArray(said) && said.length > 0 && forms.length === 0) {
+    throw new Error('none of the forms that its arguments can have is an object');
+  }
+  const [only] = forms;
+  if (only === undefined) return { schema: objectOf(plain, at, within) };
+  if (forms.length === 1) return { schema: objectOf(together(plain, only), at, within) };
+  if (forms.every(isRequirement)) {
+    const description = [...textsOf(plain.description), requirement(forms)].join(' ');
+    return { schema: objectOf({ ...plain, description }, at, within) };
+  }
+  return wrapped(plain, forms, at, within);
+}
+
+function objectOf(node: Block, at: Cleaning, within: readonly string[]): CleanSchema {
+  return cleanNode({ ...node, type: 'object' }, at, 0, within);
+}
+
+/** The alternatives that an object can have; `null` is what a tool without arguments is sent. */
+function formsOf(
+  said: readonly unknown[],
+  at: Cleaning,
+  within: readonly string[],
+): readonly Block[] {
+  return said.flatMap((one) => {
+    if (blockOf(one) === undefined) return [];
+    const { node } = mergeParts(one, at.root, within);
+    const types = typesOf(node);
+    return types === undefined || types.includes('object') ? [node] : [];
+  });
+}
+
+/** Such a form only says which of the properties beside it are needed. */
+function isRequirement(form: Block): boolean {
+  return form.properties === undefined && textsOf(form.required).length > 0;
+}
+
+function requirement(forms: readonly Block[]): string {
+  const each = forms.map(({ required }) => textsOf(required).join(' and '));
+  return `Needs: ${each.join(', or ')}.`;
+}
+
+function together(plain: Block, form: Block): Block {
+  return { allOf: [{ ...plain, type: 'object' }, form] };
+}
+
+/** Several forms become one property, whose value is what the server is sent. */
+function wrapped(
+  plain: Block,
+  forms: readonly Block[],
+  at: Cleaning,
+  within: readonly string[],
+): Attempt {
+  const { description, title, ...rest } = plain;
+  const options = forms.map((form) => ({ ...together(rest, form), type: 'object' }));
+  const said = textsOf(description)[0] ?? textsOf(title)[0];
+  const inner = { anyOf: options, ...(said !== undefined && { description: said }) };
+  const wrappedIn = nameForAll(options.flatMap((option) => namesIn(option, at, within)));
+  const properties = { [wrappedIn]: cleanNode(inner, at, 0, within) };
+  return { schema: { type: 'object', properties, required: [wrappedIn] }, wrappedIn };
+}
+
+function namesIn(option: Block, at: Cleaning, within: readonly string[]): readonly string[] {
+  return Object.keys(blockOf(mergeParts(option, at.root, within).node.properties) ?? {});
+}
+
+/** A name that none of the properties has: arguments that come without it are recognized by that. */
+function nameForAll(taken: readonly string[]): string {
+  let name = 'input';
+  for (let nth = 2; taken.includes(name); nth += 1) name = `input_${nth}`;
+  return name;
+}

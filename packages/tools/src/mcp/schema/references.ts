@@ -1,0 +1,67 @@
+import { type Block, blockOf, ownValue } from './json-block.ts';
+
+/** A schema with its references filled in at the top, and the references that led to it. */
+export interface Resolved {
+  readonly node: Block;
+  readonly within: readonly string[];
+}
+
+/** References in a row that are followed. */
+const MAX_STEPS = 20;
+/** Definitions in which an anchor is looked for. */
+const MAX_ANCHORS = 500;
+
+/**
+ * Fills in `$ref` and its relatives, at the top of this schema only. Keywords beside a reference stay and have
+ * precedence. A reference that holds itself, or that leads to another document, allows anything.
+ */
+export function resolve(said: unknown, root: Block, within: readonly string[]): Resolved {
+  let node = blockOf(said) ?? {};
+  let seen = within;
+  for (let step = 0; step < MAX_STEPS; step += 1) {
+    const reference = referenceOf(node);
+    if (reference === undefined) return { node, within: seen };
+    const { $ref: _ref, $dynamicRef: _dynamic, $recursiveRef: _recursive, ...beside } = node;
+    const target = seen.includes(reference) ? undefined : blockOf(targetOf(reference, root));
+    node = { ...target, ...beside };
+    seen = [...seen, reference];
+  }
+  return { node: {}, within: seen };
+}
+
+function referenceOf({ $ref, $dynamicRef, $recursiveRef }: Block): string | undefined {
+  return [$ref, $dynamicRef, $recursiveRef].find((one) => typeof one === 'string');
+}
+
+function targetOf(reference: string, root: Block): unknown {
+  if (!reference.startsWith('#')) return undefined;
+  const fragment = decoded(reference.slice(1));
+  if (fragment === '') return root;
+  if (!fragment.startsWith('/')) return anchored(fragment, root);
+  let found: unknown = root;
+  for (const part of fragment.slice(1).split('/')) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(found)) found = found[Number(key)];
+    else found = ownValue(blockOf(found) ?? {}, key);
+  }
+  return found;
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+/** `#name` names a definition by its anchor; older drafts use `id` for it. */
+function anchored(name: string, root: Block): unknown {
+  const definitions = [root.$defs, root.definitions].flatMap((one) =>
+    Object.values(blockOf(one) ?? {}),
+  );
+  return definitions.slice(0, MAX_ANCHORS).find((one) => {
+    const { $anchor, $dynamicAnchor, $id, id } = blockOf(one) ?? {};
+    return [$anchor, $dynamicAnchor].includes(name) || [$id, id].includes(`#${name}`);
+  });
+}

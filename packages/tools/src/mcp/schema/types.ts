@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { Block } from './json-block.ts';
+
+const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
+export type JsonType = (typeof TYPES)[number];
+const Type = z.enum(TYPES);
+
+/** What generators of schemas write for the same types: those of Python, Protobuf, TypeScript. */
+const OTHER_NAMES: Readonly<Record<string, JsonType>> = {
+  str: 'string',
+  text: 'string',
+  int: 'integer',
+  int32: 'integer',
+  int64: 'integer',
+  long: 'integer',
+  float: 'number',
+  double: 'number',
+  decimal: 'number',
+  bool: 'boolean',
+  dict: 'object',
+  map: 'object',
+  record: 'object',
+  list: 'array',
+  tuple: 'array',
+  none: 'null',
+  nonetype: 'null',
+};
+
+/** Keywords that mean something for one type only, for schemas that do not name it. */
+const TELLING: readonly (readonly [JsonType, readonly string[]])[] = [
+  ['object', ['properties', 'required', 'additionalProperties', 'patternProperties']],
+  ['array', ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems', 'contains']],
+  ['string', ['minLength', 'maxLength', 'pattern', 'format']],
+  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+];
+
+/** The type of that name, whatever its case; undefined where there is none, as for `any`. */
+export function typeNamed(name: unknown): JsonType | undefined {
+  if (typeof name !== 'string') return undefined;
+  const plain = name.toLowerCase();
+  return (
+    Type.safeParse(plain).data ??
+    (Object.hasOwn(OTHER_NAMES, plain) ? OTHER_NAMES[plain] : undefined)
+  );
+}
+
+/** The types that a schema allows, each once; undefined where it allows all. */
+export function typesOf(node: Block): readonly JsonType[] | undefined {
+  const named = Array.isArray(node.type) ? node.type : [node.type];
+  const known = named.flatMap((name) => typeNamed(name) ?? []);
+  // With one type that has no name here, such as `any`, the others say nothing.
+  const isWhole = known.length > 0 && known.length === named.length;
+  const types = isWhole ? known : inferredTypes(node);
+  if (types === undefined) return undefined;
+  return [...new Set(node.nullable === true ? [...types, 'null' as const] : types)];
+}
+
+function inferredTypes(node: Block): readonly JsonType[] | undefined {
+  if ('enum' in node || 'const' in node) return undefined;
+  if ('anyOf' in node || 'oneOf' in node) return 'properties' in node ? ['object'] : undefined;
+  const found = TELLING.find(([, keywords]) => keywords.some((keyword) => keyword in node));
+  return found === undefined ? undefined : [found[0]];
+}

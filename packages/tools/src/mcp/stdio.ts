@@ -1,0 +1,111 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { LARGEST_MESSAGE, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
+import { cleanLine } from './clean.ts';
+import { createMessageReader } from './read-message.ts';
+import { blockOf } from './schema/json-block.ts';
+import type { ServerProcess } from './server-process.ts';
+
+/** Of what a server wrote to its error output. In characters. */
+const MAX_ERROR_TEXT = 400;
+
+/** Colors and the mark of byte order, which some print before a message. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const BEFORE_MESSAGE = /^(?:\uFEFF|\u001b\[[0-9;?]*[A-Za-z])+/;
+
+/** A transport that says why it ended. */
+interface StdioTransport extends Transport {
+  /** Resolves with the reason, as text. */
+  readonly ended: Promise<string>;
+  /** What the server wrote last to its error output, as one line. */
+  lastWords(): string;
+}
+
+/** What a transport over a child process works with. */
+interface StdioOptions {
+  readonly server: ServerProcess;
+  /** Messages longer than this end the connection. In bytes. */
+  readonly largest?: number;
+}
+
+/**
+ * One message per line over the streams of a child process. A line that is no message is passed over, as
+ * servers print things. A line that is too long, or too many lines without an answer among them, end the
+ * connection and the server at once: a server that floods does not listen, either.
+ */
+export function stdioTransport({
+  server,
+  largest = LARGEST_MESSAGE,
+}: StdioOptions): StdioTransport {
+  const reason = Promise.withResolvers<string>();
+  const reader = createMessageReader();
+  const waiting = new Set<string | number>();
+  let errors = '';
+  const lastWords = () => cleanLine(errors, MAX_ERROR_TEXT);
+  /** Whether the line was an answer to something that was asked. */
+  const takeLine = (line: string): boolean => {
+    let isAnswer = false;
+    for (const message of reader.read(parseLine(line))) {
+      if (!('method' in message)) isAnswer = waiting.delete(message.id) || isAnswer;
+      transport.onmessage?.(message);
+    }
+    return isAnswer;
+  };
+  const transport: StdioTransport = {
+    // By these two the library recognizes a program: it may answer late, and then is an older one.
+    ...{ pid: null, stderr: null },
+    ended: reason.promise,
+    lastWords,
+    async start() {
+      const takeLines = splitLines({ bytes: largest, lines: MAX_UNASKED_LINES }, takeLine);
+      server.output.on('data', (chunk: Buffer) => {
+        const exceeded = takeLines(chunk);
+        if (exceeded === null) return;
+        server.output.removeAllListeners('data').resume();
+        reason.resolve(
+          exceeded === 'bytes'
+            ? `it sent more than ${largest} bytes in one message`
+            : `it sent more than ${MAX_UNASKED_LINES} lines without answering`,
+        );
+        server.kill();
+        transport.onclose?.();
+      });
+      server.errors.on('data', (chunk: Buffer) => {
+        errors = `${errors}${chunk.toString('utf8')}`.slice(-MAX_ERROR_TEXT);
+      });
+      for (const stream of [server.input, server.output, server.errors]) {
+        stream.on('error', () => {}); // Only its end counts, which is handled below.
+      }
+      server.ended.then((how) => {
+        const said = lastWords();
+        reason.resolve(said === '' ? how : `${how}; it had said: ${said}`);
+        transport.onclose?.();
+      });
+    },
+    async send(message: JSONRPCMessage) {
+      reader.sent(message);
+      if ('method' in message && 'id' in message) waiting.add(message.id);
+      if ('method' in message && message.method === 'notifications/cancelled') {
+        const { requestId } = blockOf(message.params) ?? {};
+        if (typeof requestId === 'string' || typeof requestId === 'number')
+          waiting.delete(requestId);
+      }
+      if (server.input.writable) server.input.write(`${JSON.stringify(message)}\n`);
+    },
+    async close() {
+      reason.resolve('it was closed');
+      await server.end();
+    },
+  };
+  return transport;
+}
+
+/** Undefined for a line that is no message: most of these cost no attempt to read them. */
+function parseLine(line: string): unknown {
+  const text = line.replace(BEFORE_MESSAGE, '').trim();
+  if (!text.startsWith('{') && !text.startsWith('[')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

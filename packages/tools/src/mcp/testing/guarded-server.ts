@@ -1,0 +1,250 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+/*
+ * For tests: an MCP server over HTTP that wants a sign-in, and beside it, at an address of its own, the authorization
+ * server that it names. Refresh tokens are used once; one that is used twice ends all of its family, as real ones do.
+ */
+
+/** What the test controls and sees. */
+export interface GuardedServer {
+  readonly url: string;
+  /** Grants of tokens, in order: `code`, `refresh`. */
+  readonly grants: readonly string[];
+  /** Refresh tokens that were used a second time. */
+  readonly reused: () => number;
+  readonly registrations: () => number;
+  /** Calls of its tool that were let in. */
+  readonly calls: () => number;
+  /** Ends all access tokens; those for renewing stay. */
+  expire(): void;
+  /** Ends all tokens. */
+  revoke(): void;
+  /** The lifetime that it names, in seconds. */
+  lifetime(seconds: number): void;
+  /** What the metadata of the server names instead of the real authorization server. */
+  nameInstead(authorizationServer: string): void;
+  /** What a person does in a browser: opens the page, agrees, and is sent back. Returns the address. */
+  agree(page: string): Promise<URL>;
+  close(): void;
+}
+
+interface Grant {
+  readonly challenge: string;
+  readonly redirectUri: string;
+  readonly resource: string;
+}
+
+const secret = (kind: string): string => `${kind}-${randomBytes(18).toString('hex')}`;
+
+/** What both servers know. */
+interface State {
+  readonly access: Set<string>;
+  /** Whether each is still good for one use. */
+  readonly refresh: Map<string, boolean>;
+  readonly codes: Map<string, Grant>;
+  readonly clients: Map<string, readonly string[]>;
+  readonly grants: string[];
+  reused: number;
+  calls: number;
+  seconds: number;
+  named: string;
+  issuer: string;
+  url: string;
+}
+
+export async function startGuardedServer(): Promise<GuardedServer> {
+  const state: State = {
+    ...{ access: new Set(), refresh: new Map(), codes: new Map(), clients: new Map(), grants: [] },
+    ...{ reused: 0, calls: 0, seconds: 3_600, named: '', issuer: '', url: '' },
+  };
+  const authority = await listen((request, response) => void authorize(state, request, response));
+  const guarded = await listen((request, response) => void serve(state, request, response));
+  state.issuer = authority.origin;
+  state.url = `${guarded.origin}/mcp`;
+  return {
+    url: state.url,
+    grants: state.grants,
+    reused: () => state.reused,
+    registrations: () => state.clients.size,
+    calls: () => state.calls,
+    expire: () => state.access.clear(),
+    revoke: () => revokeAll(state),
+    lifetime: (seconds) => {
+      state.seconds = seconds;
+    },
+    nameInstead: (named) => {
+      state.named = named;
+    },
+    async agree(page) {
+      const answer = await fetch(page, { redirect: 'manual' });
+      return new URL(answer.headers.get('location') ?? 'about:blank');
+    },
+    close() {
+      for (const { server } of [authority, guarded]) {
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+  };
+}
+
+async function serve(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.url === '/.well-known/oauth-protected-resource/mcp') {
+    const servers = [state.named || state.issuer];
+    return json(response, 200, { resource: state.url, authorization_servers: servers });
+  }
+  const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+  if (!state.access.has(token)) {
+    const metadata = `${new URL(state.url).origin}/.well-known/oauth-protected-resource/mcp`;
+    response.setHeader('www-authenticate', `Bearer resource_metadata="${metadata}", scope="tools"`);
+    return json(response, 401, { error: 'invalid_token' });
+  }
+  const body = await bodyOf(request);
+  if (body === '') return void response.writeHead(405).end();
+  const { id, method, params } = JSON.parse(body);
+  if (id === undefined) return void response.writeHead(202).end();
+  json(response, 200, { jsonrpc: '2.0', id, ...answerTo(method, params, state) });
+}
+
+async function authorize(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const at = new URL(request.url ?? '/', state.issuer);
+  const body = await bodyOf(request);
+  switch (at.pathname) {
+    case '/.well-known/oauth-authorization-server':
+      return json(response, 200, metadataOf(state.issuer));
+    case '/register': {
+      const { redirect_uris: uris } = JSON.parse(body);
+      const id = secret('client');
+      state.clients.set(id, uris);
+      return json(response, 201, { client_id: id, redirect_uris: uris });
+    }
+    case '/authorize':
+      return agreeAt(state, at.searchParams, response);
+    case '/token':
+      return json(response, ...tokenFor(state, new URLSearchParams(body)));
+    default:
+      response.writeHead(404).end();
+  }
+}
+
+function agreeAt(state: State, asked: URLSearchParams, response: ServerResponse): void {
+  const [redirectUri = '', client = ''] = ['redirect_uri', 'client_id'].map(
+    (name) => asked.get(name) ?? '',
+  );
+  if (!state.clients.get(client)?.includes(redirectUri)) {
+    json(response, 400, { error: 'invalid_request' });
+    return;
+  }
+  const code = secret('code');
+  const [challenge, resource] = ['code_challenge', 'resource'].map((name) => asked.get(name) ?? '');
+  state.codes.set(code, { challenge: challenge ?? '', redirectUri, resource: resource ?? '' });
+  const back = new URL(redirectUri);
+  const answer = { code, state: asked.get('state') ?? '', iss: state.issuer };
+  for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value);
+  response.writeHead(302, { location: back.href }).end();
+}
+
+function tokenFor(state: State, asked: URLSearchParams): readonly [number, object] {
+  if (asked.get('grant_type') === 'refresh_token')
+    return renewed(state, asked.get('refresh_token') ?? '');
+  const code = asked.get('code') ?? '';
+  const grant = state.codes.get(code);
+  state.codes.delete(code);
+  const verifier = asked.get('code_verifier') ?? '';
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const fits =
+    grant?.challenge === challenge &&
+    grant.redirectUri === asked.get('redirect_uri') &&
+    grant.resource === state.url &&
+    asked.get('resource') === state.url;
+  if (!fits) return [400, { error: 'invalid_grant' }];
+  state.grants.push('code');
+  return [200, newTokens(state)];
+}
+
+function renewed(state: State, token: string): readonly [number, object] {
+  const isFresh = state.refresh.get(token);
+  if (isFresh === undefined) return [400, { error: 'invalid_grant' }];
+  if (!isFresh) {
+    // Two have it: one of them may be a thief.
+    state.reused += 1;
+    revokeAll(state);
+    return [400, { error: 'invalid_grant' }];
+  }
+  state.refresh.set(token, false);
+  state.grants.push('refresh');
+  return [200, newTokens(state)];
+}
+
+function newTokens(state: State): object {
+  const [access, refresh] = [secret('access'), secret('refresh')];
+  state.access.add(access);
+  state.refresh.set(refresh, true);
+  return {
+    ...{ access_token: access, refresh_token: refresh },
+    ...{ token_type: 'Bearer', expires_in: state.seconds },
+  };
+}
+
+function revokeAll(state: State): void {
+  state.access.clear();
+  state.refresh.clear();
+}
+
+function metadataOf(issuer: string): object {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    registration_endpoint: `${issuer}/register`,
+    response_types_supported: ['code'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none'],
+    authorization_response_iss_parameter_supported: true,
+  };
+}
+
+function answerTo(method: string, params: { protocolVersion?: string }, state: { calls: number }) {
+  switch (method) {
+    case 'initialize': {
+      const { protocolVersion } = params;
+      return { result: { protocolVersion, capabilities: { tools: {} }, serverInfo: {} } };
+    }
+    case 'tools/list':
+      return { result: { tools: [{ name: 'look', inputSchema: { type: 'object' } }] } };
+    case 'tools/call':
+      state.calls += 1;
+      return { result: { content: [{ type: 'text', text: 'Seen.' }] } };
+    default:
+      return { error: { code: -32_601, message: 'no such method' } };
+  }
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  return Buffer.concat(await request.toArray()).toString('utf8');
+}
+
+async function listen(
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<{ readonly server: Server; readonly origin: string }> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { server, origin: `http://127.0.0.1:${address.port}` };
+}
