@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Monotonic } from '@parley/core';
+import { decodeText, type Monotonic } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type AppEnv, bearerOf, sameSecret } from './access.ts';
@@ -66,13 +66,15 @@ export function hookRoutes(
       hooks.count('too-many', name);
       return refused(c, 429, `The hook takes ${rule.perMinute} events a minute.`, pauseMs);
     }
-    const body = sent.body ?? (await readBody(c, rule.maxBytes));
-    if (body === null || Buffer.byteLength(body) > rule.maxBytes) {
+    const bytes = sent.body ?? (await readBody(c, rule.maxBytes));
+    if (bytes === null || bytes.byteLength > rule.maxBytes) {
       hooks.count('too-large', name);
       return refused(c, 413, `The hook takes ${rule.maxBytes} bytes.`);
     }
     const contentType = c.req.header('content-type') ?? '';
-    const key = sent.isSigned ? signedKey(body) : givenKey(c);
+    const declared = /charset=["']?([\w.:-]+)/i.exec(contentType)?.[1];
+    const body = decodeText(bytes, { declared }).text;
+    const key = sent.isSigned ? signedKey(bytes) : givenKey(c);
     if (key !== undefined && key.length > LONGEST_KEY)
       return refused(c, 400, `An Idempotency-Key has at most ${LONGEST_KEY} characters.`);
     return answer(c, hooks, name, await hooks.take(name, { contentType, body, key }));
@@ -93,7 +95,7 @@ function givenKey(c: Context): string | undefined {
  * A signature covers the body alone. A copy of a signed request may therefore have any headers, and is the same event
  * whatever they say. No header has a line end, so no given key is like one of these.
  */
-function signedKey(body: string): string {
+function signedKey(body: Uint8Array): string {
   return `signed\n${createHash('sha256').update(body).digest('hex')}`;
 }
 
@@ -128,7 +130,7 @@ function isProofGiven(c: Context): boolean {
 /** How a sender has proved to know the token; the body is there where it had to be read for that. */
 type Proven =
   | { readonly isSigned: false; readonly body?: undefined }
-  | { readonly isSigned: true; readonly body: string };
+  | { readonly isSigned: true; readonly body: Uint8Array };
 
 /** Null: the sender does not know the token. */
 async function provenBody(
@@ -148,8 +150,8 @@ async function provenBody(
   return sameSecret(signed, expected) && token !== '' ? { isSigned: true, body } : null;
 }
 
-/** The body as text; null where it has more bytes, of which the rest is not read. */
-async function readBody(c: Context, maxBytes: number): Promise<string | null> {
+/** The bytes of the body, which a signature covers; null where there are more, of which the rest is not read. */
+async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of c.req.raw.body ?? []) {
@@ -157,7 +159,7 @@ async function readBody(c: Context, maxBytes: number): Promise<string | null> {
     if (bytes > maxBytes) return null;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 const MINUTE_MS = 60_000;

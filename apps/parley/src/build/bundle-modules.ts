@@ -20,13 +20,21 @@ const ENTRIES = {
   workspace: 'packages/workspace/src/index.ts',
   zod: 'zod',
   // Loaded at their first use, and at once (`require`).
+  'decode-bytes': 'packages/core/src/encoding/decode-bytes.ts',
   render: 'packages/markup/src/render.ts',
   'tools-sandbox': 'packages/tools/src/sandbox/index.ts',
   'tools-web': 'packages/tools/src/web/index.ts',
 };
 
-/** What BullMQ requires when it uses Redis: the library, and its scripts, which are half a megabyte. */
-const LATE = { ioredis: 'late:ioredis', 'bullmq-scripts': 'late:bullmq-scripts' };
+/**
+ * What BullMQ requires when it uses Redis: the library, and its scripts, which are half a megabyte; and the detector of
+ * encodings, which is more.
+ */
+const LATE = {
+  ioredis: 'late:ioredis',
+  'bullmq-scripts': 'late:bullmq-scripts',
+  jschardet: 'late:jschardet',
+};
 const BULLMQ_SCRIPTS = 'node_modules/bullmq/dist/cjs/scripts/index.js';
 
 /** What an installation may be without: the platforms' libraries, pictures, traces. Each is loaded at its first use. */
@@ -143,8 +151,8 @@ const lateLibraries: Plugin = {
         resolveDir: initialOptions.absWorkingDir ?? '',
       };
     });
-    onResolve({ filter: /^(ioredis|bullmq-scripts)$/ }, ({ kind, path, importer }) =>
-      kind === 'require-call' && importer.includes('/bullmq/')
+    onResolve({ filter: /^(ioredis|bullmq-scripts|jschardet)$/ }, ({ kind, path, importer }) =>
+      kind === 'require-call' && /\/(?:bullmq|core\/src\/encoding)\//.test(importer)
         ? { path: `./${path}.mjs`, external: true }
         : undefined,
     );

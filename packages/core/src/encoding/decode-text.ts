@@ -1,10 +1,9 @@
-import { isUtf8 } from 'node:buffer';
-import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
-import { declaredInside, fitsDeclared } from './declared.ts';
-import { guessEncoding } from './guess.ts';
-import { decodeAs, type Encoding, encodingOf, nameForPeople } from './labels.ts';
-import { plausibility } from './plausible.ts';
-import { countSequences } from './utf8-sequences.ts';
+import { isAscii, isUtf8 } from 'node:buffer';
+import { createRequire } from 'node:module';
+import type * as DecodeBytes from './decode-bytes.ts';
+import type { Encoding } from './labels.ts';
+
+const require = createRequire(import.meta.url);
 
 /** The text of bytes that a person or another program wrote. */
 export interface DecodedText {
@@ -31,171 +30,35 @@ export interface EncodingHints {
 /**
  * Reads bytes in the encoding they have (W10). The only place that decides this: every file, attachment and page that
  * Parley did not write itself is decoded here, so that all of its parts read the same text. Valid UTF-8 is recognized
- * without a detector; the detector is loaded with the first other text. Never throws.
+ * at once; what tells other encodings apart is loaded with the first text that needs it. Never throws.
  */
 export function decodeText(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
-  const marked = readMarked(bytes, hints);
-  if (marked !== null) return marked;
-  const whole = hints.isCut === true ? withoutCutCharacter(bytes) : bytes;
-  const isValid = isUtf8(whole);
-  if (isValid && !hasOddControls(whole)) {
-    const certainty = isUnlikelyUtf8(whole) ? 'guess' : 'sure';
-    return readLegacyThatLooksLikeUtf8(whole, hints) ?? readAs('utf-8', whole, hints, certainty);
+  if (isUtf8(bytes) && !isDoubtful(bytes, hints)) {
+    const text = new TextDecoder().decode(bytes);
+    const isPlain = !CLOSER_LOOK.test(text);
+    if (isPlain) return { text, encoding: 'utf-8', replaced: 0, certainty: 'sure' };
   }
-  if (isStateful(whole)) return readStateful(whole, hints);
-  const unicode = readUnmarkedUnicode(whole);
-  if (unicode !== null) {
-    return readAs(unicode.encoding, whole, hints, unicode.isSure ? 'sure' : 'guess');
-  }
-  if (isValid) return readAs('utf-8', whole, hints, 'sure');
-  return readDeclared(whole, hints) ?? readNearlyUtf8(whole, hints) ?? readGuessed(whole, hints);
+  return decodeModule().decodeBytes(bytes, hints);
 }
 
 /** What a reader should know about how bytes were decoded, as a sentence; null: they are valid and beyond doubt. */
 export function encodingWarning(decoded: DecodedText): string | null {
-  const { certainty, encoding, replaced } = decoded;
-  if (certainty === 'none') return 'Its encoding is not known, and it cannot be read as text.';
-  const name = nameForPeople(encoding);
-  const lost = replaced === 1 ? '1 character' : `${replaced} characters`;
-  const damage = replaced === 0 ? '' : ` ${lost} could not be read and became U+FFFD.`;
-  if (certainty === 'guess') {
-    return `Its encoding was guessed (${name}), so letters may be wrong; save it as UTF-8 to be sure.${damage}`;
-  }
-  return replaced === 0 ? null : `It is ${name} with invalid bytes:${damage}`;
+  if (decoded.certainty === 'sure' && decoded.replaced === 0) return null;
+  return decodeModule().warningOf(decoded);
 }
 
-/** The mark that a file begins with, and its encoding. UTF-32 comes first: UTF-16 begins in the same way. */
-const MARKS: readonly (readonly [mark: readonly number[], encoding: Encoding])[] = [
-  [[0xef, 0xbb, 0xbf], 'utf-8'],
-  [[0xff, 0xfe, 0, 0], 'utf-32le'],
-  [[0, 0, 0xfe, 0xff], 'utf-32be'],
-  [[0xff, 0xfe], 'utf-16le'],
-  [[0xfe, 0xff], 'utf-16be'],
-  [[0x84, 0x31, 0x95, 0x33], 'gb18030'],
-];
-
-function readMarked(bytes: Uint8Array, hints: EncodingHints): DecodedText | null {
-  for (const [mark, encoding] of MARKS) {
-    if (!mark.every((byte, at) => bytes[at] === byte)) continue;
-    const read = readAs(encoding, bytes.subarray(mark.length), hints, 'sure');
-    // A file that others have appended to in UTF-8 has a mark that no longer holds for all of it.
-    if (!isMostlyReplaced(read)) return read;
-  }
-  return null;
+function decodeModule(): typeof DecodeBytes {
+  return require('./decode-bytes.ts');
 }
 
-/** Where a declared encoding of several bytes a character reads the same bytes just as well, its statement counts. */
-function readLegacyThatLooksLikeUtf8(
-  bytes: Uint8Array,
-  { declared, isCut = false }: EncodingHints,
-): DecodedText | null {
-  const encoding = declared === undefined ? null : encodingOf(declared);
-  if (encoding === null || !MULTI_BYTE.has(encoding)) return null;
-  const { good } = countSequences(bytes);
-  if (good === 0 || good > FEW_SEQUENCES || !fitsDeclared(bytes, encoding, isCut)) return null;
-  return readAs(encoding, bytes, { isCut }, 'sure');
-}
+/** Controls other than those between lines and columns: UTF-16 has them, as well as logs with colors. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: They are what is looked for.
+const CLOSER_LOOK = /[\0-\u0008\u000b\u000c\u000e-\u001f]/;
 
-/** A word or two in another encoding may be valid UTF-8 by accident; then they are letters that no one writes. */
-function isUnlikelyUtf8(bytes: Uint8Array): boolean {
-  if (bytes.length > A_FEW_WORDS) return false;
-  const { good, replacements } = countSequences(bytes);
-  if (good === 0 || good > FEW_SEQUENCES || replacements > 0) return false;
-  return plausibility(decodeAs('utf-8', bytes), 'utf-8') < 0.5;
-}
-
-/** In bytes. */
+/** A few words in another encoding may be valid UTF-8 by accident. In bytes. */
 const A_FEW_WORDS = 64;
 
-const MULTI_BYTE: ReadonlySet<Encoding> = new Set(['gb18030', 'big5', 'euc-jp', 'euc-kr']);
-/** More valid sequences of UTF-8 than this are no accident. */
-const FEW_SEQUENCES = 6;
-
-function readStateful(bytes: Uint8Array, hints: EncodingHints): DecodedText {
-  const read = readAs('iso-2022-jp', bytes, hints, 'sure');
-  if (read.replaced === 0) return read;
-  return { ...read, certainty: isMostlyReplaced(read) ? 'none' : 'sure' };
-}
-
-function readDeclared(bytes: Uint8Array, hints: EncodingHints): DecodedText | null {
-  const { declared, isCut = false } = hints;
-  for (const label of [declared, declaredInside(bytes)]) {
-    const encoding = label === undefined ? null : encodingOf(label);
-    if (encoding === null || !fitsDeclared(bytes, encoding, isCut)) continue;
-    return readAs(encoding, bytes, hints, 'sure');
-  }
-  return null;
-}
-
-/** UTF-8 of which a few bytes were damaged, or written by another program: the rest stays what it is. */
-function readNearlyUtf8(bytes: Uint8Array, hints: EncodingHints): DecodedText | null {
-  const { good, bad } = countSequences(bytes);
-  if (good <= bad) return null;
-  const isClear = good >= 4 && good >= 4 * bad;
-  if (isClear && plausibility(decodeAs('utf-8', bytes), 'utf-8') >= 0.55) {
-    return readAs('utf-8', bytes, hints, 'sure');
-  }
-  const guess = guessEncoding(bytes, hints.isCut === true);
-  const isOther = guess.isSure && guess.encoding !== 'utf-8';
-  return readAs(isOther ? guess.encoding : 'utf-8', bytes, hints, 'guess');
-}
-
-function readGuessed(bytes: Uint8Array, hints: EncodingHints): DecodedText {
-  const guess = guessEncoding(bytes, hints.isCut === true);
-  const certainty = !guess.isText ? 'none' : guess.isSure ? 'sure' : 'guess';
-  return readAs(guess.encoding, bytes, hints, certainty);
-}
-
-function readAs(
-  encoding: Encoding,
-  bytes: Uint8Array,
-  { isCut = false }: EncodingHints,
-  certainty: DecodedText['certainty'],
-): DecodedText {
-  const text = decodeAs(encoding, bytes, isCut);
-  return { text, encoding, replaced: countReplaced(text, bytes, encoding), certainty };
-}
-
-/** A file in a Unicode encoding may have U+FFFD itself; only UTF-8 is common enough to look. */
-function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): number {
-  let count = 0;
-  for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) count += 1;
-  if (count === 0 || encoding !== 'utf-8') return count;
-  return isUtf8(bytes) ? 0 : Math.max(count - countSequences(bytes).replacements, 1);
-}
-
-function isMostlyReplaced({ text, replaced }: DecodedText): boolean {
-  return replaced > 1 && replaced * 4 > text.length;
-}
-
-/**
- * Control characters that no text file has, but half of the bytes of UTF-16 are. What colors the output of a program,
- * and the page break, are common in logs.
- */
-function hasOddControls(bytes: Uint8Array): boolean {
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at] ?? 0;
-    if (byte < 32 && ((PLAIN_CONTROLS >>> byte) & 1) === 0) return true;
-  }
-  return false;
-}
-
-/**
- * A bit for each: backspace, tab, line feed, vertical tab, form feed, carriage return, and substitute, which ends files
- * of DOS.
- */
-const PLAIN_CONTROLS = [8, 9, 10, 11, 12, 13, 26].reduce((bits, code) => bits | (1 << code), 0);
-
-/** Without the last character where it is the beginning of one in UTF-8. */
-function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
-  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return bytes;
-    if (byte < 0xc0) continue;
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-    if (back >= length) return bytes;
-    const shorter = bytes.subarray(0, bytes.length - back);
-    return isUtf8(shorter) ? shorter : bytes;
-  }
-  return bytes;
+function isDoubtful(bytes: Uint8Array, { declared }: EncodingHints): boolean {
+  const isOtherStated = declared !== undefined && !/^\s*utf-?8\s*$/i.test(declared);
+  return (isOtherStated || bytes.length <= A_FEW_WORDS) && !isAscii(bytes);
 }

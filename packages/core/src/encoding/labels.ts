@@ -88,6 +88,20 @@ export function decodeAs(encoding: Encoding, bytes: Uint8Array, isCut = false): 
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes, { stream: isCut });
 }
 
+/** The text of many bytes piece by piece, for callers that keep a part of it alone. */
+export function* decodeInPieces(encoding: Encoding, bytes: Uint8Array): Iterable<string> {
+  const isOwn = encoding.startsWith('utf-32') || encoding === 'windows-1252';
+  const decoder = isOwn ? null : new TextDecoder(encoding, { ignoreBOM: true });
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const piece = bytes.subarray(at, at + PIECE_BYTES);
+    const stream = at + PIECE_BYTES < bytes.length;
+    yield decoder === null ? decodeAs(encoding, piece) : decoder.decode(piece, { stream });
+  }
+}
+
+/** Divisible by the four bytes of UTF-32. */
+const PIECE_BYTES = 262_144;
+
 /** What Node 20 decodes as control characters. */
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 

@@ -1,7 +1,7 @@
 import type { Encoding } from './labels.ts';
 
 /** More characters than this say nothing new. */
-const MAX_CHARACTERS = 4_000;
+const MAX_CHARACTERS = 2_000;
 
 /**
  * How much a text looks like one that people write, from 0 to 1, by its characters outside of ASCII: frequent
@@ -68,21 +68,30 @@ function unity(scripts: ReadonlyMap<string, number>): number {
   return all === 0 ? 1 : most / all;
 }
 
-const SCRIPTS: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ['Han', /^[\p{Script=Han}々〇]$/u],
-  ['Kana', /^[\p{Script=Hiragana}\p{Script=Katakana}ー]$/u],
-  ['Latin', /^\p{Script=Latin}$/u],
-  ['Cyrillic', /^\p{Script=Cyrillic}$/u],
-  ['Hangul', /^\p{Script=Hangul}$/u],
-  ['Greek', /^\p{Script=Greek}$/u],
-  ['Hebrew', /^\p{Script=Hebrew}$/u],
-  ['Arabic', /^\p{Script=Arabic}$/u],
-  ['Thai', /^\p{Script=Thai}$/u],
-  ['other', /^\p{L}$/u],
+/** Blocks of letters, by their first and last code points; the most frequent ones first. */
+const BLOCKS: readonly (readonly [first: number, last: number, script: string])[] = [
+  [0x4e00, 0x9fff, 'Han'],
+  [0x3041, 0x3096, 'Kana'],
+  [0x30a1, 0x30fc, 'Kana'],
+  [0x0400, 0x052f, 'Cyrillic'],
+  [0xac00, 0xd7a3, 'Hangul'],
+  [0x00c0, 0x024f, 'Latin'],
+  [0x1e00, 0x1eff, 'Latin'],
+  [0x0370, 0x03ff, 'Greek'],
+  [0x05d0, 0x05ea, 'Hebrew'],
+  [0x0620, 0x06d3, 'Arabic'],
+  [0x0e01, 0x0e46, 'Thai'],
+  [0x3400, 0x4dbf, 'Han'],
+  [0xf900, 0xfaff, 'Han'],
+  [0xff66, 0xff9d, 'Kana'],
+  [0x3005, 0x3007, 'Han'],
 ];
 
 function scriptOf(character: string): string | null {
-  return SCRIPTS.find(([, pattern]) => pattern.test(character))?.[0] ?? null;
+  const point = character.codePointAt(0) ?? 0;
+  const block = BLOCKS.find(([first, last]) => point >= first && point <= last);
+  const isLetter = /^\p{L}/u.test(character) || point === 0x3007;
+  return isLetter ? (block?.[2] ?? 'other') : null;
 }
 
 function weightOf(

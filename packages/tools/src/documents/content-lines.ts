@@ -1,4 +1,4 @@
-import { decodeText } from '@parley/core/encoding';
+import { decodeBytes } from '@parley/core/encoding';
 
 /** One line of a calendar or a contact: `DTSTART;TZID=Europe/Berlin:20261127T100000`. */
 export interface ContentLine {
@@ -66,7 +66,7 @@ function unquoted(value: string, charset: string | undefined): string {
   );
   // A character beyond a byte was not quoted at all.
   if (/[^\0-\xff]/.test(text)) return text;
-  return decodeText(Buffer.from(text, 'latin1'), { declared: charset }).text;
+  return decodeBytes(Buffer.from(text, 'latin1'), { declared: charset }).text;
 }
 
 /** The text of a value, whose line ends and separators are escaped. */

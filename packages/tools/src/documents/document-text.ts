@@ -47,6 +47,6 @@ export function documentText(
 }
 
 /** The same place, or the one before it where it would cut a character in two. */
-function wholeCharacter(text: string, end: number): number {
+export function wholeCharacter(text: string, end: number): number {
   return end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end;
 }

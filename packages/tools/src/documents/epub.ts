@@ -1,4 +1,4 @@
-import { decodeText } from '@parley/core/encoding';
+import { decodeBytes } from '@parley/core/encoding';
 import { Parser } from 'htmlparser2';
 import {
   DAMAGED,
@@ -26,10 +26,10 @@ export function readEpub(
   limits: DocumentLimits,
 ): DocumentText {
   const container = members.get(CONTAINER);
-  const path = container === undefined ? undefined : rootFileOf(decodeText(container).text);
+  const path = container === undefined ? undefined : rootFileOf(decodeBytes(container).text);
   const opf = path === undefined ? undefined : members.get(path);
   if (path === undefined || opf === undefined) return refused(DAMAGED);
-  const { title, authors, chapters } = packageOf(decodeText(opf).text);
+  const { title, authors, chapters } = packageOf(decodeBytes(opf).text);
   const heading = [title, authors.join(', ')].filter((line) => line !== '').join(', by ');
   const parts = heading === '' ? [] : [heading];
   const wanted = (limits.from ?? 0) + limits.characters;
@@ -41,7 +41,7 @@ export function readEpub(
     read += 1;
     const bytes = members.get(resolved(path, href));
     if (bytes === undefined) continue;
-    const { text, certainty } = decodeText(bytes);
+    const { text, certainty } = decodeBytes(bytes);
     if (certainty === 'none' || !text.includes('<')) isLocked = true;
     else parts.push(markupText(text));
     length += parts.at(-1)?.length ?? 0;

@@ -91,6 +91,20 @@ describe('the text of a document', () => {
     expect(await extractText(file, { from, characters: 10 })).toMatchObject(part);
   });
 
+  it('[W10] that is long is read in parts that are the same as those of a short one', async () => {
+    const line = 'Ошибка 🙂 при чтении файла: ещё одна попытка\r\n';
+    const long = Buffer.from(line.repeat(50_000));
+    const plain = line.repeat(50_000).replaceAll('\r\n', '\n');
+    for (const from of [0, 262_130, 999_999, plain.length - 20]) {
+      const part = await extractText(long, { from, characters: 333 });
+      if (part.kind === 'refused') throw new Error(part.reason);
+      expect(part).toMatchObject({ length: plain.length, warning: null });
+      const end = part.next ?? plain.length;
+      expect(part.text).toBe(plain.slice(from, end).toWellFormed());
+      expect(end - from).toBeGreaterThanOrEqual(Math.min(332, plain.length - from));
+    }
+  });
+
   it('[F10] of a PDF is read no further than is wanted, and says how many pages are left', async () => {
     // The library takes the bytes away.
     const file = () => aPdf(['one', 'two', 'three', 'four']);

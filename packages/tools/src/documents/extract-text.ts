@@ -1,4 +1,4 @@
-import { detectFormat } from './detect-format.ts';
+import { detectFormat } from './document-format.ts';
 import {
   DAMAGED,
   type DocumentLimits,

@@ -1,4 +1,4 @@
-import { decodeText } from '@parley/core/encoding';
+import { decodeBytes } from '@parley/core/encoding';
 import type { Address, Attachment, Email } from 'postal-mime';
 import { type DocumentLimits, type DocumentText, documentText } from './document-text.ts';
 
@@ -44,7 +44,7 @@ export async function readMail(bytes: Uint8Array, limits: DocumentLimits): Promi
 
 /** Cuts a mailbox at its `From ` lines. */
 function messagesOf(bytes: Uint8Array): readonly Uint8Array[] {
-  const { text, encoding } = decodeText(bytes);
+  const { text, encoding } = decodeBytes(bytes);
   // A message is ASCII with parts in encodings of their own; a program may still have saved it in UTF-16.
   const all = encoding.startsWith('utf-16') ? Buffer.from(text) : Buffer.from(bytes);
   const raw = all.toString('latin1');
@@ -73,7 +73,7 @@ async function messageText(bytes: Uint8Array): Promise<string> {
 function withReadableHeaders(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = /\r?\n\r?\n/.exec(raw.toString('latin1'))?.index ?? raw.length;
-  const { text, encoding } = decodeText(raw.subarray(0, end));
+  const { text, encoding } = decodeBytes(raw.subarray(0, end));
   return encoding === 'utf-8' ? bytes : Buffer.concat([Buffer.from(text), raw.subarray(end)]);
 }
 
@@ -85,7 +85,7 @@ async function bodyOf(mail: Email, raw: Uint8Array): Promise<string> {
   const { default: PostalMime } = await import('postal-mime');
   const asBytes = await PostalMime.parse(withByteCharsets(raw), LIMITS);
   const again = asBytes.text?.trim() || (asBytes.html ?? '');
-  const decoded = decodeText(bytesOf(again));
+  const decoded = decodeBytes(bytesOf(again));
   if (decoded.certainty === 'none' || decoded.replaced >= countReplaced(shown)) return shown;
   return text.trim() === '' ? htmlText(decoded.text) : decoded.text;
 }
@@ -154,7 +154,7 @@ async function calendarsIn({ attachments }: Email): Promise<readonly string[]> {
   const calendars = attachments.filter(isInvitation);
   if (calendars.length === 0) return [];
   const { calendarText } = await import('./calendar.ts');
-  return calendars.map(({ content }) => calendarText(decodeText(contentOf(content)).text));
+  return calendars.map(({ content }) => calendarText(decodeBytes(contentOf(content)).text));
 }
 
 function isInvitation({ mimeType }: Attachment): boolean {

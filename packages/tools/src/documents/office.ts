@@ -1,4 +1,4 @@
-import { decodeText } from '@parley/core/encoding';
+import { decodeBytes } from '@parley/core/encoding';
 import { unzipSync, zipSync } from 'fflate';
 import { Parser } from 'htmlparser2';
 import {
@@ -172,7 +172,7 @@ function isWord(names: readonly string[]): boolean {
 /** The text of a Word document, a paragraph a line; null when it is none. Without notes and what was deleted. */
 function wordText(members: Members): string | null {
   const [, bytes] = [...members].find(([name]) => MAIN.test(name)) ?? [];
-  const xml = decodeText(bytes ?? new Uint8Array()).text;
+  const xml = decodeBytes(bytes ?? new Uint8Array()).text;
   const prefix = NAMESPACE.exec(xml.slice(0, DECLARED_WITHIN))?.[1];
   if (prefix === undefined) return null;
   const named = (...names: string[]) => names.map((name) => `${prefix}:${name}`);
@@ -196,7 +196,7 @@ function slidesText(members: Members): string {
     .map(([name, bytes]) => ({ number: Number(SLIDE.exec(name)?.[1]), bytes }))
     .filter(({ number }) => number > 0)
     .toSorted((one, other) => one.number - other.number)
-    .map(({ number, bytes }) => `# Slide ${number}\n${slideText(decodeText(bytes).text)}`)
+    .map(({ number, bytes }) => `# Slide ${number}\n${slideText(decodeBytes(bytes).text)}`)
     .join('\n\n');
 }
 
@@ -212,7 +212,7 @@ const PARAGRAPHS = new Set(['text:p', 'text:h']);
 
 /** The text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as lines with tabs. */
 function readOpenDocument(members: Members, limits: DocumentLimits): DocumentText {
-  const read = (name: string): string => decodeText(members.get(name) ?? new Uint8Array()).text;
+  const read = (name: string): string => decodeBytes(members.get(name) ?? new Uint8Array()).text;
   if (!read('mimetype').startsWith('application/vnd.oasis.opendocument.')) return refused(DAMAGED);
   if (read('META-INF/manifest.xml').includes('encryption-data')) return refused(ENCRYPTED);
   const content = read('content.xml');

@@ -1,4 +1,4 @@
-import { has, latin1 } from './detect-format.ts';
+import { has, latin1 } from './sound-format.ts';
 
 /** Pictures that language models take. */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';

@@ -1,17 +1,59 @@
-import { type DecodedText, decodeText, encodingWarning } from '@parley/core/encoding';
-import { type DocumentLimits, type DocumentText, documentText, refused } from './document-text.ts';
+import type { DecodedText } from '@parley/core';
+import { decodeBytes, decodeInPieces, detectEncoding, warningOf } from '@parley/core/encoding';
+import {
+  type DocumentLimits,
+  type DocumentText,
+  documentText,
+  refused,
+  wholeCharacter,
+} from './document-text.ts';
 import { isMail, readMail } from './mail.ts';
+
+/** In a longer file only the wanted part is kept, whatever it says: a text takes several times its bytes. */
+const LONG_BYTES = 3_000_000;
 
 /**
  * A file of text by what it says: a message, a calendar, contacts, a page, or lines such as Markdown, CSV, subtitles
  * and program source, which are shown as they are.
  */
 export async function readText(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
-  const decoded = decodeText(unfolded(bytes));
-  if (isMail(decoded.text)) return readMail(bytes, limits);
-  if (decoded.certainty === 'none') return refused('its encoding is not known; send it as UTF-8');
+  const { text: start } = decodeBytes(bytes.subarray(0, START_BYTES), { isCut: true });
+  if (isMail(start)) return readMail(bytes, limits);
+  if (bytes.length > LONG_BYTES) return readLong(bytes, limits);
+  const decoded = decodeBytes(unfolded(bytes));
+  if (decoded.certainty === 'none') return refused(NO_ENCODING);
   const text = await shownText(decoded.text);
-  return documentText(text, limits, { warning: warningOf(decoded) });
+  return documentText(text, limits, { warning: doubtOf(decoded, countNuls(decoded.text)) });
+}
+
+const NO_ENCODING = 'its encoding is not known; send it as UTF-8';
+/** Enough for the header of a message. */
+const START_BYTES = 65_536;
+
+function readLong(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
+  const { encoding, certainty, content } = detectEncoding(bytes);
+  if (certainty === 'none') return refused(NO_ENCODING);
+  const { from = 0, characters } = limits;
+  const kept: string[] = [];
+  let length = 0;
+  let nuls = 0;
+  let replaced = 0;
+  for (const piece of decodeInPieces(encoding, content)) {
+    nuls += countNuls(piece);
+    replaced += piece.split('\uFFFD').length - 1;
+    // A line end that is cut in two by the border of a piece stays as it is.
+    const text = piece.replace(/\r\n|\0+/g, (found) => (found === '\r\n' ? '\n' : ''));
+    // One more than is wanted tells whether a character would be cut in two.
+    const end = from + characters + 1 - length;
+    if (end > 0) kept.push(text.slice(Math.max(0, from - length), end));
+    length += text.length;
+  }
+  const found = kept.join('');
+  const text = found.slice(0, wholeCharacter(found, Math.min(characters, found.length)));
+  const end = from + text.length;
+  const warning = doubtOf({ text: '', encoding, certainty, replaced }, nuls);
+  const next = end < length ? end : null;
+  return { kind: 'text', text: text.toWellFormed(), next, length, pagesLeft: 0, warning };
 }
 
 /**
@@ -34,8 +76,11 @@ async function shownText(text: string): Promise<string> {
   return isWebPage(text) ? webPageText(text) : text.replace(/\0+/g, '');
 }
 
-function warningOf(decoded: DecodedText): string | null {
-  const nuls = decoded.text.split('\0').length - 1;
+function countNuls(text: string): number {
+  return text.split('\0').length - 1;
+}
+
+function doubtOf(decoded: DecodedText, nuls: number): string | null {
   const left = nuls === 0 ? null : `${nuls.toLocaleString('en-US')} NUL bytes in it are left out.`;
-  return [encodingWarning(decoded), left].filter((one) => one !== null).join(' ') || null;
+  return [warningOf(decoded), left].filter((one) => one !== null).join(' ') || null;
 }

@@ -1,4 +1,4 @@
-import { decodeText } from '@parley/core/encoding';
+import { decodeBytes } from '@parley/core/encoding';
 
 /** Groups whose text is no text of the document: tables of fonts and styles, pictures, notes of programs. */
 const NO_TEXT: ReadonlySet<string> = new Set(
@@ -76,7 +76,7 @@ export function rtfText(source: string): string {
   const flush = (): void => {
     if (bytes.length === 0) return;
     const declared = CHARSETS[fonts.get(group.font) ?? ''] ?? PAGES[page] ?? `windows-${page}`;
-    pieces.push(decodeText(Uint8Array.from(bytes), { declared }).text);
+    pieces.push(decodeBytes(Uint8Array.from(bytes), { declared }).text);
     bytes = [];
   };
   const put = (text: string): void => {

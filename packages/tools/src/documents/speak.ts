@@ -1,4 +1,4 @@
-import { audioTypeOf } from './detect-format.ts';
+import { audioTypeOf } from './sound-format.ts';
 import {
   askSpeechService,
   bytesOf,

@@ -1,4 +1,4 @@
-import { audioTypeOf } from './detect-format.ts';
+import { audioTypeOf } from './sound-format.ts';
 import { askSpeechService, type SpeechDeps, type SpeechService, textOf } from './speech-service.ts';
 
 /** The settings section `media.transcription`. */

@@ -45,7 +45,7 @@ const deeds: Readonly<Record<string, () => unknown>> = {
 };
 
 function report(text: string, peakBytes = 0): void {
-  const part = { kind: 'text', text, next: null, length: text.length, pagesLeft: 0 };
+  const part = { kind: 'text', text, next: null, length: text.length, pagesLeft: 0, warning: null };
   const result = JSON.stringify({ result: part, peakBytes });
   process.stdout.write(result, () => process.exit(0));
 }

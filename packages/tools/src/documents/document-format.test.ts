@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { audioTypeOf, detectFormat } from './detect-format.ts';
+import { detectFormat } from './document-format.ts';
+import { audioTypeOf } from './sound-format.ts';
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
 

@@ -1,0 +1,204 @@
+import { isUtf8 } from 'node:buffer';
+import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
+import { declaredInside, fitsDeclared } from './declared.ts';
+import type { DecodedText, EncodingHints } from './decode-text.ts';
+import { guessEncoding } from './guess.ts';
+import { decodeAs, type Encoding, encodingOf, nameForPeople } from './labels.ts';
+import { plausibility } from './plausible.ts';
+import { countSequences } from './utf8-sequences.ts';
+
+/** The encoding of bytes. */
+interface DetectedEncoding {
+  readonly encoding: Encoding;
+  readonly certainty: DecodedText['certainty'];
+  /** The bytes without a mark, and without a character that a bounded read cut. */
+  readonly content: Uint8Array;
+}
+
+/**
+ * Reads bytes in the encoding they have: what `decodeText` does, with all of it loaded but the detector, which comes
+ * with the first text that is no Unicode. For processes that read documents. Never throws.
+ */
+export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
+  const { encoding, certainty, content } = detectEncoding(bytes, hints);
+  const text = decodeAs(encoding, content, hints.isCut);
+  return { text, encoding, certainty, replaced: countReplaced(text, content, encoding) };
+}
+
+/** Tells the encoding of bytes without decoding all of them. */
+export function detectEncoding(bytes: Uint8Array, hints: EncodingHints = {}): DetectedEncoding {
+  const marked = detectMarked(bytes);
+  if (marked !== null) return marked;
+  const content = hints.isCut === true ? withoutCutCharacter(bytes) : bytes;
+  return { content, ...detectUnmarked(content, hints) };
+}
+
+type Detected = Omit<DetectedEncoding, 'content'>;
+
+function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
+  const isValid = isUtf8(bytes);
+  if (isValid && !hasOddControls(bytes)) {
+    const utf8: Detected = {
+      encoding: 'utf-8',
+      certainty: isUnlikelyUtf8(bytes) ? 'guess' : 'sure',
+    };
+    return legacyThatLooksLikeUtf8(bytes, hints) ?? utf8;
+  }
+  if (isStateful(bytes)) return detectStateful(bytes);
+  const unicode = readUnmarkedUnicode(bytes);
+  if (unicode !== null) {
+    return { encoding: unicode.encoding, certainty: unicode.isSure ? 'sure' : 'guess' };
+  }
+  if (isValid) return { encoding: 'utf-8', certainty: 'sure' };
+  return detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessed(bytes, hints);
+}
+
+export { decodeInPieces } from './labels.ts';
+
+/** What a reader should know about how bytes were decoded, as a sentence; null: they are valid and beyond doubt. */
+export function warningOf(decoded: DecodedText): string | null {
+  const { certainty, encoding, replaced } = decoded;
+  if (certainty === 'none') return 'Its encoding is not known, and it cannot be read as text.';
+  const name = nameForPeople(encoding);
+  const lost = replaced === 1 ? '1 character' : `${replaced} characters`;
+  const damage = replaced === 0 ? '' : ` ${lost} could not be read and became U+FFFD.`;
+  if (certainty === 'guess') {
+    return `Its encoding was guessed (${name}), so letters may be wrong; save it as UTF-8 to be sure.${damage}`;
+  }
+  return replaced === 0 ? null : `It is ${name} with invalid bytes:${damage}`;
+}
+
+/** The mark that a file begins with, and its encoding. UTF-32 comes first: UTF-16 begins in the same way. */
+const MARKS: readonly (readonly [mark: readonly number[], encoding: Encoding])[] = [
+  [[0xef, 0xbb, 0xbf], 'utf-8'],
+  [[0xff, 0xfe, 0, 0], 'utf-32le'],
+  [[0, 0, 0xfe, 0xff], 'utf-32be'],
+  [[0xff, 0xfe], 'utf-16le'],
+  [[0xfe, 0xff], 'utf-16be'],
+  [[0x84, 0x31, 0x95, 0x33], 'gb18030'],
+];
+
+function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
+  for (const [mark, encoding] of MARKS) {
+    if (!mark.every((byte, at) => bytes[at] === byte)) continue;
+    const content = bytes.subarray(mark.length);
+    // A file that others have appended to in UTF-8 has a mark that no longer holds for all of it.
+    if (!isMostlyReplaced(content, encoding)) return { encoding, certainty: 'sure', content };
+  }
+  return null;
+}
+
+/** Where a declared encoding of several bytes a character reads the same bytes just as well, its statement counts. */
+function legacyThatLooksLikeUtf8(
+  bytes: Uint8Array,
+  { declared, isCut = false }: EncodingHints,
+): Detected | null {
+  const encoding = declared === undefined ? null : encodingOf(declared);
+  if (encoding === null || !MULTI_BYTE.has(encoding)) return null;
+  const { good } = countSequences(bytes);
+  if (good === 0 || good > FEW_SEQUENCES || !fitsDeclared(bytes, encoding, isCut)) return null;
+  return { encoding, certainty: 'sure' };
+}
+
+/** A word or two in another encoding may be valid UTF-8 by accident; then they are letters that no one writes. */
+function isUnlikelyUtf8(bytes: Uint8Array): boolean {
+  if (bytes.length > A_FEW_WORDS) return false;
+  const { good, replacements } = countSequences(bytes);
+  if (good === 0 || good > FEW_SEQUENCES || replacements > 0) return false;
+  return plausibility(decodeAs('utf-8', bytes), 'utf-8') < 0.5;
+}
+
+/** In bytes. */
+const A_FEW_WORDS = 64;
+
+const MULTI_BYTE: ReadonlySet<Encoding> = new Set([
+  'gb18030',
+  'big5',
+  'shift_jis',
+  'euc-jp',
+  'euc-kr',
+]);
+/** More valid sequences of UTF-8 than this are no accident. */
+const FEW_SEQUENCES = 6;
+
+function detectStateful(bytes: Uint8Array): Detected {
+  const encoding = 'iso-2022-jp';
+  return { encoding, certainty: isMostlyReplaced(bytes, encoding) ? 'none' : 'sure' };
+}
+
+function detectDeclared(bytes: Uint8Array, hints: EncodingHints): Detected | null {
+  const { declared, isCut = false } = hints;
+  for (const label of [declared, declaredInside(bytes)]) {
+    const encoding = label === undefined ? null : encodingOf(label);
+    if (encoding === null || !fitsDeclared(bytes, encoding, isCut)) continue;
+    return { encoding, certainty: 'sure' };
+  }
+  return null;
+}
+
+/** UTF-8 of which a few bytes were damaged, or written by another program: the rest stays what it is. */
+function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected | null {
+  const { good, bad } = countSequences(bytes);
+  if (good <= bad) return null;
+  const isClear = good >= 4 && good >= 4 * bad;
+  const sample = decodeAs('utf-8', bytes.subarray(0, SAMPLE_BYTES), true);
+  if (isClear && plausibility(sample, 'utf-8') >= 0.55) {
+    return { encoding: 'utf-8', certainty: 'sure' };
+  }
+  const guess = guessEncoding(bytes, isCut);
+  return { encoding: guess.isSure ? guess.encoding : 'utf-8', certainty: 'guess' };
+}
+
+function guessed(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
+  const { encoding, isText, isSure } = guessEncoding(bytes, isCut);
+  return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
+}
+
+/** A file in a Unicode encoding may have U+FFFD itself; only UTF-8 is common enough to look. */
+function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): number {
+  let count = 0;
+  for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) count += 1;
+  if (count === 0 || encoding !== 'utf-8') return count;
+  return isUtf8(bytes) ? 0 : Math.max(count - countSequences(bytes).replacements, 1);
+}
+
+/** Enough of a file to tell how it goes on, in bytes. */
+const SAMPLE_BYTES = 65_536;
+
+function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
+  const text = decodeAs(encoding, bytes.subarray(0, SAMPLE_BYTES), true);
+  const replaced = text.split('\uFFFD').length - 1;
+  return replaced > 1 && replaced * 4 > text.length;
+}
+
+/**
+ * Control characters that no text file has, but half of the bytes of UTF-16 are. What colors the output of a program,
+ * and the page break, are common in logs.
+ */
+function hasOddControls(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 32 && ((PLAIN_CONTROLS >>> byte) & 1) === 0) return true;
+  }
+  return false;
+}
+
+/**
+ * A bit for each: backspace, tab, line feed, vertical tab, form feed, carriage return, and substitute, which ends files
+ * of DOS.
+ */
+const PLAIN_CONTROLS = [8, 9, 10, 11, 12, 13, 26].reduce((bits, code) => bits | (1 << code), 0);
+
+/** Without the last character where it is the beginning of one in UTF-8. */
+function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return bytes;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    if (back >= length) return bytes;
+    const shorter = bytes.subarray(0, bytes.length - back);
+    return isUtf8(shorter) ? shorter : bytes;
+  }
+  return bytes;
+}

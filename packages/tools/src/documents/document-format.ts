@@ -1,0 +1,48 @@
+import { decodeBytes } from '@parley/core/encoding';
+import { has, latin1 } from './sound-format.ts';
+
+/** What a file is, by its first bytes; a declared name or type proves nothing. */
+type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
+
+/** How much of a file tells whether it is text, in bytes. */
+const LOOKED_AT = 64 * 1_024;
+/** PDF readers accept their mark this far from the beginning. */
+const PDF_MARK_WITHIN = 1_024;
+/** The compound files of Office before 2007, and of encrypted ones since. */
+const COMPOUND = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+
+/** The beginnings of programs, archives and databases, some of which have hardly a byte that text has not. */
+const PROGRAMS = [
+  '\u007fELF',
+  'MZ\u0090\0',
+  '\u001f\u008b',
+  'SQLite format 3\0',
+  '\0asm',
+  '7z\u00bc\u00af',
+  'Rar!',
+];
+
+/** Detects the format of a file. */
+export function detectFormat(bytes: Uint8Array): FileFormat {
+  if (latin1(bytes, 0, PDF_MARK_WITHIN).includes('%PDF-')) return 'pdf';
+  if (has(bytes, 0, 'PK\u0003\u0004') || has(bytes, 0, 'PK\u0005\u0006')) return 'zip';
+  if (COMPOUND.every((byte, at) => bytes[at] === byte)) return 'old-office';
+  if (has(bytes, 0, '{\\rtf')) return 'rtf';
+  if (PROGRAMS.some((mark) => has(bytes, 0, mark))) return 'binary';
+  return looksLikeText(bytes) ? 'text' : 'binary';
+}
+
+/**
+ * Whether a file is text in some encoding. NULs alone do not make it binary: a log that was open when the power went
+ * has a block of them.
+ */
+function looksLikeText(bytes: Uint8Array): boolean {
+  const isCut = bytes.length > LOOKED_AT;
+  const { text, certainty } = decodeBytes(bytes.subarray(0, LOOKED_AT), { isCut });
+  if (certainty === 'none') return false;
+  const rest = text.replaceAll('\0', '');
+  if (rest === '' && text !== '') return false;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: What text files do not have.
+  const controls = rest.match(/[\u0001-\u0007\u000e-\u001a\u001c-\u001f]/g)?.length ?? 0;
+  return controls * 100 <= rest.length;
+}
