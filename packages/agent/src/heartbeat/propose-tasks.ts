@@ -1,4 +1,4 @@
-import { type AskOnceServices, askOnce } from '../ask-once.ts';
+import { type AskOnceServices, askOnce } from '../loop/model-request.ts';
 
 const ANSWER_MS = 180_000;
 /** More than a file of 100,000 characters needs that is cut into tasks. */

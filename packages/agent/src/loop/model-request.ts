@@ -10,18 +10,19 @@ import {
   silentTracer,
   type Tracer,
 } from '@parley/core';
-import type {
-  AnswerAside,
-  AnswerCut,
-  ChatModel,
-  ModelFinish,
-  ModelMessage,
-  ModelRequest,
-  ModelToolCall,
-  UserMessage,
+import {
+  type AnswerAside,
+  type AnswerCut,
+  type ChatModel,
+  type ModelFinish,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelToolCall,
+  OFFLINE_MODEL,
+  type UserMessage,
 } from '@parley/models';
 import { type AssembledPrompt, enforceAudience, messageContext } from '@parley/prompt';
-import type { InboxRow, JournalStep, RememberedEntry } from '@parley/store';
+import type { InboxRow, JournalStep, RememberedEntry, TurnUsage } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import {
   assembleHistory,
@@ -32,6 +33,7 @@ import {
   requestSize,
   roundsBudget,
 } from '../context/history.ts';
+import { withTimeLimit } from '../time.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import { textOf } from '../turn-opening.ts';
 import { continuationText, cutBefore, isCutText } from './cut-answers.ts';
@@ -300,4 +302,45 @@ function withClosing(
   const last = messages.at(-1);
   if (last === undefined || closing === undefined) return [...messages];
   return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\n${closing}` }];
+}
+
+/** A model outside of any turn, within the caps of spending. */
+export interface AskOnceServices {
+  readonly model: ChatModel;
+  /** Throws where a spend cap is reached (G17). */
+  mayAsk(): Promise<void>;
+  spent(usage: Omit<TurnUsage, 'model'>): Promise<void>;
+  readonly clock: Clock;
+  readonly monotonic: Monotonic;
+  readonly meter: Meter;
+}
+
+interface Question {
+  readonly system: string;
+  readonly user: string;
+  /** The longest answer. */
+  readonly tokens: number;
+  /** How long it may take. */
+  readonly ms: number;
+}
+
+/** Asks a model one question without tools. Throws ModelError, TimeUpError and the errors of `mayAsk`. */
+export async function askOnce(
+  { model, clock, monotonic, meter, mayAsk, spent }: AskOnceServices,
+  { system, user, tokens, ms }: Question,
+  stop: AbortSignal,
+): Promise<string> {
+  const request = {
+    system: [{ text: system, stable: true }],
+    messages: [{ role: 'user', content: user }],
+    maxOutputTokens: tokens,
+  } as const;
+  await mayAsk();
+  const { text, usage } = await withTimeLimit({ ms, stop }, (signal) =>
+    askModel(model, request, { clock, monotonic, meter, onText() {} }, signal),
+  );
+  await spent(usage);
+  // The last of `model.fallback`; its words say nothing about the text.
+  if (usage.model === OFFLINE_MODEL) throw new Error('no model answers at the moment');
+  return text;
 }

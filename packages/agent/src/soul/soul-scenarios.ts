@@ -2,7 +2,7 @@ import { quotedLines } from '@parley/core';
 import type { ChatModel } from '@parley/models';
 import type { SoulFinding } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
-import { type AskOnceServices, askOnce } from '../ask-once.ts';
+import { type AskOnceServices, askOnce } from '../loop/model-request.ts';
 import {
   judgeSoul,
   type ScenarioResults,

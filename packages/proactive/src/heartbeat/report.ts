@@ -276,7 +276,7 @@ export function reportText(report: HeartbeatReport): string {
 }
 
 /** The time zone, and where it is from where there was a choice. */
-export function zoneText({
+function zoneText({
   timeZone,
   timeZoneFrom,
 }: Pick<HeartbeatReport, 'timeZone' | 'timeZoneFrom'>): string {

@@ -12,6 +12,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemTime } from '@parley/core';
+import { foreseeTasks } from '@parley/proactive';
+import { openForReading } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { importWorkspace } from './import.ts';
@@ -139,6 +142,10 @@ describe('parley import openclaw', () => {
     expect(printed).toContain('1 line outside of the tasks, given to the run of each');
     expect(printed).toMatch(/HEARTBEAT\.md, line 5, task Bills: found "every 2-3 days"/);
     expect(printed).toContain('USER.md: "the usual" is no time zone');
+    await run(true);
+    const files = await openForReading(workspace(), systemTime.clock);
+    const { tasks: copied } = await foreseeTasks(files, { timeZone: 'UTC' });
+    expect(copied.map(({ name }) => name)).toEqual(['Email', 'Bills']);
   });
 
   it('copies nothing without --yes', async () => {
