@@ -15,8 +15,10 @@ export interface CommandWords {
 /** Splits what was typed after a command by what the command does with it; none of it is in no part. */
 export function splitCommand({ name, argument }: TypedCommand): CommandWords {
   switch (restOf(name)) {
-    case 'argument':
+    case 'text':
       return { argument, onward: '', unused: '' };
+    case 'argument':
+      return { argument: argument.replace(/[.,;:!?…。！？]+$/, ''), onward: '', unused: '' };
     case 'message':
       return { argument: '', onward: meant(argument), unused: '' };
     case 'none':
