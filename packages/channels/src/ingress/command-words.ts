@@ -2,7 +2,7 @@ import type { InboundMessage } from '@parley/core';
 import { restOf, type TypedCommand } from './command.ts';
 import { APPROVAL_CODE_LENGTH, leadingCode } from './one-time-code.ts';
 
-/** The words of a command, by what becomes of them. */
+/** The words of a command, by how it treats them. */
 export interface CommandWords {
   /** What the command itself reads. */
   readonly argument: string;
@@ -50,7 +50,7 @@ function meant(words: string): string {
 
 /**
  * The message that is left of one with a command: its words, and the files beside it. Null: nothing is left to answer. What
- * follows `/start` on Telegram is in the address that the person opened, and text of whoever made that.
+ * follows `/start` on Telegram is in the address that the person opened, and text of its author.
  */
 export function messageAfter(
   message: InboundMessage,

@@ -7,7 +7,7 @@ interface CommandSpec extends CommandInfo {
   readonly who: 'everyone' | 'owner' | 'approver';
   /** `direct`: it deals in codes, which are private. */
   readonly where: 'anywhere' | 'direct';
-  /** What becomes of the words after it, so that no command loses any. */
+  /** How it treats the words after it, so that no command loses any. */
   readonly rest: CommandRest;
   /** It waits for the turn before it and runs as a turn: it asks the model. */
   readonly inTurn?: true;
@@ -111,7 +111,7 @@ const TABLE = [
   },
   {
     name: 'zone',
-    summary: 'what becomes of jobs in another time zone',
+    summary: 'decide about jobs of an earlier time zone',
     ...OWNER,
     ...PRIVATE,
     unlisted: true,
