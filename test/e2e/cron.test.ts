@@ -147,7 +147,7 @@ describe('parley cron', () => {
 });
 
 describe('another time zone', () => {
-  it('[H08] asks the owner once what becomes of jobs, and the button gives them the same hour there', async () => {
+  it('[H08] asks the owner once about existing jobs, and the button gives them the same hour there', async () => {
     const file = join(scene.folder.path, 'parley.yaml');
     const settings = JSON.parse(readFileSync(file, 'utf8'));
     const inZone = (timeZone: string) =>

@@ -89,7 +89,7 @@ describe('a stranger whom only open access lets in', () => {
     expect(prompts.reduce((all, one) => all + one, 0)).toBeGreaterThan(30_000);
   });
 
-  it('[G17] is told why an answer is missing and when it goes on', async () => {
+  it('[G17] gets a notice that says why an answer is missing and when the next one can come', async () => {
     const { talk } = await openToAll(0, {}, { perStrangerDaily: { tokens: 4_000 } });
     const heard = await talk(3);
     expect(heard.at(-1)).toMatch(

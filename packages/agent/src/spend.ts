@@ -184,8 +184,8 @@ interface CapNotice {
 }
 
 /**
- * The notice to a person: why, when it continues, and for owners which setting it is; no figures of others. Nobody's own time
- * zone is known but the owner's, so the hours until then are said, which are the same everywhere.
+ * The notice to a person: why, when it continues, and for owners which setting it is; no figures of others. Only the
+ * agent's time zone is known, so the notice gives the hours until then, which are the same in every zone.
  */
 export function capText(
   cap: ReachedCap,

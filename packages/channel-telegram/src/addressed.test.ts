@@ -101,9 +101,12 @@ describe('whom a message is meant for', () => {
     ['@parley_bot please /new', [mention(0, 11), command(4, 19)], '@parley_bot please /new'],
     ['@somebody /new plan', [mention(0, 9), command(4, 10)], '@somebody /new plan'],
     ['/new. plan', [command(4)], '/new. plan'],
-  ])('[F09] reads the command in %j', (text, entities, expected) => {
-    expect(addressOf(message({ text, entities }), ME).text).toBe(expected);
-  });
+  ])(
+    '[F09] passes %j on with a leading command of its own in the plain form',
+    (text, entities, expected) => {
+      expect(addressOf(message({ text, entities }), ME).text).toBe(expected);
+    },
+  );
 
   it('[F09] takes its own name off a command, so that the core knows the command', () => {
     const named = { text: '/stop@Parley_Bot now', entities: [command(16)] };

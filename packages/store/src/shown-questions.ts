@@ -20,7 +20,7 @@ export interface ShownQuestion {
 /** The part with the buttons of a question. Times in ms. */
 export interface ShownPart {
   readonly state: PartState;
-  /** Null: it was edited or deleted by nobody. */
+  /** Null: it was never edited or deleted. */
   readonly changed: PartChange | null;
   /** Null: the platform has not confirmed it. */
   readonly messageId: string | null;

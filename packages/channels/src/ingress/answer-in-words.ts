@@ -12,7 +12,7 @@ type WordsDecision =
   | { readonly kind: 'message' }
   /** It decides the only question, or the one whose code it names. */
   | { readonly kind: 'decide'; readonly verdict: 'approve' | 'deny'; readonly code: string }
-  /** The sender is told what to press; `isKept`: the words are a message as well. */
+  /** The sender is shown what to press; `isKept`: the words are a message as well. */
   | { readonly kind: 'explain'; readonly isKept: boolean };
 
 type Said = Pick<InboundMessage, 'replyTo' | 'sentAt' | 'attachments'>;

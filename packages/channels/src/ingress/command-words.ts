@@ -2,7 +2,7 @@ import type { InboundMessage } from '@parley/core';
 import { restOf, type TypedCommand } from './command.ts';
 import { APPROVAL_CODE_LENGTH, leadingCode } from './one-time-code.ts';
 
-/** The words of a command, by what becomes of them. */
+/** The words of a command, by how it treats them. */
 export interface CommandWords {
   /** What the command itself reads. */
   readonly argument: string;
@@ -15,8 +15,10 @@ export interface CommandWords {
 /** Splits what was typed after a command by what the command does with it; none of it is in no part. */
 export function splitCommand({ name, argument }: TypedCommand): CommandWords {
   switch (restOf(name)) {
-    case 'argument':
+    case 'text':
       return { argument, onward: '', unused: '' };
+    case 'argument':
+      return { argument: argument.replace(/[.,;:!?…。！？]+$/, ''), onward: '', unused: '' };
     case 'message':
       return { argument: '', onward: meant(argument), unused: '' };
     case 'none':
@@ -48,7 +50,7 @@ function meant(words: string): string {
 
 /**
  * The message that is left of one with a command: its words, and the files beside it. Null: nothing is left to answer. What
- * follows `/start` on Telegram is in the address that the person opened, and text of whoever made that.
+ * follows `/start` on Telegram is in the address that the person opened, and text of its author.
  */
 export function messageAfter(
   message: InboundMessage,

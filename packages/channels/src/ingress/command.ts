@@ -7,7 +7,7 @@ interface CommandSpec extends CommandInfo {
   readonly who: 'everyone' | 'owner' | 'approver';
   /** `direct`: it deals in codes, which are private. */
   readonly where: 'anywhere' | 'direct';
-  /** What becomes of the words after it, so that no command loses any. */
+  /** How it treats the words after it, so that no command loses any. */
   readonly rest: CommandRest;
   /** It waits for the turn before it and runs as a turn: it asks the model. */
   readonly inTurn?: true;
@@ -19,10 +19,10 @@ interface CommandSpec extends CommandInfo {
 
 /**
  * What a command does with the words after its name, and with files beside it. `message`: they are a message, answered
- * after it. `argument`: it reads all of them. `word`, `code`: it reads the first, and the others are a message. `none`: it
+ * after it. `argument`, `text`: it reads all of them, the former without a full stop at the end. `word`, `code`: it reads the first, and the others are a message. `none`: it
  * does nothing with them and says so; `/stop` must never start what it was to end.
  */
-export type CommandRest = 'message' | 'argument' | 'word' | 'code' | 'none';
+export type CommandRest = 'message' | 'argument' | 'text' | 'word' | 'code' | 'none';
 
 const ANYONE = { who: 'everyone', where: 'anywhere' } as const;
 const APPROVER = { who: 'approver', where: 'anywhere', rest: 'code', takes: 'CODE' } as const;
@@ -33,6 +33,7 @@ const ALONE = { where: 'direct', ...PRIVATE } as const;
 const NOTHING = { rest: 'none' } as const;
 const MESSAGE = { rest: 'message', takes: '[message]' } as const;
 const argument = <T extends string>(takes: T) => ({ rest: 'argument', takes }) as const;
+const text = <T extends string>(takes: T) => ({ rest: 'text', takes }) as const;
 
 /** All commands (F09), in the order of the menus; nearly all are answered without the model. */
 const TABLE = [
@@ -83,7 +84,7 @@ const TABLE = [
     summary: 'answer what I asked you',
     ...ANYONE,
     unlisted: true,
-    ...argument('CODE answer'),
+    ...text('CODE answer'),
   },
   { name: 'whoami', summary: 'how I know you', ...ANYONE, ...PRIVATE, ...NOTHING },
   {
@@ -91,9 +92,9 @@ const TABLE = [
     summary: 'what I know about you',
     ...ANYONE,
     ...PRIVATE,
-    ...argument('[words]'),
+    ...text('[words]'),
   },
-  { name: 'forget', summary: 'forget what I know', ...ANYONE, ...PRIVATE, ...argument('words') },
+  { name: 'forget', summary: 'forget what I know', ...ANYONE, ...PRIVATE, ...text('words') },
   {
     name: 'heartbeat',
     summary: 'my standing tasks; `now` runs one',
@@ -110,7 +111,7 @@ const TABLE = [
   },
   {
     name: 'zone',
-    summary: 'what becomes of jobs in another time zone',
+    summary: 'decide about jobs of an earlier time zone',
     ...OWNER,
     ...PRIVATE,
     unlisted: true,

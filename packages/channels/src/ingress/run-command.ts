@@ -222,6 +222,9 @@ function newsFor(
   return [...(approved ? welcomeParts(approved) : []), ...linked];
 }
 
+/** The key of a part of an answer, as the button below its notice has it. */
+const PART_KEY = /^[\w-]{20,}$/;
+
 function effectOf(
   { newCode, situation, rules }: Pick<IngressDeps, 'newCode' | 'situation' | 'rules'>,
   decision: CommandDecision,
@@ -234,7 +237,8 @@ function effectOf(
     case 'stop':
       return mayChangeChat ? { kind: 'stop' } : { kind: 'stop', senderId: message.sender.id };
     case 'resend': {
-      const key = argument === '' ? null : argument;
+      // Its button names the part; words that a person writes do not.
+      const key = PART_KEY.test(argument) ? argument : null;
       return { kind: 'resend', key, ...(mayChangeChat ? {} : { senderId: message.sender.id }) };
     }
     case 'mode':

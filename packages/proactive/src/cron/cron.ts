@@ -26,7 +26,7 @@ export function createCron(deps: CronServices) {
       const { viewOf } = await import('./job-view.ts');
       return Promise.all((await store.cronJobs.list()).map((job) => viewOf(deps, job)));
     },
-    /** Answers the question what becomes of jobs since the zone of an agent has changed. */
+    /** Carries out the owner's decision about jobs that were made in an earlier zone of an agent. */
     async decideZone(agent: string | undefined, argument: string): Promise<string> {
       return (await import('./zone-change.ts')).answerZone(deps, agent, argument);
     },

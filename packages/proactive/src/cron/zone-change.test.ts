@@ -42,7 +42,7 @@ describe('when the time zone of an agent changes', () => {
     ]);
   });
 
-  it('[H08] jobs stay in their zone as long as nobody decides', async () => {
+  it('[H08] jobs stay in their zone until the owner decides', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     await restart(NEW_YORK);

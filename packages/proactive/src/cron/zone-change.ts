@@ -17,7 +17,7 @@ interface ZonedJob {
 
 /**
  * Compares the zones of jobs with that of their agent, once for each start and reload of the settings. Where the agent's
- * has changed, an owner is asked, once, what becomes of the jobs that were made in the old one; without an answer they
+ * has changed, an owner is asked, once, whether the jobs that were made in the old one move with it; without an answer they
  * keep it. The jobs carry the mark, so that no restart and no second process asks again.
  */
 export async function compareZones(deps: CronServices, jobs: readonly CronJob[]): Promise<void> {
@@ -136,7 +136,7 @@ export async function answerZone(
     : `${jobs} the old time zone.`;
 }
 
-/** Jobs that were made in an earlier zone of the agent, and about which nobody has decided. */
+/** Jobs that were made in an earlier zone of the agent, and about which the owner has not decided. */
 async function openJobs(
   { store }: CronServices,
   agent: string | undefined,
