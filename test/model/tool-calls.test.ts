@@ -115,8 +115,8 @@ describe('tools on the wire', () => {
     const fallback = [providerAt(second)];
     const both = modelFrom({ ...providerAt(double), fallback }).model;
     double.queue({ text: 'a', toolCalls: [{ name: 'read', arguments: {} }] });
-    double.fault({ kind: 'cut', afterPieces: 3 });
-    await expect(ask([QUESTION], both)).rejects.toMatchObject({ code: 'model-broken-off' });
+    double.fault({ kind: 'error-event', afterPieces: 3, message: 'on fire', code: 'server_error' });
+    await expect(ask([QUESTION], both)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(second.total).toBe(0);
     await second.close();
   });
