@@ -27,7 +27,8 @@ function repliesIn(file: string): readonly Reply[] {
   const parts = readFileSync(join(FOLDER, file), 'utf8').split(/^=== /m).slice(1);
   return parts.map((part) => {
     const [head = '', ...lines] = part.split('\n');
-    const [, status, headers = '{}', longer] = /^(\d+) (\{.*\})(?: longer-than (\d+))?$/.exec(head) ?? [];
+    const [, status, headers = '{}', longer] =
+      /^(\d+) (\{.*\})(?: longer-than (\d+))?$/.exec(head) ?? [];
     const body = lines.join('\n');
     return {
       status: Number(status),

@@ -18,7 +18,10 @@ const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
   'in error.error': (message) => ({ error: { error: { message } } }),
   'in errors': (message) => ({ errors: [{ message, code: 5021 }] }),
   'in metadata.raw': (message) => ({
-    error: { message: 'Provider returned error', metadata: { raw: JSON.stringify({ error: { message } }) } },
+    error: {
+      message: 'Provider returned error',
+      metadata: { raw: JSON.stringify({ error: { message } }) },
+    },
   }),
   'as JSON within text': (message) => ({ detail: JSON.stringify({ error: { message } }) }),
   'in base_resp': (status_msg) => ({ base_resp: { status_code: 2013, status_msg } }),
@@ -32,33 +35,74 @@ describe('the body of an error', () => {
     expect(readErrorBody(body).messages).toContain(SENTENCE);
     expect(readErrorValue(value).messages).toContain(SENTENCE);
     const thrown = { name: 'AI_APICallError', message: 'Bad', statusCode: 400, responseBody: body };
-    expect(classifyFailure(failureFacts(thrown), 0)).toMatchObject({ kind: 'too-long', windowTokens: 8_192 });
+    expect(classifyFailure(failureFacts(thrown), 0)).toMatchObject({
+      kind: 'too-long',
+      windowTokens: 8_192,
+    });
   });
 
   it('[G21] is read whatever else it holds, and nothing in it breaks the reader', () => {
-    const key = fc.constantFrom('error', 'message', 'detail', 'errors', 'code', 'metadata', 'raw', 'x', 'type');
+    const key = fc.constantFrom(
+      'error',
+      'message',
+      'detail',
+      'errors',
+      'code',
+      'metadata',
+      'raw',
+      'x',
+      'type',
+    );
     const value = fc.letrec((tie) => ({
-      any: fc.oneof({ maxDepth: 6 }, fc.string(), fc.double(), fc.constant(null), fc.boolean(), tie('list'), tie('object')),
+      any: fc.oneof(
+        { maxDepth: 6 },
+        fc.string(),
+        fc.double(),
+        fc.constant(null),
+        fc.boolean(),
+        tie('list'),
+        tie('object'),
+      ),
       list: fc.array(tie('any'), { maxLength: 4 }),
       object: fc.dictionary(key, tie('any'), { maxKeys: 5 }),
     })).any;
     fc.assert(
-      fc.property(value, fc.integer({ min: 200, max: 599 }), fc.boolean(), (any, status, isValue) => {
-        const responseBody = JSON.stringify(any) ?? '';
-        const thrown = isValue ? any : { name: 'E', message: '', statusCode: status, responseBody };
-        return typeof classifyFailure(failureFacts(thrown), 0).kind === 'string';
-      }),
+      fc.property(
+        value,
+        fc.integer({ min: 200, max: 599 }),
+        fc.boolean(),
+        (any, status, isValue) => {
+          const responseBody = JSON.stringify(any) ?? '';
+          const thrown = isValue
+            ? any
+            : { name: 'E', message: '', statusCode: status, responseBody };
+          return typeof classifyFailure(failureFacts(thrown), 0).kind === 'string';
+        },
+      ),
     );
   });
 
   it('[G21] costs little, however long it is and whatever it repeats', () => {
-    const seeds = ['context length ', 'exceeds ', '1,', 'tokens ', 'max_tokens ', '<html ', '{"error":', 'try again in 1s ', 'input '];
+    const seeds = [
+      'context length ',
+      'exceeds ',
+      '1,',
+      'tokens ',
+      'max_tokens ',
+      '<html ',
+      '{"error":',
+      'try again in 1s ',
+      'input ',
+    ];
     // Without a bound, or with a pattern that goes back and forth, this takes minutes.
     for (const seed of seeds) {
       const responseBody = seed.repeat(200_000 / seed.length);
       const thrown = { name: 'E', message: '', statusCode: 400, responseBody };
       expect(classifyFailure(failureFacts(thrown), 0).kind).toBeDefined();
-      classifyFailure(failureFacts({ ...thrown, responseBody: JSON.stringify({ error: responseBody }) }), 0);
+      classifyFailure(
+        failureFacts({ ...thrown, responseBody: JSON.stringify({ error: responseBody }) }),
+        0,
+      );
     }
   });
 });

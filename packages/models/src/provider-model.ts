@@ -103,9 +103,10 @@ function finished(
   const cut = meter.cut();
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
-  if (cut !== null && saysNothing) throw new StreamFailure('endless');
   const reason =
     finish?.reason === 'other' ? finishReasonOf(finish.rawReason, 'other') : finish?.reason;
+  // Its thoughts took all the room, of the settings or of the provider.
+  if ((cut !== null || reason === 'length') && saysNothing) throw new StreamFailure('endless');
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
   if (finish === null || saysNothing) throw new StreamFailure('empty');
   const usage = countUsage(finish.usage, request, meter.written());

@@ -87,6 +87,12 @@ export function cutCallsInARow(rounds: readonly Round[]): number {
 }
 
 /** The lines of an answer that are whole: half a line of notes would say something else. */
-export function wholeLines({ text, finishReason }: { readonly text: string; readonly finishReason: string }): string {
+export function wholeLines({
+  text,
+  finishReason,
+}: {
+  readonly text: string;
+  readonly finishReason: string;
+}): string {
   return finishReason === 'length' ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
 }
