@@ -20,7 +20,6 @@ import {
   type ModelToolCall,
 } from './chat-model.ts';
 import { explainFailure } from './explain-failure.ts';
-import { classifyFailure, failureFacts } from './failures.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import { exchangeOver, httpExchange } from './http-exchange.ts';
 import { httpFetch } from './http-fetch.ts';
@@ -79,7 +78,7 @@ export function providerModel(init: ProviderModelInit): ChatModel {
       }
       yield finished(init, request, answer, meter);
     } catch (thrown) {
-      throw modelError(init, deadlines.ended(), thrown);
+      throw await modelError(init, deadlines.ended(), thrown);
     } finally {
       deadlines.close();
     }
@@ -141,11 +140,13 @@ const CUT_OFF: ProviderFinish = {
   },
 };
 
-function modelError(
+async function modelError(
   init: ProviderModelInit,
   ended: ModelFailure | null,
   thrown: unknown,
-): ModelError {
+): Promise<ModelError> {
+  // Loaded with the first failure: a start needs none of it.
+  const { classifyFailure, failureFacts } = await import('./failures.ts');
   const facts = failureFacts(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
   const failure = ended ?? seen ?? classifyFailure(facts, init.clock());
