@@ -203,7 +203,7 @@ async function askOnce(
 }
 
 /** Whether a shorter request may succeed. */
-export function mayBeTooLong({ failure }: ModelError): boolean {
+function mayBeTooLong({ failure }: ModelError): boolean {
   return (
     failure.kind === 'too-long' || ('mayBeTooLong' in failure && failure.mayBeTooLong === true)
   );
