@@ -16,7 +16,7 @@ export type LengthRefusal =
 
 /** Limits of what may be sent in a minute or a day; they read almost like limits of one request. */
 const PER_TIME =
-  /tokens? ?(?:per|\/|-per-) ?-?(?:min|minute|second|hour|day|month)|per[- _](?:minute|second|hour|day|month)\b|\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b|每(?:分钟|秒|小时|天|日)/i;
+  /tokens? ?(?:per|\/|-per-) ?-?(?:min|minute|second|hour|day|month)|per[- _](?:minute|second|hour|day|month)\b|\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b|(?:daily|hourly|weekly|monthly) (?:\w+ )?(?:tokens?|requests?|usage|quota|limit)|tokens? (?:limit|quota) (?:for|of) (?:today|this)|每(?:分钟|秒|小时|天|日)/i;
 
 /** "The length of one field", such as a description or a name, is another limit than that of the model. */
 const FIELD_LENGTH =
@@ -135,8 +135,8 @@ export function readLengthRefusal(text: string, status: number | null): LengthRe
   const isOutput = OUTPUT_TOO_LARGE.some((one) => one.test(text));
   const isContext = CONTEXT_FULL.some((one) => one.test(text));
   if (!isOutput && !isContext) return null;
-  if (status === 413 && !/token|context|length/i.test(text))
-    return { kind: 'too-long', isBytes: true };
+  const isBytes = status === 413 || /payload|bytes|\d ?[KM]i?B\b/.test(text);
+  if (isBytes && !/token|context|length/i.test(text)) return { kind: 'too-long', isBytes: true };
   // Throttling is worded like this, too: "Too many tokens, please wait before trying again".
   if (status === 429 && !/context|prompt is too long/i.test(text)) return null;
   const windowTokens = plausible(firstNumber(WINDOWS, text));

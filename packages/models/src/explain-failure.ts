@@ -60,7 +60,7 @@ export function whatFailed(failure: ModelFailure, model: FailedModel, said: stri
     case 'empty':
       return `${id} sent an empty answer.`;
     case 'endless':
-      return `${id} thought longer than limits.answer.thoughtCharacters allows, and said nothing.`;
+      return `${id} used up all its room for an answer with thinking, and said nothing.`;
     case 'timeout':
       return `${id} at ${server} ${TOO_SLOW[failure.phase].what}.`;
     case 'aborted':
@@ -94,9 +94,10 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   'no-tools': 'Use a model that can.',
   'message-order': 'Start a new session or use another model.',
   filtered: 'Put the request in other words.',
-  rubbish: 'Check baseUrl in the settings; it usually ends in /v1.',
+  rubbish:
+    'Check baseUrl in the settings; it usually ends in /v1. Or this network wants a sign-in first.',
   empty: 'Try again, or use another model if it happens often.',
-  endless: 'Ask for a smaller part, raise that setting, or use another model.',
+  endless: 'Ask for a smaller part, raise limits.answer.thoughtCharacters, or use another model.',
   aborted: '',
 };
 

@@ -120,7 +120,7 @@ const OVERSIZED = /it sent more than \d+ bytes at once|failed to process success
 const NO_CREDIT =
   /insufficient[_ -]?(?:quota|balance|credits?|funds)|credit balance|(?:out of|no(?: remaining)?|not enough|run out of) credits?|billing|payment[_ ]required|arrearage|exceeded_current_quota|balance (?:is )?(?:too low|insufficient|not enough)|余额不足|欠费|账户.{0,6}余额/i;
 const RATE_LIMITED =
-  /rate[ _-]?limit|too[ _-]?many[ _-]?(?:requests|concurrent)|throttl|resource_?exhausted|quota exceeded|concurrency[ _]limit|(?:tokens|requests) ?(?:per|\/) ?(?:min|second|hour|day)|slow down|请求(?:过于)?频繁|限流|速率限制|并发(?:数|限制|过高)/i;
+  /rate[ _-]?limit|too[ _-]?many[ _-]?(?:requests|concurrent)|throttl|resource_?exhausted|quota exceeded|concurrency[ _]limit|(?:tokens|requests) ?(?:per|\/) ?(?:min|second|hour|day)|(?:daily|hourly|weekly|monthly) (?:\w+ )?(?:limit|quota)|slow down|请求(?:过于)?频繁|限流|速率限制|并发(?:数|限制|过高)/i;
 /** The messages of Ollama, vLLM, llama.cpp, LM Studio, SGLang, OpenRouter and gateways. */
 const NO_TOOLS =
   /(?:does not|doesn't|do not|not|without) support(?:ed)? (?:the use of |for )?(?:tool|function)|support tool use|(?:tools?|functions?|tool[_ ]choice|function calling) (?:is |are |use is |calling is |calls? (?:is|are) )?(?:not|un)[- ]?(?:supported|available|allowed|enabled)|enable-auto-tool-choice|tool-call-parser|tools param requires|unsupported (?:parameter|value)[^\n]{0,10}\btools?\b|不支持(?:工具|函数)调用/i;
@@ -200,12 +200,15 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
 }
 
 /** Statuses by which a page says that something in between refused; 5xx pages are gateways of a server that is down. */
-const BLOCKING: ReadonlySet<number> = new Set([400, 403, 405, 406, 409, 418, 444, 451]);
+const BLOCKING: ReadonlySet<number> = new Set([403, 405, 406, 418, 444, 451]);
+/** Some servers of models answer with a page of their own here. */
+const MAY_BLOCK: ReadonlySet<number> = new Set([...BLOCKING, 400, 409]);
 
 function isBlocked({ status, body, headers }: FailureFacts, text: string): boolean {
   if (status === 407 || status === 511 || headers['cf-mitigated'] !== undefined) return true;
-  if (status === null || !BLOCKING.has(status)) return false;
-  return body.isPage || (body.words.length === 0 && BLOCKED.test(text) && !UNAUTHORISED.test(text));
+  if (status === null || !MAY_BLOCK.has(status)) return false;
+  if (body.isPage && BLOCKING.has(status)) return true;
+  return body.words.length === 0 && BLOCKED.test(text) && !UNAUTHORISED.test(text);
 }
 
 function classifyStatus(status: number, facts: FailureFacts, now: number): ModelFailure {

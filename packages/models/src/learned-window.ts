@@ -1,7 +1,7 @@
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 
-/** Fewer tokens are no window: a number in a sentence was about something else. */
-const MIN_TOKENS = 1_024;
+/** Fewer tokens are no window that could be used: a number in a sentence was about something else. As in the settings. */
+const MIN_TOKENS = 2_048;
 
 /**
  * Keeps what the server of a model says about how much the model takes, from the errors by which it refuses longer

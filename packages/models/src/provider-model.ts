@@ -21,7 +21,6 @@ import {
   type ModelToolCall,
 } from './chat-model.ts';
 import { explainFailure } from './explain-failure.ts';
-import { classifyFailure, failureFacts } from './failures.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import { exchangeOver, httpExchange } from './http-exchange.ts';
 import { httpFetch } from './http-fetch.ts';
@@ -91,7 +90,7 @@ export function providerModel(init: ProviderModelInit): ChatModel {
       }
       yield finished(init, request, answer, meter);
     } catch (thrown) {
-      throw modelError(init, deadlines.ended(), thrown);
+      throw await modelError(init, deadlines.ended(), thrown);
     } finally {
       deadlines.close();
     }
@@ -115,9 +114,10 @@ function finished(
   const cut = meter.cut();
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
-  if (cut !== null && saysNothing) throw new StreamFailure('endless');
   const reason =
     finish?.reason === 'other' ? finishReasonOf(finish.rawReason, 'other') : finish?.reason;
+  // Its thoughts took all the room, of the settings or of the provider.
+  if ((cut !== null || reason === 'length') && saysNothing) throw new StreamFailure('endless');
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
   if (finish === null || saysNothing) throw new StreamFailure('empty');
   const usage = countUsage(finish.usage, request, meter.written());
@@ -158,11 +158,13 @@ const CUT_OFF: ProviderFinish = {
   },
 };
 
-function modelError(
+async function modelError(
   init: ProviderModelInit,
   ended: ModelFailure | null,
   thrown: unknown,
-): ModelError {
+): Promise<ModelError> {
+  // Loaded with the first failure: a start needs none of it.
+  const { classifyFailure, failureFacts } = await import('./failures.ts');
   const facts = failureFacts(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
   const failure = ended ?? seen ?? classifyFailure(facts, init.clock());

@@ -56,7 +56,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 /** `7.66s`, `6m0s`, `1h2m`, `20ms`, `2 minutes`, `30 seconds`; null for anything else. */
-export function durationMs(text: string): number | null {
+function durationMs(text: string): number | null {
   const part =
     /(\d+(?:\.\d+)?)\s*(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])\s*(?:,|and)?\s*/giy;
   const trimmed = text.trim();

@@ -249,7 +249,8 @@ export function messageTokens(message: ModelMessage): number {
   return sizeOf(message) + pictureTokens(message);
 }
 
-function textsIn(message: ModelMessage): readonly string[] {
+/** All texts of a message that a model is paid for: what it says, and the arguments of its calls. */
+export function textsIn(message: ModelMessage): readonly string[] {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return [message.content, ...calls.map((call) => call.arguments)];
 }
@@ -271,9 +272,13 @@ const LEAST = 50;
 /** A last line up to this length stays, in characters: it may be the end of a frame around foreign text. */
 const LONGEST_LAST_LINE = 200;
 
+/** Arguments up to this length stay in any case, in tokens. */
+const SHORT_ARGUMENTS = 200;
+
 /**
  * What a turn has done so far within a budget of tokens: the longest results of tools are cut, all to the
- * same length, and say so. Calls, and what the model said itself, stay as they are. The journal keeps all.
+ * same length, and say so. Where that is not enough, long arguments of calls are left out; what the model said
+ * itself stays as it is. The journal keeps all.
  */
 export function fitRounds(
   messages: readonly ModelMessage[],
@@ -287,11 +292,24 @@ export function fitRounds(
   );
   const others = all - results.reduce((sum, size) => sum + size, 0);
   const limit = Math.max(LEAST, commonLimit(results, budget - others));
-  return messages.map((message, at) =>
+  const fitted = messages.map((message, at) =>
     message.role === 'tool' && (sizes[at] ?? 0) > limit
       ? { ...message, content: shortened(message.content, limit) }
       : message,
   );
+  const size = fitted.reduce((sum, message) => sum + sizeOf(message), 0);
+  return size <= budget ? fitted : fitted.map(withShortCalls);
+}
+
+/** Arguments stay an object, since providers want one. */
+function withShortCalls(message: ModelMessage): ModelMessage {
+  if (message.role !== 'assistant' || message.toolCalls === undefined) return message;
+  const toolCalls = message.toolCalls.map((call) => {
+    if (estimateTokens(call.arguments) <= SHORT_ARGUMENTS) return call;
+    const note = `${call.arguments.length} characters of arguments are left out: there is no room for them.`;
+    return { ...call, arguments: JSON.stringify({ note }) };
+  });
+  return { ...message, toolCalls };
 }
 
 function sizeOf(message: ModelMessage): number {

@@ -1,4 +1,10 @@
-import { type ChatModel, ModelError, type ModelFailure, type ModelRequest, windowOf } from '@parley/models';
+import {
+  type ChatModel,
+  ModelError,
+  type ModelFailure,
+  type ModelRequest,
+  windowOf,
+} from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -41,7 +47,10 @@ function smallModel(window: number, refuse: (tokens: number) => ModelFailure, ca
       const done = { type: 'finish', usage, model: 'test/small', costUsd: null } as const;
       left -= 1;
       if (left >= 0) {
-        yield { type: 'tool-call', call: { id: `c${left}`, name: 'look', arguments: '{"word":"x"}' } };
+        yield {
+          type: 'tool-call',
+          call: { id: `c${left}`, name: 'look', arguments: '{"word":"x"}' },
+        };
         yield { ...done, text: '', finishReason: 'tool-calls' };
         return;
       }
@@ -55,7 +64,12 @@ function smallModel(window: number, refuse: (tokens: number) => ModelFailure, ca
 async function open(model: ChatModel, known: number, extras: SceneExtras = {}): Promise<TurnScene> {
   const opened = await openTurnScene(
     {},
-    { model, contextTokens: () => windowOf(model, known), history: { entries: 100, tokens: 50_000 }, ...extras },
+    {
+      model,
+      contextTokens: () => windowOf(model, known),
+      history: { entries: 100, tokens: 50_000 },
+      ...extras,
+    },
   );
   scene = opened;
   return opened;
@@ -70,7 +84,10 @@ async function tell(text: string): Promise<string | undefined> {
 const REFUSALS: readonly (readonly [string, (tokens: number) => ModelFailure])[] = [
   ['in words without numbers', () => ({ kind: 'too-long' })],
   ['with its window', () => ({ kind: 'too-long', windowTokens: 4_000 })],
-  ['with its window and its count', (tokens) => ({ kind: 'too-long', windowTokens: 8_000, promptTokens: tokens * 2 })],
+  [
+    'with its window and its count',
+    (tokens) => ({ kind: 'too-long', windowTokens: 8_000, promptTokens: tokens * 2 }),
+  ],
   ['for its bytes', () => ({ kind: 'too-long', isBytes: true })],
   ['without a reason', () => ({ kind: 'refused', mayBeTooLong: true })],
 ];
@@ -136,13 +153,26 @@ describe('a request that is refused for another reason', () => {
 });
 
 describe('the room for the next request', () => {
-  const tooLong = (sent: number, more = {}): Refusal => ({ failure: { kind: 'too-long', ...more }, sent });
+  const tooLong = (sent: number, more = {}): Refusal => ({
+    failure: { kind: 'too-long', ...more },
+    sent,
+  });
 
   it.each([
     ['half of what was sent', [tooLong(6_000)], undefined, 3_000],
     ['half of the known window where more was sent', [tooLong(60_000)], 8_000, 4_000],
-    ['what the server says, by its own count', [tooLong(5_000, { windowTokens: 8_000, promptTokens: 10_000 })], 32_000, 3_600],
-    ['less than what was sent, whatever the window', [tooLong(5_000, { windowTokens: 8_000 })], 32_000, 3_500],
+    [
+      'what the server says, by its own count',
+      [tooLong(5_000, { windowTokens: 8_000, promptTokens: 10_000 })],
+      32_000,
+      3_600,
+    ],
+    [
+      'less than what was sent, whatever the window',
+      [tooLong(5_000, { windowTokens: 8_000 })],
+      32_000,
+      3_500,
+    ],
     ['none for other failures', [{ failure: { kind: 'unauthorised' }, sent: 9_000 }], 10_000, null],
   ] as const)('[G21] is %s', (_name, refusals, known, room) => {
     expect(nextRoom(refusals, known)).toBe(room);

@@ -3,7 +3,7 @@ import { visibleText } from '../answer/visible-text.ts';
 import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
 
 /** How often one answer is continued after the provider has cut it. */
-export const MAX_CONTINUATIONS = 3;
+const MAX_CONTINUATIONS = 3;
 /** How much of the end of an answer is quoted for its continuation, in characters. */
 const QUOTED = 60;
 

@@ -32,6 +32,7 @@ import {
   historyBudget,
   requestSize,
   roundsBudget,
+  textsIn,
 } from '../context/history.ts';
 import { withTimeLimit } from '../time.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
@@ -169,7 +170,7 @@ export function cutOffUsage(model: string, request: ModelRequest, said: string):
   const { system, messages, tools = [] } = request;
   const texts = [
     ...system.map(({ text }) => text),
-    ...messages.map(({ content }) => content),
+    ...messages.flatMap(textsIn),
     ...tools.map((tool) => JSON.stringify(tool)),
   ];
   const inputTokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);

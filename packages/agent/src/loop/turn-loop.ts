@@ -213,7 +213,7 @@ function fittedAnswer(answer: ModelAnswer, tools: TurnLoopDeps['tools']): ModelA
 }
 
 /** Whether a shorter request may succeed. */
-export function mayBeTooLong({ failure }: ModelError): boolean {
+function mayBeTooLong({ failure }: ModelError): boolean {
   return (
     failure.kind === 'too-long' || ('mayBeTooLong' in failure && failure.mayBeTooLong === true)
   );
