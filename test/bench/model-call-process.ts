@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 /** What is asked of this process. */
 export const CallOrder = z.object({
-  client: z.enum(['parley', 'parley, nothing kept', 'ai-sdk', 'old']),
+  client: z.enum(['parley', 'parley, nothing kept', 'ai-sdk']),
   baseUrl: z.string(),
   warmUp: z.int(),
   calls: z.int(),
@@ -45,7 +45,6 @@ function callerOf({ client, baseUrl }: CallOrder): (nth: number) => Promise<void
     provider: 'openai-compatible',
     baseUrl,
     model: 'double',
-    ...(client === 'old' && { client: 'ai-sdk' }),
   };
   const { model } = createChatModel(ModelSettings.parse(settings), {
     settingsFile: 'parley.yaml',

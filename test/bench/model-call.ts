@@ -6,7 +6,7 @@ import type { Rounds } from './rounds.ts';
 import type { BenchRoom } from './subjects.ts';
 
 /** What is compared; each line beside the first two is a baseline. */
-const CLIENTS: readonly CallOrder['client'][] = ['parley', 'parley, nothing kept', 'ai-sdk', 'old'];
+const CLIENTS: readonly CallOrder['client'][] = ['parley', 'parley, nothing kept', 'ai-sdk'];
 const WARM_UP = 300;
 
 /** Processor time of one call in microseconds, over the rounds. */

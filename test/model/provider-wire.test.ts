@@ -99,7 +99,6 @@ describe('a failing server', () => {
     ['broken events', { kind: 'malformed-sse' }, { code: 'model-rubbish', retryable: false }],
     ['no events', { kind: 'empty-stream' }, { code: 'model-empty', retryable: true }],
     ['no words', { kind: 'no-text' }, { code: 'model-empty', retryable: true }],
-    ['half an answer', { kind: 'no-finish' }, { code: 'model-broken-off', retryable: true }],
     ['a reset connection', { kind: 'reset' }, { code: 'model-broken-off', retryable: true }],
     [
       'an error inside the stream',
@@ -109,6 +108,12 @@ describe('a failing server', () => {
   ] as const)('[G01] is explained: %s', async (_name, fault: ModelFault, expected) => {
     double.fault(fault, Number.POSITIVE_INFINITY);
     await expect(ask(model())).rejects.toMatchObject({ name: 'ModelError', ...expected });
+  });
+
+  it('[G20] that ends its answer properly, but does not say why, has answered', async () => {
+    double.fault({ kind: 'no-finish' });
+    expect(answerOf(await ask(model()))).toBe('You said: hello');
+    expect(double.total).toBe(1);
   });
 
   it('[G01] is explained: nobody there', async () => {

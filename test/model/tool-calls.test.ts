@@ -115,7 +115,7 @@ describe('tools on the wire', () => {
     const fallback = [providerAt(second)];
     const both = modelFrom({ ...providerAt(double), fallback }).model;
     double.queue({ text: 'a', toolCalls: [{ name: 'read', arguments: {} }] });
-    double.fault({ kind: 'no-finish' });
+    double.fault({ kind: 'cut', afterPieces: 3 });
     await expect(ask([QUESTION], both)).rejects.toMatchObject({ code: 'model-broken-off' });
     expect(second.total).toBe(0);
     await second.close();

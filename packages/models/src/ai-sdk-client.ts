@@ -10,19 +10,16 @@ import {
   providerPrompt,
   providerTools,
 } from './ai-sdk.ts';
-import { type AnswerPart, type ProviderClient, StreamFailure } from './answer-parts.ts';
+import type { AnswerPart, ProviderClient } from './answer-parts.ts';
 import type { ModelRequest, ModelToolCall } from './chat-model.ts';
-import type { ProviderChoice } from './model-settings.ts';
+import type { SdkChoice } from './model-settings.ts';
 import { harmlessRequests } from './template-tokens.ts';
 
 /**
  * A provider through the provider level of the AI SDK (`doStream`) and not `streamText`: the turn loop, the
  * retries and the journal are Parley's own. Its package is loaded with the first call.
  */
-export function aiSdkClient(
-  choice: ProviderChoice,
-  fetch: typeof globalThis.fetch,
-): ProviderClient {
+export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): ProviderClient {
   const harmless = harmlessRequests();
   let opened: Promise<ProviderModel> | null = null;
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
@@ -30,19 +27,13 @@ export function aiSdkClient(
     const model = await opened;
     const result = await model.doStream(callOf(choice, harmless(request), signal));
     const reader = result.stream.getReader();
-    const isEvents = result.response?.headers?.['content-type']?.includes('event-stream') === true;
     let servedModel: string | null = null;
-    let hasAnswered = false;
     try {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return;
         if (value.type === 'response-metadata') servedModel = value.modelId ?? servedModel;
         const part = partOf(value, servedModel);
-        if (part?.type === 'error' && endedEarly(part.error)) {
-          throw new StreamFailure(hasAnswered ? 'broken-off' : isEvents ? 'empty' : 'rubbish');
-        }
-        hasAnswered ||= part?.type === 'text' || part?.type === 'tool-call';
         if (part !== null) yield part;
       }
     } finally {
@@ -58,22 +49,10 @@ export function aiSdkClient(
  * because the packages otherwise take one from the environment.
  */
 async function openProvider(
-  choice: ProviderChoice,
+  choice: SdkChoice,
   fetch: typeof globalThis.fetch,
 ): Promise<ProviderModel> {
   switch (choice.provider) {
-    case 'openai-compatible': {
-      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      const provider = createOpenAICompatible({
-        name: 'openai-compatible',
-        baseURL: choice.baseUrl,
-        includeUsage: true,
-        fetch,
-        ...(choice.apiKey !== undefined && { apiKey: choice.apiKey }),
-        ...(choice.headers !== undefined && { headers: choice.headers }),
-      });
-      return provider.chatModel(choice.model);
-    }
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
       const baseURL = choice.baseUrl ?? ANTHROPIC_URL;
@@ -87,7 +66,7 @@ async function openProvider(
   }
 }
 
-function callOf(choice: ProviderChoice, request: ModelRequest, signal: AbortSignal): ProviderCall {
+function callOf(choice: SdkChoice, request: ModelRequest, signal: AbortSignal): ProviderCall {
   return {
     prompt: providerPrompt(choice.provider, request),
     ...providerTools(choice.provider, request),
@@ -141,10 +120,6 @@ function toolCallOf(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelTo
     arguments: part.input,
     ...(signature !== undefined && { signature }),
   };
-}
-
-function endedEarly(error: unknown): boolean {
-  return error instanceof Error && /without a finish reason/.test(error.message);
 }
 
 /** A stream that already failed cannot be cancelled; its failure was thrown by `read`. */

@@ -8,7 +8,7 @@ import {
   toolArguments,
 } from './chat-model.ts';
 import { imagesOf, joinTurns } from './join-turns.ts';
-import type { ProviderChoice } from './model-settings.ts';
+import type { SdkChoice } from './model-settings.ts';
 import { harmlessRecord } from './template-tokens.ts';
 
 /** A model of the AI SDK at its provider level. */
@@ -29,7 +29,7 @@ export const OPENAI_URL = 'https://api.openai.com/v1';
 export const ANTHROPIC_VERSION = '2023-06-01';
 
 /** Options that only one provider has. OpenAI would otherwise keep every conversation for 30 days. */
-export function providerOptions(choice: ProviderChoice): Pick<ProviderCall, 'providerOptions'> {
+export function providerOptions(choice: SdkChoice): Pick<ProviderCall, 'providerOptions'> {
   // Its strict way takes only schemas of a kind of its own.
   const openai = { store: false, strictJsonSchema: false };
   return choice.provider === 'openai' ? { providerOptions: { openai } } : {};
@@ -40,7 +40,7 @@ export function providerOptions(choice: ProviderChoice): Pick<ProviderCall, 'pro
  * local servers refuse it beside tools.
  */
 export function providerFormat(
-  provider: ProviderChoice['provider'],
+  provider: SdkChoice['provider'],
   { format }: Pick<ModelRequest, 'format'>,
 ): Pick<ProviderCall, 'responseFormat'> {
   if (provider !== 'openai' || format === undefined) return {};
@@ -59,7 +59,7 @@ const ANTHROPIC_CACHE = { anthropic: { cacheControl: { type: 'ephemeral' } } };
  * Neighbouring messages of one role are joined, since many templates insist that roles take turns.
  */
 export function providerPrompt(
-  provider: ProviderChoice['provider'],
+  provider: SdkChoice['provider'],
   request: ModelRequest,
 ): ProviderPrompt {
   const layers = request.system.filter((layer) => layer.text.trim() !== '');
@@ -143,7 +143,7 @@ function textPart(text: string) {
  * the system blocks that makes two of the four it allows.
  */
 export function providerTools(
-  provider: ProviderChoice['provider'],
+  provider: SdkChoice['provider'],
   { tools = [] }: ModelRequest,
 ): Pick<ProviderCall, 'tools'> {
   if (tools.length === 0) return {};

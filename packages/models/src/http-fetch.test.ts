@@ -208,7 +208,8 @@ describe('[G01] httpFetch', () => {
   });
 
   it('reads together what arrived together', async () => {
-    const event = (content: string) => `data: {"choices":[{"delta":{"content":"${content}"}}]}\n\n`;
+    const event = (text: string) =>
+      `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${text}"}}\n\n`;
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(['a', 'b', 'c'].map(event).join(''));

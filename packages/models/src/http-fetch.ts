@@ -12,7 +12,7 @@ const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
 const READ_AHEAD = 65_536;
 
 /**
- * `fetch` for model calls over node:http, which costs a fourth of the processor time of Node's `fetch`
+ * `fetch` for the AI SDK over node:http, which costs a fourth of the processor time of Node's `fetch`
  * for a request of 60 KB. Connections are those of Node's global agents: kept alive, and through a proxy
  * where `NODE_USE_ENV_PROXY` asks for one. Anything but a text sent by POST goes to Node's `fetch`, and
  * so does a request that the server redirects.
@@ -114,17 +114,15 @@ function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 /**
- * An event whose only news is one piece of text: the text before the piece, the piece as JSON escapes
- * it, and the text after it. `"delta":{"content":"…"}` is OpenAI's chat format, with the names that
- * servers give to thoughts; `"delta":{"type":"text_delta","text":"…"}` is Anthropic's.
+ * An event of Anthropic's whose only news is one piece of text or thought: the text before the piece, the piece as
+ * JSON escapes it, and the text after it.
  */
 const PIECE_EVENT = new RegExp(
   [
-    String.raw`^((?:event: \w+\n)?data: \{[^\n]*[{,] ?"delta": ?\{`,
-    String.raw`(?:"\w+": ?(?:null|"assistant"|"\w+_delta"), ?)*`,
-    '"(?:content|reasoning_content|reasoning|text|thinking)": ?")',
+    String.raw`^((?:event: \w+\n)?data: \{[^\n]*[{,] ?"delta": ?\{"type": ?"\w+_delta", ?`,
+    '"(?:text|thinking)": ?")',
     String.raw`([^"\\\n]*(?:\\.[^"\\\n]*)*)`,
-    String.raw`("(?:, ?"\w+": ?null)*\}[^\n]*)$`,
+    String.raw`("\}[^\n]*)$`,
   ].join(''),
 );
 const END = '\n\n';
@@ -147,18 +145,12 @@ export function eventJoiner(): (piece: Buffer) => Buffer {
 
 const END_BYTES = Buffer.from(END);
 
-/** A piece of text with the event around it; `place` is `head` without what is said once. */
+/** A piece of text with the event around it. */
 interface OpenEvent {
   readonly head: string;
-  readonly place: string;
   text: string;
-  tail: string;
+  readonly tail: string;
 }
-
-/** OpenAI's format names the role in its first event, with an empty piece. */
-const ROLE = /"role": ?"assistant", ?/;
-/** OpenAI's format ends the text in an event of its own, which brings no text. */
-const END_EVENT = /^(data: \{[^\n]*[{,] ?"delta": ?\{)(\}[^\n]*"finish_reason": ?)"\w+"([^\n]*)$/;
 
 function joinEvents(events: string): string {
   let joined = '';
@@ -169,31 +161,14 @@ function joinEvents(events: string): string {
   };
   for (const event of events.slice(0, -END.length).split(END)) {
     const [, head = '', text = '', tail = ''] = PIECE_EVENT.exec(event) ?? [];
-    const place = head.replace(ROLE, '');
-    if (open !== null && open.place === place && open.tail === tail) {
+    if (open !== null && open.head === head && open.tail === tail) {
       open.text += text;
       continue;
     }
-    if (open !== null && endsWith(open, event)) {
-      open.tail = `"${event.slice(open.place.lastIndexOf('{') + 1)}`;
-      continue;
-    }
     close();
-    if (head === '' || deltasIn(event) !== 1) joined += event + END;
-    else open = { head, place, text, tail };
+    if (head === '') joined += event + END;
+    else open = { head, text, tail };
   }
   close();
   return joined;
-}
-
-/** Whether an event says nothing but why the answer ends to which an open piece belongs. */
-function endsWith({ place, tail }: OpenEvent, event: string): boolean {
-  const [, head, before, after] = END_EVENT.exec(event) ?? [];
-  if (head === undefined || deltasIn(event) !== 1) return false;
-  return place === `${head}"content":"` && tail === `"${before}null${after}`;
-}
-
-/** An event with several answers is none of one piece. */
-function deltasIn(event: string): number {
-  return event.split('"delta"').length - 1;
 }

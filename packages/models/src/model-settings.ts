@@ -26,19 +26,24 @@ const ContextTokens = z
   .optional()
   .describe('What the model can take at a time, in tokens; guessed from its name when absent.');
 
+const Scalar = z.union([z.string(), z.number(), z.boolean()]);
+const Values = z.union([Scalar, z.array(z.union([z.string(), z.number()]))]);
+
+/** Fields that a server takes besides those of Parley, as deep as any of them goes. */
+const RequestOptions = z
+  .record(Name, z.union([Values, z.record(Name, Values)]))
+  .optional()
+  .describe(
+    'More fields of each request, as the server knows them: temperature, reasoning_effort …',
+  );
+
 const Compatible = z.strictObject({
   provider: z.literal('openai-compatible'),
   /** Usually ends in `/v1`. */
   baseUrl: Url,
   apiKey: Name.optional(),
   headers: z.record(z.string(), z.string()).optional(),
-  options: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe(
-      'More fields of each request, as the server knows them: temperature, reasoning_effort …',
-    ),
-  client: z.enum(['parley', 'ai-sdk']).optional(),
+  options: RequestOptions,
   model: Name,
   vision: Vision,
   contextTokens: ContextTokens,
@@ -60,6 +65,8 @@ const OpenAi = Anthropic.extend({ provider: z.literal('openai') });
 /** One model of one provider. The key is always written down; none is taken from the environment. */
 export const ProviderChoice = z.discriminatedUnion('provider', [Compatible, Anthropic, OpenAi]);
 export type ProviderChoice = z.infer<typeof ProviderChoice>;
+/** The providers that are asked through the AI SDK. */
+export type SdkChoice = Exclude<ProviderChoice, { provider: 'openai-compatible' }>;
 
 /**
  * How long one call may take, in milliseconds. The first two are at most 300 s: Node's `fetch`, which

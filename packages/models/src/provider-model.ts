@@ -97,8 +97,7 @@ export function providerModel(init: ProviderModelInit): ChatModel {
 }
 
 function openClient({ choice, fetch, report = () => {} }: ProviderModelInit): ProviderClient {
-  const isOwn = choice.provider === 'openai-compatible' && choice.client !== 'ai-sdk';
-  if (!isOwn) return aiSdkClient(choice, fetch ?? httpFetch);
+  if (choice.provider !== 'openai-compatible') return aiSdkClient(choice, fetch ?? httpFetch);
   const exchange = fetch === undefined ? httpExchange : exchangeOver(fetch);
   return compatibleClient(choice, exchange, report);
 }

@@ -76,7 +76,7 @@ async function* readParts(
     const read = answer.body.next();
     let piece: IteratorResult<Uint8Array, unknown> | null;
     try {
-      piece = reader.isComplete() ? await withinGrace(read) : await read;
+      piece = reader.isComplete() && reader.says() ? await withinGrace(read) : await read;
     } catch (thrown) {
       // Without a finish reason, an answer that breaks off may be half of one, however good it looks.
       if (reader.isComplete()) return 'broken';

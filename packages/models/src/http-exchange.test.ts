@@ -1,0 +1,173 @@
+import { execFile } from 'node:child_process';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer, text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Exchange, exchangeOver, type HttpAnswer, httpExchange } from './http-exchange.ts';
+
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // `address` is a string for pipes alone.
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}/v1`;
+}
+
+const BODY = Buffer.from('{"text":"é你😀"}');
+const HEADERS = { 'content-type': 'application/json', authorization: 'Bearer k' };
+const send = (exchange: Exchange, url: string, signal = new AbortController().signal) =>
+  exchange(url, HEADERS, BODY, signal);
+
+async function read({ body }: HttpAnswer): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for (;;) {
+    const { done, value } = await body.next();
+    if (done) return Buffer.concat(pieces).toString();
+    pieces.push(value);
+  }
+}
+
+/** Both must do the same. */
+describe.each<[string, Exchange]>([
+  ['over node:http', httpExchange],
+  ['over fetch', exchangeOver(globalThis.fetch)],
+])('[G01] a request to a model %s', (_name, exchange) => {
+  it('sends bytes and reads status, headers and the answer', async () => {
+    const url = await serve(async (request, response) => {
+      const { method, url, headers } = request;
+      response.writeHead(429, { 'Retry-After': '7', 'X-Two': ['a', 'b'] });
+      response.end(`${method} ${url} ${headers.authorization} ${await text(request)}`);
+    });
+    const answer = await send(exchange, url);
+    expect([answer.status, answer.headers['retry-after'], answer.headers['x-two']]).toEqual([
+      429,
+      '7',
+      'a, b',
+    ]);
+    expect(await read(answer)).toBe(`POST /v1 Bearer k ${BODY}`);
+  });
+
+  it('follows a redirect, without the key where it leads to another server', async () => {
+    const elsewhere = await serve(async (request, response) => {
+      response.end(`${request.headers.authorization} ${await text(request)}`);
+    });
+    const url = await serve((_request, response) => {
+      response.writeHead(307, { location: elsewhere }).end();
+    });
+    expect(await read(await send(exchange, url))).toBe(`undefined ${BODY}`);
+  });
+
+  it('unpacks what a server has compressed', async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'));
+    });
+    expect(await read(await send(exchange, url))).toBe('packed');
+  });
+
+  it('throws where no server is, and where the answer breaks off', async () => {
+    const refused = 'http://127.0.0.1:1/v1';
+    await expect(send(exchange, refused)).rejects.toThrow();
+    const url = await serve((_request, response) => {
+      response.write('half', () => response.destroy());
+    });
+    const answer = await send(exchange, url);
+    await expect(read(answer)).rejects.toThrow();
+  });
+
+  it.each(['before', 'waiting', 'reading'])('stops when it is aborted: %s', async (when) => {
+    const stop = new AbortController();
+    const left = Promise.withResolvers<void>();
+    const url = await serve((request, response) => {
+      request.once('close', left.resolve);
+      response.once('close', left.resolve);
+      if (when === 'waiting') stop.abort(new Error('enough'));
+      else response.write('half');
+    });
+    if (when === 'before') stop.abort(new Error('enough'));
+    const asked = send(exchange, url, stop.signal);
+    if (when !== 'reading') return expect(asked).rejects.toThrow('enough');
+    const answer = await asked;
+    await answer.body.next();
+    const next = answer.body.next();
+    stop.abort(new Error('enough'));
+    await expect(next).rejects.toThrow('enough');
+    await left.promise;
+  });
+
+  it('ends the connection when the caller wants no more', async () => {
+    const left = Promise.withResolvers<void>();
+    const url = await serve((_request, response) => {
+      response.once('close', left.resolve);
+      response.write('half');
+    });
+    const answer = await send(exchange, url);
+    await answer.body.next();
+    answer.destroy();
+    await left.promise;
+  });
+});
+
+describe('[G01] a request over node:http', () => {
+  it('keeps its connection for the next one, also where the end of the answer was not read', async () => {
+    const ports = new Set<number | undefined>();
+    const url = await serve((request, response) => {
+      ports.add(request.socket.remotePort);
+      response.write('done');
+      setImmediate(() => response.end('and a little more'));
+    });
+    for (let nth = 0; nth < 4; nth += 1) {
+      const answer = await send(httpExchange, url);
+      await answer.body.next();
+      await answer.body.return?.();
+      answer.release();
+      // Until the rest has come.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(ports.size).toBeLessThan(4);
+  });
+
+  it('ends a connection whose rest does not come soon', async () => {
+    const left = Promise.withResolvers<void>();
+    const url = await serve((_request, response) => {
+      response.once('close', left.resolve);
+      response.write('done');
+    });
+    const answer = await send(httpExchange, url);
+    await answer.body.next();
+    await answer.body.return?.();
+    answer.release();
+    await left.promise;
+  });
+
+  it('goes through the proxy of the environment where Node is configured to use it', async () => {
+    const proxy = await serve(async (request, response) => {
+      response.end(`${request.method} ${request.url} ${await buffer(request)}`);
+    });
+    const script = `
+      const { httpExchange } = await import(${JSON.stringify(import.meta.resolve('./http-exchange.ts'))});
+      const ask = async (url) => {
+        const { signal } = new AbortController();
+        const { body } = await httpExchange(url, {}, Buffer.from('hi'), signal);
+        return Buffer.from((await body.next()).value).toString();
+      };
+      console.log(await ask('http://model.example/v1'));
+      console.log(await ask('http://direct.example/v1').catch(() => 'asked without the proxy'));`;
+    const env = {
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: new URL(proxy).origin,
+      NO_PROXY: 'direct.example',
+    };
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { env });
+    expect(stdout.trim().split('\n')).toEqual([
+      'POST http://model.example/v1 hi',
+      'asked without the proxy',
+    ]);
+  });
+});
