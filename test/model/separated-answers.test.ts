@@ -29,11 +29,11 @@ const WEATHER: ModelTool = {
   },
 };
 
-function open(choice: object = {}, bounds?: { characters: number; thoughtCharacters: number }) {
+function open(bounds?: { characters: number; thoughtCharacters: number }) {
   const { log, lines: logged } = recordingLogger();
   lines = logged;
   const usual = { characters: 50_000, thoughtCharacters: 400_000, argumentBytes: 2_000, calls: 20 };
-  return createChatModel(ModelSettings.parse(providerAt(double, choice)), {
+  return createChatModel(ModelSettings.parse(providerAt(double)), {
     settingsFile: 'settings.yaml',
     clock: () => 0,
     monotonic: systemTime.monotonic,
@@ -61,12 +61,10 @@ const calls = (events: readonly ModelEvent[]) =>
 const bySign = (text: string) => ({ text: [...text] });
 const THOUGHT = 'They greet me. I keep it short.';
 
-describe.each(['own', 'ai-sdk'])('reasoning in the text of a server (client %s)', (client) => {
-  const choice = client === 'own' ? {} : { client };
-
+describe('reasoning in the text of a server', () => {
   it('[G20] is no part of the answer, and is kept for people', async () => {
     double.queue(bySign(`<think>\n${THOUGHT}\n</think>\n\nHello!`));
-    const events = await ask(open(choice));
+    const events = await ask(open());
     expect(shown(events)).toBe('Hello!');
     expect(finish(events)).toMatchObject({
       text: 'Hello!',
@@ -75,7 +73,7 @@ describe.each(['own', 'ai-sdk'])('reasoning in the text of a server (client %s)'
   });
 
   it('[G20] whose beginning is not in the text is taken back once, and held back from then on', async () => {
-    const model = open(choice);
+    const model = open();
     double.queue(
       bySign(`A greeting. Be short.\n</think>\n\nHello!`),
       bySign(`A greeting again.\n</think>\n\nHi!`),
@@ -94,32 +92,32 @@ describe.each(['own', 'ai-sdk'])('reasoning in the text of a server (client %s)'
 
   it('[G20] that sounds like reasoning is held back from the first answer on', async () => {
     double.queue(bySign(`${THOUGHT}\n</think>\n\nHello!`));
-    const events = await ask(open(choice));
+    const events = await ask(open());
     expect(shown(events)).toBe('Hello!');
     expect(events.some(({ type }) => type === 'restart')).toBe(false);
   });
 
   it('[G20] is never passed on where nothing can be taken back', async () => {
     double.queue(bySign(`A greeting. Be short.\n</think>\n\nHello!`));
-    expect(shown(await ask(open(choice), { appendsOnly: true }))).toBe('Hello!');
+    expect(shown(await ask(open(), { appendsOnly: true }))).toBe('Hello!');
   });
 
   it('[G20] counts as thoughts and not as text', async () => {
     double.queue(bySign(`<think>${'long '.repeat(100)}</think>Hello!`));
-    const events = await ask(open(choice, { characters: 100, thoughtCharacters: 1_000 }));
+    const events = await ask(open({ characters: 100, thoughtCharacters: 1_000 }));
     expect(finish(events)).toMatchObject({ text: 'Hello!' });
     expect(finish(events).cut).toBeUndefined();
   });
 
   it('[G20] alone is an empty answer', async () => {
     double.queue(bySign('<think>I think and think'));
-    await expect(ask(open(choice))).rejects.toMatchObject({ code: 'model-empty' });
+    await expect(ask(open())).rejects.toMatchObject({ code: 'model-empty' });
   });
 
   it('[G20] of earlier answers is not sent back', async () => {
     const past = { role: 'assistant', content: `<think>${THOUGHT}</think>\n\nHello!` } as const;
     const user = { role: 'user', content: 'and now?' } as const;
-    await ask(open(choice), { messages: [user, past, user] });
+    await ask(open(), { messages: [user, past, user] });
     const sent = double.requests[0]?.body.messages.map((message) => textOf(message));
     expect(sent).toEqual(['and now?', 'Hello!', 'and now?']);
   });
