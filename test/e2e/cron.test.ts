@@ -81,6 +81,47 @@ describe('a reminder', () => {
   });
 });
 
+describe('a reminder of a weaker model', () => {
+  const TASK = 'water the plants';
+  const filled = `{"action":"Add","id":null,"title":"","task":"${TASK}","at":"in 2 h","every":"none","cron":null,"timeZone":"","format":"null"}`;
+  const byText = JSON.stringify({
+    name: 'cron',
+    arguments: { action: 'add', task: TASK, at: 'in 2 h' },
+  });
+
+  it.each([
+    ['who fills every field', { toolCalls: [{ name: 'cron', arguments: {}, written: filled }] }],
+    [
+      'who encodes twice, in a fence, for a tool of nearly that name',
+      {
+        toolCalls: [
+          {
+            name: 'functions.Cron',
+            arguments: {},
+            written: JSON.stringify(
+              `\`\`\`json\n{"parameters": ${filled.replace(/}$/, ',}')}}\n\`\`\``,
+            ),
+          },
+        ],
+      },
+    ],
+    [
+      'who writes the call as text behind its reasoning',
+      {
+        text: `<think>\nThey want water for plants.\n</think>\n<tool_call>\n${byText}\n</tool_call>`,
+      },
+    ],
+  ])('[H08] [G20] %s is made', async (_, reply) => {
+    scene.model.reply((request) =>
+      request.messages.at(-1)?.role === 'tool' ? `Result: ${lastOf(request)}` : reply,
+    );
+    scene.telegram.say({ chat: ANN, text: 'remind me to water the plants in two hours' });
+    await until(`Result: The job "${TASK}"`);
+    expect((await cli('list')).out).toContain(TASK);
+    expect(scene.answers(ANN).join('\n')).not.toMatch(/think|tool_call/);
+  });
+});
+
 describe('who may have jobs', () => {
   it('[H08] is an owner anywhere, and nobody else unless the settings say so', async () => {
     const input = JSON.stringify({ action: 'add', task: 'stand up', every: 'daily at 9:00' });

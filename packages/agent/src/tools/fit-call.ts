@@ -16,8 +16,8 @@ export function fittedCall(call: ModelToolCall, tools: ToolSet): ModelToolCall {
 }
 
 /**
- * Without arguments that only say "nothing", such as `"none"`, where the tool refuses the call with them and takes it
- * without them: its own check knows more than its schema says.
+ * Without arguments that only say "nothing", such as `"none"`, 0 or an empty list, where the tool refuses the call with
+ * them and takes it without them: its own check knows more than its schema says.
  */
 function withoutPlaceholders(call: ModelToolCall, tools: ToolSet): ModelToolCall {
   const tool = tools.get(call.name);
@@ -25,10 +25,17 @@ function withoutPlaceholders(call: ModelToolCall, tools: ToolSet): ModelToolCall
   if (tool === undefined || input === null || !isQuick(call.name, input, tools)) return call;
   const fits = (value: unknown) => tool.input.safeParse(value).success;
   if (fits(input)) return call;
-  const said = Object.entries(input).filter(([, value]) => !isPlaceholder(value));
-  const rest = Object.fromEntries(said);
-  const isLess = said.length < Object.keys(input).length;
-  return isLess && fits(rest) ? { ...call, arguments: JSON.stringify(rest) } : call;
+  for (const saysNothing of [isPlaceholder, isEmpty]) {
+    const said = Object.entries(input).filter(([, value]) => !saysNothing(value));
+    const rest = Object.fromEntries(said);
+    if (fits(rest)) return { ...call, arguments: JSON.stringify(rest) };
+  }
+  return call;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === 0 || isPlaceholder(value);
 }
 
 /** Whether checking these arguments takes no time to speak of. */

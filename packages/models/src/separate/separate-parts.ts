@@ -48,15 +48,16 @@ export async function* separateParts(
         break;
       }
       case 'reasoning':
-        // The server separates it itself.
-        if (!seen.reasoning) yield* passOn(separator.beginsOutside());
+        if (!seen.reasoning) yield* passOn(separator.interrupt(true));
         seen.reasoning = true;
         yield part;
         break;
       default:
         if (part.type === 'tool-call') seen.calls += 1;
         // What was said before a call is passed on before it.
-        if (part.type !== 'alive' && start === 'unknown') yield* passOn(separator.beginsOutside());
+        if (part.type === 'call-start' || part.type === 'tool-call') {
+          yield* passOn(separator.interrupt(start !== 'inside'));
+        }
         yield part;
     }
   }

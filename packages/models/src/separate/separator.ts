@@ -143,10 +143,16 @@ export class AnswerSeparator {
     };
   }
 
-  /** The server separates reasoning itself, so that no text is any. */
-  beginsOutside(): readonly AnswerPiece[] {
-    this.release();
-    return this.advance();
+  /**
+   * Something else than text comes next, so that no mark goes on behind it. `isOutside`: the server separates reasoning
+   * or calls itself, so that the text is neither.
+   */
+  interrupt(isOutside: boolean): readonly AnswerPiece[] {
+    if (isOutside) this.release();
+    this.ended = true;
+    const pieces = this.advance();
+    this.ended = false;
+    return pieces;
   }
 
   /** What was held is text after all. */

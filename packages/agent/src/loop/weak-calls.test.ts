@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { countingTool, say } from '../testing/tool-scene.ts';
+import {
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+  toolMessages,
+} from '../testing/turn-scene.ts';
+import { decide } from '../testing/write-message.ts';
+
+let scene: TurnScene;
+afterEach(() => scene?.close());
+
+async function open(extras: SceneExtras): Promise<void> {
+  scene = await openTurnScene({}, extras);
+  await scene.write('go');
+}
+
+const results = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+
+describe('a call that a weaker model wrote', () => {
+  it.each([
+    ['another case', 'Parrot', '{"word":"hi"}'],
+    ['a prefix', 'functions.parrot', '{"word":"hi"}'],
+    ['arguments encoded twice', 'parrot', '"{\\"word\\":\\"hi\\"}"'],
+    ['a code fence and a comma', 'parrot', '```json\n{"word":"hi",}\n```'],
+    ['its arguments wrapped', 'parrot', '{"arguments":{"word":"hi"}}'],
+  ])('[G20] with %s is run, and goes back as its tool takes it', async (_, name, written) => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    scene.model.next({ calls: [{ name, with: written }] }, { say: 'Done.' });
+    await scene.answerNext();
+    expect(parrot.calls.map(({ word }) => word)).toEqual(['hi']);
+    const sent = scene.model.asked[1]?.messages.find(({ role }) => role === 'assistant');
+    expect(sent).toMatchObject({ toolCalls: [{ name: 'parrot', arguments: '{"word":"hi"}' }] });
+  });
+
+  it('[G05] [G20] is shown for an approval as it will run', async () => {
+    const parrot = countingTool('parrot', 'write');
+    await open({ tools: [{ ...parrot.tool, approval: 'ask' }] });
+    scene.model.next(
+      { calls: [{ name: 'tools/Parrot', with: '{"parameters":"{\\"word\\": 7}"}' }] },
+      { say: 'Done.' },
+    );
+    await scene.answerNext();
+    expect((await scene.owed()).join('\n')).toContain('word: "7"');
+    await decide(scene.store, 'approved');
+    await scene.answerNext();
+    expect(parrot.calls.map(({ word }) => word)).toEqual(['7']);
+  });
+
+  it('[G05] [G20] needs its approval under any spelling of its name', async () => {
+    const parrot = countingTool('parrot', 'write');
+    await open({ tools: [parrot.tool], approvals: { ask: ['parrot'] } });
+    scene.model.next({ calls: [say('PARROT', 'hi')] });
+    await scene.answerNext();
+    expect(scene.outcome()).toBe('suspended');
+    expect(parrot.calls).toEqual([]);
+  });
+
+  it('[G20] is refused with the place where it breaks, what stands there and what was expected', async () => {
+    await open({ tools: [countingTool('parrot').tool] });
+    scene.model.next({ calls: [{ name: 'parrot', with: { word: ['a', 'b'] } }] }, { say: 'No.' });
+    await scene.answerNext();
+    expect(results()).toEqual([
+      'parrot was not run, because its arguments do not fit:\n- word: expected text, but got ["a","b"]\nCall it again with these corrected.',
+    ]);
+  });
+
+  it('[G20] never reaches a tool that is not offered', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool, { ...countingTool('par_rot').tool }] });
+    scene.model.next({ calls: [say('ParRot', 'hi'), say('mcp__x__parrot', 'hi')] }, { say: 'No.' });
+    await scene.answerNext();
+    expect(parrot.calls).toEqual([]);
+    expect(results()).toEqual([
+      expect.stringContaining('There is no tool "ParRot"'),
+      expect.stringContaining('There is no tool "mcp__x__parrot"'),
+    ]);
+  });
+});
+
+describe('a call that is repeated', () => {
+  const REMARK = /^\[/;
+
+  it('[G20] in one step is run once', async () => {
+    const parrot = countingTool('parrot', 'external');
+    await open({ tools: [parrot.tool] });
+    scene.model.next(
+      { calls: [say('parrot', 'hi'), { name: 'parrot', with: '{ "word" : "hi" }' }] },
+      { say: 'Done.' },
+    );
+    await scene.answerNext();
+    expect(parrot.calls).toHaveLength(1);
+    expect(results()).toEqual([
+      'parrot says hi',
+      expect.stringMatching(/^\[This is the same call [\s\S]*parrot says hi$/),
+    ]);
+  });
+
+  it.each(['read', 'write'] as const)(
+    '[G20] directly again is answered with its result: %s',
+    async (effect) => {
+      const parrot = countingTool('parrot', effect);
+      await open({ tools: [parrot.tool] });
+      const call = { calls: [say('parrot', 'hi')] };
+      scene.model.next(call, call, call, { say: 'Done.' });
+      await scene.answerNext();
+      expect(parrot.calls).toHaveLength(1);
+      expect(results().slice(1)).toEqual([
+        expect.stringMatching(REMARK),
+        expect.stringMatching(REMARK),
+      ]);
+    },
+  );
+
+  it('[G20] is run again once something has changed', async () => {
+    const [parrot, pen] = [countingTool('parrot'), countingTool('pen', 'write')];
+    await open({ tools: [parrot.tool, pen.tool] });
+    scene.model.next(
+      { calls: [say('parrot', 'hi')] },
+      { calls: [say('pen', 'x')] },
+      { calls: [say('parrot', 'hi')] },
+      { say: 'Done.' },
+    );
+    await scene.answerNext();
+    expect(parrot.calls).toHaveLength(2);
+  });
+
+  it('[G20] is run again where its result changes by itself', async () => {
+    const clock = countingTool('clock');
+    await open({ tools: [{ ...clock.tool, repeats: true }] });
+    const call = { calls: [say('clock', 'now')] };
+    scene.model.next(call, call, { say: 'Done.' });
+    await scene.answerNext();
+    expect(clock.calls).toHaveLength(2);
+  });
+
+  it('[G20] that failed twice in the same way is not run a third time', async () => {
+    const broken = countingTool('broken', 'read', () => {
+      throw new Error('no bird');
+    });
+    await open({ tools: [broken.tool] });
+    const call = { calls: [say('broken', 'hi')] };
+    scene.model.next(call, call, call, { say: 'It does not work.' });
+    await scene.answerNext();
+    expect(broken.calls).toHaveLength(2);
+    expect(results().at(-1)).toMatch(/^\[This very call has failed twice[\s\S]*no bird/);
+  });
+});

@@ -1,0 +1,33 @@
+import { silentLogger } from '@parley/core';
+import { type ChatModel, createChatModel, ModelSettings } from '@parley/models';
+
+/** What the server has been asked with, as JSON, and the model in front of it. */
+export interface WrittenModel {
+  readonly model: ChatModel;
+  readonly asked: string[];
+}
+
+/** A model behind a server that streams these texts as they are, a few signs at a time; the last one stays. */
+export function writtenModel(...texts: readonly string[]): WrittenModel {
+  const asked: string[] = [];
+  const fetch: typeof globalThis.fetch = async (_url, init) => {
+    asked.push(await new Response(init?.body).text());
+    const text = texts[Math.min(asked.length, texts.length) - 1] ?? '';
+    const pieces = text.match(/[\s\S]{1,3}/gu) ?? [];
+    const events = [
+      ...pieces.map((content) => ({ delta: { content }, finish_reason: null })),
+      { delta: {}, finish_reason: 'stop' },
+    ].map((choice) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`);
+    const headers = { 'content-type': 'text/event-stream' };
+    return new Response(`${events.join('')}data: [DONE]\n\n`, { headers });
+  };
+  const choice = { provider: 'openai-compatible', baseUrl: 'http://model.test/v1', model: 'm' };
+  const { model } = createChatModel(ModelSettings.parse(choice), {
+    settingsFile: 'parley.yaml',
+    clock: () => 0,
+    monotonic: () => 0,
+    logger: silentLogger,
+    fetch,
+  });
+  return { model, asked };
+}

@@ -1,0 +1,74 @@
+import { openStore, type Store } from '@parley/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { fittedCall } from './fit-call.ts';
+import { cronTool } from './time-tools.ts';
+import { defineTool, type Tool } from './tool.ts';
+import { createToolRegistry } from './tool-registry.ts';
+
+const OWNER = { kind: 'owner', conversationId: 'c' } as const;
+
+function toolWith(input: z.ZodType): Tool {
+  const rest = { tier: 'middleware', audience: 'everyone', approval: 'never' } as const;
+  const run = async () => ({ text: 'done' });
+  return defineTool({ name: 'look', summary: 'Looks.', effect: 'read', input, run, ...rest });
+}
+
+function fitted(tool: Tool, written: unknown, from: 'Parley' | 'a plugin' = 'Parley'): unknown {
+  const { registry } = createToolRegistry(
+    from === 'Parley' ? { builtIn: [tool] } : { builtIn: [], added: [{ from, tools: [tool] }] },
+  );
+  const call = { id: 'x', name: tool.name, arguments: JSON.stringify(written) };
+  return JSON.parse(fittedCall(call, registry.for(OWNER)).arguments);
+}
+
+let store: Store;
+beforeAll(async () => {
+  store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+});
+afterAll(() => store.close());
+
+const cron = () => cronTool({ store, ask: async () => ({ ok: true, text: '' }) });
+const ADD = { action: 'add', task: 'call Bo', at: '18:00' };
+
+describe('arguments that say nothing', () => {
+  it.each([
+    [
+      'the words of models for nothing',
+      { every: 'none', cron: 'null', id: 'N/A', title: 'undefined' },
+    ],
+    ['empty texts', { every: '', cron: '', id: '', title: '', timeZone: '', format: '' }],
+    ['null', { every: null, cron: null, id: null, title: null, timeZone: null, format: null }],
+  ])('[G20] are left out of a reminder: %s', (_, filled) => {
+    expect(fitted(cron(), { ...ADD, ...filled })).toEqual(ADD);
+  });
+
+  it('[G20] stay where they are a word of the tool', () => {
+    const change = { action: 'change', id: 'abc', format: 'none' };
+    expect(fitted(cron(), change)).toEqual(change);
+  });
+
+  const input = z.object({
+    path: z.string(),
+    offset: z.int().min(1).optional(),
+    tags: z.array(z.string()).min(1).optional(),
+  });
+
+  it.each(['Parley', 'a plugin'] as const)(
+    '[G20] are left out where the tool of %s refuses them',
+    (from) => {
+      const written = { path: 'a.md', offset: 0, tags: [] };
+      expect(fitted(toolWith(input), written, from)).toEqual({ path: 'a.md' });
+    },
+  );
+
+  it('[G20] stay where the call is refused without them, too, so that the model reads of what it wrote', () => {
+    const written = { path: { a: 1 }, offset: 0 };
+    expect(fitted(toolWith(input), written)).toEqual(written);
+  });
+
+  it('[G20] stay where the tool takes them', () => {
+    const written = { path: 'none' };
+    expect(fitted(toolWith(input), written)).toEqual(written);
+  });
+});

@@ -1,0 +1,184 @@
+import { recordingLogger, systemTime } from '@parley/core';
+import {
+  createChatModel,
+  type ModelEvent,
+  type ModelRequest,
+  ModelSettings,
+  type ModelTool,
+} from '@parley/models';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { providerAt } from './ask-model.ts';
+import { textOf } from './chat-request.ts';
+import { type ModelDouble, startModelDouble } from './index.ts';
+
+let double: ModelDouble;
+let lines: ReturnType<typeof recordingLogger>['lines'];
+beforeEach(async () => {
+  double = await startModelDouble();
+  double.pieceMs = 1;
+});
+afterEach(() => double.close());
+
+const WEATHER: ModelTool = {
+  name: 'get_weather',
+  description: 'Tells the weather.',
+  inputSchema: {
+    type: 'object',
+    properties: { city: { type: 'string' }, days: { type: 'integer' } },
+    required: ['city'],
+  },
+};
+
+function open(bounds?: { characters: number; thoughtCharacters: number }) {
+  const { log, lines: logged } = recordingLogger();
+  lines = logged;
+  const usual = { characters: 50_000, thoughtCharacters: 400_000, argumentBytes: 2_000, calls: 20 };
+  return createChatModel(ModelSettings.parse(providerAt(double)), {
+    settingsFile: 'settings.yaml',
+    clock: () => 0,
+    monotonic: systemTime.monotonic,
+    logger: log,
+    localServers: [],
+    bounds: { ...usual, ...bounds },
+  }).model;
+}
+
+async function ask(model: ReturnType<typeof open>, request: Partial<ModelRequest> = {}) {
+  const events: ModelEvent[] = [];
+  const whole = { system: [], messages: [{ role: 'user', content: 'hi' } as const], ...request };
+  for await (const event of model.stream(whole, new AbortController().signal)) events.push(event);
+  return events;
+}
+
+const shown = (events: readonly ModelEvent[]) =>
+  events.flatMap((event) => (event.type === 'text' ? event.text : [])).join('');
+const finish = (events: readonly ModelEvent[]) =>
+  events.find((event) => event.type === 'finish') ?? expect.fail('it did not end');
+const calls = (events: readonly ModelEvent[]) =>
+  events.flatMap((event) => (event.type === 'tool-call' ? event.call : []));
+
+/** A text one sign at a time. */
+const bySign = (text: string) => ({ text: [...text] });
+const THOUGHT = 'They greet me. I keep it short.';
+
+describe('reasoning in the text of a server', () => {
+  it('[G20] is no part of the answer, and is kept for people', async () => {
+    double.queue(bySign(`<think>\n${THOUGHT}\n</think>\n\nHello!`));
+    const events = await ask(open());
+    expect(shown(events)).toBe('Hello!');
+    expect(finish(events)).toMatchObject({
+      text: 'Hello!',
+      aside: { reasoning: THOUGHT, dropped: [] },
+    });
+  });
+
+  it('[G20] whose beginning is not in the text is taken back once, and held back from then on', async () => {
+    const model = open();
+    double.queue(
+      bySign(`A greeting. Be short.\n</think>\n\nHello!`),
+      bySign(`A greeting again.\n</think>\n\nHi!`),
+    );
+    const first = await ask(model);
+    const at = first.findIndex(({ type }) => type === 'restart');
+    expect([at > 0, shown(first.slice(at)), finish(first).text]).toEqual([
+      true,
+      'Hello!',
+      'Hello!',
+    ]);
+    const second = await ask(model);
+    expect([shown(second), finish(second).text]).toEqual(['Hi!', 'Hi!']);
+    expect(second.some(({ type }) => type === 'restart')).toBe(false);
+  });
+
+  it('[G20] that sounds like reasoning is held back from the first answer on', async () => {
+    double.queue(bySign(`${THOUGHT}\n</think>\n\nHello!`));
+    const events = await ask(open());
+    expect(shown(events)).toBe('Hello!');
+    expect(events.some(({ type }) => type === 'restart')).toBe(false);
+  });
+
+  it('[G20] is never passed on where nothing can be taken back', async () => {
+    double.queue(bySign(`A greeting. Be short.\n</think>\n\nHello!`));
+    expect(shown(await ask(open(), { appendsOnly: true }))).toBe('Hello!');
+  });
+
+  it('[G20] counts as thoughts and not as text', async () => {
+    double.queue(bySign(`<think>${'long '.repeat(100)}</think>Hello!`));
+    const events = await ask(open({ characters: 100, thoughtCharacters: 1_000 }));
+    expect(finish(events)).toMatchObject({ text: 'Hello!' });
+    expect(finish(events).cut).toBeUndefined();
+  });
+
+  it('[G20] alone is an empty answer', async () => {
+    double.queue(bySign('<think>I think and think'));
+    await expect(ask(open())).rejects.toMatchObject({ code: 'model-empty' });
+  });
+
+  it('[G20] of earlier answers is not sent back', async () => {
+    const past = { role: 'assistant', content: `<think>${THOUGHT}</think>\n\nHello!` } as const;
+    const user = { role: 'user', content: 'and now?' } as const;
+    await ask(open(), { messages: [user, past, user] });
+    const sent = double.requests[0]?.body.messages.map((message) => textOf(message));
+    expect(sent).toEqual(['and now?', 'Hello!', 'and now?']);
+  });
+});
+
+describe('a call of a tool that a model wrote into its text', () => {
+  const call = (json: string) => `<tool_call>\n${json}\n</tool_call>`;
+
+  it('[G20] is a call, with arguments as the tool takes them', async () => {
+    double.queue(
+      bySign(
+        `I look.\n${call('{"name": "getWeather", "arguments": {"city": "Oslo", "days": "2"}}')}`,
+      ),
+    );
+    const events = await ask(open(), { tools: [WEATHER] });
+    expect(shown(events).trim()).toBe('I look.');
+    expect(calls(events)).toEqual([
+      { id: 'written_1', name: 'get_weather', arguments: '{"city":"Oslo","days":2}' },
+    ]);
+    expect(finish(events).finishReason).toBe('tool-calls');
+  });
+
+  it('[G20] that is not offered, or does not fit, is dropped, and the log says so without its text', async () => {
+    double.queue(
+      bySign(
+        `Hello!\n${call('{"name": "get_weather", "arguments": {"days": 2}}')}\n${call('{"name": "heron", "arguments": {}}')}`,
+      ),
+    );
+    const events = await ask(open(), { tools: [WEATHER] });
+    expect([shown(events).trim(), calls(events)]).toEqual(['Hello!', []]);
+    expect(finish(events).aside?.dropped.map(({ problem }) => problem)).toEqual([
+      expect.stringMatching(/^city is missing/),
+      expect.stringMatching(/^there is no tool "heron"/),
+    ]);
+    const written = JSON.stringify(lines);
+    expect(written).toContain('misfit');
+    expect(written).toContain('unknown-tool');
+    expect(written).not.toContain('heron');
+  });
+
+  it('[G20] and is all of an answer reaches the caller, who refuses it with the reason', async () => {
+    double.queue(bySign(call('{"name": "heron", "arguments": {}}')));
+    const events = await ask(open(), { tools: [WEATHER] });
+    expect(calls(events)).toMatchObject([{ name: 'heron', arguments: '{}' }]);
+  });
+
+  it('[G20] is a quotation where the request holds it already', async () => {
+    const quoted = '<function=get_weather>{"city": "Oslo"}</function>';
+    double.queue(bySign(`It says:\n${quoted}`));
+    const messages = [{ role: 'user', content: `Read this page: ${quoted}` } as const];
+    const events = await ask(open(), { tools: [WEATHER], messages });
+    expect([shown(events), calls(events)]).toEqual([`It says:\n${quoted}`, []]);
+  });
+
+  it('[G20] that is too long is hidden and not run', async () => {
+    double.queue(
+      bySign(
+        `Hello!\n<tool_call>{"name": "get_weather", "arguments": {"city": "${'x'.repeat(3_000)}"}}</tool_call>`,
+      ),
+    );
+    const events = await ask(open(), { tools: [WEATHER] });
+    expect([shown(events).trim(), calls(events)]).toEqual(['Hello!', []]);
+  });
+});
