@@ -211,7 +211,7 @@ describe('a document', () => {
     expect(content()).toContain('测试');
     expect(content()).toContain('[About this file: Its encoding was guessed (GB18030');
     expect((await scene.owed()).join('\n')).toContain(
-      '⚙️ I read the document `a.txt`, with a doubt. Its encoding was guessed (GB18030',
+      '⚙️ About the document a.txt: Its encoding was guessed (GB18030',
     );
     expect(await remembered()).toContain('Its encoding was guessed');
     await ask([document('Grüße aus Köln, wie immer ohne jeden Zweifel geschrieben: äöü')]);
