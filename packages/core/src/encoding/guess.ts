@@ -41,7 +41,7 @@ const PRIORS: Readonly<Record<Encoding, number>> = {
 /** Added to what the detector says, which is close to nothing for a word or two. */
 const FLOOR = 0.004;
 /** How much more likely the best one must be to be sure. */
-const SURE_FACTOR = 2.5;
+const SURE_FACTOR = 1.8;
 /** Characters outside of ASCII that are enough to be sure. */
 const SURE_CHARACTERS = 8;
 /** Below this a text is none. */
