@@ -81,6 +81,22 @@ describe('a workspace file in another encoding than UTF-8', () => {
     });
   });
 
+  it('[W10] [W09] that a command opens in another encoding is the owner’s all the same', async () => {
+    const open = '---\naudience: everyone\n---\nwhat the command saw';
+    const wide = (text: string) => Buffer.from(text, 'utf16le');
+    await workspace.commands.run({ promptFiles: [], timeoutMs: 1_000 }, async () => {
+      await put('bare.txt', wide(open));
+      await put('hidden.txt', wide(`\u2060\u200b${open}`));
+      await put('long.txt', wide(`${'\u206a'.repeat(3_000)}${open}`));
+      await put('japan.txt', Buffer.from(`\u001b$B2q5D\u001b(B\n${open}`));
+      await put('china.txt', Buffer.concat([Buffer.of(0x84, 0x31, 0x95, 0x33), Buffer.from(open)]));
+    });
+    for (const name of ['bare.txt', 'hidden.txt', 'long.txt', 'japan.txt', 'china.txt']) {
+      const seen = await workspace.for(GUEST).read(name);
+      expect([name, seen.kind]).toEqual([name, 'absent']);
+    }
+  });
+
   it('[W10] that cannot be decoded is reported, never shown in part, and not replaced', async () => {
     await put('AGENTS.md', NOISE);
     const owner = workspace.for(OWNER);

@@ -124,13 +124,14 @@ function refuse(head: string, body: string, reason: string): FrontMatter<never> 
 export const MAX_HEAD_BYTES = 4_096;
 
 /**
- * Whether a file that begins with these bytes may have front matter, in whatever encoding. False only where its first
- * visible characters are others of ASCII. Each encoding has its own bytes for characters that no one sees, and only
- * the whole file tells which one it has.
+ * Whether a file that begins with these bytes may have front matter, in whatever encoding. False only where `---` cannot
+ * be its first visible characters: it is the same three bytes in all encodings but UTF-16 and UTF-32, which have NULs
+ * between them. What no one sees can be much longer than the bytes that are looked at; but it has no words.
  */
 export function mayHaveFrontMatter(head: Uint8Array): boolean {
   const start = Buffer.from(head).toString('latin1');
-  return !/^[\t-\r ]*[!-,.-~]/.test(start) || start.includes('\0');
+  if (/-\0{0,3}-\0{0,3}-/.test(start)) return true;
+  return head.length >= MAX_HEAD_BYTES && !/[A-Za-z]{4}/.test(start);
 }
 
 /** Ignores invisible characters before the first line: a secret must not depend on them. */

@@ -63,6 +63,16 @@ describe('POST /hooks/NAME', () => {
     expect(counted).toEqual(['ci taken', 'ci taken', 'ci repeated']);
   });
 
+  it('[W10] reads a body in the charset of its type, and checks its signature by its bytes', async () => {
+    const body = Uint8Array.from(Buffer.from('cff0e8e2e5f2', 'hex'));
+    const sign = `sha256=${createHmac('sha256', TOKEN).update(body).digest('hex')}`;
+    const type = 'text/plain; charset=windows-1251';
+    const headers = { 'x-hub-signature-256': sign, 'content-type': type };
+    const response = await app.request('/signed', { method: 'POST', headers, body });
+    expect(response.status).toBe(202);
+    expect(taken.at(-1)?.[1]).toMatchObject({ body: 'Привет', contentType: type });
+  });
+
   it('[H09] [U03] answers an unknown name and a wrong token alike, and logs neither', async () => {
     const seen = [];
     for (const [name, headers] of [

@@ -45,14 +45,21 @@ export function framedForHistory(named: StoredAttachment, read: ReadAttachment):
     case 'speech':
       return speechOf(named, read.text);
     case 'document':
-      return read.text.length <= REMEMBERED && read.next === null
-        ? `[${labelFor(named)}, which says: ${quoteUntrusted(read.text, REMEMBERED)}]`
-        : `[${labelFor(named)}; ${readAs(named)}; it begins: ${quoteUntrusted(read.text, REMEMBERED)}]`;
+      return rememberedDocument(named, read);
     case 'unopened':
       return `[${labelFor(named)}; ${readAs(named)}]`;
     case 'unread':
       return `[${labelFor(named)}, which could not be read: ${read.why}]`;
   }
+}
+
+function rememberedDocument(named: StoredAttachment, read: DocumentPart): string {
+  const doubts = read.warning === null ? '' : `; ${read.warning}`;
+  const label = `${labelFor(named)}${doubts}`;
+  const said = quoteUntrusted(read.text, REMEMBERED);
+  return read.text.length <= REMEMBERED && read.next === null
+    ? `[${label}, which says: ${said}]`
+    : `[${label}; ${readAs(named)}; it begins: ${said}]`;
 }
 
 /** How the model names a document of its conversation. */

@@ -205,6 +205,19 @@ describe('a document', () => {
     },
   );
 
+  it('[W10] of which the encoding was guessed says so to the model, the person and the history', async () => {
+    const bytes = Uint8Array.from(Buffer.from('b2e2cad4', 'hex'));
+    await ask([{ kind: 'document', name: 'a.txt', bytes }]);
+    expect(content()).toContain('测试');
+    expect(content()).toContain('[About this file: Its encoding was guessed (GB18030');
+    expect((await scene.owed()).join('\n')).toContain(
+      '⚙️ About the document a.txt: Its encoding was guessed (GB18030',
+    );
+    expect(await remembered()).toContain('Its encoding was guessed');
+    await ask([document('Grüße aus Köln, wie immer ohne jeden Zweifel geschrieben: äöü')]);
+    expect(content()).not.toContain('About this file');
+  });
+
   it('[F10] that cannot be read is reported to the person by name, where no markup works', async () => {
     await ask([{ kind: 'document', name: '**x**`\n.exe', bytes: Uint8Array.of(0, 1, 2) }]);
     expect((await scene.owed()).at(-1)).toMatch(

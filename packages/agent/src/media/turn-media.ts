@@ -152,7 +152,7 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
     ([why, some]) => `I could not read ${list.format(few(counted(some)))}: ${why}`,
   );
   const doubtful = [...doubts(all)].map(
-    ([why, some]) => `I read ${list.format(few(counted(some)))}, with a doubt. ${why}`,
+    ([why, some]) => `About ${list.format(few(counted(some)))}: ${why}`,
   );
   const lines = [...unread, ...doubtful];
   return lines.length === 0 ? null : lines.join('\n\n');

@@ -22,7 +22,9 @@ export async function mentionedFiles(
     const file = await view.read(name, Math.min(MOST_OF_ONE, room));
     if (file.kind === 'absent') continue;
     room -= file.cut?.shown ?? file.text.length;
-    files.push(file);
+    const { warning } = file;
+    const doubt = warning === undefined ? '' : `\n\n[About ${name}: ${warning}]`;
+    files.push({ ...file, text: `${file.text}${doubt}` });
   }
   return files;
 }

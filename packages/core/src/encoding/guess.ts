@@ -41,7 +41,7 @@ const PRIORS: Readonly<Record<Encoding, number>> = {
 /** Added to what the detector says, which is close to nothing for a word or two. */
 const FLOOR = 0.004;
 /** How much more likely the best one must be to be sure. */
-const SURE_FACTOR = 2.5;
+const SURE_FACTOR = 1.8;
 /** Characters outside of ASCII that are enough to be sure. */
 const SURE_CHARACTERS = 8;
 /** Below this a text is none. */
@@ -57,6 +57,7 @@ interface Candidate {
 /** Guesses the encoding from the lines that have other bytes than ASCII. Loads the detector (a megabyte) once. */
 export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
   const sample = sampleOf(bytes);
+  if (isBinary(sample)) return { encoding: 'windows-1252', isSure: false, isText: false };
   const isPart = isCut || sample.length < bytes.length;
   const [best, ...others] = rank(sample, isPart);
   if (best === undefined) return { encoding: 'windows-1252', isSure: false, isText: false };
@@ -66,6 +67,16 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
     charactersOf(best.text) >= SURE_CHARACTERS &&
     best.score >= SURE_FACTOR * (next?.score ?? 0);
   return { encoding: best.encoding, isSure, isText: best.plausible >= LEAST_PLAUSIBLE };
+}
+
+/** Control characters that hardly any text has, but a twelfth of all bytes are; NULs may be what a crash left. */
+function isBinary(sample: Uint8Array): boolean {
+  let controls = 0;
+  for (const byte of sample) {
+    if (byte > 0 && byte < 32 && (byte < 7 || byte > 13) && byte !== 26 && byte !== 27)
+      controls += 1;
+  }
+  return controls * 30 > sample.length;
 }
 
 function rank(sample: Uint8Array, isPart: boolean): readonly Candidate[] {

@@ -10,6 +10,8 @@ const TOO_MUCH = 'it takes more than 150 MB of memory when it is unpacked';
 const WORD =
   '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:t>';
 
+const BOOK = { 'META-INF/container.xml': '<container/>', 'book.opf': '<package/>' };
+
 /** A reader, who waits for what, and what became of the processes. */
 function openReader(options: DocumentReaderOptions = {}) {
   const processes: ProcessOutcome<DocumentText>[] = [];
@@ -53,6 +55,11 @@ describe('the reader of documents', () => {
       TOO_MUCH,
     ],
     ['an xlsx of a million short rows', xlsxBomb(), TOO_MUCH],
+    [
+      'a book with a chapter of 900 MB',
+      zipBomb({ name: 'a.xhtml', unit: '<p>x</p>', megabytes: 900 }, BOOK),
+      'it unpacks to more than 32 MB',
+    ],
     [
       'a pptx of nothing but text',
       zipBomb(

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import fc from 'fast-check';
+import iconv from 'iconv-lite';
 import { afterEach, describe, expect, it } from 'vitest';
 import { cleanText, createPageReader, type PageReaderOptions } from './read-page.ts';
 import { openWebScene, type WebScene } from './testing/web-scene.ts';
@@ -80,6 +81,19 @@ describe('a page', () => {
     await scene?.close();
     const page = Buffer.concat([Buffer.from('<html><meta charset="gb2312"><p>'), gbk]);
     expect((await read(page, { 'content-type': 'text/html' })).text).toBe('你好');
+  });
+
+  it('[W10] is read as it was written where nobody says how, or the wrong thing', async () => {
+    const russian = 'Собрание жильцов переносится на следующую среду в семь часов вечера.';
+    const page = iconv.encode(`<html><body><p>${russian}</p></body></html>`, 'win1251');
+    const said = { 'content-type': 'text/html; charset=utf-8' };
+    expect((await read(page, { 'content-type': 'text/html' })).text).toBe(russian);
+    await scene?.close();
+    expect((await read(page, said)).text).toBe(russian);
+    await scene?.close();
+    expect(
+      await read(iconv.encode('测试', 'gb18030'), { 'content-type': 'text/plain' }),
+    ).toMatchObject({ text: '测试', warning: expect.stringContaining('guessed') });
   });
 
   it('[M06] that stalls or breaks the parser is refused, and nobody waits meanwhile', async () => {

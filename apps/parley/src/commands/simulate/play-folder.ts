@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { decodeText } from '@parley/core';
 import { parseSettings } from '@parley/settings/upgrade';
 import type { Platform, Simulator } from '@parley/simulators';
 import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
@@ -57,7 +58,9 @@ function copy(from: string, to: string): void {
 
 /** As it stands in the file, which was checked before; references to variables and files stay what they are. */
 function writtenIn(file: string): Block {
-  const document = existsSync(file) ? parseSettings(readFileSync(file, 'utf8')) : undefined;
+  const document = existsSync(file)
+    ? parseSettings(decodeText(readFileSync(file)).text)
+    : undefined;
   return document === undefined || document.kind === 'broken' ? {} : blockOf(document.value);
 }
 
