@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -171,6 +171,31 @@ describe('parley doctor where nothing runs', () => {
     const { one } = await examine(path);
     expect(one('settings')).toMatchObject({ status: 'failed', found: text('http.port') });
     expect(one('disk')).toMatchObject({ status: 'ok' });
+  });
+
+  it('[D12] says which ids can never match, and how to find the right ones', async () => {
+    const { path } = folderWith({ ...works(), owners: ['telegram:@ann'] });
+    const { one } = await examine(path);
+    expect(one('settings')).toMatchObject({ status: 'failed', found: text('/whoami') });
+  });
+
+  it('[S11] [F09] names skills that were guessed, are in no menu, or are in the settings alone', async () => {
+    const { path } = folderWith({ ...works(), skills: { block: ['skil5'] } });
+    for (let nth = 0; nth < 100; nth += 1) {
+      mkdirSync(join(path, 'skills', `skill${nth}`), { recursive: true });
+      const front = `name: skill${nth}\ndescription: Helps with ${nth === 7 ? 'this: that' : 'it'}.`;
+      writeFileSync(
+        join(path, 'skills', `skill${nth}`, 'SKILL.md'),
+        `---\n${front}\n---\nDo it.\n`,
+      );
+    }
+    const { report } = await examine(path);
+    const found = report.checks.filter(({ check }) => check === 'skills');
+    const lines = found.map((one) => `${one.status} ${one.found} ${one.fix}`).join('\n');
+    expect(lines).toContain('warning skill7 was guessed: "description" is not plain YAML');
+    expect(lines).toMatch(/skills\.block names skil5, .* Did you mean skill5\?/);
+    expect(lines).toMatch(/telegram's menu has no room for .*\/skill99/);
+    expect(lines).toMatch(/discord's menu has no room for .*\/skill99/);
   });
 
   it('[U02] finds a database that is damaged', async () => {

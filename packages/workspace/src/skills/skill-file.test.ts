@@ -68,6 +68,8 @@ describe('[S01] the front matter of a skill', () => {
     ['a name with an invisible mark', 'name: "a\\u202eb"\ndescription: d', 'name'],
     ['a name of 65 letters', `name: ${'a'.repeat(65)}\ndescription: d`, 'name'],
     ['two spellings of one key', 'description: d\naudience: everyone\nAudience: owner', 'twice'],
+    ['needs that are no list', 'description: d\nrequires: {bins: {a: 1}}', 'bins'],
+    ['a flag that is a word', 'description: d\nalways: perhaps', 'always'],
     ['200 programs', `description: d\nrequires: {bins: [${'a,'.repeat(200)}]}`, 'bins'],
   ])('is refused with %s', (_case, front, words) => {
     const content = parse(front);

@@ -30,7 +30,7 @@ const Header = z.object({
     .refine((text) => text !== '', 'is empty; it says when to use the skill'),
   os: Words,
   requires: z.object({ bins: Words, anybins: Words, env: Words, config: Words, tools: Words }),
-  always: z.boolean().default(false),
+  always: z.boolean({ error: 'is neither yes nor no' }).default(false),
   emoji: z.string().nullable().default(null),
   install: z.array(z.string()).default([]),
   userinvocable: z.boolean().default(true),
@@ -95,15 +95,16 @@ function tidyHeader(entries: readonly MatterEntry[]) {
   const header = {
     name: textOf(all.get('name'), note),
     description: description === undefined ? undefined : oneLine(description),
-    os: wordsOf(all.get('os')?.value, 'os', note),
+    os: wordsOf(all.get('os')?.value),
     requires: requirementsOf(all.get('requires')?.value, note),
-    always: flagOf(all.get('always'), note),
+    // What a skill needs is never guessed.
+    always: flagOf(all.get('always'), note) ?? wordIn(all.get('always')),
     emoji: emojiOf(all.get('emoji')?.value),
     install: installOf(all.get('install')?.value),
     userinvocable: flagOf(all.get('userinvocable'), note),
     disablemodelinvocation: flagOf(all.get('disablemodelinvocation'), note),
     show: choiceOf(all.get('show'), note),
-    primaryenv: wordsOf(all.get('primaryenv')?.value, 'primaryEnv', note)[0],
+    primaryenv: wordsOf(all.get('primaryenv')?.value)[0],
     audiencetwice: all.has(AUDIENCE_TWICE),
     foreveryone: levels.every((level) => {
       const audience = level.get('audience');
@@ -198,6 +199,11 @@ function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined
   return undefined;
 }
 
+/** What is written for a flag, where it says anything. */
+function wordIn(entry: MatterEntry | undefined): unknown {
+  return entry === undefined || isNothing(entry) ? undefined : entry.value;
+}
+
 function choiceOf(entry: MatterEntry | undefined, note: Note): string | undefined {
   if (entry === undefined || isNothing(entry)) return undefined;
   const word = String(entry.value).trim().toLowerCase();
@@ -206,28 +212,16 @@ function choiceOf(entry: MatterEntry | undefined, note: Note): string | undefine
   return undefined;
 }
 
-/** `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`; a block counts by its keys. */
-function wordsOf(value: unknown, key: string, note: Note): readonly string[] {
-  return itemsOf(value, key, note)
+/** `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`. What else is written stays, and the schema refuses it. */
+function wordsOf(value: unknown): readonly unknown[] {
+  if (value === null || value === undefined || value === false) return [];
+  if (typeof value === 'number') return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(wordsOf);
+  if (typeof value !== 'string') return [value];
+  return value
+    .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
-}
-
-function itemsOf(value: unknown, key: string, note: Note): readonly string[] {
-  if (value === null || value === undefined || value === false) return [];
-  if (typeof value === 'string') return value.split(',');
-  if (typeof value === 'number') return [String(value)];
-  if (Array.isArray(value)) {
-    return value.flatMap((item: unknown) =>
-      typeof item === 'string' ? [item] : itemsOf(item, key, note),
-    );
-  }
-  if (typeof value === 'object') {
-    note(key, 'is a block; its keys were read as a list');
-    return Object.keys(value);
-  }
-  note(key, 'is no list, and does not count');
-  return [];
 }
 
 function requirementsOf(value: unknown, note: Note) {
@@ -237,7 +231,7 @@ function requirementsOf(value: unknown, note: Note) {
     note('requires', 'is no block with bins, anyBins, env, config or tools, and does not count');
   }
   const folded = foldEntries(entriesOf(isBlock ? block : {}), note);
-  const words = (key: string) => wordsOf(folded.get(key)?.value, `requires.${key}`, note);
+  const words = (key: string) => wordsOf(folded.get(key)?.value);
   return {
     bins: words('bins'),
     anybins: words('anybins'),
