@@ -5,12 +5,14 @@ import type { McpSignInPage } from '@parley/gateway';
 import {
   beginSignIn,
   finishSignIn,
+  type SignInMeans,
   type SignInServer,
   SignInState,
   type SignInVault,
   secretsIn,
 } from '@parley/tools/mcp';
-import { localLock, type WorkspaceLock } from '@parley/workspace';
+import type { FetchPublic } from '@parley/tools/web';
+import type { WorkspaceLock } from '@parley/workspace';
 import type { DataFolder } from './data-folder.ts';
 import type { Foundation } from './open-parts.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
@@ -30,9 +32,12 @@ export async function signInLocks(
   settings: LoadedSettings['settings'],
   { clock, monotonic, random, log }: Options,
   { shared: { store }, processId: owner }: Pick<Foundation, 'shared' | 'processId'>,
+  newLocalLock: () => WorkspaceLock,
 ): Promise<SignInLocks> {
   const names = Object.keys(settings.mcp);
-  if (settings.store.url === undefined) return new Map(names.map((name) => [name, localLock()]));
+  if (settings.store.url === undefined) {
+    return new Map(names.map((name) => [name, newLocalLock()]));
+  }
   const { sharedLock } = await import('./shared-lock.ts');
   const around = { leases: store.leases, owner, clock, monotonic, random, log };
   return new Map(
@@ -47,9 +52,11 @@ export async function signInLocks(
 export function openSignIns(
   { folder, secrets }: Pick<Options, 'folder' | 'secrets'>,
   locks: SignInLocks,
-): (server: string) => SignInVault {
+  fetchPublic: FetchPublic,
+): (server: string) => SignInMeans {
   return (server) => {
-    const lock = locks.get(server) ?? localLock();
+    const lock = locks.get(server);
+    if (lock === undefined) throw new Error(`no lock for the MCP server ${server}`);
     const known = (state: SignInState): SignInState => {
       secrets.add(secretsIn(state));
       return state;
@@ -58,7 +65,7 @@ export function openSignIns(
       const state = readState(fileOf(folder, server));
       return state === null ? null : known(state);
     };
-    return {
+    const vault: SignInVault = {
       read,
       update: (work) =>
         lock.hold(async () => {
@@ -67,6 +74,7 @@ export function openSignIns(
           return result;
         }),
     };
+    return { vault, fetchPublic };
   };
 }
 
@@ -96,11 +104,11 @@ function writeState(folder: Pick<DataFolder, 'path'>, server: string, state: Sig
 /** Signing in at MCP servers from the page. */
 export function mcpSignInPage(
   { mcp }: Pick<LoadedSettings['settings'], 'mcp'>,
-  vaultOf: (server: string) => SignInVault,
+  signInAt: (server: string) => SignInMeans,
   { clock }: Pick<Options, 'clock'>,
 ): McpSignInPage {
   const servers = Object.entries(mcp).flatMap(([name, { url, oauth = {} }]): SignInServer[] =>
-    url === undefined ? [] : [{ name, url, oauth, vault: vaultOf(name) }],
+    url === undefined ? [] : [{ name, url, oauth, ...signInAt(name) }],
   );
   const newState = () => randomBytes(24).toString('base64url');
   return {

@@ -5,6 +5,7 @@ import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, Health } from '@parley/gateway';
 import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore, type Setback, StoreError } from '@parley/store';
+import { fetchPublic } from '@parley/tools/web';
 import { localLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import { ownersOf, planAccounts } from './access.ts';
@@ -137,11 +138,12 @@ export async function openServers(
   const { createMcpNotes } = await import('./commands/audit/mcp-accepted.ts');
   const { mcpSignInPage, openSignIns, signInLocks } = await import('./mcp-sign-ins.ts');
   const onOffer = createMcpNotes(options.folder, options);
-  const vaultOf = openSignIns(options, await signInLocks(loaded, options, foundation));
+  const locks = await signInLocks(loaded, options, foundation, localLock);
+  const signInAt = openSignIns(options, locks, fetchPublic);
   return {
     settings,
-    mcp: await openMcp(settings, { ...options, onOffer, vaultOf }),
-    signIn: mcpSignInPage(loaded, vaultOf, options),
+    mcp: await openMcp(settings, { ...options, onOffer, signInAt }),
+    signIn: mcpSignInPage(loaded, signInAt, options),
   };
 }
 

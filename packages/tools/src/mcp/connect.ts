@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ClientOptions, connectionOf, type McpConnection, openClient } from './client.ts';
 import { McpError, signInIn, startReason } from './errors.ts';
 import { overHttp } from './http.ts';
-import type { SignInVault } from './oauth/sign-in-state.ts';
+import type { SignInMeans } from './oauth/sign-in-state.ts';
 import type { McpPeer, McpServerConfig } from './peer.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 import { stdioTransport } from './stdio.ts';
@@ -11,8 +11,8 @@ import { stdioTransport } from './stdio.ts';
 /** What connecting needs from outside. */
 interface ConnectOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
-  /** Where the sign-in at this server is kept; without it there is none. */
-  readonly vault?: SignInVault | undefined;
+  /** Without it nobody signs in. */
+  readonly signIn?: SignInMeans | undefined;
   /** The environment of Parley, of which a server is given very little. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }

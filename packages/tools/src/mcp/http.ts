@@ -3,7 +3,7 @@ import type { Clock } from '@parley/core';
 import { type ClientOptions, connectionOf, type McpConnection, openClient } from './client.ts';
 import { isNetworkFault, SESSION_ENDED, signInIn, statusOf } from './errors.ts';
 import { bearerFor } from './oauth/bearer.ts';
-import type { SignInVault } from './oauth/sign-in-state.ts';
+import type { SignInMeans } from './oauth/sign-in-state.ts';
 import type { McpPeer } from './peer.ts';
 import { createMessageReader } from './read-message.ts';
 import { readableFetch } from './readable-fetch.ts';
@@ -11,8 +11,8 @@ import { readableFetch } from './readable-fetch.ts';
 type HttpPeer = Extract<McpPeer, { kind: 'http' }>;
 interface HttpOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
-  /** Where the sign-in at this server is kept; without it there is none. */
-  readonly vault?: SignInVault | undefined;
+  /** Without it nobody signs in. */
+  readonly signIn?: SignInMeans | undefined;
 }
 
 /**
@@ -80,17 +80,17 @@ async function transportFor(
   { url, headers, oauth = {} }: HttpPeer,
   way: Way,
   fetch: FetchLike,
-  { vault, clock }: Pick<HttpOptions, 'vault' | 'clock'>,
+  { signIn, clock }: Pick<HttpOptions, 'signIn' | 'clock'>,
 ): Promise<HttpTransport> {
   const { SSEClientTransport, StreamableHTTPClientTransport } = await import(
     '@modelcontextprotocol/client'
   );
   const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-  const signsIn = vault !== undefined && !hasKey;
   const given = {
     requestInit: { headers: { ...headers } },
     fetch,
-    ...(signsIn && { authProvider: bearerFor({ url, oauth, vault, clock }) }),
+    ...(signIn !== undefined &&
+      !hasKey && { authProvider: bearerFor({ url, oauth, clock, ...signIn }) }),
   };
   const address = new URL(url);
   return way === 'sse'

@@ -10,6 +10,7 @@ export {
 } from './oauth/authorize.ts';
 export {
   type OAuthSettings,
+  type SignInMeans,
   SignInState,
   type SignInVault,
   secretsIn,

@@ -4,7 +4,7 @@ import type { McpCatalogue } from './catalogue.ts';
 import type { McpConnection } from './client.ts';
 import type { Connect } from './connect.ts';
 import { McpError, SESSION_ENDED } from './errors.ts';
-import type { SignInVault } from './oauth/sign-in-state.ts';
+import type { SignInMeans } from './oauth/sign-in-state.ts';
 import type { McpServerConfig } from './peer.ts';
 
 /** What keeping a server needs from outside; times are in ms. */
@@ -18,8 +18,8 @@ export interface KeepDeps {
   /** Resolves after that time, or at once when the signal fires. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Logger;
-  /** Where the sign-in at a server is kept. */
-  readonly vaultOf?: ((server: string) => SignInVault) | undefined;
+  /** Without it nobody signs in. */
+  readonly signInAt?: ((server: string) => SignInMeans) | undefined;
   /** Hears what a server offers, at first and whenever that changes. */
   readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
 }
@@ -70,7 +70,13 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
     lookSoon = () => changed.resolve();
     const onChange = (): void => lookSoon();
     const opened = await deps.connect(config, {
-      ...{ env: deps.env, clock: deps.clock, vault: deps.vaultOf?.(config.name), signal, onChange },
+      ...{
+        env: deps.env,
+        clock: deps.clock,
+        signIn: deps.signInAt?.(config.name),
+        signal,
+        onChange,
+      },
     });
     try {
       await look(opened);
@@ -168,11 +174,11 @@ const SIGN_IN_LOOK_MS = 2_000;
 
 /** The server is not asked again before: it would only refuse. */
 async function untilSignedIn(
-  { vaultOf, pause, log }: KeepDeps,
+  { signInAt, pause, log }: KeepDeps,
   name: string,
   closing: AbortSignal,
 ): Promise<void> {
-  const vault = vaultOf?.(name);
+  const vault = signInAt?.(name).vault;
   while (!closing.aborted) {
     await pause(SIGN_IN_LOOK_MS, closing);
     try {

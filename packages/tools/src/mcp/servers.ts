@@ -33,7 +33,7 @@ export interface McpServers {
 
 /** What servers need from outside. */
 export interface McpServersDeps
-  extends Pick<KeepDeps, 'onOffer' | 'vaultOf'>,
+  extends Pick<KeepDeps, 'onOffer' | 'signInAt'>,
     Partial<Pick<KeepDeps, 'connect' | 'pause'>> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;

@@ -144,7 +144,8 @@ function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<In
   return promise;
 }
 
-function pinned({ address, family }: HostAddress): LookupFunction {
+/** Makes a request go to this address, whatever its name leads to by now. */
+export function pinned({ address, family }: HostAddress): LookupFunction {
   return (_host, options, found) => {
     if (options.all === true) found(null, [{ address, family }]);
     else found(null, address, family);

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { type Clock, ParleyError, reasonOf } from '@parley/core';
+import type { FetchPublic } from '../../web/public-fetch.ts';
 import { cleanLine } from '../clean.ts';
 import { checkAuthorizationUrl, guardedFetch } from './guarded-fetch.ts';
 import {
@@ -18,6 +19,7 @@ export interface SignInServer {
   readonly url: string;
   readonly oauth: OAuthSettings;
   readonly vault: SignInVault;
+  readonly fetchPublic: FetchPublic;
 }
 
 interface SignInDeps {
@@ -137,7 +139,7 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
 
 /** Exchanges the code where the sign-in began, and nowhere else. */
 async function tokensForCode(
-  { url, oauth }: SignInServer,
+  { url, oauth, fetchPublic }: SignInServer,
   { discovery, client }: SignInState,
   { verifier, redirectUrl }: NonNullable<SignInState['pending']>,
   { code, iss }: SignInAnswer & { readonly code: string },
@@ -156,7 +158,7 @@ async function tokensForCode(
     codeVerifier: verifier,
     redirectUri: redirectUrl,
     resource: discovery.resourceMetadata?.resource ?? url,
-    fetchFn: guardedFetch(url, trustedBy(oauth)),
+    fetchFn: guardedFetch(url, trustedBy(oauth), fetchPublic),
   });
   return tokensFrom(given, clock());
 }
@@ -190,13 +192,13 @@ interface Round {
 
 /** The library's steps up to the page to sign in at. */
 async function runSteps(server: SignInServer, draft: Draft, round: Round): Promise<void> {
-  const { url, oauth } = server;
+  const { url, oauth, fetchPublic } = server;
   const { auth } = await import('@modelcontextprotocol/client');
   const { metadataUrl, scope = oauth.scope } = draft.challenge ?? {};
   try {
     await auth(providerOver(oauth, draft, round), {
       serverUrl: url,
-      fetchFn: guardedFetch(url, trustedBy(oauth)),
+      fetchFn: guardedFetch(url, trustedBy(oauth), fetchPublic),
       ...(scope !== undefined && { scope }),
       ...(metadataUrl !== undefined && { resourceMetadataUrl: new URL(metadataUrl) }),
     });

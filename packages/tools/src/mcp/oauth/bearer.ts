@@ -1,5 +1,6 @@
 import type { AuthProvider } from '@modelcontextprotocol/client';
 import { type Clock, reasonOf } from '@parley/core';
+import type { FetchPublic } from '../../web/public-fetch.ts';
 import { SignInNeededError } from '../errors.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import {
@@ -16,6 +17,7 @@ interface BearerDeps {
   readonly oauth: OAuthSettings;
   readonly vault: SignInVault;
   readonly clock: Clock;
+  readonly fetchPublic: FetchPublic;
 }
 
 /** A token is renewed this long before its end. In ms. */
@@ -68,7 +70,7 @@ export function bearerFor(deps: BearerDeps): AuthProvider {
 
 /** Null where the server wants a person to sign in again. Throws where it may work later. */
 async function renewTokens(
-  { url, oauth, clock }: BearerDeps,
+  { url, oauth, clock, fetchPublic }: BearerDeps,
   { client, discovery }: SignInState,
   tokens: SignInTokens,
 ): Promise<SignInTokens | null> {
@@ -84,7 +86,7 @@ async function renewTokens(
       clientInformation: client.information,
       refreshToken: refresh,
       resource: resource ?? url,
-      fetchFn: guardedFetch(url, trusted),
+      fetchFn: guardedFetch(url, trusted, fetchPublic),
     });
     return tokensFrom({ ...given, ...(issuer !== undefined && { issuer }) }, clock(), tokens);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { recordingLogger, systemTime } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fetchPublic } from '../../web/public-fetch.ts';
 import { type McpServers, openMcpServers } from '../servers.ts';
 import { type GuardedServer, startGuardedServer } from '../testing/guarded-server.ts';
 import { beginSignIn, finishSignIn, type SignInAnswer } from './authorize.ts';
@@ -42,14 +43,21 @@ function scene(vault = memoryVault()) {
   let now = systemTime.clock();
   let states = 0;
   const clock = () => now;
-  const server = { name: 's', url: guarded.url, oauth: {}, vault };
+  const server = { name: 's', url: guarded.url, oauth: {}, vault, fetchPublic };
   const deps = { clock, newState: () => `state ${++states}` };
   /** As one process does. */
   const connect = () => {
     const { log, lines } = recordingLogger();
     const servers = openMcpServers(
       [{ name: 's', peer: { kind: 'http', url: guarded.url, headers: {} } }],
-      { ...systemTime, env: {}, clock, random: () => 0, log, vaultOf: () => vault },
+      {
+        ...systemTime,
+        env: {},
+        clock,
+        random: () => 0,
+        log,
+        signInAt: () => ({ vault, fetchPublic }),
+      },
     );
     opened.push(servers);
     const state = () => servers.views()[0]?.state;

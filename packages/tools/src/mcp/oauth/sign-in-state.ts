@@ -3,6 +3,7 @@ import type {
   StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import type { FetchPublic } from '../../web/public-fetch.ts';
 
 const Tokens = z.object({
   access: z.string().min(1),
@@ -57,6 +58,12 @@ export interface SignInVault {
       now: SignInState | null,
     ) => Promise<{ readonly next: SignInState; readonly result: Result }>,
   ): Promise<Result>;
+}
+
+/** What signing in at one server needs from outside. */
+export interface SignInMeans {
+  readonly vault: SignInVault;
+  readonly fetchPublic: FetchPublic;
 }
 
 /** What the settings say of signing in at one server. */
