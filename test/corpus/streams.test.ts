@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { recordingLogger, systemTime } from '@parley/core';
 import {
@@ -140,8 +140,9 @@ async function send(
   if (ends === undefined) response.end();
   else if (ends === 'close') response.socket?.end();
   else if (ends === 'reset') {
-    // What was written must have been read, or the reset overtakes it.
-    await new Promise((read) => setTimeout(read, 50));
+    // What was written must have been read, or the reset overtakes it. The client is in this process: with each
+    // turn of its loop it reads what there is.
+    for (let nth = 0; nth < 20; nth += 1) await wait(5).then(() => turn());
     response.socket?.resetAndDestroy();
   }
 }

@@ -38,6 +38,15 @@ describe('the model settings', () => {
     ]);
   });
 
+  it('[G20] take more fields of requests for compatible servers, one level deep', () => {
+    const provider = { order: ['a', 'b'], allow_fallbacks: false };
+    const options = { temperature: 0.3, stop: ['END'], provider };
+    expect(ModelSettings.parse({ ...local, options }).model).toMatchObject({ options });
+    expect(ModelSettings.safeParse({ ...local, options: { a: { b: { c: 1 } } } }).success).toBe(
+      false,
+    );
+  });
+
   it.each([
     ['a paid provider without a key', { provider: 'openai', model: 'gpt' }],
     ['an unknown provider', { provider: 'acme', apiKey: 'k', model: 'm' }],

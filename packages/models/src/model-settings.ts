@@ -26,18 +26,24 @@ const ContextTokens = z
   .optional()
   .describe('What the model can take at a time, in tokens; guessed from its name when absent.');
 
+const Scalar = z.union([z.string(), z.number(), z.boolean()]);
+const Values = z.union([Scalar, z.array(z.union([z.string(), z.number()]))]);
+
+/** Fields that a server takes besides those of Parley, as deep as any of them goes. */
+const RequestOptions = z
+  .record(Name, z.union([Values, z.record(Name, Values)]))
+  .optional()
+  .describe(
+    'More fields of each request, as the server knows them: temperature, reasoning_effort …',
+  );
+
 const Compatible = z.strictObject({
   provider: z.literal('openai-compatible'),
   /** Usually ends in `/v1`. */
   baseUrl: Url,
   apiKey: Name.optional(),
   headers: z.record(z.string(), z.string()).optional(),
-  options: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe(
-      'More fields of each request, as the server knows them: temperature, reasoning_effort …',
-    ),
+  options: RequestOptions,
   model: Name,
   vision: Vision,
   contextTokens: ContextTokens,

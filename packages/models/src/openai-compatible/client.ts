@@ -76,7 +76,7 @@ async function* readParts(
     const read = answer.body.next();
     let piece: IteratorResult<Uint8Array, unknown> | null;
     try {
-      piece = reader.isComplete() ? await withinGrace(read) : await read;
+      piece = reader.isComplete() && reader.says() ? await withinGrace(read) : await read;
     } catch (thrown) {
       // Without a finish reason, an answer that breaks off may be half of one, however good it looks.
       if (reader.isComplete()) return 'broken';
@@ -94,7 +94,7 @@ async function* readParts(
 
 /** Null where nothing comes: some servers keep the connection open behind a complete answer. */
 async function withinGrace<T>(read: Promise<T>): Promise<T | null> {
-  // Nobody else waits for it where the time is up.
+  // Once the time is up, nothing waits for the read any more, and it may still fail.
   read.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

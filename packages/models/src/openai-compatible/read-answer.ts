@@ -84,6 +84,11 @@ export class AnswerReader {
     return this.#seen.isDone;
   }
 
+  /** Whether there is anything of an answer. Some servers send a finish reason with every chunk. */
+  says(): boolean {
+    return this.#seen.text !== '' || this.#seen.hasCalls;
+  }
+
   /** Whether nothing that follows can harm the answer: it has a finish reason, or the stream said it is done. */
   isComplete(): boolean {
     const { isDone, rawReason } = this.#seen;
@@ -137,7 +142,7 @@ export class AnswerReader {
   }
 
   #takeSaid(said: JsonObject, isWhole: boolean, parts: AnswerPart[]): void {
-    const content = contentOf(said.content, this.#context.note);
+    const content = contentOf(said.content ?? said.text, this.#context.note);
     const refusal = textOf(said.refusal);
     this.#seen.hasRefusal ||= refusal !== null;
     const reasoning = reasoningOf(said) + joined(content, 'reasoning');
@@ -194,7 +199,7 @@ export class AnswerReader {
     // Half an event may be odd in any way; only its beginning was wanted.
     for (const event of last.events) this.#take(event, parts);
     if (parts.some(({ type }) => type === 'error')) return parts;
-    const says = this.#seen.text !== '' || this.#seen.hasCalls;
+    const says = this.says();
     if (!this.isComplete()) {
       if (!isClean || last.isCut || this.#calls.isOpen())
         throw new StreamFailure(says ? 'broken-off' : 'empty');
@@ -257,10 +262,10 @@ function reasonOf(choice: JsonObject): string | null {
   return written === null || /^(null|none)$/i.test(written) ? null : written;
 }
 
-function saysSomething({ content, tool_calls, function_call, refusal, ...rest }: JsonObject) {
+function saysSomething({ text, content = text, tool_calls, ...said }: JsonObject): boolean {
   const hasContent = content !== undefined && content !== null && content !== '';
-  const hasCalls = hasEntries(tool_calls) || isObject(function_call);
-  return hasContent || hasCalls || textOf(refusal) !== null || reasoningOf(rest) !== '';
+  const hasCalls = hasEntries(tool_calls) || isObject(said.function_call);
+  return hasContent || hasCalls || textOf(said.refusal) !== null || reasoningOf(said) !== '';
 }
 
 function hasEntries(list: unknown): boolean {

@@ -37,8 +37,14 @@ export function refusalOf(
     .replace(/^(?:event:[^\n]*\n)?\s*data:\s*/, '')
     .replace(/^\[\s*(\{[\s\S]*\})\s*\]$/, '$1');
   const parsed = parseJson(text);
+  const { STATUS_CODES } = process.getBuiltinModule('node:http');
   const message = isObject(parsed) ? messageOf(parsed) : null;
-  return new WireError(message ?? `status ${status}`, status, text, headers);
+  return new WireError(
+    message ?? STATUS_CODES[status] ?? `status ${status}`,
+    status,
+    text,
+    headers,
+  );
 }
 
 /**
@@ -83,20 +89,22 @@ function saysSuccess({ code, ...rest }: JsonObject): boolean {
 }
 
 function isSuccess(code: unknown): boolean {
-  return [0, 200].includes(numberOf(code) ?? -1);
+  return /^(0|200|ok|success)$/i.test(String(code));
 }
 
 /** An object that is an error as a whole: FastAPI's `detail`, vLLM's `object: error`, a code with a message. */
 function bareError(chunk: JsonObject, eventName: string): JsonObject | null {
-  const { object, type, detail, errors, status, success, code, message, msg } = chunk;
+  const { object, type, detail, errors, error, status, success } = chunk;
+  const code = chunk.code ?? chunk.error_code;
   const isNamed = /error/i.test(eventName) || object === 'error' || type === 'error';
-  const isFailed = success === false || status === 'error' || status === 'failed';
+  const isFailed = success === false || error === true || status === 'error' || status === 'failed';
   const isCoded = (numberOf(code) ?? textOf(code)) !== null && !isSuccess(code);
-  const says = message !== undefined || msg !== undefined;
-  const isError = isNamed || isFailed || detail !== undefined || (isCoded && says);
+  const hasDetail = textOf(detail) !== null || (typeof detail === 'object' && detail !== null);
+  const isError = isNamed || isFailed || hasDetail || (isCoded && messageOf(chunk) !== null);
   if (!isError) return null;
   const [first]: unknown[] = Array.isArray(errors) ? errors : [];
-  return isObject(first) ? { ...chunk, ...first } : chunk;
+  if (isObject(first)) return { ...chunk, ...first };
+  return textOf(first) === null ? chunk : { ...chunk, message: first };
 }
 
 /** Numbers of HTTP for failures; other numbers are a provider's own codes. */
@@ -106,11 +114,23 @@ function statusOf(error: JsonObject): number | null {
   return found ?? null;
 }
 
+/** Where servers write what went wrong, the most exact first. */
+const MESSAGES = [
+  'message',
+  'msg',
+  'error_msg',
+  'error_message',
+  'detail',
+  'reason',
+  'description',
+  'title',
+] as const;
+
 function messageOf(error: JsonObject): string | null {
-  const inner = isObject(error.error) ? textOf(error.error.message) : textOf(error.error);
-  const own =
-    textOf(error.message) ?? textOf(error.msg) ?? textOf(error.detail) ?? textOf(error.reason);
-  if (inner ?? own) return inner ?? own;
+  const inner = isObject(error.error) ? messageOf(error.error) : textOf(error.error);
+  if (inner !== null) return inner;
+  const own = MESSAGES.map((name) => textOf(error[name])).find((text) => text !== null);
+  if (own !== undefined) return own;
   const { detail } = error;
   const [first]: unknown[] = Array.isArray(detail) ? detail : [detail];
   return isObject(first) ? (textOf(first.msg) ?? textOf(first.message)) : null;

@@ -20,7 +20,7 @@ const MAX_LAYER_BYTES = 4 * 1_024 * 1_024;
  * Makes the function that writes requests to one model as the bytes of their JSON. Tools and the stable layers of
  * the system prompt, which are nearly all of a request, are freed from tokens of chat templates (P18) and
  * serialized once; the rest of the messages each time. `options` are more fields, as the settings
- * have them; null leaves a field out that a server refuses.
+ * have them.
  */
 export function requestWriter(
   model: string,
@@ -45,14 +45,13 @@ export function requestWriter(
   }
 
   return ({ system, messages, tools: offered = [], maxOutputTokens }) => {
-    const fields: Record<string, unknown> = {
+    const head = json({
       stream_options: { include_usage: true },
       ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
       ...Object.fromEntries(more),
       model,
       stream: true,
-    };
-    const head = json(Object.fromEntries(Object.entries(fields).filter(([, one]) => one !== null)));
+    });
     const first = systemMessage(system);
     const history = joinTurns(messages.map(harmlessMessage))
       .map((message) => json(wireMessage(message)))
