@@ -42,7 +42,7 @@ export interface AnswerMeter {
   restart(): void;
   callStarts(id: string, name: string): void;
   callGrows(id: string, piece: string): void;
-  /** A call as it is to be passed on: arguments that exceed the bound are replaced by a note. */
+  /** The call to pass on: arguments that exceed the bound are replaced by a note. */
   callEnds(call: ModelToolCall): ModelToolCall;
   /** The bound that was exceeded; null while the answer may go on. */
   cut(): AnswerCut | null;

@@ -2,6 +2,18 @@ import { z } from 'zod';
 import type { ModelFailure } from './chat-model.ts';
 import { readLengthRefusal } from './context-full.ts';
 import { asStatus, type ErrorBody, readErrorBody, readErrorValue } from './error-body.ts';
+import {
+  BLOCKED,
+  FILTERED,
+  MESSAGE_ORDER,
+  NO_CREDIT,
+  NO_TOOLS,
+  NOT_FOUND,
+  OVERLOADED,
+  RATE_LIMITED,
+  UNAUTHORISED,
+  WRONG_PLACE,
+} from './failure-words.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** What is known of a failed call, taken from whatever was thrown. */
@@ -116,34 +128,6 @@ const UNREACHABLE =
 const SILENT = /^UND_ERR_(HEADERS|BODY)_TIMEOUT/;
 /** Of `httpFetch`, and of the AI SDK where it was reading the first event then. */
 const OVERSIZED = /it sent more than \d+ bytes at once|failed to process successful response/i;
-
-const NO_CREDIT =
-  /insufficient[_ -]?(?:quota|balance|credits?|funds)|credit balance|(?:out of|no(?: remaining)?|not enough|run out of) credits?|billing|payment[_ ]required|arrearage|exceeded_current_quota|balance (?:is )?(?:too low|insufficient|not enough)|余额不足|欠费|账户.{0,6}余额/i;
-const RATE_LIMITED =
-  /rate[ _-]?limit|too[ _-]?many[ _-]?(?:requests|concurrent)|throttl|resource_?exhausted|quota exceeded|concurrency[ _]limit|(?:tokens|requests) ?(?:per|\/) ?(?:min|second|hour|day)|(?:daily|hourly|weekly|monthly) (?:\w+ )?(?:limit|quota)|slow down|请求(?:过于)?频繁|限流|速率限制|并发(?:数|限制|过高)/i;
-/** The messages of Ollama, vLLM, llama.cpp, LM Studio, SGLang, OpenRouter and gateways. */
-const NO_TOOLS =
-  /(?:does not|doesn't|do not|not|without) support(?:ed)? (?:the use of |for )?(?:tool|function)|support tool use|(?:tools?|functions?|tool[_ ]choice|function calling) (?:is |are |use is |calling is |calls? (?:is|are) )?(?:not|un)[- ]?(?:supported|available|allowed|enabled)|enable-auto-tool-choice|tool-call-parser|tools param requires|unsupported (?:parameter|value)[^\n]{0,10}\btools?\b|不支持(?:工具|函数)调用/i;
-/**
- * The messages of Mistral, of chat templates (vLLM, llama.cpp, Ollama), Perplexity, DeepSeek and Bedrock; OpenRouter
- * quotes them elsewhere in the body.
- */
-const MESSAGE_ORDER =
-  /unexpected role \W*user|message_order|roles? (must|should) (be )?alternat|must alternate between|successive user or assistant/i;
-const UNAUTHORISED =
-  /authentication_?error|permission_?error|invalid[_ ]?(?:api[_ ]?key|authentication|token)|incorrect api key|api[_ ]?key[_ ](?:not valid|invalid|expired|missing)|unauthenticated|accessdenied|无效的?(?:令牌|密钥|api)/i;
-const NOT_FOUND =
-  /model[_ ]not[_ ]found|unknown model|no such model|invalid model|model[^.\n]{0,80}?(?:not found|does(?: not|n't) exist|not exist|is not available|no longer available|decommissioned|has been (?:deprecated|shut down|removed))|模型不存在/i;
-const OVERLOADED =
-  /overloaded|server_?error|api_error|internal_?error|service_?unavailable|\bunavailable\b|deadline_?exceeded|\baborted\b|modelnotready|model (?:is )?(?:currently )?loading|loading model|at (?:full |max(?:imum)? )?capacity|over capacity|temporarily|try again later|upstream (?:connect|request|error|timed? ?out)|bad gateway|gateway time-?out|timed? ?out|服务器?(?:繁忙|忙|不可用|内部错误)|稍后(?:再试|重试)/i;
-const FILTERED =
-  /content[_ ]?(?:filter|policy)|content management policy|responsible ?ai|safety (?:system|filter|settings|reasons)|\bSAFETY\b|prohibited_content|blocklist|data_?inspection|inappropriate content|content exists risk|sensitive (?:content|words?|information)|flagged (?:by|as|for)|moderation|敏感(?:内容|词|信息)|不安全|违规/i;
-/** A refusal for the place of the caller, which no key cures. */
-const WRONG_PLACE =
-  /(?:country|region|territory|location)[^.\n]{0,40}?not (?:supported|available|allowed)|unsupported_country/i;
-/** Firewalls, filters and sign-in pages between Parley and the server; most of them answer as web pages. */
-const BLOCKED =
-  /cloudflare|attention required|just a moment|checking your browser|error code:? ?10\d\d|access denied[^.\n]{0,40}(?:security|policy|administrator|reference)|request (?:was )?(?:blocked|rejected)|requested url was rejected|incapsula|imperva|akamai|fortigu?ard|fortinet|zscaler|sophos|web ?page (?:is )?blocked|blocked by|captive|waf\b|rbac: access denied|security (?:policy|gateway|service)|network (?:sign|log)[- ]?(?:in|on)|proxy (?:server )?authentication/i;
 
 /**
  * Decides what a failed call means. What the server says counts first, wherever in the answer it says it, since many

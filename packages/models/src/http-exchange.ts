@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 
 /** How long a connection may take, its TLS handshake included, in ms; the same as in Node's `fetch`. */
 const CONNECT_MS = 10_000;
-/** How long the rest of an answer may take that nobody reads, in ms, before its connection is ended. */
+/** How long the unread rest of an answer may take before its connection is ended, in ms. */
 const RELEASE_MS = 1_000;
 
 /** The answer of a server; names of headers are in lower case. */
@@ -160,7 +160,7 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
 
 function release(answer: IncomingMessage): void {
   if (answer.destroyed || answer.readableEnded) return;
-  // The answer was complete; what goes wrong now goes wrong for nobody.
+  // The answer was complete, so a failure from here on harms nothing.
   answer.on('error', () => undefined);
   const timer = setTimeout(() => answer.destroy(), RELEASE_MS).unref();
   answer.once('close', () => clearTimeout(timer));

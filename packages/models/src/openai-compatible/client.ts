@@ -94,7 +94,7 @@ async function* readParts(
 
 /** Null where nothing comes: some servers keep the connection open behind a complete answer. */
 async function withinGrace<T>(read: Promise<T>): Promise<T | null> {
-  // Nobody else waits for it where the time is up.
+  // Once the time is up, nothing waits for the read any more, and it may still fail.
   read.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

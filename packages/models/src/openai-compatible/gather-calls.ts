@@ -145,7 +145,7 @@ export class CallGatherer {
     return name.startsWith(call.name) ? name : call.name + name;
   }
 
-  /** Whether there is a call whose arguments have begun and not ended. */
+  /** Whether there is a call whose arguments started and did not end. */
   isOpen(): boolean {
     return this.#calls.some(({ written, scan }) => written.trim() !== '' && !scan.isClosed);
   }
