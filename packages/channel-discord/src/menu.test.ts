@@ -1,7 +1,7 @@
 import { recordingLogger } from '@parley/core';
 import { expect, it } from 'vitest';
 import type { MenuCommand } from './api.ts';
-import { registerMenu } from './menu.ts';
+import { menuOf, registerMenu } from './menu.ts';
 
 /** Registers commands with a Discord that keeps the menu. */
 async function register(commands: readonly { name: string; summary: string; isSkill?: true }[]) {
@@ -32,6 +32,12 @@ it('[F09] the menu has only what Discord takes, and is sent once', async () => {
   expect([...(menu[0]?.description ?? '')]).toHaveLength(100);
   expect(menu[1]?.description).toBe('skill-one');
   expect(lines.join('\n')).toContain('/Upper, /two words');
+});
+
+it('[F09] the menu has at most 100 commands, the most used of all', () => {
+  const many = Array.from({ length: 120 }, (_, n) => ({ name: `c${n}`, summary: 's' }));
+  expect(menuOf(many).at(-1)?.name).toBe('c99');
+  expect(menuOf(many, new Map([['c110', 2]])).at(-1)?.name).toBe('c110');
 });
 
 it('[F09] of more than 100 commands the least used are left out, and the owner is told which', async () => {

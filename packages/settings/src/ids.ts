@@ -112,7 +112,7 @@ function ofChannel(
   );
   if (read.kind === 'id') return { kind: 'id', id: `${channel}:${read.id}` };
   const meant = read.nearest === undefined ? undefined : `${channel}:${read.nearest}`;
-  return noEffect(path, `${channel}: and ${read.expected}`, meant);
+  return noEffect(path, `${channel}: followed by ${read.expected}`, meant);
 }
 
 function noSuchChannel(path: SettingsPath, channel: string, forms: IdForms): Reading {

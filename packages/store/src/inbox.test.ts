@@ -29,6 +29,26 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.chats(CHAT, 1)).toHaveLength(1);
     });
 
+    it('[F09] counts the commands that people typed lately, by their names', async () => {
+      expect((await store.inbox.typedCommands()).size).toBe(0);
+      const typed = [
+        '/plan_trip Rome',
+        '/Plan-Trip',
+        ' /tea',
+        'see /tea',
+        'a "/tea"',
+        '/etc/hosts',
+      ];
+      for (const [nth, text] of typed.entries()) {
+        const admitted = message(`m${nth}`);
+        await store.inbox.accept({ ...admitted, message: { ...admitted.message, text } });
+      }
+      expect([...(await store.inbox.typedCommands())]).toEqual([
+        ['plan_trip', 2],
+        ['tea', 1],
+      ]);
+    });
+
     describe('accepting', () => {
       it('[D01] keeps a message as it came, and in the order of storing', async () => {
         await store.inbox.accept(message('m1', 'c1', { at: 1_763_700_000_001 }));

@@ -148,7 +148,7 @@ const OF_OWNERS: string = `
   from inbox where from_owner = 1 and channel <> 'api' and message not like '%,"trigger":"%' order by seq desc`;
 
 const TYPED = statement(
-  "select message from inbox where seq > (select max(seq) from inbox) - 2000 and message like '%\"/%'",
+  "select message from inbox where seq > (select max(seq) from inbox) - 2000 and message like '%/%'",
 ).rows<{ readonly message: string }>();
 const Typed = z.object({ text: z.string() });
 

@@ -122,7 +122,7 @@ function isObject(value: unknown): value is object {
 }
 
 /** Some authors write a block as a line of JSON in quotes; anything else is a word of their own. */
-export function fromJson(value: unknown): unknown {
+function fromJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
     return JSON.parse(value);

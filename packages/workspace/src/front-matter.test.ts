@@ -99,6 +99,8 @@ describe('the audience of a file that is a skill', () => {
     [`metadata: '{"openclaw": {"audience": "owner"}}'`, 'owner'],
     ['audience: everyone\nmetadata: {audience: owner}', 'owner'],
     ['metadata: {audience: friends}', 'owner'],
+    [`metadata: {openclaw:{audience:'owner'}}`, 'owner'],
+    [`metadata: '{openclaw: {audience: "owner",}}'`, 'owner'],
     ['metadata: {audience: everyone}', 'everyone'],
     ['metadata: {author: Ann}', 'everyone'],
     ['metadata: a word', 'everyone'],

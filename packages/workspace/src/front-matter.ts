@@ -5,6 +5,8 @@ import { parse } from 'yaml';
 import type { z } from 'zod';
 import { AudienceFrontMatter, audienceOf, isSkillFile } from './audience.ts';
 import { readLooseMatter } from './skills/loose-matter.ts';
+import { rawTexts } from './skills/matter-entries.ts';
+import { entriesOf, isForEveryone } from './skills/skill-header.ts';
 import { isBlank } from './text.ts';
 
 const require = createRequire(import.meta.url);
@@ -171,7 +173,7 @@ export interface ParsedFile {
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const strict = readFrontMatter(raw, AudienceFrontMatter);
-  const front = strict.kind === 'refused' && isSkillFile(name) ? ofSkill(strict, raw) : strict;
+  const front = isSkillFile(name) ? ofSkill(strict, raw) : strict;
   const declared = front.kind === 'parsed' ? front.data.audience : undefined;
   const problem = problemOf(front, hasTwin);
   const audience = audienceOf(name, problem === null ? declared : 'unknown');
@@ -179,11 +181,19 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
   return { name, text, isBlank: isBlank(text), audience, declared, problem, warning: null };
 }
 
-/** The front matter of a skill need not be YAML (S11); it is for everyone only where no word of it may say otherwise. */
+/**
+ * The front matter of a skill as the skill itself is read (S11), so that both are for the same people (W03): it need not
+ * be YAML, its metadata may be JSON as people write it, and it is for everyone only where no word of it may say otherwise.
+ */
 function ofSkill(
   strict: FrontMatter<AudienceFrontMatter>,
   raw: string,
 ): FrontMatter<AudienceFrontMatter> {
+  if (strict.kind === 'none') return strict;
+  if (strict.kind === 'parsed') {
+    const isOpen = isForEveryone(entriesOf(strict.data, rawTexts(strict.head)));
+    return isOpen ? strict : { ...strict, data: { ...strict.data, audience: 'owner' } };
+  }
   const loose = readLooseMatter(raw);
   if (loose === null || !loose.foreveryone) return strict;
   return { kind: 'parsed', data: {}, head: loose.head, body: loose.body };

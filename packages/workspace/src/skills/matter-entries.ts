@@ -25,9 +25,11 @@ export function readEntries(lines: readonly string[], depth = 0): readonly Matte
   }));
 }
 
-/** What is written for each key, for a front matter that is YAML. */
-export function rawTexts(lines: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(segmentsOf(lines).map((segment) => [segment.key, ofSegment(segment).raw]));
+/** What is written for each key of a front matter that is YAML, between its lines of `---`. */
+export function rawTexts(head: string): ReadonlyMap<string, string> {
+  const block = head.replace(/^---[^\n]*\n/, '').replace(/(?:^|\n)---[^\n]*\n*$/, '');
+  const segments = segmentsOf(block.split('\n'));
+  return new Map(segments.map((segment) => [segment.key, ofSegment(segment).raw]));
 }
 
 /** A key with all its lines. */

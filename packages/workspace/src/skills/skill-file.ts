@@ -69,8 +69,7 @@ function readMatter(raw: string): Matter {
     return { kind: 'refused', reason, body };
   }
   if (front.kind === 'parsed') {
-    const block = front.head.replace(/^---[^\n]*\n/, '').replace(/(?:^|\n)---[^\n]*\n*$/, '');
-    const entries = entriesOf(front.data, rawTexts(block.split('\n')));
+    const entries = entriesOf(front.data, rawTexts(front.head));
     return { kind: 'read', entries, body, warnings: [], foreveryone: true };
   }
   const loose = readLooseMatter(raw);

@@ -58,6 +58,12 @@ export function readHeader(entries: readonly MatterEntry[]): {
   return { result: Header.safeParse(header), warnings };
 }
 
+/** Whether no key of a front matter keeps the skill for the owner (W03). */
+export function isForEveryone(entries: readonly MatterEntry[]): boolean {
+  const { audiencetwice, foreveryone } = tidyHeader(entries).header;
+  return foreveryone && !audiencetwice;
+}
+
 /** The entries of a block that is plain YAML; `raw`: how its values are written, where that is known. */
 export function entriesOf(
   block: unknown,
