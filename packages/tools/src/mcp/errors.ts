@@ -158,6 +158,25 @@ function httpReason(error: unknown): string | null {
     if (!/content type: text\/html/i.test(message)) return null;
     return 'it answered with a web page and not with the protocol; correct “url”';
   }
+  const said = wordsOf(error);
+  return `${adviceFor(status)}${said === '' ? '' : `; it said: ${said}`}`;
+}
+
+/** Of what a server says about a refusal, in characters. */
+const MAX_SAID = 300;
+
+/** What the server said itself; a page for people says nothing here. */
+function wordsOf(error: unknown): string {
+  for (const { error: one } of causesOf(error)) {
+    const data = one instanceof Error && 'data' in one ? blockOf(one.data) : undefined;
+    const text = data?.text;
+    if (typeof text === 'string')
+      return text.trimStart().startsWith('<') ? '' : cleanLine(text, MAX_SAID);
+  }
+  return '';
+}
+
+function adviceFor(status: number): string {
   if (status === 401 || status === 403) {
     return `it refuses access (HTTP ${status}); put a valid key into “headers”`;
   }
@@ -166,5 +185,5 @@ function httpReason(error: unknown): string | null {
   }
   if (status === 429) return 'it has had too many requests (HTTP 429)';
   if (status >= 500) return `it has a fault of its own (HTTP ${status}); see its log`;
-  return `it refused the request (HTTP ${status}): ${message}`;
+  return `it refused the request (HTTP ${status})`;
 }
