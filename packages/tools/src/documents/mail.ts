@@ -79,15 +79,35 @@ function withReadableHeaders(bytes: Uint8Array): Uint8Array {
 
 async function bodyOf(mail: Email, raw: Uint8Array): Promise<string> {
   const { text = '', html = '' } = mail;
-  const shown = text.trim() === '' ? await htmlText(html) : text.trim();
-  if (!shown.includes('\uFFFD')) return shown;
-  // Bytes without a charset, or with one that is not theirs: read as bytes, and then as what they are.
+  const isText = text.trim() !== '';
+  const shown = isText ? text.trim() : html;
+  const charset = charsetOf(raw);
+  const isStated = charset === null || /^utf-?8$/.test(charset ?? '');
+  const isTrusted = !/[^\0-\x7f]/.test(shown) || (isStated && !shown.includes('\uFFFD'));
+  const body = isTrusted ? shown : await bodyByItsBytes(shown, raw, charset ?? undefined);
+  return isText ? body : htmlText(body);
+}
+
+/** The charset of all parts of text; undefined: none is stated, null: there are several. */
+function charsetOf(raw: Uint8Array): string | undefined | null {
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('latin1');
+  const headers = text.match(/^content-type:\s*text\/[^\n]*(?:\n[ \t][^\n]*)*/gim) ?? [];
+  const charsets = headers.map((header) => /charset\s*=\s*"?([\w.:-]+)/i.exec(header)?.[1]);
+  const all = new Set(charsets.map((charset) => charset?.toLowerCase()));
+  return all.size > 1 ? null : [...all][0];
+}
+
+/** The text that is stated in no charset, or in one that is not its own: read as bytes, and then as what they are. */
+async function bodyByItsBytes(
+  shown: string,
+  raw: Uint8Array,
+  declared: string | undefined,
+): Promise<string> {
   const { default: PostalMime } = await import('postal-mime');
-  const asBytes = await PostalMime.parse(withByteCharsets(raw), LIMITS);
-  const again = asBytes.text?.trim() || (asBytes.html ?? '');
-  const decoded = decodeBytes(bytesOf(again));
-  if (decoded.certainty === 'none' || decoded.replaced >= countReplaced(shown)) return shown;
-  return text.trim() === '' ? htmlText(decoded.text) : decoded.text;
+  const { text = '', html = '' } = await PostalMime.parse(withByteCharsets(raw), LIMITS);
+  const decoded = decodeBytes(bytesOf(text.trim() || html), { declared });
+  const isWorse = decoded.certainty === 'none' || decoded.replaced > countReplaced(shown);
+  return isWorse ? shown : decoded.text;
 }
 
 function countReplaced(text: string): number {
