@@ -20,7 +20,6 @@ import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
 import { cutNote, DEFAULT_ANSWER_MESSAGES } from '../answer/long-answer.ts';
 import { answerStream, type QuotableMessages } from '../answer/visible-text.ts';
 import type { HistoryFill } from '../context/history.ts';
-import { fittedCall } from '../tools/fit-call.ts';
 import type { CallLimits } from '../tools/tool.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import {
@@ -182,7 +181,7 @@ async function askStep(
     const note = deps.format === undefined ? cutNote(answer.text, answer.cut) : '';
     if (note !== '') onText(note);
     stream.end();
-    return fittedAnswer({ ...answer, text: answer.text + note }, deps.tools);
+    return await fittedAnswer({ ...answer, text: answer.text + note }, deps.tools);
   } catch (error) {
     // A provider charges for an answer that it started, and a question that is kept is asked again.
     if (stop.aborted || said !== '') await deps.cutOff?.(cutOffUsage(deps.model.id, request, said));
@@ -194,7 +193,12 @@ async function askStep(
 const RESTARTED = 1_000_000;
 
 /** With the calls as their tools take them, also for those who look at the turn. */
-function fittedAnswer(answer: ModelAnswer, tools: TurnLoopDeps['tools']): ModelAnswer {
+async function fittedAnswer(
+  answer: ModelAnswer,
+  tools: TurnLoopDeps['tools'],
+): Promise<ModelAnswer> {
+  if (answer.calls.length === 0) return answer;
+  const { fittedCall } = await import('../tools/fit-call.ts');
   const calls = answer.calls.map((call) => fittedCall(call, tools));
   const facts = { ...answer.timing.facts, calls: calls.map(({ name }) => name.slice(0, 80)) };
   return { ...answer, calls, timing: { ...answer.timing, facts } };

@@ -1,4 +1,5 @@
-import { fitCall, type ModelTool, type ModelToolCall, toolArguments } from '@parley/models';
+import { type ModelTool, type ModelToolCall, toolArguments } from '@parley/models';
+import { fitCall } from '@parley/models/calls';
 import { cutText } from '@parley/workspace';
 import type { z } from 'zod';
 import type { Tool } from './tool.ts';
@@ -10,16 +11,15 @@ const MAX_FAULT_CHARACTERS = 300;
 
 /**
  * Why the arguments of a call cannot be used, for the model, so that it can repair them: where it breaks, what stands
- * there and what was expected. Null: they can.
+ * there and what was expected.
  */
 export function argumentFault(
   tool: Pick<Tool, 'name' | 'input'>,
   call: ModelToolCall,
   offered: ModelTool | undefined,
-): string | null {
+): string {
   const input = toolArguments(call);
   const checked = input === null ? null : tool.input.safeParse(input);
-  if (checked?.success === true) return null;
   const fitted = offered === undefined ? null : fitCall(call, [offered]);
   const begin = `${tool.name} was not run, because its arguments`;
   if (input === null) {

@@ -1,8 +1,7 @@
-import { fitCall, isPlaceholder, type ModelToolCall, toolArguments } from '@parley/models';
+import { isPlaceholder, type ModelToolCall, toolArguments } from '@parley/models';
+import { fitCall } from '@parley/models/calls';
 import type { ToolSet } from './tool-registry.ts';
-
-/** Steps of a check that take less than a tenth of a second. */
-const MAX_CHECK_STEPS = 50_000;
+import { isQuick } from './try-arguments.ts';
 
 /**
  * A call as its tool takes it, where the name of the tool and the schema of its arguments leave one meaning; else as
@@ -36,26 +35,4 @@ function withoutPlaceholders(call: ModelToolCall, tools: ToolSet): ModelToolCall
 function isEmpty(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return value === 0 || isPlaceholder(value);
-}
-
-/** Whether checking these arguments takes no time to speak of. */
-export function isQuick(name: string, input: unknown, { sizes }: Pick<ToolSet, 'sizes'>): boolean {
-  const size = sizes.get(name);
-  // Parley's own tools have none.
-  if (size === undefined) return true;
-  return size.isPredictable && hasAtMost(input, MAX_CHECK_STEPS / size.expanded);
-}
-
-/** Whether a JSON value has at most so many parts. */
-function hasAtMost(value: unknown, limit: number): boolean {
-  const open = [value];
-  let left = limit;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== 'object' || next === null) continue;
-    const parts: readonly unknown[] = Object.values(next);
-    left -= parts.length;
-    if (left < 0) return false;
-    for (const part of parts) open.push(part);
-  }
-  return true;
 }
