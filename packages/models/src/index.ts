@@ -1,5 +1,4 @@
 export { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
-export { isPlaceholder } from './calls/placeholder.ts';
 export {
   type AnswerAside,
   type AnswerCut,

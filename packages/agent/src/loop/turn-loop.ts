@@ -21,6 +21,7 @@ import { cutNote, DEFAULT_ANSWER_MESSAGES } from '../answer/long-answer.ts';
 import { answerStream, type QuotableMessages } from '../answer/visible-text.ts';
 import type { HistoryFill } from '../context/history.ts';
 import type { CallLimits } from '../tools/tool.ts';
+import { isQuick } from '../tools/try-arguments.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import {
   type AskDeps,
@@ -199,7 +200,7 @@ async function fittedAnswer(
 ): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
   const { fittedCall } = await import('../tools/fit-call.ts');
-  const calls = answer.calls.map((call) => fittedCall(call, tools));
+  const calls = answer.calls.map((call) => fittedCall(call, tools, isQuick));
   const facts = { ...answer.timing.facts, calls: calls.map(({ name }) => name.slice(0, 80)) };
   return { ...answer, calls, timing: { ...answer.timing, facts } };
 }

@@ -214,7 +214,7 @@ export async function runTool(
   const input = toolArguments(call);
   if (input === null || !tool.input.safeParse(input).success) {
     const { argumentFault } = await import('./argument-faults.ts');
-    return { text: argumentFault(tool, call, offered), failed: true };
+    return { text: argumentFault(tool, call, input, offered), failed: true };
   }
   try {
     const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>

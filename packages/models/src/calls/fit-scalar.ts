@@ -1,4 +1,4 @@
-import { isPlaceholder } from './placeholder.ts';
+import { isPlaceholder } from '@parley/core';
 import { readDate } from './read-date.ts';
 
 /** A text, number, boolean or null that fits, or what was expected instead. */

@@ -1,6 +1,6 @@
+import { isPlaceholder } from '@parley/core';
 import { fitScalar, shownValue } from './fit-scalar.ts';
 import { readLenientJson } from './lenient-json.ts';
-import { isPlaceholder } from './placeholder.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type JsonObject = Readonly<Record<string, unknown>>;
