@@ -1,6 +1,4 @@
 export { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
-export { type FittedCall, fitCall } from './calls/fit-call.ts';
-export { isPlaceholder } from './calls/fit-scalar.ts';
 export {
   type AnswerAside,
   type AnswerCut,

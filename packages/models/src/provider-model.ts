@@ -27,9 +27,7 @@ import { httpFetch } from './http-fetch.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
 import { compatibleClient, type ReportOddities } from './openai-compatible/client.ts';
 import { type AsideRecord, createAsideRecord } from './separate/aside-record.ts';
-import { requestsWithoutReasoning } from './separate/past-reasoning.ts';
-import { createReasoningHabit } from './separate/reasoning-habit.ts';
-import { separateParts } from './separate/separate-parts.ts';
+import type { Separation } from './separate/open-separation.ts';
 import { isOtherModel } from './served-model.ts';
 
 /** One provider model; `id` and `server` are its names for people. */
@@ -63,8 +61,7 @@ interface Answer {
 export function providerModel(init: ProviderModelInit): ChatModel {
   const { id, timeouts, bounds } = init;
   const client = openClient(init);
-  const habit = createReasoningHabit(init.choice.model);
-  const cleaned = requestsWithoutReasoning();
+  let opened: Promise<Separation> | null = null;
   async function* stream(request: ModelRequest, caller: AbortSignal): AsyncGenerator<ModelEvent> {
     const deadlines = startDeadlines(timeouts, caller);
     const meter = measureAnswer(bounds);
@@ -72,8 +69,10 @@ export function providerModel(init: ProviderModelInit): ChatModel {
     try {
       throwIfEnded(deadlines);
       try {
-        const parts = client.stream(cleaned(request), deadlines.signal);
-        for await (const part of separateParts(parts, request, habit, bounds.argumentBytes)) {
+        opened ??= loadSeparation(init);
+        const { clean, separate } = await opened;
+        const parts = client.stream(clean(request), deadlines.signal);
+        for await (const part of separate(parts, request)) {
           if (part.type === 'dropped') init.onDropped?.(part.why);
           const event = addPart(answer, meter, part, deadlines);
           if (event !== null) yield event;
@@ -96,6 +95,11 @@ export function providerModel(init: ProviderModelInit): ChatModel {
     }
   }
   return { id, stream };
+}
+
+async function loadSeparation({ choice, bounds }: ProviderModelInit): Promise<Separation> {
+  const { openSeparation } = await import('./separate/open-separation.ts');
+  return openSeparation(choice.model, bounds.argumentBytes);
 }
 
 function openClient({ choice, fetch, report = () => {} }: ProviderModelInit): ProviderClient {

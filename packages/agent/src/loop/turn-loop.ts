@@ -14,7 +14,7 @@ import type { AssembledPrompt } from '@parley/prompt';
 import { endNote } from '../answer/long-answer.ts';
 import type { QuotableMessages } from '../answer/visible-text.ts';
 import type { HistoryFill } from '../context/history.ts';
-import { fittedCall } from '../tools/fit-call.ts';
+import { isQuick } from '../tools/try-arguments.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { cutBefore, isCutText, isSilent, mayContinue } from './cut-answers.ts';
 import {
@@ -195,7 +195,7 @@ async function askOnce(
   const { push: onText, restart: onRestart } = shown;
   const ask: AskDeps = { clock, monotonic, meter, tracer, onText, onRestart };
   try {
-    return fittedAnswer(await askModel(deps.model, request, ask, stop), deps.tools);
+    return await fittedAnswer(await askModel(deps.model, request, ask, stop), deps.tools);
   } catch (error) {
     const used = () => cutOffUsage(deps.model.id, request, shown.said());
     // A provider charges for an answer that it started, and a question that is kept is asked again.
@@ -206,8 +206,13 @@ async function askOnce(
 }
 
 /** With the calls as their tools take them, also for those who look at the turn. */
-function fittedAnswer(answer: ModelAnswer, tools: TurnLoopDeps['tools']): ModelAnswer {
-  const calls = answer.calls.map((call) => fittedCall(call, tools));
+async function fittedAnswer(
+  answer: ModelAnswer,
+  tools: TurnLoopDeps['tools'],
+): Promise<ModelAnswer> {
+  if (answer.calls.length === 0) return answer;
+  const { fittedCall } = await import('../tools/fit-call.ts');
+  const calls = answer.calls.map((call) => fittedCall(call, tools, isQuick));
   const facts = { ...answer.timing.facts, calls: calls.map(({ name }) => name.slice(0, 80)) };
   return { ...answer, calls, timing: { ...answer.timing, facts } };
 }

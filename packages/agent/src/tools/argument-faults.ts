@@ -1,5 +1,5 @@
-import { fitCall, type ModelTool, type ModelToolCall, toolArguments } from '@parley/models';
-import { cutText } from '@parley/workspace';
+import type { ModelTool, ModelToolCall } from '@parley/models';
+import { fitCall } from '@parley/models/calls';
 import type { z } from 'zod';
 import type { Tool } from './tool.ts';
 
@@ -10,21 +10,20 @@ const MAX_FAULT_CHARACTERS = 300;
 
 /**
  * Why the arguments of a call cannot be used, for the model, so that it can repair them: where it breaks, what stands
- * there and what was expected. Null: they can.
+ * there and what was expected. `input`: the object that they are; null where they are none.
  */
 export function argumentFault(
   tool: Pick<Tool, 'name' | 'input'>,
   call: ModelToolCall,
+  input: unknown,
   offered: ModelTool | undefined,
-): string | null {
-  const input = toolArguments(call);
+): string {
   const checked = input === null ? null : tool.input.safeParse(input);
-  if (checked?.success === true) return null;
   const fitted = offered === undefined ? null : fitCall(call, [offered]);
   const begin = `${tool.name} was not run, because its arguments`;
   if (input === null) {
     const problem = fitted?.kind === 'misfit' ? `: ${fitted.problem}` : '';
-    const quoted = JSON.stringify(cutText(call.arguments, QUOTED_CHARACTERS, 'the arguments').text);
+    const quoted = JSON.stringify(call.arguments.slice(0, QUOTED_CHARACTERS).toWellFormed());
     return `${begin} are not a JSON object${problem}. They were ${quoted}. Call it again with one valid JSON object.`;
   }
   const form = fitted?.kind === 'misfit' ? [fitted.problem] : [];

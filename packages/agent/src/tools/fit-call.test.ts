@@ -5,6 +5,7 @@ import { fittedCall } from './fit-call.ts';
 import { cronTool } from './time-tools.ts';
 import { defineTool, type Tool } from './tool.ts';
 import { createToolRegistry } from './tool-registry.ts';
+import { isQuick } from './try-arguments.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 
@@ -19,7 +20,7 @@ function fitted(tool: Tool, written: unknown, from: 'Parley' | 'a plugin' = 'Par
     from === 'Parley' ? { builtIn: [tool] } : { builtIn: [], added: [{ from, tools: [tool] }] },
   );
   const call = { id: 'x', name: tool.name, arguments: JSON.stringify(written) };
-  return JSON.parse(fittedCall(call, registry.for(OWNER)).arguments);
+  return JSON.parse(fittedCall(call, registry.for(OWNER), isQuick).arguments);
 }
 
 let store: Store;

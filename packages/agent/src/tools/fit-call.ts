@@ -1,32 +1,38 @@
-import { fitCall, isPlaceholder, type ModelToolCall, toolArguments } from '@parley/models';
+import { isPlaceholder } from '@parley/core';
+import type { ModelToolCall } from '@parley/models';
+import { fitCall } from '@parley/models/calls';
 import type { ToolSet } from './tool-registry.ts';
-
-/** Steps of a check that take less than a tenth of a second. */
-const MAX_CHECK_STEPS = 50_000;
 
 /**
  * A call as its tool takes it, where the name of the tool and the schema of its arguments leave one meaning; else as
  * the model wrote it, and the tool refuses it. It is fitted before it enters the journal: what is looked at by rules,
- * shown for an approval, run and sent back to the model is the same.
+ * shown for an approval, run and sent back to the model is the same. `isQuick`: checking these arguments takes no time to
+ * speak of. Loaded with the first call of a tool.
  */
-export function fittedCall(call: ModelToolCall, tools: ToolSet): ModelToolCall {
+export function fittedCall(
+  call: ModelToolCall,
+  tools: ToolSet,
+  isQuick: (name: string, input: unknown, tools: ToolSet) => boolean,
+): ModelToolCall {
   const fitted = fitCall(call, tools.offered);
   if (fitted.kind === 'no-tool') return call;
-  return fitted.kind === 'fits' ? withoutPlaceholders(fitted.call, tools) : fitted.call;
+  if (fitted.kind === 'misfit') return fitted.call;
+  const { name, arguments: written } = fitted.call;
+  const input: unknown = written.trim() === '' ? {} : JSON.parse(written);
+  return isQuick(name, input, tools) ? withoutPlaceholders(fitted.call, input, tools) : fitted.call;
 }
 
 /**
  * Without arguments that only say "nothing", such as `"none"`, 0 or an empty list, where the tool refuses the call with
  * them and takes it without them: its own check knows more than its schema says.
  */
-function withoutPlaceholders(call: ModelToolCall, tools: ToolSet): ModelToolCall {
+function withoutPlaceholders(call: ModelToolCall, input: unknown, tools: ToolSet): ModelToolCall {
   const tool = tools.get(call.name);
-  const input = toolArguments(call);
-  if (tool === undefined || input === null || !isQuick(call.name, input, tools)) return call;
+  if (tool === undefined) return call;
   const fits = (value: unknown) => tool.input.safeParse(value).success;
   if (fits(input)) return call;
   for (const saysNothing of [isPlaceholder, isEmpty]) {
-    const said = Object.entries(input).filter(([, value]) => !saysNothing(value));
+    const said = Object.entries(Object(input)).filter(([, value]) => !saysNothing(value));
     const rest = Object.fromEntries(said);
     if (fits(rest)) return { ...call, arguments: JSON.stringify(rest) };
   }
@@ -36,26 +42,4 @@ function withoutPlaceholders(call: ModelToolCall, tools: ToolSet): ModelToolCall
 function isEmpty(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return value === 0 || isPlaceholder(value);
-}
-
-/** Whether checking these arguments takes no time to speak of. */
-export function isQuick(name: string, input: unknown, { sizes }: Pick<ToolSet, 'sizes'>): boolean {
-  const size = sizes.get(name);
-  // Parley's own tools have none.
-  if (size === undefined) return true;
-  return size.isPredictable && hasAtMost(input, MAX_CHECK_STEPS / size.expanded);
-}
-
-/** Whether a JSON value has at most so many parts. */
-function hasAtMost(value: unknown, limit: number): boolean {
-  const open = [value];
-  let left = limit;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== 'object' || next === null) continue;
-    const parts: readonly unknown[] = Object.values(next);
-    left -= parts.length;
-    if (left < 0) return false;
-    for (const part of parts) open.push(part);
-  }
-  return true;
 }

@@ -1,5 +1,10 @@
-import type { AskCron, CronAsker, CronOrder, InboundMessage } from '@parley/core';
-import { isPlaceholder } from '@parley/models';
+import {
+  type AskCron,
+  type CronAsker,
+  type CronOrder,
+  type InboundMessage,
+  isPlaceholder,
+} from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';

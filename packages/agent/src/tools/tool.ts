@@ -13,7 +13,6 @@ import { frameUntrusted, type ToolTier } from '@parley/prompt';
 import { cutText, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { TimeUpError, withTimeLimit } from '../time.ts';
-import { argumentFault } from './argument-faults.ts';
 
 /** A turn waits for a person's decision. Thrown to leave the loop; nothing has failed. */
 export class TurnSuspendedError extends ParleyError {
@@ -212,9 +211,11 @@ export async function runTool(
   { toolMs, outputCharacters }: ToolLimits,
   stop: AbortSignal,
 ): Promise<Omit<ToolOutcome, 'note'> & { readonly failed: boolean }> {
-  const fault = argumentFault(tool, call, offered);
-  if (fault !== null) return { text: fault, failed: true };
   const input = toolArguments(call);
+  if (input === null || !tool.input.safeParse(input).success) {
+    const { argumentFault } = await import('./argument-faults.ts');
+    return { text: argumentFault(tool, call, input, offered), failed: true };
+  }
   try {
     const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
       tool.run(input, { ...at, signal }),

@@ -1,8 +1,10 @@
 import { CheckError, type CheckRunner } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
-import { isQuick } from './fit-call.ts';
 import { failure, type ToolOutcome } from './tool.ts';
 import type { ToolSet } from './tool-registry.ts';
+
+/** Steps of a check that take less than a tenth of a second. */
+const MAX_CHECK_STEPS = 50_000;
 
 /**
  * Tries the arguments of a call out, off the event loop, where checking them could take long: there they are checked
@@ -26,4 +28,26 @@ export async function tryArguments(
       `${call.name} was not run, because its arguments cannot be checked: ${error.message} Call it with shorter and fewer values.`,
     );
   }
+}
+
+/** Whether checking these arguments takes no time to speak of. */
+export function isQuick(name: string, input: unknown, { sizes }: Pick<ToolSet, 'sizes'>): boolean {
+  const size = sizes.get(name);
+  // Parley's own tools have none.
+  if (size === undefined) return true;
+  return size.isPredictable && hasAtMost(input, MAX_CHECK_STEPS / size.expanded);
+}
+
+/** Whether a JSON value has at most so many parts. */
+function hasAtMost(value: unknown, limit: number): boolean {
+  const open = [value];
+  let left = limit;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const parts: readonly unknown[] = Object.values(next);
+    left -= parts.length;
+    if (left < 0) return false;
+    for (const part of parts) open.push(part);
+  }
+  return true;
 }

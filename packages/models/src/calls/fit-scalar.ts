@@ -1,3 +1,4 @@
+import { isPlaceholder } from '@parley/core';
 import { readDate } from './read-date.ts';
 
 /** A text, number, boolean or null that fits, or what was expected instead. */
@@ -12,13 +13,6 @@ const SHOWN = 80;
 export function shownValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
-}
-
-const NOTHING = /^\s*(?:null|none|undefined|n\/a|nil)?\s*$/i;
-
-/** What models write into a field that they do not mean to fill. */
-export function isPlaceholder(value: unknown): boolean {
-  return value === null || (typeof value === 'string' && NOTHING.test(value));
 }
 
 /** Fits a value to the types, values and format of a schema without parts. */
@@ -130,7 +124,7 @@ function convert(value: unknown, type: string): readonly (string | number | bool
         ? [String(value)]
         : [];
     case 'null':
-      return typeof value === 'string' && NOTHING.test(value) ? [null] : [];
+      return isPlaceholder(value) ? [null] : [];
     default:
       return [];
   }

@@ -1,4 +1,5 @@
-import { fitScalar, isPlaceholder, shownValue } from './fit-scalar.ts';
+import { isPlaceholder } from '@parley/core';
+import { fitScalar, shownValue } from './fit-scalar.ts';
 import { readLenientJson } from './lenient-json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
