@@ -22,6 +22,18 @@ describe('a yes or a no in words', () => {
     ['thanks', null],
     ['…', null],
     ['', null],
+    ['*Yes*', 'yes'],
+    ['好的～', 'yes'],
+    ['~~yes~~', null],
+    ['ok 😀', 'yes'],
+    ["don't deny it", 'unclear'],
+    ['never refuse', 'unclear'],
+    ['no, no, deny it', 'no'],
+    // A quotation is what somebody else wrote.
+    ['> yes', 'unclear'],
+    ['>>> yes', 'unclear'],
+    ['> May I write it?\nyes', 'unclear'],
+    ['> yes\nwhat do you think of that', null],
     // Not the same in all languages that have it.
     ['tak', null],
     ['da', null],
@@ -30,7 +42,9 @@ describe('a yes or a no in words', () => {
   });
 
   it('[G05] is never read out of one with other words, wherever they stand', () => {
-    const other = fc.stringMatching(/^[b-hj-mo-rt-xz]{4,9}$/);
+    const other = fc
+      .stringMatching(/^[b-hj-mo-rt-xz]{4,9}$/)
+      .filter((word) => readYesOrNo(word) === null);
     const place = fc.constantFrom('before', 'behind');
     fc.assert(
       fc.property(fc.constantFrom(...YES, ...NO), other, place, (word, more, where) => {

@@ -79,7 +79,7 @@ function onceAt(written: string, { now, ...zone }: ZonedRules): Timetable | stri
 
 /** Days and months are counted on the calendar, so that a job stays at its hour when the clocks change. */
 function everySoOften(written: string, { now, ...zone }: ZonedRules): Timetable | string {
-  const read = readInterval(written.replace(/^\s*every\s+/i, ''));
+  const read = readInterval(written.replace(/^\s*every\s+|[.!\s]+$/gi, ''));
   if (read === null) {
     return `${JSON.stringify(written)} is no interval. Expected ${CADENCE_FORM}; for certain days or hours use cron.`;
   }
@@ -175,7 +175,7 @@ function fromNow(text: string, now: number): number | null {
 
 /** `in 2 days`, `in a month at 9:00`: on the calendar, at this time of the day where none is given. */
 function daysFromNow(text: string, timeZone: string, now: number): number | null {
-  const interval = readInterval(afterIn(text).replace(/^an?\s+/i, ''));
+  const interval = readInterval(afterIn(text));
   if (interval === null || interval.unit === 'minutes') return null;
   const clock = zoneClock(timeZone);
   const wall = clock.wallAt(now);
@@ -185,7 +185,7 @@ function daysFromNow(text: string, timeZone: string, now: number): number | null
 }
 
 function afterIn(text: string): string {
-  return /^in\s+(\S.*)$/i.exec(text)?.[1] ?? '';
+  return /^in\s+(?:an?\s+)?(\S.*)$/i.exec(text)?.[1] ?? '';
 }
 
 /** `2026-11-22T09:00:00Z` and the like say themselves where they count. */
