@@ -81,7 +81,7 @@ function onceAt(written: string, { now, ...zone }: ZonedRules): Timetable | stri
 function everySoOften(written: string, { now, ...zone }: ZonedRules): Timetable | string {
   const read = readInterval(written.replace(/^\s*every\s+|[.!\s]+$/gi, ''));
   if (read === null) {
-    return `${JSON.stringify(written)} is no interval. Expected ${CADENCE_FORM}; for certain days or hours use cron.`;
+    return `${JSON.stringify(written)} is no interval. Expected one ${CADENCE_FORM}; for certain days or hours use cron.`;
   }
   const { unit, count, at } = read;
   if (unit === 'minutes') {
