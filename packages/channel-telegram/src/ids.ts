@@ -64,7 +64,7 @@ const thread: IdForm = {
   normalize(written) {
     const bare = bareId(written);
     const id = /^(?:https?:\/\/)?t\.me\/c\/\d+\/(\d+)/i.exec(bare)?.[1] ?? bare;
-    return /^[1-9]\d{0,15}$/.test(id) ? id : null;
+    return /^#?([1-9]\d{0,15})$/.exec(id)?.[1] ?? null;
   },
 };
 

@@ -28,6 +28,7 @@ function numberIn(written: string): string | undefined {
     .replace(/^\+/, '')
     .replace(/^00/, '')
     .replace(HOME_ZERO, '$1');
+  if (text.startsWith('-')) return undefined;
   return NUMBER.test(digits) && !NO_NUMBER.test(digits) ? digits : undefined;
 }
 
@@ -40,6 +41,7 @@ function identityIn(written: string): string | undefined {
 function explain(written: string): string | undefined {
   const bare = bareId(written);
   if (/@g\.us$|^120363\d+$/i.test(bare)) return 'this is the id of a group';
+  if (/^-\d/.test(bare)) return 'this is the id of a group in Telegram';
   if (/@newsletter$/i.test(bare)) return 'this is the id of a channel';
   if (/@broadcast$/i.test(bare)) return 'this is a list of receivers';
   if (/^\(?0[1-9]/.test(bare)) return 'the country code is missing';
