@@ -38,20 +38,20 @@ export function readTimetable(
   if (given.length !== 1) {
     return `Give exactly one of at (${READ_MOMENT_FORM}), every (${CADENCE_FORM}) and cron (five fields, such as 0 9 * * mon-fri).`;
   }
-  const zone: Zone = { timeZone, ...(timeZone === rules.timeZone && { zoneOf: 'agent' }) };
+  const zone: Zone = { timeZone, zoneOf: timeZone === rules.timeZone ? 'agent' : 'job' };
   const timetable = timetableOf({ at, every, cron }, { ...rules, ...zone });
   return typeof timetable === 'string' ? timetable : checked(timetable, rules);
 }
 
-/** A zone, and whether it is that of the agent. */
+/** A zone, and whose it is. */
 interface Zone {
   readonly timeZone: string;
-  readonly zoneOf?: 'agent';
+  readonly zoneOf: 'agent' | 'job';
 }
 
 type ZonedRules = TimetableRules & Zone;
 
-const zoneIn = ({ timeZone, zoneOf }: Zone): Zone => ({ timeZone, ...(zoneOf && { zoneOf }) });
+const zoneIn = ({ timeZone, zoneOf }: Zone): Zone => ({ timeZone, zoneOf });
 
 function timetableOf(
   { at, every, cron }: Omit<WrittenTimetable, 'timeZone'>,
