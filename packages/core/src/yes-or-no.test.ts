@@ -29,6 +29,10 @@ describe('a yes or a no in words', () => {
     ["don't deny it", 'unclear'],
     ['never refuse', 'unclear'],
     ['no, no, deny it', 'no'],
+    ['please do not', 'no'],
+    ['Please do.', 'yes'],
+    ['ja, mach das', 'yes'],
+    ['ja, mach das nicht', 'unclear'],
     // A quotation is what somebody else wrote.
     ['> yes', 'unclear'],
     ['>>> yes', 'unclear'],
@@ -37,6 +41,8 @@ describe('a yes or a no in words', () => {
     // Not the same in all languages that have it.
     ['tak', null],
     ['da', null],
+    ['jo', null],
+    ['можно', null],
   ])('[G05] %j is %s', (text, meaning) => {
     expect(readYesOrNo(text)).toBe(meaning);
   });

@@ -14,16 +14,16 @@ const YES = [
   // German, Dutch, Scandinavian
   ...['ja', 'jawohl', 'jep', 'gerne', 'einverstanden', 'erlaubt', 'genehmigt', 'mach das'],
   ...['mach es', "mach's", 'tu es', 'in ordnung', 'passt', 'natürlich', 'doe maar', 'na klar'],
-  ...['ja klar', 'jo', 'jup', 'ja mach', 'leg los', 'nur zu', 'auf jeden fall', 'akkoord'],
+  ...['ja klar', 'jup', 'mach', 'leg los', 'nur zu', 'auf jeden fall', 'akkoord'],
   ...['selbstverständlich', 'absolut', 'självklart', 'japp'],
   // French, Spanish, Portuguese, Italian
   ...['oui', "d'accord", 'vas-y', 'bien sûr', 'sí', 'si', 'vale', 'de acuerdo', 'claro', 'hazlo'],
-  ...['sim', 'pode', 'sì', 'va bene', 'certo', 'procedi', 'ouais', 'allez-y', 'adelante', 'dale'],
+  ...['sim', 'pode', 'sì', 'va bene', 'certo', 'procedi', 'ouais', 'allez-y', 'adelante'],
   ...['por supuesto', 'claro que sí', 'claro que sim', 'com certeza', "d'accordo"],
   // Slavic, Greek, Turkish, Hungarian, Finnish, Hebrew, Arabic, Hindi
   ...['да', 'ок', 'окей', 'хорошо', 'давай', 'разрешаю', 'конечно', 'ναι', 'evet', 'tamam'],
   ...['kyllä', 'כן', 'نعم', 'हाँ', 'हां', 'ага', 'угу', 'согласен', 'согласна', 'подтверждаю'],
-  ...['можно', 'добре', 'zgoda', 'εντάξει', 'olur', 'בסדר', 'موافق', 'بله', 'ठीक है'],
+  ...['добре', 'zgoda', 'εντάξει', 'olur', 'בסדר', 'موافق', 'بله', 'ठीक है'],
   ...['đồng ý', 'vâng', 'setuju', 'ตกลง', 'ใช่'],
   // Chinese, Japanese, Korean
   ...[
@@ -45,7 +45,6 @@ const YES = [
     '当然可以',
     '允许',
     '确认',
-    '嗯',
     'はい',
     'はいお願いします',
     'うん',
@@ -53,7 +52,6 @@ const YES = [
     'いいよ',
     'いいですよ',
     'どうぞ',
-    '了解',
     '네',
     '예',
     '그래',
@@ -70,7 +68,15 @@ const NO = [
   ...['deny', 'deny it', 'denied', 'refuse', 'refused', 'reject', 'rejected', 'forbidden'],
   ...['no way', 'better not', 'rather not', 'not allowed', 'hell no', 'negative', 'cancel'],
   ...['cancel it', 'cancel that', 'abort', 'abort it', 'forget it', 'never mind', 'nevermind'],
-  ...["don't do that", 'do not do that', 'not ok', 'not okay', 'leave it', 'skip it'],
+  ...[
+    "don't do that",
+    'do not do that',
+    'please do not',
+    'not ok',
+    'not okay',
+    'leave it',
+    'skip it',
+  ],
   ...['nein', 'nee', 'nö', 'nicht', 'lieber nicht', 'bloß nicht', 'lass es', 'abgelehnt', 'nej'],
   ...['auf keinen fall', 'non', 'não', 'nao', 'no lo hagas', 'не надо', 'нет', 'нельзя', 'ні'],
   ...['nie', 'όχι', 'hayır', 'nem', 'לא', 'لا', 'नहीं', 'lass mal', 'lass das', 'vergiss es'],
