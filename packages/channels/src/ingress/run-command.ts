@@ -120,7 +120,7 @@ function undecidedText(
     return 'I decided nothing: a yes in words counts for the only question, right after it. Press a button, or write one of these commands.';
   }
   if (spoken === 'kept') {
-    return 'I decided nothing: only a plain yes or no does, or one of these commands. I answer your message once that is decided.';
+    return 'I decided nothing: only a plain yes or no to me does, or one of these commands. I answer your message once that is decided.';
   }
   if (onward === '') return null;
   return `I decided nothing, because there are words after the code: \`/approve ${argument}\` alone allows all of it. I answer the words once that is decided.`;
