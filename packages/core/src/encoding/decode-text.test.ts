@@ -122,6 +122,31 @@ describe('the text of bytes', () => {
     expect(encodingWarning(decodeText(noise))).toContain('cannot be read');
   });
 
+  it.each([
+    ['gb18030', 'gbk', '用户名,密码\nadmin,123\n'],
+    ['euc-jp', 'euc-jp', '山田太郎 090-1234-5678'],
+    ['shift_jis', 'shift_jis', 'ﾔﾏﾀﾞ ﾀﾛｳ,100\nｻﾄｳ ﾊﾅｺ,200\n'],
+    ['windows-1251', 'win1251', 'ВНИМАНИЕ! ВАЖНО!'],
+    ['windows-1252', 'win1252', '§ 5 BGB'],
+  ])(
+    '[W10] of a few words is read as %s where their letters are usual there',
+    (encoding, saved, text) => {
+      expect(decodeText(iconv.encode(text, saved))).toMatchObject({ encoding, text });
+    },
+  );
+
+  it('[W10] is not Latin because a program states that for whatever it sends', () => {
+    for (const [saved, text] of [
+      ['gbk', CHINESE],
+      ['win1251', RUSSIAN],
+      ['shift_jis', JAPANESE],
+    ] as const) {
+      expect(decodeText(iconv.encode(text, saved), { declared: 'iso-8859-1' }).text).toBe(text);
+    }
+    const german = iconv.encode(GERMAN, 'win1252');
+    expect(decodeText(german, { declared: 'iso-8859-1' }).text).toBe(GERMAN);
+  });
+
   it('[W10] of one word is a guess, and says so', () => {
     const decoded = decodeText(iconv.encode('测试', 'gb18030'));
     expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });
