@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { appendedUtf8At } from './appended.ts';
 import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
 import { declaredInside, fitsDeclared } from './declared.ts';
 import type { DecodedText, EncodingHints } from './decode-text.ts';
@@ -21,8 +22,16 @@ interface DetectedEncoding {
  */
 export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
   const { encoding, certainty, content } = detectEncoding(bytes, hints);
+  const appended = appendedUtf8At(content, encoding);
+  if (appended !== null) return decodeAppended(content, encoding, appended);
   const text = decodeAs(encoding, content, hints.isCut);
   return { text, encoding, certainty, replaced: countReplaced(text, content, encoding) };
+}
+
+function decodeAppended(content: Uint8Array, encoding: Encoding, at: number): DecodedText {
+  const head = decodeAs(encoding, content.subarray(0, at));
+  const text = `${head}${decodeAs('utf-8', content.subarray(at))}`;
+  return { text, encoding, certainty: 'guess', replaced: countReplaced(head, content, encoding) };
 }
 
 /** Tells the encoding of bytes without decoding all of them. */

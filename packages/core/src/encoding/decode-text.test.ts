@@ -147,6 +147,30 @@ describe('the text of bytes', () => {
     expect(decodeText(german, { declared: 'iso-8859-1' }).text).toBe(GERMAN);
   });
 
+  it.each(['utf-16le', 'utf-16be'])(
+    '[W10] in %s goes on in UTF-8 where a shell appended to it',
+    (encoding) => {
+      const before = '\uFEFF# Aufgaben\r\n- [ ] Käse kaufen\r\n';
+      const after = '- [ ] Send the invoice für Ann\n';
+      const bytes = Buffer.concat([
+        iconv.encode(before, encoding, { addBOM: false }),
+        Buffer.from(after),
+      ]);
+      expect(decodeText(bytes)).toMatchObject({
+        text: `${before.slice(1)}${after}`,
+        certainty: 'guess',
+      });
+      for (const text of [
+        `${CHINESE}\r\n${CHINESE}`,
+        `${JAPANESE}\r\nOK`,
+        `${RUSSIAN}\r\n${RUSSIAN}`,
+      ]) {
+        const whole = iconv.encode(`\uFEFF${text}`, encoding, { addBOM: false });
+        expect(decodeText(whole)).toMatchObject({ text, certainty: 'sure' });
+      }
+    },
+  );
+
   it('[W10] of one word is a guess, and says so', () => {
     const decoded = decodeText(iconv.encode('测试', 'gb18030'));
     expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });
