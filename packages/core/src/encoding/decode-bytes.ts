@@ -179,12 +179,12 @@ function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): 
 }
 
 /**
- * A few words of UTF-8 beside as much that is none. Read as Western European they have signs within words, while UTF-8
+ * A few words of UTF-8 beside as much that is none. Read as another Latin encoding they have signs within words, while UTF-8
  * that comes about by accident hardly makes letters that people write.
  */
 function detectHalfUtf8(bytes: Uint8Array, isCut: boolean): Detected | null {
   const guess = guessEncoding(bytes, isCut);
-  if (guess.isSure || guess.encoding !== 'windows-1252') return null;
+  if (guess.isSure || !LATIN.has(guess.encoding)) return null;
   const undamaged = decodeAs('utf-8', bytes.subarray(0, SAMPLE_BYTES), true).replaceAll(
     '\uFFFD',
     '',
@@ -192,6 +192,11 @@ function detectHalfUtf8(bytes: Uint8Array, isCut: boolean): Detected | null {
   if (plausibility(undamaged, 'utf-8') < 0.9) return null;
   return { encoding: 'utf-8', certainty: 'guess' };
 }
+
+const LATIN: ReadonlySet<Encoding> = new Set([
+  ...['windows-1250', 'windows-1252', 'windows-1254', 'windows-1257', 'windows-1258'],
+  ...['iso-8859-2', 'iso-8859-15', 'macintosh'],
+]);
 
 function guessed(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
   const { encoding, isText, isSure } = guessEncoding(bytes, isCut);

@@ -171,6 +171,22 @@ describe('the text of bytes', () => {
     },
   );
 
+  it.each([0xff, 0x80, 0xc3])('[W10] loses one character to one byte that became %i', (bad) => {
+    const emoji = Buffer.from('Plain text with one emoji 👍 here');
+    emoji[8] = bad;
+    expect(decodeText(emoji).text).toBe('Plain te\uFFFDt with one emoji 👍 here');
+    const wide = Buffer.from('Meeting notes\r\nWednesday at three', 'utf16le');
+    for (const at of [0, 1, 31, wide.length - 1]) {
+      const damaged = Buffer.from(wide);
+      damaged[at] = bad;
+      const { text, encoding } = decodeText(damaged);
+      expect(encoding).toBe('utf-16le');
+      expect(
+        [...text].filter((one) => !'Meeting notes\r\nWednesday at three'.includes(one)),
+      ).toHaveLength(1);
+    }
+  });
+
   it('[W10] of one word is a guess, and says so', () => {
     const decoded = decodeText(iconv.encode('测试', 'gb18030'));
     expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });
