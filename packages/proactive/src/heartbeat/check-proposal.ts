@@ -2,7 +2,7 @@ import { hasOwnForm, readTasks } from './read-tasks.ts';
 import { describeSchedule, describeTaskProblem } from './task.ts';
 import { readTimes } from './times.ts';
 
-/** The longest share of words that may be lost: times and rules are worded anew. */
+/** The largest share of words that may be missing: times and rules may be worded differently. */
 const LOST_SHARE = 0.3;
 
 /** What a proposed HEARTBEAT.md makes of the one that is there (H11); `refusal`: why it is not used. */

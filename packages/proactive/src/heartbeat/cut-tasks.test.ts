@@ -108,7 +108,7 @@ const FORMS: readonly [
 describe('a HEARTBEAT.md that was written for another agent', () => {
   it.each(FORMS)('[H11] [W01] as %s is read as its tasks', (form, text, tasks) => {
     const read = readTasks(text);
-    // Times in sentences make no tasks, and whoever wrote them is told.
+    // Times in sentences make no tasks, and are reported.
     expect(read.problems.map(({ line }) => line)).toEqual(/sentence/.test(form) ? [1] : []);
     expect(read.tasks.map((task) => [task.name, describeSchedule(task)])).toEqual(tasks);
   });

@@ -9,7 +9,7 @@ type Files = Pick<WorkspaceView, 'read' | 'readBytes'>;
 
 const WHOLE_FILE = 100_000;
 
-/** HEARTBEAT.md and the owner's time zone, for the heartbeat and whoever looks at it: all read the same. */
+/** HEARTBEAT.md and the owner's time zone, for the heartbeat, its reports, `doctor` and the import, which all read the same. */
 export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
   const [file, profile] = [
     await files.read(TASKS_FILE, WHOLE_FILE),
