@@ -112,8 +112,8 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
     const times = mergeTimes(outer, own);
     const isGroup = own === null || isOnlyTime(child.times?.rest ?? child.title);
     if (isGroup && hasTimes(child)) return tasksBelow(child, times);
-    const isLabel = labelOf(child) !== null;
-    if (isLabel || Object.keys(times).length === 0 || (own === null && isRule(child.title)))
+    const isEmpty = isOnlyTime(child.times?.rest ?? child.title) && !hasWords(child);
+    if (isEmpty || Object.keys(times).length === 0 || (own === null && isRule(child.title)))
       return [];
     const isItem = child.level >= ITEM && part.level > 1;
     const title = isItem && own !== null ? `${part.title}: ${child.title}` : child.title;
@@ -204,7 +204,7 @@ function timesOutside(outside: readonly (FileLine | Part)[]): readonly TaskProbl
 
 const LINK = /^\W*\[[^\]]*\]\([^)]*\)\W*$/;
 const NO_WORD =
-  /^\s*(?:tasks:\s*(?:\[\])?|[`~]{3,}.*)$|^[^.。]*(?:reply|respond|answer|return|回复|返回)[^.。]{0,20}HEARTBEAT_OK\W*$/i;
+  /^\s*(?:tasks:\s*(?:\[\])?|[`~]{3,}.*)$|^[\W_]*(?:tasks?:\s*)?(?:none|nothing|empty|n\/a|no (?:\w+ )?tasks?)(?: (?:yet|here|now|right now|at the moment|for now))?[\W_]*$|^\P{L}*(?:暂无|无|没有)(?:任务)?\P{L}*$|^[^.。]*(?:reply|respond|answer|return|回复|返回)[^.。]{0,20}HEARTBEAT_OK\W*$/iu;
 
 /** Whether a line asks for something: no heading, link, fence or empty item. */
 function isWord(one: FileLine | Part): boolean {
@@ -246,6 +246,7 @@ interface BlockEntry {
 const BLOCK = /^\s*tasks:\s*$/i;
 const ENTRY = /^\s*-\s+(\w+):\s*(.*)$/;
 const FIELD = /^\s+(\w+):\s*(.*)$/;
+const COMMENT = /^\s*#\s*(?:-\s+)?\w+:(?:\s|$)/;
 
 /** OpenClaw's block: `- name:` with `interval:` and `prompt:`; `others`: the rest of the file. */
 function tasksBlock(lines: readonly FileLine[]) {
@@ -254,16 +255,17 @@ function tasksBlock(lines: readonly FileLine[]) {
   let key = '';
   let end = start + 1;
   for (const line of start === -1 ? [] : lines.slice(end)) {
+    if (COMMENT.test(line.text)) {
+      end += 1;
+      continue;
+    }
     const [, name = '', value = ''] = ENTRY.exec(line.text) ?? FIELD.exec(line.text) ?? [];
     if (ENTRY.test(line.text)) entries.push({ line, fields: new Map() });
     const fields = entries.at(-1)?.fields;
     const isMore = /^\s/.test(line.text) && key !== '';
     if (line.text.trim() !== '' && (fields === undefined || (name === '' && !isMore))) break;
     if (name !== '') key = name.toLowerCase();
-    const more =
-      name === ''
-        ? line.text.trim()
-        : value.replace(/^[|>]-?$/, '').replace(/^(["'])(.*)\1$/, '$2');
+    const more = name === '' ? line.text.trim() : unquoted(value);
     if (more !== '') fields?.set(key, [fields.get(key) ?? '', more].join('\n').trim());
     end += 1;
   }
@@ -274,17 +276,27 @@ function tasksBlock(lines: readonly FileLine[]) {
   };
 }
 
+/** A value of YAML; of a text over several lines it is what introduces that. */
+function unquoted(value: string): string {
+  const [, quote, text = ''] = /^(["'])(.*?[^\\])\1(?:\s+#.*)?\s*$/.exec(value) ?? [];
+  if (quote !== undefined) return quote === '"' ? text.replace(/\\(["\\])/g, '$1') : text;
+  return value.replace(/^[|>][+-]?\s*$/, '').replace(/\s+#.*$/, '');
+}
+
 function blockTask({ line, fields }: BlockEntry): Found[] {
   const {
     name = '',
     interval,
     prompt = name,
     window,
-    enabled,
+    enabled = 'yes',
+    disabled = 'no',
     ...more
   } = Object.fromEntries(fields);
-  if (/^(?:false|no|off)$/i.test(enabled ?? '')) return [];
-  const times = interval ? (readTimes(interval) ?? readTimes(`every ${interval}`)) : undefined;
+  if (/^(?:false|no|off)$/i.test(enabled) || /^(?:true|yes|on)$/i.test(disabled)) return [];
+  // A bare number is one of minutes.
+  const every = `every ${interval}${/\d$/.test(interval ?? '') ? ' min' : ''}`;
+  const times = interval ? (readTimes(interval) ?? readTimes(every)) : undefined;
   const hours = window ? readWindow(window) : undefined;
   const unclear = [times === null && interval, hours === null && window].filter(Boolean).join(', ');
   const rest = Object.entries(more).map(([key, value]) => `${key}: ${value}`);

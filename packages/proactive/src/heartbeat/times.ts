@@ -31,24 +31,21 @@ export interface ReadTimes {
 const UNIT = '(?:m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)';
 const RANGE = '(?:\\s*(?:[-–]|to|or)\\s*\\d+)';
 const EVERY = new RegExp(
-  `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT})\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+since\\s+(?:the\\s+)?last\\b`,
+  `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT})\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+(?:since\\s+(?:the\\s+)?last|ago)\\b`,
   'i',
 );
 /** OpenClaw's own rhythm: a heartbeat is half an hour there by default. */
 const BEATS = /\b(?:every|each)\s+(?:(\d+)(\s*[-–]\s*\d+)?\s+)?(?:heart)?beats?\b/i;
 const BEAT_MINUTES = 30;
 const PER_DAY =
-  /\b(?:(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)?\s*(?:(?:an?|per|each)\s+|\/\s*)day|(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)\s*daily|(once|twice|three times|four times)\s*(?:(?:an?|per|each)\s+day|daily))\b/i;
-const COUNTS: Readonly<Record<string, number>> = {
-  ...{ once: 1, twice: 2, 'three times': 3, 'four times': 4 },
-};
+  /\b(\d+)(\s*[-–]\s*\d+)?\s*(?:(?:x|×|times?)?\s*(?:(?:an?|per|each)\s+|\/\s*)day|(?:x|×|times?)\s*daily)\b/i;
 const PARTS: Readonly<Record<string, DayWindow>> = {
   morning: { from: 360, to: 720 },
   afternoon: { from: 720, to: 1080 },
   evening: { from: 1020, to: 1320 },
 };
 const EACH =
-  /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|(?=morning|afternoon|evening|night))/iu;
+  /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|night\b|(?=morning|afternoon|evening))/iu;
 /** As an adverb, or at the start of a title; `the daily notes` are no time. */
 const ADVERB =
   /(?:^|[(:,;–—|/]|\s-|\b(?:once|runs?|checks?|checked|done|do|this|it|mail|repeats?))\s*(hourly|daily|nightly|weekly|monthly)\b(?!\s+(?:notes?|logs?|files?|journals?|entries|memor\w+))|(?<!\b(?:the|a|an|your|my|our|this|its|last|latest|today['’]s)\s)\b(hourly|daily|nightly|weekly|monthly)(?=\s*(?:$|[).,;:!–—|]|-|at\b|\d|\(|in the\b|on\b|(?:between|from|around|about|by|before|after)\b))/i;
@@ -76,30 +73,33 @@ const MARKED =
   '\\d{1,2}:\\d{2}(?:\\s*[ap]\\.?m\\b\\.?)?|\\d{1,2}(?:\\.\\d{2})?\\s*[ap]\\.?m\\b\\.?';
 /** An hour on another clock than the owner's. */
 const ZONE =
-  '(?:\\s*\\(?((?:UTC|GMT)(?:\\s*[+-]\\d+)?|[ECMP][SD]?T|CES?T|BST|IST|JST|AE[SD]T|SGT|\\p{Lu}\\p{L}+ time)\\b\\)?)?';
+  '(?:\\s*\\(?((?:UTC|GMT)(?:\\s*[+-]\\d+)?|[ECMP][SD]?T|CES?T|BST|IST|JST|AE[SD]T|SGT|[a-z]+\\/[a-z_]+|(?!local)[a-z]+ time)\\b\\)?)?';
 const TO = '\\s*(?:-|–|—|~|to|until)\\s*';
 const HOURS = new RegExp(
   `(?:(?:between|from)\\s+(${CLOCK})(?:${TO}|\\s+and\\s+)(${CLOCK})|(?<![\\d:.-])(?:(${MARKED})${TO}(${CLOCK})|(${CLOCK})${TO}(${MARKED})))(?![\\d-])${ZONE}`,
   'iu',
 );
-const BARE_HOURS =
-  /(?<![\p{L}\d.:-])\d{1,2}\s*[-–]\s*\d{1,2}(?=\s*(?:$|[,;:)|]|every\b|hourly\b))/iu;
-const MORE = '((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?\\d{1,2}:\\d{2}(?:\\s*[ap]\\.?m\\b)?)*)';
+const BARE_HOURS = /(?<![\p{L}\d.:-])\d{1,2}\s*[-–]\s*\d{1,2}(?=\s*(?:$|[,;:)|]|\uE000))/iu;
+const MORE = `((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?(?:${MARKED}))*)`;
 const ABOUT = '\\b(?:around|about|by|before|after)\\s+';
 const hourBehind = (lead: string, clock: string) =>
   new RegExp(`(?:${lead})(${clock})(?![\\d%-]|:\\d)${ZONE}${MORE}`, 'iu');
 const LEAD = `\\bat\\s+|@\\s*|(${ABOUT})`;
-const AT = hourBehind(`${LEAD}|^[[(]?|[(,:;|]\\s*|[–—-]\\s+`, MARKED);
+const AT = hourBehind(`${LEAD}|^[[(]?|(?<!\\d)[(,:;|]\\s*|[–—-]\\s+`, MARKED);
 /** Hours where days are said, too: a bare number, and one without a word. */
 const AT_NUMBER = hourBehind(LEAD, '\\d{1,2}(?:\\.\\d{2})?');
 const ANY_HOUR = hourBehind(`(?<![\\d:])()`, MARKED);
+/** Stands where a time was taken out of a line. */
+const TAKEN = '\uE000';
 /** What changes a time and is not understood; the second is a time by itself. */
-const UNCLEAR =
-  /\b(?:except|excluding|but not)\b[^.;)]*|\b(?:business|working|office|market|trading)\s+hours\b/i;
+const UNCLEAR = new RegExp(
+  `\\b(?:except|excluding|but not)\\b[^.:;)]*|\\b(?:business|working|office|market|trading)\\s+hours\\b|${TAKEN}[\\s,]*(?:(?:unless|until|till?|during|while|when|if|starting|as of|after|before|in (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*)\\b|at\\s*:\\d|\\d{1,2}[ap]\\b)[^.:;)]*|(?:${DAY})\\s*${TAKEN}`,
+  'iu',
+);
 const UNREAD_TIME =
   /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])/iu;
 const VAGUE =
-  /\b(?:every|each|once an?|once per)\s+(?:few|couple|several|some|quarter|year|\d+)\b[^.;:)]*/i;
+  /\b(?:every|each|once an?|once per)\s+(?:(?:few|couple|several|some|quarter|year)\b|\d+\s*(?:s|ms|sec\w*|month\w*|quarter\w*|year\w*)\b)[^.;:)]*/i;
 const ALL_DAY = /\b(?:all day|24\/7|around the clock)\b/i;
 /** A date is of one day, and what it says of the past is no plan. */
 const DATE = /\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/;
@@ -117,26 +117,30 @@ export function readTimes(written: string): ReadTimes | null {
     const found = pattern.exec(rest);
     if (found !== null) {
       start = Math.min(start, found.index);
-      rest = `${rest.slice(0, found.index)} ${rest.slice(found.index + found[0].length)}`;
+      rest = `${rest.slice(0, found.index)}${TAKEN}${rest.slice(found.index + found[0].length)}`;
     }
     return found;
   };
   const note = (text: string | undefined) => {
-    if (text !== undefined && text.trim() !== '') unclear.push(text.replace(/[`\s]+/g, ' ').trim());
+    const plain = text
+      ?.replaceAll(TAKEN, ' ')
+      .replace(/[`\s]+/g, ' ')
+      .trim();
+    if (plain) unclear.push(plain);
   };
-  const unread = take(UNREAD_TIME)?.[0];
-  note(unread);
+  note(take(UNREAD_TIME)?.[0]);
   const on = takeDays(take, () => rest, note);
   const cadence = takeCadence(take, note);
-  const vague = cadence === undefined ? take(VAGUE)?.[0] : undefined;
-  note(vague);
+  if (cadence === undefined) note(take(VAGUE)?.[0]);
+  const isUnread = unclear.length > 0;
   const hours =
     takeHours(take, note) ?? (on === undefined ? undefined : bareHours(take(BARE_HOURS)));
   const at = takeHour(take, note, cadence !== undefined || on !== undefined);
   const hasDays = on !== undefined || cadence?.kind === 'days';
   const part = hasDays ? partOf(rest) : undefined;
   const isAllDay = take(ALL_DAY) !== null;
-  if ([unread, vague, on, cadence, hours, at].every((one) => one === undefined)) return null;
+  const found = [on, cadence, hours, at];
+  if (!isUnread && found.every((one) => one === undefined)) return null;
   note(take(UNCLEAR)?.[0]);
   if (cadence?.kind === 'minutes' && at !== undefined) note(written);
   const within = hours ?? (at === undefined && !isAllDay ? part : undefined);
@@ -150,7 +154,8 @@ export function readTimes(written: string): ReadTimes | null {
     ...(days !== undefined && { on: days }),
     ...(unclear.length > 0 && { unclear: unclear.join(', ') }),
   };
-  return { times, lead: text.slice(0, start), rest: rest.replace(/\s+/g, ' ').trim() };
+  const others = rest.replaceAll(TAKEN, ' ').replace(/\s+/g, ' ').trim();
+  return { times, lead: text.slice(0, start), rest: others };
 }
 
 /** A mere condition or limit is no time: `at most twice a day`, `quiet hours 22:00-7:00`. */
@@ -174,7 +179,7 @@ export function carriedTimes(title: string): ReadTimes | null {
 }
 
 const ONLY_TIME =
-  /^(?:[^\p{L}]|(?<!\p{L})(?:heartbeats?|md|tasks?|checks?|checklist|routines?|schedules?|scheduled|things|to|do|the|my|runs?|times?|timed|periodic|continuous|morning|afternoon|evening|night|jobs?|aufgaben|任务|清单|检查|定期|日常|调度|frequency|frequência|frequenz|fréquence|frecuencia|频率)(?!\p{Script=Latin}))*$/iu;
+  /^(?:[^\p{L}]|(?<!\p{L})(?:heartbeats?|md|tasks?|checks?|checklist|schedules?|scheduled|things|to|do|the|my|runs?|times?|timed|periodic|continuous|jobs?|aufgaben|任务|清单|检查|定期|日常|调度|frequency|frequência|frequenz|fréquence|frecuencia|频率)(?!\p{Script=Latin}))*$/iu;
 const LABELED =
   /^(?:schedule[ds]?|frequency|interval|cadence|every|when|times?|how often|runs?|repeats?|window|active(?: hours)?|hours|trigger|heartbeat|frequenz|zeitplan|intervall|uhrzeit|wann|fréquence|horaire|frecuencia|horario|intervalo|frequência|poll a cada|janela ativa|频率|间隔|周期|时间|时段|调度|执行时间)\s*[:：]\s*(.+)$/iu;
 
@@ -185,6 +190,7 @@ export function isOnlyTime(rest: string): boolean {
 
 /** The times of a line that says nothing else, such as `Interval: 15m`. */
 export function labeledTimes(line: string): Times | null {
+  if (line.trim().startsWith('|')) return null;
   const text = line.replace(MARKS, '').replace(/^[\s>+-]+/, '');
   const [, value = text] = LABELED.exec(text) ?? [];
   const read = readTimes(value) ?? (value === text ? null : readTimes(`every ${value}`));
@@ -198,10 +204,10 @@ export function mergeTimes(outer: Times, own: Times | null): Times {
   return { ...(isOver ? others : outer), ...own };
 }
 
-/** Lines about one task: what two of them say differently is not clear. */
+/** Lines about one task. The first counts where two of them say different times. */
 export function addTimes(all: Times, more: Times): Times {
   const isTwice = Object.keys(more).some((key) => key in all);
-  return { ...all, ...more, ...(isTwice && { unclear: 'two times for one task' }) };
+  return { ...more, ...all, ...(isTwice && { unclear: 'two times for one task' }) };
 }
 
 /** Whether a line speaks of a time that a task without times would not keep. */
@@ -242,7 +248,7 @@ function takeCadence(take: Take, note: Note): Cadence | undefined {
     const read = readCadence(`${count} ${unit}`)?.cadence;
     const perDay = take(PER_DAY);
     if (read === undefined || (perDay !== null && !isSame(read, perDay))) note(every[0]);
-    return read ?? { kind: 'days', days: 1 };
+    return read;
   }
   const beats = take(BEATS);
   if (beats !== null) {
@@ -251,7 +257,7 @@ function takeCadence(take: Take, note: Note): Cadence | undefined {
   }
   const perDay = take(PER_DAY);
   if (perDay !== null) {
-    if (perDay[2] !== undefined || perDay[4] !== undefined) note(perDay[0]);
+    if (perDay[2] !== undefined) note(perDay[0]);
     return cadencePerDay(perDay);
   }
   const each = take(EACH);
@@ -263,8 +269,8 @@ function takeCadence(take: Take, note: Note): Cadence | undefined {
   return { kind: 'days', days: name.startsWith('week') ? 7 : name.startsWith('month') ? MONTH : 1 };
 }
 
-function cadencePerDay([, count, , other, , word = '']: RegExpExecArray): Cadence {
-  const times = COUNTS[word.toLowerCase()] ?? Number(count ?? other);
+function cadencePerDay([, count]: RegExpExecArray): Cadence {
+  const times = Number(count);
   if (times <= 1 || times > 288) return { kind: 'days', days: 1 };
   return { kind: 'minutes', minutes: Math.floor(1440 / times) };
 }
