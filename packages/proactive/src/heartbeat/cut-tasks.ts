@@ -10,13 +10,8 @@ import {
   type Part,
   partsBelow,
 } from './outline.ts';
-import {
-  describeSchedule,
-  quoted,
-  readWindow,
-  type StandingTask,
-  type TaskProblem,
-} from './task.ts';
+import { describeSchedule, quoted, type StandingTask, type TaskProblem } from './task.ts';
+import { type BlockTask, tasksBlock } from './tasks-block.ts';
 import {
   addTimes,
   isOnlyTime,
@@ -61,7 +56,7 @@ export function cutTasks(written: readonly FileLine[]): ReadTasks {
   );
   const block = tasksBlock(lines);
   const root = outlineOf(block?.others ?? lines);
-  const found = block?.found ?? tasksBelow(root, {});
+  const found = block?.tasks.map(foundInBlock) ?? tasksBelow(root, {});
   if (found.length === 0) return wholeFile(root, start);
   const names = new Set<string>();
   const problems: TaskProblem[] = [];
@@ -77,6 +72,10 @@ export function cutTasks(written: readonly FileLine[]): ReadTasks {
   const context = textOf(outside);
   problems.sort((a, b) => a.line - b.line);
   return { tasks, problems, ...(outside.some(isWord) && { context }) };
+}
+
+function foundInBlock({ line, title, text, times }: BlockTask): Found {
+  return { part: { ...outlineOf([]), number: line.number, title }, text, times };
 }
 
 /** A part is a task or none, with the problems of its times. */
@@ -236,74 +235,6 @@ function withoutUsage(lines: readonly FileLine[]): readonly FileLine[] {
     if (isEdge || (USAGE.test(line.text) && !MARKER.test(line.text))) return [];
     return [isInside ? { ...line, fenced: false } : line];
   });
-}
-
-interface BlockEntry {
-  readonly line: FileLine;
-  readonly fields: Map<string, string>;
-}
-
-const BLOCK = /^\s*tasks:\s*$/i;
-const ENTRY = /^\s*-\s+(\w+):\s*(.*)$/;
-const FIELD = /^\s+(\w+):\s*(.*)$/;
-const COMMENT = /^\s*#\s*(?:-\s+)?\w+:(?:\s|$)/;
-
-/** OpenClaw's block: `- name:` with `interval:` and `prompt:`; `others`: the rest of the file. */
-function tasksBlock(lines: readonly FileLine[]) {
-  const start = lines.findIndex(({ text }) => BLOCK.test(text));
-  const entries: BlockEntry[] = [];
-  let key = '';
-  let end = start + 1;
-  for (const line of start === -1 ? [] : lines.slice(end)) {
-    if (COMMENT.test(line.text)) {
-      end += 1;
-      continue;
-    }
-    const [, name = '', value = ''] = ENTRY.exec(line.text) ?? FIELD.exec(line.text) ?? [];
-    if (ENTRY.test(line.text)) entries.push({ line, fields: new Map() });
-    const fields = entries.at(-1)?.fields;
-    const isMore = /^\s/.test(line.text) && key !== '';
-    if (line.text.trim() !== '' && (fields === undefined || (name === '' && !isMore))) break;
-    if (name !== '') key = name.toLowerCase();
-    const more = name === '' ? line.text.trim() : unquoted(value);
-    if (more !== '') fields?.set(key, [fields.get(key) ?? '', more].join('\n').trim());
-    end += 1;
-  }
-  if (entries.length === 0) return null;
-  return {
-    found: entries.flatMap(blockTask),
-    others: [...lines.slice(0, start), ...lines.slice(end)],
-  };
-}
-
-/** A value of YAML; of a text over several lines it is what introduces that. */
-function unquoted(value: string): string {
-  const [, quote, text = ''] = /^(["'])(.*?[^\\])\1(?:\s+#.*)?\s*$/.exec(value) ?? [];
-  if (quote !== undefined) return quote === '"' ? text.replace(/\\(["\\])/g, '$1') : text;
-  return value.replace(/^[|>][+-]?\s*$/, '').replace(/\s+#.*$/, '');
-}
-
-function blockTask({ line, fields }: BlockEntry): Found[] {
-  const {
-    name = '',
-    interval,
-    prompt = name,
-    window,
-    enabled = 'yes',
-    disabled = 'no',
-    ...more
-  } = Object.fromEntries(fields);
-  if (/^(?:false|no|off)$/i.test(enabled) || /^(?:true|yes|on)$/i.test(disabled)) return [];
-  // A bare number is one of minutes.
-  const every = `every ${interval}${/\d$/.test(interval ?? '') ? ' min' : ''}`;
-  const times = interval ? (readTimes(interval) ?? readTimes(every)) : undefined;
-  const hours = window ? readWindow(window) : undefined;
-  const unclear = [times === null && interval, hours === null && window].filter(Boolean).join(', ');
-  const rest = Object.entries(more).map(([key, value]) => `${key}: ${value}`);
-  const text = textOf([prompt, ...rest]) || 'Look after this.';
-  const part = { ...outlineOf([]), number: line.number, title: name || text };
-  const own = { ...times?.times, ...(hours && { hours }), ...(unclear && { unclear }) };
-  return [{ part, text, times: own }];
 }
 
 /** What stands before a colon, else the first words: the key in heartbeat-state.json. */

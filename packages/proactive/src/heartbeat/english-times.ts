@@ -5,7 +5,7 @@ day: tag jour día dia giorno dag; days: tage tagen jours días dias giorni dage
 hour: stunde heure hora ora uur; hours: stunden heures horas ore; minutes: minuten minutos minuti
 once: einmal; twice: zweimal; thrice: dreimal
 week: woche semaine semana; weeks: wochen semaines semanas; month: monat mois
-hourly: stündlich; weekly: wöchentlich hebdomadaire semanalmente; monthly: monatlich mensuel mensual
+hourly: stündlich; nightly: nachts; every morning: morgens; every evening: abends; second: zweiten; weekly: wöchentlich hebdomadaire semanalmente; monthly: monatlich mensuel mensual
 daily: täglich quotidien quotidiennement diariamente; weekdays: werktags wochentags
 sunday: sonntag dimanche domingo; sundays: sonntags dimanches domingos
 monday: montag lundi lunes; mondays: montags lundis
@@ -34,6 +34,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/每(?:隔)?半(?:个)?小时/g, ' every 30 min '],
   [/每(?:隔)?\s*(\d+)\s*分钟?/g, ' every $1 min '],
   [/每(?:隔)?\s*(\d+)\s*(?:个)?(?:小时|钟头)/g, ' every $1 h '],
+  [/每?隔\s*1?\s*[天日]/g, ' every 2 days '],
   [/每(?:隔)?\s*(\d+)\s*天/g, ' every $1 days '],
   [/每(?:隔)?\s*(\d+)\s*周/g, ' every $1 weeks '],
   [/每(?:个)?月\s*(\d+)\s*[日号]/g, ' the $1th of every month '],
@@ -41,7 +42,8 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/每\s*(\d+(?:\s*-\s*\d+)?)\s*次\s*(?:心跳|heartbeats?)/gi, ' every $1 heartbeats '],
   [/每(?:个)?(?:小时|時間)/g, ' hourly '],
   [/每?(?:个)?工作日/g, ' every weekday '],
-  [/[每毎](?:天|日)(?:\s*1\s*次)?|每个?早上|每晚/g, ' daily '],
+  [/[每毎](?:天|日)\s*(\d+)\s*次/g, ' $1 times a day '],
+  [/[每毎](?:天|日)|每个?早上|每晚/g, ' daily '],
   [/[每毎](?:个)?(?:周|星期|週)/g, ' weekly '],
   [/(?:凌晨|早上|早晨|上午|中午)\s*(?=\d)/g, ' at '],
   [/全天/g, ' all day '],
@@ -57,7 +59,11 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/(\d)\s*bis\s+(?=\d)/gi, '$1 to '],
   [/(?<!\p{L})(?:um|ab|om|à|alle|a las?)\s+(?=\d)/giu, 'at '],
   [/\bevery\s+(?:les|los|las|i|le)\s+|\blos\s+(?=\w+day\b)/gi, 'every '],
+  [/(\w+day)\s*(?:,|和|及)\s*every\s+(?=\w+day\b)/gi, '$1, '],
+  [/(\d(?:\s[ap]m)?)\s*[和及]\s*(?=\d)/g, '$1 and '],
   [/\bevery\s+(?=\d{1,2}:\d{2})/gi, 'at '],
+  [/\bevery\s+(\d{1,2})\.\s+(?:des|jedes)\s+\w+/gi, 'the $1th of every month'],
+  [/\bam\s+(\d{1,2})\.(?!\d)/gi, 'on the $1th'],
   [/\b(?:(?:von|du|de)\s+)?(\w+day)\s+(?:bis|au|à|a)\s+(?=\w+day\b)/giu, '$1 to '],
   [/(\w+days?)\s+(?:und|et|y|e|en)\s+(?=\w+day)/gi, '$1 and '],
   [/\bonce(?=\s+(?:an?|per|each|am|par|al|pro)?\s*da(?:y|ily)\b)/gi, '1 times'],
@@ -95,7 +101,7 @@ export function inEnglish(line: string): string {
       /(?<=\bevery\s)(?:two|three|four|five|six)\b|\b(?:three|four|five|six)(?=\stimes\b)/gi,
       (word) => String(NUMBERS.indexOf(word.toLowerCase())),
     )
-    .replace(/[两一二三四五六七八九十](?=\s*(?:点|个?小时|天|周))/g, (one) =>
+    .replace(/[两一二三四五六七八九十](?=\s*(?:点|个?小时|天|周|次))/g, (one) =>
       String(DIGITS.indexOf(one === '两' ? '二' : one)),
     )
     .replace(

@@ -42,7 +42,7 @@ const PUT_AWAY =
   /^(?:archive?[ds]?|history|closed|examples?|beispiele?|exemples?|archivad[ao]s?|archivo|ejemplos?|arquivad[ao]s?|архив|示例|보관)$/iu;
 /** `Send it (done)`, `Send it - DONE`, `DONE: send it`, `Send it ✅`. */
 const MARK =
-  /[([（]\s*(\p{L}+)[^\p{L}?]*[)\]）]\W*$|\s[-–—]\s+(\p{L}+)\W*$|^(?!complete\b)(\p{L}+)\s*[:：]/iu;
+  /^[【[(（]\s*(\p{L}+)\s*[】\])）]|[([（]\s*(\p{L}+)[^\p{L}?]*[)\]）]\W*$|\s[-–—]\s+(\p{L}+)\W*$|^(?!complete\b)(\p{L}+)\s*[:：]/iu;
 const SIGN_AT_END = /\s[✅☑✔]\uFE0F?$/u;
 const FILLER =
   /^(?:and|recently|already|the|tasks?|items?|to-?dos?|list|log|this|week|month|today|aufgaben|tâches|tareas|tarefas|compiti|taken|задачи)$/iu;

@@ -105,6 +105,12 @@ export function withChecks(
   for (const { name } of waiting()) {
     take(name, name === PROSE_TASK ? newestOf(checks) : keyFor(name, checks));
   }
+  for (const { name, cadence } of waiting()) {
+    const minutes = cadenceMinutes(cadence);
+    const alike = waiting().filter((one) => cadenceMinutes(one.cadence) === minutes);
+    const keys = [...checks].filter(([, { cadenceMin }]) => cadenceMin === minutes);
+    if (alike.length === 1 && keys.length === 1) take(name, keys[0]?.[0]);
+  }
   return next;
 }
 

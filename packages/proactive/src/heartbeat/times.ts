@@ -31,7 +31,7 @@ export interface ReadTimes {
 const UNIT = '(?:m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)';
 const RANGE = '(?:\\s*(?:[-–]|to|or)\\s*\\d+)';
 const EVERY = new RegExp(
-  `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT})\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+(?:since\\s+(?:the\\s+)?last|ago)\\b`,
+  `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT}(?:\\s*(?:and\\s+)?\\d+\\s*${UNIT})?)\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+(?:since\\s+(?:the\\s+)?last|ago)\\b`,
   'i',
 );
 /** OpenClaw's own rhythm: a heartbeat is half an hour there by default. */
@@ -44,6 +44,7 @@ const PARTS: Readonly<Record<string, DayWindow>> = {
   afternoon: { from: 720, to: 1080 },
   evening: { from: 1020, to: 1320 },
 };
+const PART = /\b(?:in the )?(morning|afternoon|evening)s?\b/i;
 const EACH =
   /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|night\b|(?=morning|afternoon|evening))/iu;
 /** As an adverb, or at the start of a title; `the daily notes` are no time. */
@@ -93,16 +94,23 @@ const ANY_HOUR = hourBehind(`(?<![\\d:])()`, MARKED);
 const TAKEN = '\uE000';
 /** What changes a time and is not understood; the second is a time by itself. */
 const UNCLEAR = new RegExp(
-  `\\b(?:except|excluding|but not)\\b[^.:;)]*|\\b(?:business|working|office|market|trading)\\s+hours\\b|${TAKEN}[\\s,]*(?:(?:unless|until|till?|during|while|when|if|starting|as of|after|before|in (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*)\\b|at\\s*:\\d|\\d{1,2}[ap]\\b)[^.:;)]*|(?:${DAY})\\s*${TAKEN}`,
+  `\\b(?:business|working|office|market|trading)\\s+hours\\b|${TAKEN}[\\s,]*(?:(?:unless|until|till?|during|while|when|if|starting|as of|after|before|in (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*)\\b|at\\s*:\\d|\\d{1,2}[ap]\\b)[^.:;)]*|${TAKEN}[\\s,(&/+]*(?:(?:and|at)\\s+)?\\d{1,2}:\\d{2}|(?:${DAY})\\s*${TAKEN}`,
   'iu',
 );
+/** `Every 2 hours (daytime)`: from when to when is not said. */
+const PART_BEHIND = new RegExp(
+  `${TAKEN}[\\s,(]*(?:in the |at |by )?(?:mornings?|afternoons?|evenings?|nights?|day\\s?time|overnight)\\b`,
+  'i',
+);
+const EXCEPTION = /\b(?:except|excluding|but not)\b(?:[^.:;)]|(?<=\d)[.:](?=\d))*/i;
 const UNREAD_TIME =
   /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])/iu;
 const VAGUE =
   /\b(?:every|each|once an?|once per)\s+(?:(?:few|couple|several|some|quarter|year)\b|\d+\s*(?:s|ms|sec\w*|month\w*|quarter\w*|year\w*)\b)[^.;:)]*/i;
 const ALL_DAY = /\b(?:all day|24\/7|around the clock)\b/i;
-/** A date is of one day, and what it says of the past is no plan. */
-const DATE = /\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/;
+/** A date is of one day, as is `tomorrow`; what a line says of the past is no plan. */
+const DATE =
+  /^\W*(?:today|tomorrow|tonight)\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/i;
 const CLOCK_FACE = /(?<![\d:])\d{1,2}:\d{2}(?![\d:])/;
 const MAX_LINE = 500;
 
@@ -128,6 +136,8 @@ export function readTimes(written: string): ReadTimes | null {
       .trim();
     if (plain) unclear.push(plain);
   };
+  // An exception may hold hours, which are those to leave out.
+  const exception = take(EXCEPTION)?.[0];
   note(take(UNREAD_TIME)?.[0]);
   const on = takeDays(take, () => rest, note);
   const cadence = takeCadence(take, note);
@@ -137,11 +147,13 @@ export function readTimes(written: string): ReadTimes | null {
     takeHours(take, note) ?? (on === undefined ? undefined : bareHours(take(BARE_HOURS)));
   const at = takeHour(take, note, cadence !== undefined || on !== undefined);
   const hasDays = on !== undefined || cadence?.kind === 'days';
-  const part = hasDays ? partOf(rest) : undefined;
+  const part = hasDays ? takePart(take) : undefined;
   const isAllDay = take(ALL_DAY) !== null;
   const found = [on, cadence, hours, at];
   if (!isUnread && found.every((one) => one === undefined)) return null;
+  note(exception);
   note(take(UNCLEAR)?.[0]);
+  if (cadence?.kind === 'minutes') note(take(PART_BEHIND)?.[0]);
   if (cadence?.kind === 'minutes' && at !== undefined) note(written);
   const within = hours ?? (at === undefined && !isAllDay ? part : undefined);
   const isMonthly = cadence?.kind === 'days' && cadence.days === MONTH;
@@ -160,7 +172,7 @@ export function readTimes(written: string): ReadTimes | null {
 
 /** A mere condition or limit is no time: `at most twice a day`, `quiet hours 22:00-7:00`. */
 const CONDITION =
-  /^(?:(?:if|when(?:ever)?|unless|otherwise|except|wenn|falls|si|cuando|lorsque|quand|se|quando|e\.g\.|example|beispiel)(?![\p{L}])|如果|若|当|只有|仅|例)/iu;
+  /^(?:(?:if|only|nur|when(?:ever)?|unless|otherwise|except|wenn|falls|si|cuando|lorsque|quand|se|quando|e\.g\.|example|beispiel)(?![\p{L}])|如果|若|当|只有|仅|例)/iu;
 const LIMIT =
   /(?<!\p{L})(?:at most|more than|max(?:imum)?|never|don['’]?t|do not|not|no|avoid|up to|limit|höchstens|maximal|nicht|keine?|jamais|nunca|máximo)(?!\p{L})|不要|请勿|最多|不超过/iu;
 const QUIET =
@@ -207,7 +219,9 @@ export function mergeTimes(outer: Times, own: Times | null): Times {
 /** Lines about one task. The first counts where two of them say different times. */
 export function addTimes(all: Times, more: Times): Times {
   const isTwice = Object.keys(more).some((key) => key in all);
-  return { ...more, ...all, ...(isTwice && { unclear: 'two times for one task' }) };
+  const both = { ...more, ...all, ...(isTwice && { unclear: 'two times for one task' }) };
+  const isBoth = both.cadence?.kind === 'minutes' && both.at !== undefined;
+  return { ...both, ...(isBoth && { unclear: 'an interval and a time of the day' }) };
 }
 
 /** Whether a line speaks of a time that a task without times would not keep. */
@@ -363,7 +377,7 @@ function takeHour(take: Take, note: Note, hasDays: boolean): number | undefined 
   return isHour ? minutes : undefined;
 }
 
-function partOf(text: string): DayWindow | undefined {
-  const part = Object.keys(PARTS).find((name) => new RegExp(`\\b${name}s?\\b`, 'i').test(text));
-  return part === undefined ? undefined : PARTS[part];
+function takePart(take: Take): DayWindow | undefined {
+  const [, part = ''] = take(PART) ?? [];
+  return PARTS[part.toLowerCase()];
 }
