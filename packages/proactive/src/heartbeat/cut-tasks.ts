@@ -111,7 +111,8 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
     const times = mergeTimes(outer, own);
     const isGroup = own === null || isOnlyTime(child.times?.rest ?? child.title);
     if (isGroup && hasTimes(child)) return tasksBelow(child, times);
-    const isEmpty = isOnlyTime(child.times?.rest ?? child.title) && !hasWords(child);
+    const isBare = isOnlyTime(child.times?.rest ?? child.title) && own?.unclear === undefined;
+    const isEmpty = isBare && !hasWords(child);
     if (isEmpty || Object.keys(times).length === 0 || (own === null && isRule(child.title)))
       return [];
     const isItem = child.level >= ITEM && part.level > 1;

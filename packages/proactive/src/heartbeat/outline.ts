@@ -29,7 +29,7 @@ const BOLD_LINE = /^(?:\*\*[^*]+\*\*|__[^_]+__):?\s*$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$/;
 /** A sign of a box may stand in place of a bullet, and `[a](b)` is a link. */
 const LIST_ITEM =
-  /^([ \t]*)(?:(?:[-*+•]|\d+[.)])[ \t]+|(?=[☐⬜🔲☑✅✔]))(\[[^\]]?\](?![([]))?[ \t]*(.*)$/u;
+  /^([ \t]*)(?:(?:[-*+•]|\d+[.)])[ \t]+|(?=[☐⬜🔲☑]))(\[[^\]]?\](?![([]))?[ \t]*(.*)$/u;
 /** Templates comment their examples out with the sign of a heading: `# - every hour: look at the mail`. */
 const COMMENTED_ITEM = /^[-*+•]\s/;
 const STRUCK = /^(?:~~.+~~|<(s|del)>.+<\/\1>)[\s.,!✅✔]*(?:[(—–-].*)?$/u;
@@ -79,7 +79,7 @@ export function outlineOf(lines: readonly FileLine[]): Part {
       add(partOf(line, DONE_LABEL, text), true);
     } else if (!fenced && BOLD_LINE.test(text) && !isStruck(text)) {
       add(partOf(line, BOLD, text.replace(/:?([*_]*):?\s*$/, '$1')), false);
-    } else if (fenced || !isStruck(text)) {
+    } else if (fenced || !(isStruck(text) || (hasSigns && TICKED.test(text.trim())))) {
       const isNew = isAfterBlank && !fenced && /^\S/.test(text);
       (isNew ? closeTo(DONE_LABEL) : open.at(-1))?.below.push(line);
     }

@@ -222,7 +222,7 @@ function readTask(name: string, value: unknown, repairs: string[]): TaskState {
 
 /** A moment as text or as a number of ms or s; null if empty, undefined if invalid. */
 function momentOf(written: unknown): number | null | undefined {
-  if (written === null || written === undefined || written === '') return null;
+  if (written === null || written === undefined || written === '' || written === 0) return null;
   const isNumber =
     typeof written === 'number' ||
     (typeof written === 'string' && /^\d{9,}(?:\.\d+)?$/.test(written));

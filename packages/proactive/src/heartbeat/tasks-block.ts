@@ -23,7 +23,7 @@ const FLOW = /^(\s*-\s+)\{(.*\bname:.*)\}\s*$/;
 const COMMENT = /^\s*#\s*(?:-\s+)?\w+:(?:\s|$)/;
 const KEY = /^(?:name|id|interval|prompt)$/;
 const TIME_KEY =
-  /^(?:interval|every|cadence|schedule|frequency|cron|at|time|when|on|days?|window|hours|active_?hours)$/;
+  /^(?:interval|every|cadence|schedule|frequency|cron|at|time|when|on|days?|window|hours|active_?hours|time_?zone|tz)$/;
 
 /**
  * The tasks of the block, and the other lines of the file; null where there is no block. It is read line by line, as

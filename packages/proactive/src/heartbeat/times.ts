@@ -104,7 +104,7 @@ const PART_BEHIND = new RegExp(
 );
 const EXCEPTION = /\b(?:except|excluding|but not)\b(?:[^.:;)]|(?<=\d)[.:](?=\d))*/i;
 const UNREAD_TIME =
-  /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])/iu;
+  /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b\d+\s*(?:x|×|times)\s*(?:weekly|monthly)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])/iu;
 const VAGUE =
   /\b(?:every|each|once an?|once per)\s+(?:(?:few|couple|several|some|quarter|year)\b|\d+\s*(?:s|ms|sec\w*|month\w*|quarter\w*|year\w*)\b)[^.;:)]*/i;
 const ALL_DAY = /\b(?:all day|24\/7|around the clock)\b/i;
@@ -166,7 +166,10 @@ export function readTimes(written: string): ReadTimes | null {
     ...(days !== undefined && { on: days }),
     ...(unclear.length > 0 && { unclear: unclear.join(', ') }),
   };
-  const others = rest.replaceAll(TAKEN, ' ').replace(/\s+/g, ' ').trim();
+  const others = rest
+    .replaceAll(TAKEN, ' ')
+    .replace(/\[\s*\]|\s+/g, ' ')
+    .trim();
   return { times, lead: text.slice(0, start), rest: others };
 }
 
@@ -206,7 +209,8 @@ export function labeledTimes(line: string): Times | null {
   const text = line.replace(MARKS, '').replace(/^[\s>+-]+/, '');
   const [, value = text] = LABELED.exec(text) ?? [];
   const read = readTimes(value) ?? (value === text ? null : readTimes(`every ${value}`));
-  return read !== null && isOnlyTime(read.rest) ? read.times : null;
+  const isLabel = value !== text || read?.times.unclear === undefined;
+  return read !== null && isLabel && isOnlyTime(read.rest) ? read.times : null;
 }
 
 /** Inner times count before outer ones; an hour of its own ends an interval. */
