@@ -24,7 +24,7 @@ import {
   type Times,
 } from './times.ts';
 
-/** What the one task of a file without tasks is called. */
+/** The name of the task that is the whole file. */
 export const PROSE_TASK = 'heartbeat';
 const TIMES_FORM = 'a time such as "every 2 h, 9:00-21:00", "daily at 8:00" or "Monday at 10:00"';
 
@@ -35,7 +35,6 @@ export interface ReadTasks {
   readonly context?: string;
 }
 
-/** A task as it was found. */
 interface Found {
   readonly part: Part;
   readonly text: string;
@@ -68,7 +67,7 @@ export function cutTasks(written: readonly FileLine[]): ReadTasks {
     (one) =>
       !isPart(one) || one.level >= ITEM || (one.level > 1 && allBelow(one, used).some(isWord)),
   );
-  if (block === null) problems.push(...untimedItems(root, used), ...timesOutside(outside));
+  if (block === null) problems.push(...notesOutside(root, used));
   const context = textOf(outside);
   problems.sort((a, b) => a.line - b.line);
   return { tasks, problems, ...(outside.some(isWord) && { context }) };
@@ -78,7 +77,7 @@ function foundInBlock({ line, title, text, times }: BlockTask): Found {
   return { part: { ...outlineOf([]), number: line.number, title }, text, times };
 }
 
-/** A part is a task or none, with the problems of its times. */
+/** The task of a part, or none where its time is not understood. Adds the problems of its times. */
 function taskOf(
   { part, text, times }: Found,
   name: string,
@@ -104,7 +103,7 @@ function taskOf(
   return [{ name, line: part.number, ...schedule, instruction: text }];
 }
 
-/** The outermost parts that carry a time. One that names nothing but a time (`## Daily`) groups those below it. */
+/** The outermost parts that carry a time. A part that names only a time (`## Daily`) groups timed parts below it. */
 function tasksBelow(part: Part, outer: Times): readonly Found[] {
   return partsBelow(part).flatMap((child) => {
     const own = timesOf(child);
@@ -121,7 +120,7 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
   });
 }
 
-/** Whether anything below it says more than times. */
+/** Whether anything below it asks for something, and does not only give a time. */
 function hasWords(part: Part): boolean {
   return allBelow(part).some((one) => isWord(one) && timesAlone(one) === null);
 }
@@ -132,19 +131,19 @@ function hasTimes(part: Part): boolean {
   );
 }
 
-/** The times of a line or item that says nothing else. */
+/** The times of a line or item that gives only a time, such as `Interval: 15m`. */
 function timesAlone(one: FileLine | Part): Times | null {
   if (!isPart(one)) return one.fenced ? null : labeledTimes(one.text);
   return one.level < ITEM ? null : labeledTimes(one.title);
 }
 
-/** The same of one that has nothing to do below it: its times are those of what is above. */
+/** The same, unless work is below it. Such times belong to the part above. */
 function labelOf(one: FileLine | Part): Times | null {
   const times = timesAlone(one);
   return times !== null && isPart(one) && hasWords(one) ? null : times;
 }
 
-/** Those of its own line, and of lines right below that say nothing else. */
+/** The times of its own line and of lines right below it that give only a time. */
 function timesOf(part: Part): Times | null {
   const { times, below } = part;
   const labels = below.flatMap((one) => labelOf(one) ?? []);
@@ -153,7 +152,7 @@ function timesOf(part: Part): Times | null {
   return labels.reduce(addTimes, times?.times ?? {});
 }
 
-/** All of a file that shows no times. It asks for nothing where no line below `start` does. */
+/** The whole file as one task; no task if nothing below the line `start` asks for anything. */
 function wholeFile(root: Part, start: number): ReadTasks {
   const all = allBelow(root);
   const first = all.find((one) => one.number > start && isWord(one));
@@ -169,37 +168,34 @@ function wholeFile(root: Part, start: number): ReadTasks {
   );
   if (timed !== undefined && labels.length === 0) {
     const expected = `times in headings or list items; all of the file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
-    const found = quoted(timed.text);
-    problems.push({ line: timed.number, task: PROSE_TASK, found, expected, effect: 'note' });
+    problems.push({ ...noteAbout(timed, expected), task: PROSE_TASK });
   }
   return { tasks, problems };
 }
 
-/** Items that look like tasks beside some that are: open boxes, and those in one list with tasks. */
-function untimedItems(part: Part, used: ReadonlySet<Part>): readonly TaskProblem[] {
-  const parts = partsBelow(part);
+/**
+ * Notes about text outside of the tasks that may have been meant as one: open boxes, items of a list in which others
+ * are tasks, and sentences with a time.
+ */
+function notesOutside(part: Part, used: ReadonlySet<Part>): readonly TaskProblem[] {
   const hasTask = (one: Part): boolean => used.has(one) || partsBelow(one).some(hasTask);
-  const isInList = parts.some((one) => one.level >= ITEM && used.has(one));
-  return parts.flatMap((one) => {
+  const isListOfTasks = partsBelow(part).some((one) => one.level >= ITEM && used.has(one));
+  return part.below.flatMap((one) => {
+    if (!isPart(one)) {
+      const isTimed = !one.fenced && isWord(one) && isUnkept(one.text, {});
+      const expected = `${TIMES_FORM} in a heading or list item; here it is context of the tasks`;
+      return isTimed ? [noteAbout(one, expected)] : [];
+    }
+    const looksLikeTask = one.level >= ITEM && (one.isOpen || isListOfTasks) && !isRule(one.title);
     if (used.has(one)) return [];
-    const isTask =
-      one.level >= ITEM &&
-      (one.isOpen || isInList) &&
-      !isRule(one.title) &&
-      readTimes(one.title) === null;
-    if (!isTask || hasTask(one)) return untimedItems(one, used);
-    const expected = `${TIMES_FORM}; without one it is no task, but context of the others`;
-    return [{ line: one.number, found: quoted(one.text), expected, effect: 'note' as const }];
+    if (!looksLikeTask || readTimes(one.title) !== null || hasTask(one))
+      return notesOutside(one, used);
+    return [noteAbout(one, `${TIMES_FORM}; without one it is no task, but context of the others`)];
   });
 }
 
-/** Sentences outside of the tasks that speak of times, which nothing follows. */
-function timesOutside(outside: readonly (FileLine | Part)[]): readonly TaskProblem[] {
-  return outside.flatMap((one) => {
-    const isTimed = !isPart(one) && !one.fenced && isWord(one) && isUnkept(one.text, {});
-    const expected = `${TIMES_FORM} in a heading or list item; here it is context of the tasks`;
-    return isTimed ? [{ line: one.number, found: quoted(one.text), expected, effect: 'note' }] : [];
-  });
+function noteAbout({ number, text }: FileLine | Part, expected: string): TaskProblem {
+  return { line: number, found: quoted(text), expected, effect: 'note' };
 }
 
 const LINK = /^\W*\[[^\]]*\]\([^)]*\)\W*$/;
@@ -220,9 +216,9 @@ function textOf(lines: readonly (string | FileLine | Part)[]): string {
     .trim();
 }
 
-/** Below this line stand the tasks of the file. */
+/** The tasks of the file are below this line. */
 const MARKER = /^[^#\w]*add\b[^.]{0,30}\btasks?\b[^.]{0,20}\bbelow\b(?: this line)?[^\w]*$/i;
-/** What the templates of other agents say of the file itself. */
+/** What the templates of other agents say about the file itself. */
 const USAGE =
   /^[^#\w]*(?:(?:this|if this) file (?:is (?:checked|read)|contains tasks|has no tasks)\b|(?:keep|leave) (?:this|the) file (?:\w+,? )?(?:empty|blank)|add (?:\w+ )?tasks? (?:\w+ )?below\b|`?HEARTBEAT\.md`? lives in\b|the default (?:\w+ )?template is)|^(?=.*(?:文件|檔案|Datei|fichier|archivo))(?=.*(?:为空|留空|leer|vide|vacío)).*(?:heartbeat|心跳)/i;
 
@@ -238,7 +234,7 @@ function withoutUsage(lines: readonly FileLine[]): readonly FileLine[] {
   });
 }
 
-/** What stands before a colon, else the first words: the key in heartbeat-state.json. */
+/** The label before a colon, else the first words. It is the key in heartbeat-state.json. */
 function shortName(title: string): string {
   const plain = title.split('\n', 1)[0]?.replace(/[(（][^)）]{0,1000}[)）]/g, ' ') ?? '';
   const [, label = '', rest = ''] =

@@ -1,4 +1,4 @@
-/** Words of times in other languages, by the English ones that `readTimes` knows. */
+/** Words for times in other languages, by the English word that `readTimes` knows. */
 const WORDS = `
 every: alle jede jeder jeden jedes cada chaque toutes tous todos todas ogni elke
 day: tag jour día dia giorno dag; days: tage tagen jours días dias giorni dagen
@@ -21,7 +21,7 @@ const ENGLISH = new Map(
   }),
 );
 
-/** Forms of hours, and of Chinese, in this order. */
+/** Other forms of times and their English form, replaced in this order. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/[，、；]/g, ', '],
   [/：(?=\d)/g, ':'],
@@ -71,6 +71,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\bthrice\b/gi, '3 times'],
   [/(\d)\s*(?:mal|fois|veces|vez|volte|times)\s+(?:am|pro|par|al)\s+(?=day\b)/gi, '$1 times a '],
   [/\b(?:my |your )?local time\b/gi, ''],
+  [/\b([ap])\.m\b\.?/gi, '$1m'],
   [/\bnoon\b/gi, '12:00'],
   [/\bmidnight\b/gi, '0:00'],
   [/\b(every|each)\s+(?:other|second)\s+(hour|day|week)\b/gi, '$1 2 $2s'],
@@ -84,13 +85,13 @@ const DIGITS = '零一二三四五六七八九十';
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six'];
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/** Marks of emphasis and code; those of a cron expression are none. */
+/** Marks of emphasis and code, but not the asterisks of a cron expression. */
 export const MARKS = /[*]{2}|[_`]|\*(?=\p{L})|(?<=[\p{L}.:!?)])\*/gu;
 
 /** Numbers in addresses are no times: `[News](https://example.org/12:30)`. */
 const ADDRESS = /(?<=\])\([^)\s]*\)|\b\w+:\/\/\S+/g;
 
-/** A line with its times in the words that are understood here. */
+/** A line with its times in the English words that `readTimes` knows. */
 export function inEnglish(line: string): string {
   const words = line
     .replace(ADDRESS, (address) => address.replace(/^(?:\w+:\/\/|\(.*)|[\d:]/g, ''))

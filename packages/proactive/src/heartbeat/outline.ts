@@ -9,7 +9,7 @@ export interface FileLine {
   readonly fenced: boolean;
 }
 
-/** A heading or list item with all that is below it; `head` is its line as written, `title` the words of it. */
+/** A heading or list item with everything below it; `title` is its line without marks. */
 export interface Part extends Omit<FileLine, 'fenced'> {
   /** Of headings 1 to 6, of bold lines 7, of list items more than that, by their indent. */
   readonly level: number;
@@ -27,7 +27,7 @@ const DONE_LABEL = 8;
 /** A line of bold words stands for a heading in many files. */
 const BOLD_LINE = /^(?:\*\*[^*]+\*\*|__[^_]+__):?\s*$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$/;
-/** A sign of a box may stand in place of a bullet, and `[a](b)` is a link. */
+/** The sign of a box may replace the bullet; `[a](b)` is a link, not a box. */
 const LIST_ITEM =
   /^([ \t]*)(?:(?:[-*+•]|\d+[.)])[ \t]+|(?=[☐⬜🔲☑]))(\[[^\]]?\](?![([]))?[ \t]*(.*)$/u;
 /** Templates comment their examples out with the sign of a heading: `# - every hour: look at the mail`. */
@@ -37,7 +37,7 @@ const STRUCK = /^(?:~~.+~~|<(s|del)>.+<\/\1>)[\s.,!✅✔]*(?:[(—–-].*)?$/u;
 const TICKED = /^(?:\[[xX✓✔✅☑-]\]|[☑✅✔])/u;
 const DONE =
   /^(?:completed?|done|finished|cancell?ed|disabled|inactive|paused|erledigte?[ns]?|abgeschlossene?[ns]?|fertige?s?|terminée?s?|faite?s?|achevée?s?|completad[ao]s?|hech[ao]s?|terminad[ao]s?|conclu[íi]d[ao]s?|feit[ao]s?|completat[aeio]|fatt[aeio]|voltooid|afgerond|выполнен[оы]|завершен[оы]|готово|(?:已|全部)?(?:完成|归档|存档)的?(?:任务|事项|项)?|完了|済み|완료)$/iu;
-/** Titles of sections that are not for now; in an item these words may be what it is about. */
+/** Titles of sections that do not count. In an item these words may be its subject. */
 const PUT_AWAY =
   /^(?:archive?[ds]?|history|closed|examples?|beispiele?|exemples?|archivad[ao]s?|archivo|ejemplos?|arquivad[ao]s?|архив|示例|보관)$/iu;
 /** `Send it (done)`, `Send it - DONE`, `DONE: send it`, `Send it ✅`. */
@@ -47,7 +47,7 @@ const SIGN_AT_END = /\s[✅☑✔]\uFE0F?$/u;
 const FILLER =
   /^(?:and|recently|already|the|tasks?|items?|to-?dos?|list|log|this|week|month|today|aufgaben|tâches|tareas|tarefas|compiti|taken|задачи)$/iu;
 
-/** The outline of a file, without what is ticked, struck or below a title such as "Completed". */
+/** The outline of a file, without parts that are ticked, struck or below a title such as "Completed". */
 export function outlineOf(lines: readonly FileLine[]): Part {
   const root = partOf({ number: 0, text: '' }, 0, '');
   const open = [root];

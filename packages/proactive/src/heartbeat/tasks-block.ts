@@ -45,7 +45,7 @@ export function tasksBlock(written: readonly FileLine[]) {
     const isNested = lead.includes('-') && entries.length > 0 && isDeeper;
     const isText = indent > textIndent || isNested || name === '';
     if (COMMENT.test(line.text) && indent <= textIndent) {
-      // Nothing of it is kept.
+      // Left out.
     } else if (!isText && (lead.includes('-') || (lead !== '' && entries.length > 0))) {
       if (lead.includes('-')) entries.push({ line, fields: new Map() });
       key = name.toLowerCase();
