@@ -104,7 +104,8 @@ export function isStruck(text: string): boolean {
 
 /** `Completed`, `Erledigt`, `Done this week`, `Paused (until spring)`. */
 export function isDone(title: string): boolean {
-  const words = title.replace(/(?<=\p{L}.*)[(（].*$/u, '').match(/[\p{L}-]+/gu) ?? [];
+  const [lead = ''] = title.split(/[(（]/, 1);
+  const words = (/\p{L}/u.test(lead) ? lead : title).match(/[\p{L}-]+/gu) ?? [];
   const isOver = (word: string) => DONE.test(word) || PUT_AWAY.test(word);
   return words.every((word) => isOver(word) || FILLER.test(word)) && words.some(isOver);
 }

@@ -18,7 +18,7 @@ interface Entry {
 const BLOCK = /^\s*tasks:\s*$/i;
 const FIELD = /^(\s*(?:-\s+)?)(\w+):(?!\/\/)\s*(.*)$/;
 /** An entry on one line: `- {name: mail, interval: 30m}`. */
-const FLOW = /^(\s*-\s+)\{(.*\bname:.*)\}\s*$/;
+const FLOW = /^(\s*-\s+)\{(.*)\}\s*$/;
 /** A comment that hides an entry or a field; other lines with this sign are headings. */
 const COMMENT = /^\s*#\s*(?:-\s+)?\w+:(?:\s|$)/;
 const KEY = /^(?:name|id|interval|prompt)$/;
@@ -66,7 +66,7 @@ export function tasksBlock(written: readonly FileLine[]) {
 
 function fieldsOfFlow(line: FileLine): readonly FileLine[] {
   const [, lead = '', inner] = FLOW.exec(line.text) ?? [];
-  if (inner === undefined) return [line];
+  if (!inner?.includes('name:')) return [line];
   const fields = inner.split(/,\s*(?=\w+:)/);
   return fields.map((field, nth) => ({
     ...line,
@@ -82,7 +82,7 @@ function indentOf(line: string): number {
 function unquoted(value: string): string {
   const [, quote, text = ''] = /^(["'])(.*?[^\\])\1(?:\s+#.*)?\s*$/.exec(value) ?? [];
   if (quote !== undefined) return quote === '"' ? text.replace(/\\(["\\])/g, '$1') : text;
-  return value.replace(/^[|>][+-]?\s*$/, '').replace(/\s+#.*$/, '');
+  return value.replace(/^[|>][+-]?\s*$/, '').replace(/(?<!\s)\s+#.*$/, '');
 }
 
 function taskOfEntry({ line, fields }: Entry): BlockTask[] {
