@@ -1,4 +1,5 @@
 import { type AnswerPart, type FinishReason, StreamFailure } from '../answer-parts.ts';
+import { finishReasonOf } from '../finish-reason.ts';
 import { CallGatherer } from './gather-calls.ts';
 import { isObject, type JsonObject, textOf } from './json-scan.ts';
 import { EventReader, type WireEvent } from './read-events.ts';
@@ -314,17 +315,8 @@ function partText(part: JsonObject): SaidText | null {
   return text === '' ? null : { type, text };
 }
 
-const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
-  [/^(tool|function)[-_ ]?(call|use)/i, 'tool-calls'],
-  [/length|max_?(output_?)?tokens|truncat|context_window/i, 'length'],
-  [/filter|safety|sensitive|recitation|prohibited|blocklist|refus|moderat/i, 'content-filter'],
-  [/error|insufficient_system_resource|abort|cancel|fail/i, 'error'],
-  [/^(stop|eos|end|complete|finish|done|success)/i, 'stop'],
-];
-
 /** The reason in the words of this package. A refusal is why the answer ended, though it ended well. */
 function unifiedReason({ rawReason, hasRefusal }: Gathered): FinishReason {
-  const found = rawReason === null ? 'stop' : REASONS.find(([words]) => words.test(rawReason))?.[1];
-  if (found === 'stop' && hasRefusal) return 'content-filter';
-  return found ?? 'other';
+  const reason = rawReason === null ? 'stop' : finishReasonOf(rawReason);
+  return reason === 'stop' && hasRefusal ? 'content-filter' : reason;
 }
