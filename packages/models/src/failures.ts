@@ -134,6 +134,17 @@ const OVERSIZED = /it sent more than \d+ bytes at once|failed to process success
  * send one status for everything; then the status, then the network. `now` is ms since 1970, for dates in `Retry-After`.
  */
 export function classifyFailure(facts: FailureFacts, now: number): ModelFailure {
+  const failure = kindOfFailure(facts, now);
+  if (failure.kind !== 'overloaded') return failure;
+  const { headers, body, message } = facts;
+  // Such answers carry the state of limits as well, which are not the reason.
+  const asked = Object.entries(headers).filter(([header]) => header.startsWith('retry-after'));
+  const sources = { headers: Object.fromEntries(asked), fields: body.fields, text: message };
+  const rest = retryAfterMs(sources, now);
+  return rest === null ? failure : { ...failure, retryAfterMs: rest };
+}
+
+function kindOfFailure(facts: FailureFacts, now: number): ModelFailure {
   const { status, name, networkCode } = facts;
   const failed = status !== null && status >= 400;
   if (failed || networkCode === null) {
@@ -154,6 +165,10 @@ function saidIn({ type, message, body }: FailureFacts): string {
   const said = [type ?? '', ...body.words, message, ...body.messages, ...numbers].join('\n');
   return said.slice(0, MAX_SAID);
 }
+
+/** Words that count with any status. LM Studio sends 400 for a model that it has just put out of memory. */
+const OVERLOADED_FOR_SURE =
+  /overloaded|model (?:is |was |has |has been )?(?:unloaded|crashed)|context deadline exceeded/i;
 
 /** What is searched of what a server said, in characters: a body may echo the whole request. */
 const MAX_SAID = 8_000;
@@ -180,7 +195,7 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   if (OVERLOADED.test(text) && (status === null || status < 400 || status === 429)) {
     return status === 429 ? { kind: 'rate-limited', retryAfterMs: rest } : { kind: 'overloaded' };
   }
-  return /overloaded/i.test(text) ? { kind: 'overloaded' } : null;
+  return OVERLOADED_FOR_SURE.test(text) ? { kind: 'overloaded' } : null;
 }
 
 /** Statuses by which a page says that something in between refused; 5xx pages are gateways of a server that is down. */
