@@ -39,6 +39,8 @@ const Expected = z.strictObject({
   /** What a person is shown, also before an error. */
   text: z.string(),
   calls: z.array(z.strictObject({ name: z.string(), arguments: z.string() })).default([]),
+  /** What was kept for the inspector; not checked when absent. */
+  reasoning: z.string().optional(),
   finishReason: z.string().optional(),
   rawFinishReason: z.string().optional(),
   servedModel: z.string().optional(),
@@ -83,7 +85,7 @@ async function check(
     void send(response, bytes, size, expected);
   const server = await serve(listener, context);
   const answer = await ask(server.baseUrl, expected.tools ?? []);
-  const { about: _about, sent: _sent, tools: _tools, usage, ...wanted } = expected;
+  const { about: _about, sent: _sent, tools: _tools, usage, reasoning, ...wanted } = expected;
   expect({
     text: answer.text,
     calls: answer.calls,
@@ -102,6 +104,7 @@ async function check(
   });
   if (answer.finish === undefined) return;
   expect(answer.finish.text).toBe(expected.text);
+  if (reasoning !== undefined) expect(answer.finish.aside?.reasoning).toBe(reasoning);
   const {
     inputTokens: input,
     outputTokens: output,

@@ -51,8 +51,10 @@ export function readJsonValue(text: string): ReadJsonValue {
 function withoutFence(text: string): string {
   const [, body] =
     /^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})\s*$/.exec(text) ?? [];
+  // Words around the only fence say nothing that it does not.
+  const [, framed] = /^[^{[`]*`{3,}[\w-]*[ \t]*\n([^`]*)\n[ \t]*`{3,}[^{[`]*$/.exec(text) ?? [];
   const [, inline] = /^\s*`([^`\n]+)`\s*$/.exec(text) ?? [];
-  return body ?? inline ?? text;
+  return body ?? framed ?? inline ?? text;
 }
 
 class Mistake extends Error {}
@@ -210,7 +212,7 @@ class Reader {
   }
 
   private word(): unknown {
-    const word = /[+-]?(?:\d[\d_]*)(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])|[a-z]+(?![\w.])/iy;
+    const word = /[+-]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?(?![\w.])|[a-z]+(?![\w.])/iy;
     word.lastIndex = this.at;
     const [found] = word.exec(this.text) ?? [];
     if (found === undefined) throw new Mistake(`no value can be read at ${this.next()}`);

@@ -256,10 +256,11 @@ function choiceOf(chunk: JsonObject): JsonObject | null {
   return reasonOf(chunk) === null ? null : chunk;
 }
 
-/** Empty text, and `null` as text (DashScope), are no reason yet; Ollama's own format has one of its own. */
+/** Empty text, and `null` as text (DashScope), are no reason yet; Ollama's own format and Anthropic's have one of their own. */
 function reasonOf(choice: JsonObject): string | null {
-  const { finish_reason: reason, done_reason: ownReason, done } = choice;
-  const written = textOf(reason) ?? (done === true ? (textOf(ownReason) ?? 'stop') : null);
+  const { finish_reason: reason, done_reason: ownReason, done, delta } = choice;
+  const passedOn = isObject(delta) ? textOf(delta.stop_reason) : null;
+  const written = textOf(reason) ?? passedOn ?? (done === true ? (textOf(ownReason) ?? 'stop') : null);
   return written === null || /^(null|none)$/i.test(written) ? null : written;
 }
 
@@ -274,14 +275,20 @@ function hasEntries(list: unknown): boolean {
 }
 
 /** The names that servers give to what a model thinks; some send the same under two of them. */
+const THOUGHT_NAMES = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text', 'thought'];
+
 function reasoningOf(said: JsonObject): string {
-  const { reasoning_content: content, reasoning, thinking, reasoning_details: details } = said;
-  const text = textOf(content) ?? textOf(reasoning) ?? textOf(thinking);
-  if (text !== null) return text;
-  const parts: unknown[] = [reasoning, ...(Array.isArray(details) ? details : [])];
+  const text = THOUGHT_NAMES.map((name) => textOf(said[name])).find((one) => one !== null);
+  if (text !== undefined) return text;
+  const { reasoning, reasoning_details: details, thinking_blocks: blocks } = said;
+  const lists: readonly unknown[] = [details, blocks];
+  const parts = [reasoning, ...lists.flatMap((list): unknown[] => (Array.isArray(list) ? list : []))];
   return parts
     .filter((part) => isObject(part))
-    .map((part) => textOf(part.text) ?? textOf(part.summary) ?? textOf(part.content) ?? '')
+    .map(
+      ({ text: own, summary, content, thinking }) =>
+        textOf(own) ?? textOf(summary) ?? textOf(content) ?? textOf(thinking) ?? '',
+    )
     .join('');
 }
 

@@ -8,8 +8,11 @@ export interface Marker {
   readonly open: string;
   /** What ends it; the end of the answer does so, too. */
   readonly close: readonly string[];
-  /** `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the answer. */
-  readonly where: 'anywhere' | 'line' | 'start';
+  /**
+   * `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the answer;
+   * `sentence`: behind the end of a sentence as well.
+   */
+  readonly where: 'anywhere' | 'line' | 'start' | 'sentence';
   /** The opening belongs to what is read, as in `<function=name>`. */
   readonly keepsOpen?: true;
   /** The end belongs to it as well, and several blocks may follow each other. */
@@ -67,6 +70,7 @@ const HARMONY_ENDS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|chann
 
 const REASONING: readonly Marker[] = [
   ...THOUGHT_TAGS.map((tag) => reasoning(`<${tag}>`, [`</${tag}>`], 'line')),
+  ...THOUGHT_TAGS.map((tag) => reasoning(`<${tag}>`, [`</${tag}>`], 'sentence', true)),
   // Magistral; Kimi-VL; Command A; OpenThinker; Gemma 4; MedGemma.
   reasoning('[think]', ['[/think]'], 'line'),
   reasoning('◁think▷', ['◁/think▷'], 'anywhere'),
@@ -108,7 +112,8 @@ const CALL_TAGS = [
 
 const CALLS: readonly Marker[] = [
   // Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba, Hunyuan.
-  ...CALL_TAGS.map((tag) => call(`<${tag}>`, [`</${tag}>`])),
+  // Small models forget the slash, or the end before the next call.
+  ...CALL_TAGS.map((tag) => call(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
   // Llama 3, Qwen3-Coder without its frame, Anthropic’s form and its copies.
   { ...call('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
   ...['', 'antml:', '｜dsml｜'].map(

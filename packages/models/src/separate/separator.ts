@@ -39,6 +39,8 @@ export class AnswerSeparator {
   private wasCut = false;
   private triedBare = false;
   private hasReasoned = false;
+  /** Reasoning that was opened within the reasoning before the answer, and whose end may still come. */
+  private openedWithin = 0;
   /** The answer began within its reasoning. */
   sawBareClose = false;
 
@@ -174,6 +176,8 @@ export class AnswerSeparator {
       case 'header':
         return this.openHeader(marker);
       case 'reasoning':
+        // A tag that the question names is what the answer is about.
+        if (marker.where === 'sentence' && this.options.isQuoted(raw)) return this.showSign();
         this.buffer = this.buffer.slice(raw.length);
         this.beginReasoning(marker, raw);
         return true;
@@ -189,7 +193,8 @@ export class AnswerSeparator {
   /** All text so far was reasoning. `isOver`: it ends here. */
   private closeBare(isOver: boolean): void {
     // Behind reasoning that was complete it is one mark too many.
-    if (this.hasReasoned) return;
+    if (this.hasReasoned && this.openedWithin === 0) return;
+    this.openedWithin = Math.max(0, this.openedWithin - 1);
     this.hasReasoned = isOver;
     this.sawBareClose = isOver;
     const text = this.shown.restart();
@@ -245,6 +250,7 @@ export class AnswerSeparator {
       if (marker.needsClose === true) this.addReasoning(mode.content);
       const end = this.buffer.slice(0, close.length).toLowerCase();
       this.hasReasoned = true;
+      if (mode.isFirst) this.openedWithin = openingsIn(mode.content, marker.open);
       this.shown.hideHere();
       this.triedBare = false;
       if (end !== '<|start|>' && end !== '<|channel|>')
@@ -308,7 +314,8 @@ export class AnswerSeparator {
     calls: readonly WrittenCall[] | null,
   ): boolean {
     const { raw, isMarked } = mode;
-    const isHeader = /^<\|(?:start|channel)\|>$/i.test(raw.slice(at, end));
+    const closedBy = raw.slice(at, end).toLowerCase();
+    const isNext = /^<\|(?:start|channel)\|>$/.test(closedBy) || closedBy === mode.marker.open;
     const block = raw.slice(0, end);
     this.mode = { kind: 'text' };
     if (calls === null ? !isMarked : !this.take(calls, block, isMarked)) {
@@ -317,9 +324,11 @@ export class AnswerSeparator {
       this.addText(this.shown.add(raw.slice(0, 1)));
       return true;
     }
-    if (calls === null) this.calls.push(dropped('unreadable', block, 'it cannot be read'));
+    const isEmpty = raw.slice(mode.marker.open.length, at).trim() === '';
+    if (calls === null && !isEmpty)
+      this.calls.push(dropped('unreadable', block, 'it cannot be read'));
     this.shown.hideHere();
-    this.buffer = (isHeader ? raw.slice(at) : raw.slice(end)) + this.buffer;
+    this.buffer = (isNext ? raw.slice(at) : raw.slice(end)) + this.buffer;
     return true;
   }
 
@@ -387,6 +396,12 @@ export class AnswerSeparator {
     const pieces = [...inner.push(all.slice(at)), ...inner.end(this.wasCut)];
     if (pieces.every(({ kind }) => kind === 'call')) this.calls.push(...pieces);
   }
+}
+
+/** How many lines of reasoning open it once more. */
+function openingsIn(content: string, open: string): number {
+  const lines = content.toLowerCase().split('\n');
+  return open === '' ? 0 : lines.filter((line) => line.trimStart().startsWith(open)).length;
 }
 
 const NO_MARKER: Marker = { kind: 'reasoning', open: '', close: [], where: 'anywhere' };

@@ -20,6 +20,15 @@ export class ShownText {
     return this.line.trim() === '';
   }
 
+  /** Something hidden came last. */
+  get isBehindHidden(): boolean {
+    return this.hidden && this.isLineStart;
+  }
+
+  get isSentenceEnd(): boolean {
+    return /[.!?…。！？]["'”’»)]?\s*$/.test(this.line);
+  }
+
   get isInFence(): boolean {
     return this.fence !== null;
   }
