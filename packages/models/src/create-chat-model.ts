@@ -158,7 +158,12 @@ function build(
   const { clock, logger, fetch, graceMs, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
   const { random = systemTime.random, sleep = sleepFor } = deps;
   const init = {
-    ...{ id, server: serverOf(choice), choice, timeouts, bounds, clock },
+    id,
+    server: serverOf(choice),
+    choice,
+    timeouts,
+    bounds,
+    clock,
     ...(fetch !== undefined && { fetch }),
     ...(graceMs !== undefined && { graceMs }),
   };

@@ -48,7 +48,7 @@ export function readErrorBody(body: string): ErrorBody {
   return ended(walk, value === undefined && isWebPage(text));
 }
 
-/** The same of an error that arrived as a value: an event inside of a stream that had begun with status 200. */
+/** Reads an error that arrived as a value: an event inside a stream that had begun with status 200. */
 export function readErrorValue(value: unknown): ErrorBody {
   const walk = newWalk();
   visit(walk, value, 'error', 0);

@@ -25,7 +25,7 @@ export interface FailureFacts {
   readonly status: number | null;
   /** The provider's own error code, such as `context_length_exceeded`. */
   readonly type: string | null;
-  /** Of the socket or of `fetch`, such as `ECONNREFUSED`. */
+  /** The code of a socket or of `fetch`, such as `ECONNREFUSED`. */
   readonly networkCode: string | null;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -126,7 +126,7 @@ const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_|SELF_|UNABLE_)/;
 const UNREACHABLE =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|EADDR|ETIMEDOUT|UND_ERR_CONNECT|ERR_TLS)/;
 const SILENT = /^UND_ERR_(HEADERS|BODY)_TIMEOUT/;
-/** Of `httpFetch`, and of the AI SDK where it was reading the first event then. */
+/** The messages of `httpFetch` and, when it fails on the first event, of the AI SDK. */
 const OVERSIZED = /it sent more than \d+ bytes at once|failed to process successful response/i;
 
 /**
@@ -166,8 +166,8 @@ function saidIn({ type, message, body }: FailureFacts): string {
   return said.slice(0, MAX_SAID);
 }
 
-/** Words that count with any status. LM Studio sends 400 for a model that it has just put out of memory. */
-const OVERLOADED_FOR_SURE =
+/** These words count with any status: LM Studio sends 400 for a model that it has just unloaded. */
+const OVERLOADED_WITH_ANY_STATUS =
   /overloaded|model (?:is |was |has |has been )?(?:unloaded|crashed)|context deadline exceeded/i;
 
 /** What is searched of what a server said, in characters: a body may echo the whole request. */
@@ -195,7 +195,7 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   if (OVERLOADED.test(text) && (status === null || status < 400 || status === 429)) {
     return status === 429 ? { kind: 'rate-limited', retryAfterMs: rest } : { kind: 'overloaded' };
   }
-  return OVERLOADED_FOR_SURE.test(text) ? { kind: 'overloaded' } : null;
+  return OVERLOADED_WITH_ANY_STATUS.test(text) ? { kind: 'overloaded' } : null;
 }
 
 /** Statuses by which a page says that something in between refused; 5xx pages are gateways of a server that is down. */

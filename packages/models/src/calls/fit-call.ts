@@ -7,7 +7,7 @@ import { resolveToolName } from './tool-name.ts';
 export type FittedCall =
   | { readonly kind: 'fits'; readonly call: ModelToolCall }
   | { readonly kind: 'no-tool'; readonly problem: string }
-  /** The tool is known, its arguments are no good; `problem` is for the model. */
+  /** The tool is known, but its arguments do not fit; `problem` tells the model why. */
   | { readonly kind: 'misfit'; readonly call: ModelToolCall; readonly problem: string };
 
 /**
@@ -104,17 +104,15 @@ function isStrictJson(text: string): boolean {
 
 /** Names under which some models put all arguments once more. */
 const WRAPPERS: ReadonlySet<string> = new Set([
-  ...[
-    'arguments',
-    'parameters',
-    'params',
-    'args',
-    'kwargs',
-    'input',
-    'inputs',
-    'tool_input',
-    'properties',
-  ],
+  'arguments',
+  'parameters',
+  'params',
+  'args',
+  'kwargs',
+  'input',
+  'inputs',
+  'tool_input',
+  'properties',
 ]);
 /** What stands beside them there. */
 const LABELS: ReadonlySet<string> = new Set([

@@ -22,7 +22,7 @@ export type Oddity =
 
 /** What the reader of an answer knows about its call. */
 export interface AnswerContext {
-  /** Of the answer, in lower case. */
+  /** Headers of the answer; names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Names of the tools that were offered. */
   readonly offered: ReadonlySet<string>;
@@ -106,7 +106,7 @@ export class AnswerReader {
     else this.#context.note('unknown-event');
   }
 
-  /** Behind its end, a stream has nothing to say but how many tokens it was. */
+  /** After the end of a stream only token counts still matter. */
   #takeLateCounts(event: WireEvent): void {
     if (event.type === 'json' && isObject(event.value)) {
       this.#usage = addUsage(this.#usage, event.value);
@@ -260,7 +260,8 @@ function choiceOf(chunk: JsonObject): JsonObject | null {
 function reasonOf(choice: JsonObject): string | null {
   const { finish_reason: reason, done_reason: ownReason, done, delta } = choice;
   const passedOn = isObject(delta) ? textOf(delta.stop_reason) : null;
-  const written = textOf(reason) ?? passedOn ?? (done === true ? (textOf(ownReason) ?? 'stop') : null);
+  const written =
+    textOf(reason) ?? passedOn ?? (done === true ? (textOf(ownReason) ?? 'stop') : null);
   return written === null || /^(null|none)$/i.test(written) ? null : written;
 }
 
@@ -282,7 +283,10 @@ function reasoningOf(said: JsonObject): string {
   if (text !== undefined) return text;
   const { reasoning, reasoning_details: details, thinking_blocks: blocks } = said;
   const lists: readonly unknown[] = [details, blocks];
-  const parts = [reasoning, ...lists.flatMap((list): unknown[] => (Array.isArray(list) ? list : []))];
+  const parts = [
+    reasoning,
+    ...lists.flatMap((list): unknown[] => (Array.isArray(list) ? list : [])),
+  ];
   return parts
     .filter((part) => isObject(part))
     .map(

@@ -6,7 +6,7 @@ const MAX_BODY = 20_000;
 /** What a server said instead of an answer, in the fields that `failureFacts` reads. */
 export class WireError extends Error {
   override readonly name = 'WireError';
-  /** Of HTTP, or the number that an error inside an answer carries; null where it carries none. */
+  /** The HTTP status, or the status inside an error that came with 200; null when there is neither. */
   readonly statusCode: number | null;
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** JSON, as the server wrote it. */

@@ -23,47 +23,42 @@ export interface Marker {
 
 /** Tags of XML, which people also write about: they count at the beginning of a line alone. */
 const THOUGHT_TAGS = [
-  ...[
-    'think',
-    'thinking',
-    'thought',
-    'thoughts',
-    'reasoning',
-    'reason',
-    'scratchpad',
-    'reflection',
-  ],
-  ...['seed:think', 'antml:thinking', 'antthinking', 'internal_monologue'],
+  'think',
+  'thinking',
+  'thought',
+  'thoughts',
+  'reasoning',
+  'reason',
+  'scratchpad',
+  'reflection',
+  'seed:think',
+  'antml:thinking',
+  'antthinking',
+  'internal_monologue',
 ];
 
 /** Ends of a turn that a server has not removed. */
 export const END_TOKENS = [
-  ...[
-    '<|im_end|>',
-    '<|eot_id|>',
-    '<|eom_id|>',
-    '<|end_of_text|>',
-    '<|endoftext|>',
-    '<|end|>',
-    '<|return|>',
-  ],
-  ...[
-    '<|call|>',
-    '</s>',
-    '<end_of_turn>',
-    '<turn|>',
-    '<｜end▁of▁sentence｜>',
-    '<|end_of_turn_token|>',
-    '<|user|>',
-  ],
-  ...[
-    '<|observation|>',
-    '<|end_response|>',
-    '<|end_of_solution|>',
-    '[e~[',
-    '<seed:eos>',
-    '<|end_of_role|>',
-  ],
+  '<|im_end|>',
+  '<|eot_id|>',
+  '<|eom_id|>',
+  '<|end_of_text|>',
+  '<|endoftext|>',
+  '<|end|>',
+  '<|return|>',
+  '<|call|>',
+  '</s>',
+  '<end_of_turn>',
+  '<turn|>',
+  '<｜end▁of▁sentence｜>',
+  '<|end_of_turn_token|>',
+  '<|user|>',
+  '<|observation|>',
+  '<|end_response|>',
+  '<|end_of_solution|>',
+  '[e~[',
+  '<seed:eos>',
+  '<|end_of_role|>',
 ];
 
 const HARMONY_ENDS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|channel|>'];
@@ -96,18 +91,21 @@ function reasoning(
 }
 
 const CALL_TAGS = [
-  ...[
-    'tool_call',
-    'tool_calls',
-    'toolcall',
-    'function_call',
-    'function_calls',
-    'functioncall',
-    'tools',
-    'tool_use',
-  ],
-  ...['minimax:tool_call', 'seed:tool_call', 'antml:function_calls', 'steptml:toolcall'],
-  ...['｜dsml｜function_calls', '｜dsml｜tool_calls', '|dsml|function_calls'],
+  'tool_call',
+  'tool_calls',
+  'toolcall',
+  'function_call',
+  'function_calls',
+  'functioncall',
+  'tools',
+  'tool_use',
+  'minimax:tool_call',
+  'seed:tool_call',
+  'antml:function_calls',
+  'steptml:toolcall',
+  '｜dsml｜function_calls',
+  '｜dsml｜tool_calls',
+  '|dsml|function_calls',
 ];
 
 const CALLS: readonly Marker[] = [
@@ -165,8 +163,17 @@ export const MARKERS: readonly Marker[] = [
 /** Ends of reasoning whose beginning the server has written into the prompt. */
 export const BARE_CLOSES: readonly string[] = [
   ...THOUGHT_TAGS.map((tag) => `</${tag}>`),
-  ...['[/think]', '◁/think▷', '<|end_thinking|>', '<|end_of_thought|>', '<channel|>', '<unused95>'],
+  '[/think]',
+  '◁/think▷',
+  '<|end_thinking|>',
+  '<|end_of_thought|>',
+  '<channel|>',
+  '<unused95>',
 ];
 
 /** Signs with which something begins that is not text; all others need no look. */
 export const SIGNS = /[<[◁`\n]|functools/i;
+
+/** Lines on which calls begin. */
+export const CALL_LINE =
+  /^[ \t]*(?:<(?:tool_calls?>|function=|invoke |function_calls?>|\|tool_call)|\[TOOL_CALLS\])/im;

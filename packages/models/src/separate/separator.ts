@@ -1,11 +1,11 @@
 import { type AnswerPiece, joined, type SeparatorOptions } from './answer-piece.ts';
 import { bareCallState } from './bare-call.ts';
 import { dropped, fitBlock } from './call-block.ts';
-import { closeIn, firstOf } from './find-close.ts';
+import { closeIn, firstOf, openingsIn } from './find-close.ts';
 import { type FoundMarker, findMarker } from './find-marker.ts';
 import { MAX_HEADER, readHeader } from './harmony-header.ts';
-import { BARE_CLOSES, type Marker, SIGNS } from './markers.ts';
-import type { Mode } from './mode.ts';
+import { BARE_CLOSES, CALL_LINE, type Marker, SIGNS } from './markers.ts';
+import { type Mode, reasoningMode } from './mode.ts';
 import { soundsLikeReasoning } from './reasoning-habit.ts';
 import { ShownText } from './shown-text.ts';
 import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
@@ -14,7 +14,7 @@ export type { AnswerPiece, SeparatorOptions };
 
 /** Longest text that may still turn out to be reasoning; no answer is that long. In characters. */
 const MAX_HELD = 60_000;
-/** Of a line of reasoning that is looked at, in characters. */
+/** How much of a line of reasoning is examined, in characters. */
 const MAX_LINE = 500;
 /** Longest mark, in characters. */
 const MAX_MARK = 40;
@@ -135,14 +135,7 @@ export class AnswerSeparator {
       this.release();
     if (this.held === null || this.held.length <= MAX_HELD) return;
     this.closeBare(false);
-    this.mode = {
-      kind: 'reasoning',
-      marker: { ...NO_MARKER, close: BARE_CLOSES },
-      raw: '',
-      content: '',
-      line: '',
-      isFirst: true,
-    };
+    this.mode = reasoningMode({ ...NO_MARKER, close: BARE_CLOSES }, '', true);
   }
 
   /**
@@ -222,8 +215,7 @@ export class AnswerSeparator {
 
   private beginReasoning(marker: Marker, raw: string): void {
     this.release();
-    const isFirst = this.shown.isEmpty;
-    this.mode = { kind: 'reasoning', marker, raw, content: '', line: '', isFirst };
+    this.mode = reasoningMode(marker, raw, this.shown.isEmpty);
   }
 
   // ---- reasoning
@@ -274,14 +266,7 @@ export class AnswerSeparator {
     this.buffer = '';
     if (mode.raw.length > this.options.maxCall) {
       this.calls.push(dropped('too-long', mode.raw, 'it is too long'));
-      this.mode = {
-        kind: 'reasoning',
-        marker: mode.marker,
-        raw: '',
-        content: '',
-        line: '',
-        isFirst: false,
-      };
+      this.mode = reasoningMode(mode.marker, '', false);
       return true;
     }
     for (;;) {
@@ -398,13 +383,4 @@ export class AnswerSeparator {
   }
 }
 
-/** How many lines of reasoning open it once more. */
-function openingsIn(content: string, open: string): number {
-  const lines = content.toLowerCase().split('\n');
-  return open === '' ? 0 : lines.filter((line) => line.trimStart().startsWith(open)).length;
-}
-
 const NO_MARKER: Marker = { kind: 'reasoning', open: '', close: [], where: 'anywhere' };
-/** Lines on which calls begin. */
-const CALL_LINE =
-  /^[ \t]*(?:<(?:tool_calls?>|function=|invoke |function_calls?>|\|tool_call)|\[TOOL_CALLS\])/im;
