@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { silentLogger, systemTime } from '@parley/core';
 import { createChatModel, ModelSettings, windowOf } from '@parley/models';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { z } from 'zod';
 import { countingTool } from '../../packages/agent/src/testing/tool-scene.ts';
 import { openTurnScene } from '../../packages/agent/src/testing/turn-scene.ts';
@@ -63,20 +63,21 @@ describe('the corpus of conversations with a server', () => {
     expect(files.toSorted()).toEqual([...inputs, ...expected].toSorted());
   });
 
-  it.each(inputs)('[G21] ends as it must: %s', async (file) => {
+  it.concurrent.for(inputs)('[G21] ends as it must: %s', async (file, context) => {
     const path = join(FOLDER, file.replace(/\.http$/, '.expected.json'));
     const expected = Expected.parse(JSON.parse(readFileSync(path, 'utf8')));
-    const server = await serve(repliesIn(file));
+    const server = await serve(repliesIn(file), context);
     const { tool, calls } = countingTool('look');
     const { model } = createChatModel(settingsFor(server.baseUrl), {
       settingsFile: 'parley.yaml',
       ...systemTime,
       random: () => 0,
+      sleep: async () => undefined,
       logger: silentLogger,
     });
     const contextTokens = () => windowOf(model, WINDOW);
     const scene = await openTurnScene({}, { model, contextTokens, tools: [tool] });
-    onTestFinished(() => scene.close());
+    context.onTestFinished(() => scene.close());
     await scene.write('words '.repeat(expected.question.words));
     await scene.answerNext();
     const owed = await scene.owed();
@@ -92,7 +93,7 @@ function settingsFor(baseUrl: string): ModelSettings {
   return ModelSettings.parse({ provider: 'openai-compatible', baseUrl, model: 'm' });
 }
 
-async function serve(replies: readonly Reply[]) {
+async function serve(replies: readonly Reply[], { onTestFinished }: TestContext) {
   let asked = 0;
   const inOrder = replies.filter(({ longerThan }) => longerThan === null);
   const answer = (length: number): Reply | undefined => {

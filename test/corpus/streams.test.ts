@@ -12,12 +12,14 @@ import {
   type ModelRequest,
   ModelSettings,
 } from '@parley/models';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { z } from 'zod';
 
 /** A case is the bytes that a server sends, and beside them `NAME.expected.json`. */
 const FOLDER = join(import.meta.dirname, 'streams');
 const EXPECTED = '.expected.json';
+/** How long counts may follow a complete answer here: the servers of this test send all they have at once. */
+const GRACE_MS = 1_000;
 
 const Expected = z.strictObject({
   /** Which server writes like that, and what is odd about it. */
@@ -37,6 +39,8 @@ const Expected = z.strictObject({
   /** What a person is shown, also before an error. */
   text: z.string(),
   calls: z.array(z.strictObject({ name: z.string(), arguments: z.string() })).default([]),
+  /** What was kept for the inspector; not checked when absent. */
+  reasoning: z.string().optional(),
   finishReason: z.string().optional(),
   rawFinishReason: z.string().optional(),
   servedModel: z.string().optional(),
@@ -61,19 +65,27 @@ describe('the corpus of answers', () => {
     expect(expectations.toSorted()).toEqual(inputs.map(nameOf).toSorted());
   });
 
-  it.each(inputs)('[G20] is read as it was meant: %s', async (file) => {
+  it.concurrent.for(inputs)('[G20] is read as it was meant: %s', async (file, context) => {
     const bytes = readFileSync(join(FOLDER, file));
     const path = join(FOLDER, `${nameOf(basename(file))}${EXPECTED}`);
     const expected = Expected.parse(JSON.parse(readFileSync(path, 'utf8')));
     // At once, and in pieces that cut characters and fields in two.
-    for (const size of [bytes.length, 40]) await check(bytes, size, expected);
+    const sizes = [bytes.length, 40];
+    await Promise.all(sizes.map((size) => check(bytes, size, expected, context)));
   });
 });
 
-async function check(bytes: Buffer, size: number, expected: Expected): Promise<void> {
-  const server = await serve((_request, response) => void send(response, bytes, size, expected));
+async function check(
+  bytes: Buffer,
+  size: number,
+  expected: Expected,
+  context: TestContext,
+): Promise<void> {
+  const listener: RequestListener = (_request, response) =>
+    void send(response, bytes, size, expected);
+  const server = await serve(listener, context);
   const answer = await ask(server.baseUrl, expected.tools ?? []);
-  const { about: _about, sent: _sent, tools: _tools, usage, ...wanted } = expected;
+  const { about: _about, sent: _sent, tools: _tools, usage, reasoning, ...wanted } = expected;
   expect({
     text: answer.text,
     calls: answer.calls,
@@ -92,6 +104,7 @@ async function check(bytes: Buffer, size: number, expected: Expected): Promise<v
   });
   if (answer.finish === undefined) return;
   expect(answer.finish.text).toBe(expected.text);
+  if (reasoning !== undefined) expect(answer.finish.aside?.reasoning).toBe(reasoning);
   const {
     inputTokens: input,
     outputTokens: output,
@@ -100,7 +113,7 @@ async function check(bytes: Buffer, size: number, expected: Expected): Promise<v
   expect(answer.finish.usage.estimated ? undefined : { input, output, cached }).toEqual(usage);
 }
 
-async function serve(listener: RequestListener) {
+async function serve(listener: RequestListener, { onTestFinished }: TestContext) {
   let asked = 0;
   const server = createServer((request, response) => {
     asked += 1;
@@ -153,6 +166,8 @@ async function ask(baseUrl: string, tools: readonly string[]) {
   const { model } = createChatModel(ModelSettings.parse(settings), {
     settingsFile: 'parley.yaml',
     ...systemTime,
+    sleep: async () => undefined,
+    graceMs: GRACE_MS,
     logger: recordingLogger().log,
     meter: {
       count: (_name, labels, by = 1) => {

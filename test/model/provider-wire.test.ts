@@ -24,8 +24,11 @@ describe('an OpenAI-compatible server', () => {
       type: 'finish',
       text: 'one two three four five',
       usage: {
-        ...{ inputTokens: 40, outputTokens: 5, estimated: false },
-        ...{ cachedInputTokens: 30, cachedShare: 0.5 },
+        inputTokens: 40,
+        outputTokens: 5,
+        cachedInputTokens: 30,
+        cachedShare: 0.5,
+        estimated: false,
       },
       finishReason: 'stop',
       model: 'openai-compatible/double',

@@ -183,7 +183,12 @@ export type ModelFailure =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number | null }
   /** `mayBeTooLong`: the server gave no reason, and some refuse too long requests that way. */
-  | { readonly kind: 'overloaded'; readonly mayBeTooLong?: true }
+  /** `retryAfterMs`: the rest that the server wants; absent where it does not say. */
+  | {
+      readonly kind: 'overloaded';
+      readonly mayBeTooLong?: true;
+      readonly retryAfterMs?: number;
+    }
   | TooLong
   /** The room that was asked for the answer is larger than the model allows; null: it did not say how much it does. */
   | {

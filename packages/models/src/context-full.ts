@@ -20,24 +20,26 @@ const PER_TIME =
 
 /** "The length of one field", such as a description or a name, is another limit than that of the model. */
 const FIELD_LENGTH =
-  /string too long|expected a string with maximum length|(?:name|description|field|value|title|user|metadata|label|identifier|id)['"`\]]* (?:is |are )?(?:too long|exceeds)|longest? (?:message|line) (?:is|of)|at most \d+ characters|maximum (?:message |text )?length (?:is|of) \d+ characters/i;
+  /string too long|expected a string with maximum length|(?:name|description|field|value|title|user|metadata|label|identifier|id|headers?)['"`\]]* (?:is |are )?(?:too (?:long|large)|exceeds)|longest? (?:message|line) (?:is|of)|at most \d+ characters|maximum (?:message |text )?length (?:is|of) \d+ characters/i;
 
 const WINDOW_WORDS = String.raw`context(?:[ _-]?(?:length|window|size|limit|budget|capacity|overflow))?`;
-const LIMIT_WORDS = String.raw`(?:max\w*|model(?:'s)?|allowed|configured|supported|permitted|input|prompt|sequence|token|total|number of|of|the|\s)*(?:length|tokens?|limit|size|max_\w+)`;
-const TEXT_WORDS = String.raw`(?:prompt|input|inputs|request|conversation|history|chat|messages|context|content length|tokens?|instructions)`;
+const LIMIT_WORDS = String.raw`(?:max\w*|model(?:'s)?|allowed|configured|supported|permitted|truncation|bot(?:'s)?|input|prompt|sequence|token|total|number of|of|the|\d[\d,_]*k?\b|\s)*(?:length|tokens?|limit|size|max_\w+|model(?:'s)? maximum)`;
+const TEXT_WORDS = String.raw`(?:prompt|input|inputs|request|conversation|history|chat|messages|context|content length|sequence length|tokens?|instructions)`;
 
 const CONTEXT_FULL: readonly RegExp[] = [
   new RegExp(
     String.raw`${WINDOW_WORDS}[^.\n]{0,60}?(?:exceed|overflow|too (?:small|short|long|large|big)|is full|reached|not enough|insufficient|larger|longer|overrun|over the)`,
     'i',
   ),
-  /(?:exceed\w*|overflow\w*|(?:larger|longer|greater|bigger|more) than|beyond|above|too (?:long|large|big) for|(?:not|n't) fit|out ?side|surpass\w*|run out of|ran out of|out of)[^\n]{0,80}?\b(?:context|max_(?:model|seq|position|input)\w*)/i,
+  /(?:exceed\w*|overflow\w*|(?:larger|longer|greater|bigger|more) than|beyond|above|too (?:long|large|big) for|(?:not|n't) (?:fit|enough)|out ?side|surpass\w*|run out of|ran out of|out of)[^\n]{0,80}?\b(?:context|n(?:um)?_ctx|max_(?:model|seq|position|input)\w*)/i,
   new RegExp(
     String.raw`\b${TEXT_WORDS}\b[^.\n]{0,60}?(?:exceed\w*|(?:larger|longer|greater|bigger|more) than|over|above|surpass\w*)\s+${LIMIT_WORDS}`,
     'i',
   ),
   /context_?(?:length|window|size)?_?exceed|contextwindowexceed|exceed_?context|context_?overflow|max_prompt_tokens_exceeded|(?:input|prompt)_?tokens?_?(?:limit)?_?exceed|prompt_too_long|input_too_long|string_above_max_length_context/i,
   /max(?:imum)? (?:model )?context (?:length|size|window|limit)/i,
+  /more (?:input |prompt )?tokens than (?:(?:is|are) )?(?:allowed|permitted|supported)|too (?:long|large) (?:a )?(?:context|prompt|input)\b|\d tokens[^.\n]{0,40}(?:supports|takes|allows|accepts)[^.\n]{0,30}\d/i,
+  /\bmessages? (?:is|was|are|were) too long[^\n]{0,40}\d ?> ?\d|sequence length exceeds (?:the )?cache size/i,
   new RegExp(
     String.raw`\b${TEXT_WORDS}\b[^.\n]{0,40}?\b(?:is|are|was|were|has become|have become|got)?\s*(?:far |much |way )?too (?:long|large|big)(?! (?:a )?(?:wait|delay))`,
     'i',
@@ -48,13 +50,15 @@ const CONTEXT_FULL: readonly RegExp[] = [
   /range of input length should be/i,
   /maximum (?:allowed )?(?:prompt|input|model|sequence|supported sequence|token|number of (?:input )?tokens)[ _-]?(?:length|tokens|size|limit|count|allowed)?\b[^.\n]{0,40}?(?:is|of|exceed|:|allowed)/i,
   /maximum supported sequence length|max(?:imum)? input (?:characters|tokens|length)|max message tokens|max_input_tokens/i,
-  /(?:model )?token limit:? ?\d|token limit (?:was |is |has been )?(?:exceeded|reached)|exceed\w* (?:the |model |model's )*(?:max\w* )?token limit|over the token limit/i,
+  /(?:model )?token limit:? ?\d|tokens? limit (?:in (?:the )?request )?(?:was |is |has been )?(?:exceeded|reached)|exceed\w* (?:the |model |model's )*(?:max\w* )?token limit|over the token limit/i,
   /`inputs` (?:must have less than|tokens \+ `max_new_tokens` must be)/i,
   /tokens to keep from the initial prompt|trying to keep the first \d+ tokens|\bn_ctx\b|max_(?:model|seq)_len\b|free space in the kv cache|kv cache is full|context shift/i,
   /number of (?:input |prompt )?tokens? (?:\(\d+\) )?exceed|tokens? (?:count|number)[^.\n]{0,30}exceed|(?:prompt|input) (?:length|tokens?)[^.\n]{0,30}(?:exceed|greater|longer|larger|over|must)/i,
   /上下文[^。\n]{0,16}(?:过长|過長|超出|超过|超過|超长|超限|溢出|太长|已满|不足|上限)/,
   /(?:超出|超过|超過|大于|大於)[^。\n]{0,16}(?:上下文|最大(?:输入)?长度|最大長度|(?:token|tokens)\s*(?:数|數|上限|限制|长度)|模型[^。\n]{0,8}(?:限制|上限|长度))/i,
-  /(?:输入|輸入|提示词?|请求|請求|对话|對話|会话|历史|消息列表|文本|prompt|tokens?)\s*(?:内容|長度|长度|总长度|数量|数)?\s*(?:过长|過長|超长|太长|太長|超限|超出|超过)/i,
+  /(?:输入|輸入|提示词?|请求|請求|对话|對話|会话|历史|消息列表|文本|prompt|tokens?)\s*(?:内容|長度|长度|总长度|总数|总量|数量|数)?\s*(?:过长|過長|超长|太长|太長|超限|超出|超过)/i,
+  /(?:longueur|taille|fenêtre) d[ue] contexte|kontext(?:länge|fenster|größe)|contexto[^.\n]{0,30}(?:supera|excede|longitud)|(?:longitud|ventana|tamaño)[^.\n]{0,20} contexto/i,
+  /(?:длин|окн|размер)[а-я]* контекст|контекст[а-я]*[^.\n]{0,30}(?:превыш|слишком)|(?:컨텍스트|입력|프롬프트)[^.\n]{0,24}(?:초과|너무 (?:깁|길|긴))/i,
   /压缩上下文|(?:コンテキスト|入力)[^。\n]{0,16}(?:超え|長すぎ|オーバー)/,
 ];
 
@@ -85,6 +89,8 @@ const WINDOWS: readonly RegExp[] = [
   ),
   pattern(String.raw`${N} (?:tokens? )?maximum context`),
   pattern(String.raw`> ?${N}(?: tokens?)?(?:,| maximum|\)|$)`),
+  pattern(String.raw`exceeds? (?:the |our |your )?${N}[ -]tokens?\b`),
+  pattern(String.raw`context of ${N}`),
   pattern(String.raw`context (?:length|window|size|limit)(?! by| exceeds limit)[^\d\n]{0,45}?${N}`),
   pattern(
     String.raw`maximum (?:allowed |supported )?(?:model |sequence |prompt |input )?(?:length|tokens|size)[^\d\n]{0,30}?${N}`,
@@ -93,7 +99,7 @@ const WINDOWS: readonly RegExp[] = [
   pattern(String.raw`token limit[^\d\n]{0,5}${N}`),
   pattern(String.raw`input length should be \[ ?\d+ ?, ?${N}`),
   pattern(
-    String.raw`(?:must have less than|must be (?:<=|≤|less than|at most)|cannot exceed|at most|supports up to|limit (?:is|of|was)|max(?:imum)? of|max input limit|max (?:input|message) (?:tokens|characters) is) ?${N}`,
+    String.raw`(?:must have less than|must be (?:<=|≤|less than|at most)|cannot exceed|at most|supports up to|limit (?:is|of|was)|max(?:imum)? (?:of|is|size)|max input limit|max (?:input|message) (?:tokens|characters) is):? ?${N}`,
   ),
   pattern(String.raw`(?:n_ctx|max_(?:model|seq|input)_?\w*|num_ctx)["']?[^\d\n]{0,5}${N}`),
 ];
@@ -114,7 +120,7 @@ const PROMPTS: readonly RegExp[] = [
   pattern(
     String.raw`(?:token count|input tokens|input length|prompt length|prompt \(length)(?: of| is| \()? ?\(?${N}`,
   ),
-  pattern(String.raw`(?:prompt is|first) ${N} tokens`),
+  pattern(String.raw`(?:prompt is|first) ${N} tokens(?! (?:longer|more|over|above))`),
   pattern(String.raw`n_prompt_tokens["']?[^\d\n]{0,3}${N}`),
   pattern(String.raw`context limit: ${N} \+`),
   pattern(
@@ -128,10 +134,20 @@ const MAX_WINDOW = 50_000_000;
 /** Free share of a window from which a smaller answer is the cure, and not a shorter request. */
 const FREE_SHARE = 1 / 4;
 
-/** What a refusal says about length; null where it is about something else. `text` holds all that the server said. */
-export function readLengthRefusal(text: string, status: number | null): LengthRefusal | null {
+/** Statuses for a key, an account, an address, headers and time, which have limits and lengths of their own. */
+const OTHER_LIMITS: ReadonlySet<number> = new Set([401, 402, 403, 408, 414, 431, 504]);
+
+/** Other contexts and times that are too long, such as Go's "context deadline exceeded" and a "TLS context". */
+const OTHER_SENSES =
+  /context (?:deadline|timeout|manager|cancel\w*)(?: exceeded)?|(?:ssl|tls|cuda|vulkan|device|execution|security|browser|rendering) context|out of (?:\w+ )?memory|(?:took|tak(?:es|ing)|wait(?:ed|ing)|ran|running|queued?(?: is)?) (?:far |much |way )?too long|time-?out exceeded/gi;
+
+/** What a refusal says about length; null where it is about something else. `said` is all that the server said. */
+export function readLengthRefusal(said: string, status: number | null): LengthRefusal | null {
+  if (status !== null && OTHER_LIMITS.has(status)) return null;
+  const text = said.replace(OTHER_SENSES, '');
   if (PER_TIME.test(text)) return overTimeLimit(text);
-  if (FIELD_LENGTH.test(text)) return null;
+  if (FIELD_LENGTH.test(text) && !/context[_ -]?(?:length|window|size)/i.test(text)) return null;
+  if (/thinking[._]budget|budget_tokens/i.test(text)) return null;
   const isOutput = OUTPUT_TOO_LARGE.some((one) => one.test(text));
   const isContext = CONTEXT_FULL.some((one) => one.test(text));
   if (!isOutput && !isContext) return null;

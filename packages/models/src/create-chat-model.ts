@@ -33,6 +33,10 @@ export interface ChatModelDeps {
   readonly logger: Logger;
   /** Spreads the pauses between tries; that of the machine when absent. */
   readonly random?: () => number;
+  /** Waits between two tries, for so many ms or until `signal` is aborted; a timer when absent. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** How long token counts may follow a complete answer, in ms; five seconds when absent. */
+  readonly graceMs?: number;
   /** Nothing is counted when absent. */
   readonly meter?: Meter;
   /** IANA name for the offline model's clock; UTC when absent. */
@@ -151,13 +155,23 @@ function build(
   patience: Patience,
 ): ChatModel {
   const { timeouts } = settings;
-  const { clock, logger, fetch, bounds = DEFAULT_ANSWER_BOUNDS, random = systemTime.random } = deps;
-  const init = { id, server: serverOf(choice), choice, timeouts, bounds, clock };
+  const { clock, logger, fetch, graceMs, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
+  const { random = systemTime.random, sleep = sleepFor } = deps;
+  const init = {
+    id,
+    server: serverOf(choice),
+    choice,
+    timeouts,
+    bounds,
+    clock,
+    ...(fetch !== undefined && { fetch }),
+    ...(graceMs !== undefined && { graceMs }),
+  };
   const report = reportOddities(id, deps);
   // Without its text, which may be private; the inspector has it.
   const onDropped = (why: string) =>
     logger.warn({ model: id, why }, 'A call that the model wrote into its text was not run.');
-  const made = providerModel({ ...init, report, onDropped, ...(fetch !== undefined && { fetch }) });
+  const made = providerModel({ ...init, report, onDropped });
   const asked = retryingModel(learningModel(made), { sleep, random, patience, logger });
   const model = bridgingModel(smallerOutputModel(asked));
   const seeing = seeingModel(toolLessModel(model), choice.vision);
@@ -180,7 +194,7 @@ function serverOf(choice: ProviderChoice): string {
 }
 
 /** An aborted wait simply ends; the call that follows sees the same signal and says so. */
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
 

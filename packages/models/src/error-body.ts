@@ -24,7 +24,7 @@ const MESSAGE_KEY =
 const WORD_KEY =
   /^(code|type|status|__type|error_?type|error_?code|status_?code|http_?status(_?code)?|reason|exception)$/i;
 const FIELD_KEY =
-  /^(retry_?(after|delay|in)(_?(ms|seconds))?|x-ratelimit-reset.*|n_ctx|n_prompt_tokens)$/i;
+  /^(retry_?(after|delay|in)(_?(ms|seconds))?|resets?_(in|at|after)(_?(ms|seconds))?|x-ratelimit-reset.*|n_ctx|n_prompt_tokens)$/i;
 /** Codes that say nothing but that it failed. */
 const EMPTY_WORD = /^(error|none|null|undefined|0|fail(ed)?|exception|invalid_request_error)$/i;
 
@@ -48,7 +48,7 @@ export function readErrorBody(body: string): ErrorBody {
   return ended(walk, value === undefined && isWebPage(text));
 }
 
-/** The same of an error that arrived as a value: an event inside of a stream that had begun with status 200. */
+/** Reads an error that arrived as a value: an event inside a stream that had begun with status 200. */
 export function readErrorValue(value: unknown): ErrorBody {
   const walk = newWalk();
   visit(walk, value, 'error', 0);
@@ -92,8 +92,18 @@ function visit(walk: Walk, value: unknown, key: string, depth: number): void {
   else if (typeof value === 'number') visitNumber(walk, value, key);
   else if (Array.isArray(value)) for (const one of value) visit(walk, one, key, depth + 1);
   else if (typeof value === 'object' && value !== null) {
+    const place = faultPlace(value);
+    if (place !== null) addMessage(walk, place);
     for (const [name, inner] of Object.entries(value)) visit(walk, inner, name, depth + 1);
   }
+}
+
+/** FastAPI names the faulty field beside its sentence: `{"loc": ["body", "tools"], "msg": "…"}`. */
+function faultPlace(value: object): string | null {
+  const { loc, msg } = value as { readonly loc?: unknown; readonly msg?: unknown };
+  if (!Array.isArray(loc) || typeof msg !== 'string') return null;
+  const steps = loc.filter((step) => step !== 'body' && ['string', 'number'].includes(typeof step));
+  return steps.length === 0 ? null : `${steps.join('.')}: ${msg}`;
 }
 
 function visitText(walk: Walk, text: string, key: string, depth: number): void {

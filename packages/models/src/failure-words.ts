@@ -16,6 +16,8 @@ export const NO_CREDIT = anyOf([
   'arrearage',
   'exceeded_current_quota',
   'balance (?:is )?(?:too low|insufficient|not enough)',
+  'budget[ _](?:has been |is |was )?exceeded',
+  'key limit exceeded',
   '余额不足',
   '欠费',
   '账户.{0,6}余额',
@@ -41,7 +43,9 @@ export const RATE_LIMITED = anyOf([
 export const NO_TOOLS = anyOf([
   "(?:does not|doesn't|do not|not|without) support(?:ed)? (?:the use of |for )?(?:tool|function)",
   'support tool use',
-  '(?:tools?|functions?|tool[_ ]choice|function calling) (?:is |are |use is |calling is |calls? (?:is|are) )?(?:not|un)[- ]?(?:supported|available|allowed|enabled)',
+  String.raw`(?:no|not have|lacks?|without) (?:\w+ )?tools?(?: use| calling)? (?:capabilit|support)`,
+  String.raw`\btools: extra (?:inputs|fields)(?: are)? not permitted`,
+  '(?:tools?|functions?|tool[_ ]choice|(?:tool|function) calling)[`\'"]? (?:is |are |use is |calling is |calls? (?:is|are) )?(?:not|un)[- ]?(?:supported|available|allowed|enabled)',
   'enable-auto-tool-choice',
   'tool-call-parser',
   'tools param requires',
@@ -68,6 +72,9 @@ export const UNAUTHORISED = anyOf([
   'incorrect api key',
   'api[_ ]?key[_ ](?:not valid|invalid|expired|missing)',
   'unauthenticated',
+  "(?:not|n't) provide (?:an |the |your )?api[_ ]?key",
+  'no (?:auth(?:entication)? credentials|api[_ ]?key)',
+  'login fail',
   'accessdenied',
   '无效的?(?:令牌|密钥|api)',
 ]);
@@ -77,6 +84,8 @@ export const NOT_FOUND = anyOf([
   'unknown model',
   'no such model',
   'invalid model',
+  'not a valid model',
+  String.raw`(?:could not|cannot|can't|unable to) (?:find|access|locate) [^.\n]{0,20}model`,
   String.raw`model[^.\n]{0,80}?(?:not found|does(?: not|n't) exist|not exist|is not available|no longer available|decommissioned|has been (?:deprecated|shut down|removed))`,
   '模型不存在',
 ]);

@@ -25,7 +25,7 @@ export interface FailureFacts {
   readonly status: number | null;
   /** The provider's own error code, such as `context_length_exceeded`. */
   readonly type: string | null;
-  /** Of the socket or of `fetch`, such as `ECONNREFUSED`. */
+  /** The code of a socket or of `fetch`, such as `ECONNREFUSED`. */
   readonly networkCode: string | null;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -126,7 +126,7 @@ const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_|SELF_|UNABLE_)/;
 const UNREACHABLE =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|EADDR|ETIMEDOUT|UND_ERR_CONNECT|ERR_TLS)/;
 const SILENT = /^UND_ERR_(HEADERS|BODY)_TIMEOUT/;
-/** Of `httpFetch`, and of the AI SDK where it was reading the first event then. */
+/** The messages of `httpFetch` and, when it fails on the first event, of the AI SDK. */
 const OVERSIZED = /it sent more than \d+ bytes at once|failed to process successful response/i;
 
 /**
@@ -134,6 +134,17 @@ const OVERSIZED = /it sent more than \d+ bytes at once|failed to process success
  * send one status for everything; then the status, then the network. `now` is ms since 1970, for dates in `Retry-After`.
  */
 export function classifyFailure(facts: FailureFacts, now: number): ModelFailure {
+  const failure = kindOfFailure(facts, now);
+  if (failure.kind !== 'overloaded') return failure;
+  const { headers, body, message } = facts;
+  // Such answers carry the state of limits as well, which are not the reason.
+  const asked = Object.entries(headers).filter(([header]) => header.startsWith('retry-after'));
+  const sources = { headers: Object.fromEntries(asked), fields: body.fields, text: message };
+  const rest = retryAfterMs(sources, now);
+  return rest === null ? failure : { ...failure, retryAfterMs: rest };
+}
+
+function kindOfFailure(facts: FailureFacts, now: number): ModelFailure {
   const { status, name, networkCode } = facts;
   const failed = status !== null && status >= 400;
   if (failed || networkCode === null) {
@@ -154,6 +165,10 @@ function saidIn({ type, message, body }: FailureFacts): string {
   const said = [type ?? '', ...body.words, message, ...body.messages, ...numbers].join('\n');
   return said.slice(0, MAX_SAID);
 }
+
+/** These words count with any status: LM Studio sends 400 for a model that it has just unloaded. */
+const OVERLOADED_WITH_ANY_STATUS =
+  /overloaded|model (?:is |was |has |has been )?(?:unloaded|crashed)|context deadline exceeded/i;
 
 /** What is searched of what a server said, in characters: a body may echo the whole request. */
 const MAX_SAID = 8_000;
@@ -180,7 +195,7 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   if (OVERLOADED.test(text) && (status === null || status < 400 || status === 429)) {
     return status === 429 ? { kind: 'rate-limited', retryAfterMs: rest } : { kind: 'overloaded' };
   }
-  return /overloaded/i.test(text) ? { kind: 'overloaded' } : null;
+  return OVERLOADED_WITH_ANY_STATUS.test(text) ? { kind: 'overloaded' } : null;
 }
 
 /** Statuses by which a page says that something in between refused; 5xx pages are gateways of a server that is down. */

@@ -15,6 +15,9 @@ describe('why an answer ended', () => {
         'incomplete',
         'model_context_window_exceeded',
         'max-tokens',
+        'MaxTokens',
+        'token_limit_reached',
+        'truncated',
       ],
     ],
     [
@@ -34,17 +37,23 @@ describe('why an answer ended', () => {
         'ERROR_TOXIC',
       ],
     ],
-    ['error', ['insufficient_system_resource', 'network_error']],
+    [
+      'error',
+      ['insufficient_system_resource', 'network_error', 'aborted', 'MALFORMED_FUNCTION_CALL'],
+    ],
     ['tool-calls', ['tool_calls', 'function_call', 'tool_use']],
-    ['stop', ['stop', 'end_turn', 'STOP', 'eos_token', 'COMPLETE']],
+    [
+      'stop',
+      ['stop', 'end_turn', 'STOP', 'eos_token', 'COMPLETE', 'FINISH_REASON_STOP', 'pause_turn'],
+    ],
   ])('[G21] is read from the words of all providers: %s', (reason, words) => {
-    expect(words.map((word) => finishReasonOf(word, 'other'))).toEqual(words.map(() => reason));
+    expect(words.map((word) => finishReasonOf(word))).toEqual(words.map(() => reason));
   });
 
-  it.each([null, undefined, '', 'something new'])(
-    '[G21] is left as it was where %j is no word',
+  it.each(['', 'something new', 'stateful', 'unknown'])(
+    '[G21] is not guessed where %j is no such word',
     (word) => {
-      expect(finishReasonOf(word, 'stop')).toBe('stop');
+      expect(finishReasonOf(word)).toBe('other');
     },
   );
 });

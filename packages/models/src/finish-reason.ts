@@ -1,80 +1,56 @@
-/** A bound on tokens, or a full context. */
-const LENGTH: ReadonlySet<string> = new Set([
-  'length',
-  'max_tokens',
-  'maxtokens',
-  'max_output_tokens',
-  'max_new_tokens',
-  'max_length',
-  'model_length',
-  'token_limit',
-  'token_limit_reached',
-  'context_length',
-  'context_length_exceeded',
-  'model_context_window_exceeded',
-  'incomplete',
-  'truncated',
-]);
-
-/** A filter of the provider ended it. */
-const FILTER: ReadonlySet<string> = new Set([
-  'content_filter',
-  'content_filtered',
-  'contentfilter',
-  'safety',
-  'image_safety',
-  'recitation',
-  'language',
-  'blocklist',
-  'prohibited_content',
-  'spii',
-  'refusal',
-  'sensitive',
-  'guardrail_intervened',
-  'error_toxic',
-  'risk_control',
-  'moderation',
-]);
-
-/** The provider gave up in the middle. */
-const ERROR: ReadonlySet<string> = new Set([
-  'insufficient_system_resource',
-  'network_error',
-  'error',
-  'aborted',
-]);
-
-const CALLS: ReadonlySet<string> = new Set([
-  'tool_calls',
-  'tool_call',
-  'tool_use',
-  'function_call',
-]);
-const STOP: ReadonlySet<string> = new Set([
-  'stop',
-  'end_turn',
-  'stop_sequence',
-  'eos',
-  'eos_token',
-  'complete',
-  'completed',
-  'pause_turn',
-]);
+import type { FinishReason } from './answer-parts.ts';
 
 /**
- * Why an answer ended, from the word that the server wrote: one of those of `ModelFinish`. `fallback` where it wrote
- * none, or one that is not known.
+ * Words for the end of an answer, one a line, in lower case with `_` between them. The first row that matches counts:
+ * `error_toxic` is a filter, and `model_context_window_exceeded` a limit.
  */
-export function finishReasonOf(raw: string | null | undefined, fallback: string): string {
-  const word =
-    raw
-      ?.trim()
-      .toLowerCase()
-      .replace(/[\s-]+/g, '_')
-      .replace(/^finish_?reason_/, '') ?? '';
-  if (LENGTH.has(word)) return 'length';
-  if (FILTER.has(word)) return 'content-filter';
-  if (ERROR.has(word)) return 'error';
-  if (CALLS.has(word)) return 'tool-calls';
-  return STOP.has(word) ? 'stop' : fallback;
+const REASONS: readonly (readonly [FinishReason, readonly string[]])[] = [
+  ['tool-calls', ['^(?:tool|function)_?(?:calls?|use)$', '^tools$']],
+  [
+    'content-filter',
+    [
+      'filter',
+      'safety',
+      'sensitive',
+      'recitation',
+      'prohibited',
+      'blocklist',
+      'refus',
+      'moderat',
+      'toxic',
+      'guardrail',
+      'risk_control',
+      '^spii$',
+      '^language$',
+    ],
+  ],
+  [
+    'length',
+    [
+      'length',
+      'max_?(?:output_?|new_?|completion_?)?tokens',
+      'token_(?:limit|budget)',
+      'truncat',
+      'context_window',
+      'context_(?:full|exceeded)',
+      '^incomplete$',
+    ],
+  ],
+  [
+    'error',
+    ['error', 'insufficient_system_resource', 'abort', 'cancel', 'fail', 'malformed', 'timeout'],
+  ],
+  ['stop', ['^stop', '^eos', '^end', '^complete', '^finish', '^done$', '^success', '^pause_turn$']],
+];
+
+const PATTERNS = REASONS.map(([reason, words]) => [reason, new RegExp(words.join('|'))] as const);
+
+/** Why an answer ended, from the word that the server wrote; `other` where the word is not known. */
+export function finishReasonOf(raw: string): FinishReason {
+  const word = raw
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_')
+    .replace(/^finish_?reason_/, '');
+  return PATTERNS.find(([, pattern]) => pattern.test(word))?.[0] ?? 'other';
 }

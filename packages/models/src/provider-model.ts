@@ -4,6 +4,7 @@ import { type AnswerBounds, type AnswerMeter, measureAnswer, takePart } from './
 import {
   type AnswerPart,
   type DroppedWhy,
+  type FinishReason,
   type ProviderClient,
   type ProviderFinish,
   StreamFailure,
@@ -40,6 +41,8 @@ export interface ProviderModelInit {
   readonly clock: Clock;
   /** `httpFetch` when absent. */
   readonly fetch?: typeof globalThis.fetch;
+  /** How long token counts may follow a complete answer, in ms; that of the client when absent. */
+  readonly graceMs?: number;
   /** What was odd about an answer that was understood all the same. */
   readonly report?: ReportOddities;
   /** A call that the model wrote into its text was not run. */
@@ -102,10 +105,11 @@ async function loadSeparation({ choice, bounds }: ProviderModelInit): Promise<Se
   return openSeparation(choice.model, bounds.argumentBytes);
 }
 
-function openClient({ choice, fetch, report = () => {} }: ProviderModelInit): ProviderClient {
+function openClient(init: ProviderModelInit): ProviderClient {
+  const { choice, fetch, graceMs, report = () => {} } = init;
   if (choice.provider !== 'openai-compatible') return aiSdkClient(choice, fetch ?? httpFetch);
   const exchange = fetch === undefined ? httpExchange : exchangeOver(fetch);
-  return compatibleClient(choice, exchange, report);
+  return compatibleClient(choice, exchange, report, graceMs);
 }
 
 function finished(
@@ -118,8 +122,7 @@ function finished(
   const cut = meter.cut();
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
-  const reason =
-    finish?.reason === 'other' ? finishReasonOf(finish.rawReason, 'other') : finish?.reason;
+  const reason = finish === null ? null : reasonOf(finish);
   // Its thoughts took all the room, of the settings or of the provider.
   if ((cut !== null || reason === 'length') && saysNothing) throw new StreamFailure('endless');
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
@@ -136,6 +139,11 @@ function finished(
     ...(cut !== null && { cut }),
     ...(aside !== null && { aside }),
   };
+}
+
+/** The AI SDK knows fewer words than there are. */
+function reasonOf({ reason, rawReason }: ProviderFinish): FinishReason {
+  return reason === 'other' && rawReason !== null ? finishReasonOf(rawReason) : reason;
 }
 
 /** What the provider said about the answer beyond the usual. */

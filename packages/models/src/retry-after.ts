@@ -23,7 +23,7 @@ export function retryAfterMs(
     plainNumber(headers['retry-after-ms']) ??
     afterHeader(headers['retry-after'], now) ??
     afterFields(fields, now) ??
-    afterText(text) ??
+    afterText(text, now) ??
     afterReset(headers, now);
   return said === null || said > MAX_BELIEVED_MS ? null : Math.max(0, Math.ceil(said));
 }
@@ -75,9 +75,9 @@ function shortUnit(unit: string): string {
 
 function afterFields(fields: NonNullable<RestSources['fields']>, now: number): number | null {
   for (const [name, value] of Object.entries(fields)) {
-    if (!/^retry/.test(name)) continue;
+    if (!/^re(?:try|sets?_)/.test(name)) continue;
     const number = plainNumber(value);
-    if (number !== null) return /ms$/.test(name) ? number : number * 1_000;
+    if (number !== null) return /ms$/.test(name) ? number : resetMs(value, now);
     const other = afterHeader(value, now);
     if (other !== null) return other;
   }
@@ -85,21 +85,24 @@ function afterFields(fields: NonNullable<RestSources['fields']>, now: number): n
 }
 
 const DURATION = String.raw`((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?)(?![a-z])[\s,]*(?:and\s+)?)+)`;
-const TRY_AGAIN = [
-  new RegExp(
-    String.raw`(?:try(?:ing)? (?:it )?again|retry(?:ing)?|wait|resets?|available again)\b[^.\d]{0,40}?(?:in|after|for|within)?\s*(?:about |at least |approximately )?${DURATION}`,
-    'i',
-  ),
-];
+const TRY_AGAIN = new RegExp(
+  String.raw`(?:try(?:ing)? (?:it )?again|retry(?:ing)?|wait|resets?|available again)\b[^.\d]{0,40}?(?:in|after|for|within)?\s*(?:about |at least |approximately )?${DURATION}`,
+  'i',
+);
 
-/** `Please try again in 7.5s`, `retry after 20 seconds`, `请在 30 秒后重试`. */
-function afterText(text: string): number | null {
-  for (const pattern of TRY_AGAIN) {
-    const found = pattern.exec(text)?.[1];
-    const ms = found === undefined ? null : durationMs(found.replace(/[\s,]+$/, ''));
-    if (ms !== null) return ms;
-  }
-  const seconds = /(\d+)\s*秒(?:之?后|後)/.exec(text)?.[1];
+/** Seconds in other languages, where nothing else in the sentence is a number of seconds. */
+const OTHER_SECONDS = /(\d+)\s*(?:秒(?:之?后|後)|secondes|sekunden|segundos|secondi|секунд)/i;
+const RESETS_AT = /resets? (?:at|on) (\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2}))/i;
+
+/** `Please try again in 7.5s`, `retry after 20 seconds`, `wait a minute`, `请在 30 秒后重试`. */
+function afterText(said: string, now: number): number | null {
+  const text = said.replace(/\ban? (?=second|minute|hour)/gi, '1 ');
+  const found = TRY_AGAIN.exec(text)?.[1];
+  const ms = found === undefined ? null : durationMs(found.replace(/[\s,]+$/, ''));
+  if (ms !== null) return ms;
+  const date = RESETS_AT.exec(text)?.[1];
+  if (date !== undefined) return untilDate(date, now);
+  const seconds = OTHER_SECONDS.exec(text)?.[1];
   return seconds === undefined ? null : Number(seconds) * 1_000;
 }
 
@@ -129,7 +132,10 @@ function afterReset(headers: RestSources['headers'], now: number): number | null
   const unknown = resets.filter(({ isUsedUp }) => isUsedUp === null);
   if (unknown.length > 0) return Math.min(...unknown.map(({ ms }) => ms));
   const plain = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'];
-  return plain === undefined ? null : resetMs(plain, now);
+  // `limit=10, remaining=0, reset=8`, or in the newer form `"default";r=0;t=8`.
+  const listed = /\b(?:reset|t)=(\d+)/.exec(headers.ratelimit ?? '')?.[1];
+  const reset = plain ?? listed;
+  return reset === undefined ? null : resetMs(reset, now);
 }
 
 /** Moments since 1970 in seconds or ms are told from durations in seconds by their size. */

@@ -61,10 +61,9 @@ function delayAfter(
     case 'broken-off':
       return tries === 1 ? 0 : growing(PAUSES['broken-off'] / 2);
     case 'overloaded':
-      return growing(PAUSES.overloaded);
     case 'rate-limited': {
-      const wanted = failure.retryAfterMs;
-      if (wanted === null) return growing(PAUSES['rate-limited']);
+      const wanted = failure.retryAfterMs ?? null;
+      if (wanted === null) return growing(PAUSES[failure.kind]);
       return wanted > patience.waitMs
         ? null
         : wanted + Math.min(wanted * JITTER, MAX_JITTER_MS) * random;

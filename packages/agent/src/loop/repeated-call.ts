@@ -28,7 +28,7 @@ const MAX_FAILURES = 2;
  *   of plugins and MCP servers, with which models wait for something;
  * - after two failures in a row that said the same, with no other call between them.
  *
- * `rounds`: of the turn, the last one with the call as its `nth`.
+ * `rounds` are those of the turn; the call is the `nth` of the last one.
  */
 export function repeatedCall(
   rounds: readonly Round[],
@@ -74,7 +74,7 @@ function hasJoinedSince(rounds: readonly Round[], call: JournalledCall | undefin
   return rounds.slice(Math.max(0, at)).some(({ joined }) => joined.length > 0);
 }
 
-/** The same for the same arguments in another order. */
+/** A key that does not depend on the order of the arguments. */
 function keyOf({ name, arguments: written }: ModelToolCall): string {
   try {
     return `${name} ${JSON.stringify(sorted(JSON.parse(written)))}`;

@@ -26,7 +26,7 @@ export const StepUsage = z.object({
 });
 export type StepUsage = z.infer<typeof StepUsage>;
 
-/** Of several steps, at least one; the money is known only where that of each is. */
+/** Adds up the usage of at least one step; the cost is known only where that of each step is. */
 export function totalUsage(usages: readonly StepUsage[]): StepUsage {
   return usages.reduce((sum, one) => ({
     model: one.model,
@@ -62,7 +62,7 @@ export const FinalStep = z.object({
   text: z.string(),
   /** It is JSON that was checked, for a program: people's marks in it are not taken out. */
   isJson: z.literal(true).optional(),
-  /** Of all steps together. */
+  /** The sum over all steps. */
   usage: StepUsage,
   aside: Aside.optional(),
 });
@@ -133,7 +133,7 @@ export interface JournalledCall {
   readonly result: ResultStep | null;
 }
 
-/** A step of the model, what became of its calls, and what people wrote before the next one. */
+/** A step of the model, the outcomes of its calls, and what people wrote before the next step. */
 export interface Round {
   readonly step: ModelStep;
   /** None where it was an answer that other messages joined before it was sent, or one that did not fit. */

@@ -11,11 +11,11 @@ export interface TurnLimits extends CallLimits {
   readonly steps: number;
   /** After this the model is asked once more for its answer. In ms. */
   readonly turnMs: number;
-  /** The same, of all steps together: tokens in and out. */
+  /** The limit on tokens in and out, for all steps together. */
   readonly tokens: number;
   /** Messages of its answer in the chat; a longer one goes as a file. */
   readonly messages: number;
-  /** Of an answer that is continued where the provider cut it; each piece has this bound, too. */
+  /** Bounds an answer that is continued where the provider cut it, and each of its pieces. */
   readonly characters: number;
 }
 

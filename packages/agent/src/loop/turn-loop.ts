@@ -173,7 +173,7 @@ async function askStep(
   return ended(deps, answer, rounds, closing, shown);
 }
 
-/** Behind the last result, after an empty answer. */
+/** Follows the last result when the answer to it was empty. */
 const EMPTY_NOTE =
   '[From Parley, no person: your last answer was empty. Answer the person now, with what the tools have given.]';
 
@@ -263,7 +263,7 @@ function leftCut(deps: TurnLoopDeps, rounds: readonly Round[], shown: ShownStep)
 /** How often the model is asked again for an answer that fits the response format. */
 const REPAIRS = 1;
 
-/** Also in a run that resumes the turn. Throws ResponseFormatError. */
+/** Throws `ResponseFormatError` once all repairs are used up; the repairs before a restart count as well. */
 function assertRepairable(rounds: readonly Round[]): void {
   const misfits = rounds.flatMap(({ step: { misfit } }) => misfit ?? []);
   const last = misfits.at(-1);

@@ -7,7 +7,7 @@ import { resolveToolName } from './tool-name.ts';
 export type FittedCall =
   | { readonly kind: 'fits'; readonly call: ModelToolCall }
   | { readonly kind: 'no-tool'; readonly problem: string }
-  /** The tool is known, its arguments are no good; `problem` is for the model. */
+  /** The tool is known, but its arguments do not fit; `problem` tells the model why. */
   | { readonly kind: 'misfit'; readonly call: ModelToolCall; readonly problem: string };
 
 /**
@@ -64,7 +64,7 @@ type ReadArguments =
   | { readonly ok: true; readonly value: JsonObject; readonly isJson: boolean }
   | { readonly ok: false; readonly problem: string };
 
-/** How often arguments are encoded at most. */
+/** How often arguments are encoded or wrapped at most. */
 const MAX_ENCODED = 3;
 
 /** The arguments as an object; models write nothing at all, or a placeholder, for a tool without parameters. */
@@ -104,17 +104,15 @@ function isStrictJson(text: string): boolean {
 
 /** Names under which some models put all arguments once more. */
 const WRAPPERS: ReadonlySet<string> = new Set([
-  ...[
-    'arguments',
-    'parameters',
-    'params',
-    'args',
-    'kwargs',
-    'input',
-    'inputs',
-    'tool_input',
-    'properties',
-  ],
+  'arguments',
+  'parameters',
+  'params',
+  'args',
+  'kwargs',
+  'input',
+  'inputs',
+  'tool_input',
+  'properties',
 ]);
 /** What stands beside them there. */
 const LABELS: ReadonlySet<string> = new Set([
@@ -139,7 +137,12 @@ function fitArguments(
  * The object within `{"arguments": {…}}`; null where there is none, or the tool has a property of that name. It counts
  * only where the schema names each of its properties, so that nothing else can be meant.
  */
-function unwrapped(value: JsonObject, schema: ModelTool['inputSchema']): JsonObject | null {
+function unwrapped(
+  value: JsonObject,
+  schema: ModelTool['inputSchema'],
+  layers = MAX_ENCODED,
+): JsonObject | null {
+  if (layers === 0) return null;
   const { properties, additionalProperties: rest = false } = schema;
   const declared: JsonObject = isObject(properties) ? properties : {};
   const keys = Object.keys(value);
@@ -151,6 +154,8 @@ function unwrapped(value: JsonObject, schema: ModelTool['inputSchema']): JsonObj
   const read =
     typeof given === 'string' ? readLenientJson(given) : { ok: true as const, value: given };
   if (!read.ok || !isObject(read.value)) return null;
+  const inner = unwrapped(read.value, schema, layers - 1);
+  if (inner !== null) return inner;
   const names = Object.keys(read.value);
   const isMeant = names.every((name) => Object.hasOwn(declared, name));
   return isMeant && (names.length > 0 || Object.keys(declared).length > 0) ? read.value : null;

@@ -6,7 +6,7 @@ export type FittedScalar =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly expected: string };
 
-/** Of a value that is shown to the model, in characters. */
+/** How much of a value is shown to the model, in characters. */
 const SHOWN = 80;
 
 /** A value as JSON for a message, shortened. */
@@ -144,19 +144,17 @@ function fitText(text: string, schema: Readonly<Record<string, unknown>>): Fitte
 }
 
 const FORMATS: ReadonlySet<string> = new Set([
-  ...[
-    'date',
-    'date-time',
-    'time',
-    'duration',
-    'email',
-    'uri',
-    'url',
-    'uuid',
-    'ipv4',
-    'ipv6',
-    'hostname',
-  ],
+  'date',
+  'date-time',
+  'time',
+  'duration',
+  'email',
+  'uri',
+  'url',
+  'uuid',
+  'ipv4',
+  'ipv6',
+  'hostname',
 ]);
 
 /** Whether an empty text matches, which takes no time whatever the pattern. */

@@ -3,14 +3,14 @@ export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-/** The same for a value at the beginning of a text; `end`: where the text behind it begins. */
+/** A value at the beginning of a text; `end` is the index where the rest of the text begins. */
 export type ReadJsonValue =
   | { readonly ok: true; readonly value: unknown; readonly end: number }
   | { readonly ok: false; readonly problem: string };
 
 /** Deepest nesting of lists and objects. */
 const MAX_DEPTH = 100;
-/** Of the text around a mistake, in characters. */
+/** How much of the text around a mistake is quoted, in characters. */
 const SHOWN = 30;
 
 /**
@@ -29,7 +29,7 @@ export function readLenientJson(text: string): ReadJson {
   if (!read.ok) return read;
   const rest = body.slice(read.end).replace(/^(?:\s|[}\]);]|<[|｜][^\s<>]{1,40}[|｜]>|<\/s>)+/, '');
   if (rest === '') return { ok: true, value: read.value };
-  // Some servers send the arguments of a call twice, one behind the other.
+  // Some servers send the arguments of a call twice in a row.
   const again = readLenientJson(rest);
   const isSame = again.ok && JSON.stringify(again.value) === JSON.stringify(read.value);
   if (isSame) return { ok: true, value: read.value };
@@ -51,8 +51,10 @@ export function readJsonValue(text: string): ReadJsonValue {
 function withoutFence(text: string): string {
   const [, body] =
     /^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})\s*$/.exec(text) ?? [];
+  // Words around the only fence say nothing that it does not.
+  const [, framed] = /^[^{[`]*`{3,}[\w-]*[ \t]*\n([^`]*)\n[ \t]*`{3,}[^{[`]*$/.exec(text) ?? [];
   const [, inline] = /^\s*`([^`\n]+)`\s*$/.exec(text) ?? [];
-  return body ?? inline ?? text;
+  return body ?? framed ?? inline ?? text;
 }
 
 class Mistake extends Error {}
@@ -210,7 +212,7 @@ class Reader {
   }
 
   private word(): unknown {
-    const word = /[+-]?(?:\d[\d_]*)(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])|[a-z]+(?![\w.])/iy;
+    const word = /[+-]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?(?![\w.])|[a-z]+(?![\w.])/iy;
     word.lastIndex = this.at;
     const [found] = word.exec(this.text) ?? [];
     if (found === undefined) throw new Mistake(`no value can be read at ${this.next()}`);

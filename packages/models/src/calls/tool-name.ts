@@ -30,7 +30,7 @@ export function resolveToolName(written: string, offered: readonly string[]): Na
   }
 }
 
-/** Without what surrounds names in some dialects: `"name"`, `name()`, `functions.name:0`, `name<|channel|>commentary`. */
+/** Removes what surrounds names in some dialects: `"name"`, `name()`, `functions.name:0`, `name<|channel|>commentary`. */
 function bareName(written: string): string {
   return written
     .replace(/<[|｜].*$/s, '')

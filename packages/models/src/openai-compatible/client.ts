@@ -8,7 +8,7 @@ import { requestWriter } from './write-request.ts';
 
 type CompatibleChoice = Extract<ProviderChoice, { provider: 'openai-compatible' }>;
 
-/** How long the token counts may take once an answer has its finish reason, in ms. */
+/** How long token counts may take once an answer has its finish reason, in ms. */
 const GRACE_MS = 5_000;
 /** The most that is read of the body of an error, in bytes. */
 const MAX_ERROR_BYTES = 65_536;
@@ -25,6 +25,7 @@ export function compatibleClient(
   choice: CompatibleChoice,
   exchange: Exchange,
   report: ReportOddities,
+  graceMs: number = GRACE_MS,
 ): ProviderClient {
   const write = requestWriter(choice.model, choice.options);
   const url = `${choice.baseUrl.replace(/\/+$/, '')}/chat/completions`;
@@ -40,7 +41,7 @@ export function compatibleClient(
         offered: new Set(request.tools?.map(({ name }) => name)),
         note: (oddity) => void oddities.set(oddity, (oddities.get(oddity) ?? 0) + 1),
       });
-      const outcome = yield* readParts(answer, reader);
+      const outcome = yield* readParts(answer, reader, graceMs);
       isReusable = outcome !== 'silent';
       yield* reader.end(outcome !== 'broken');
     } finally {
@@ -71,12 +72,13 @@ type Outcome = 'ended' | 'silent' | 'broken';
 async function* readParts(
   answer: HttpAnswer,
   reader: AnswerReader,
+  graceMs: number,
 ): AsyncGenerator<AnswerPart, Outcome> {
   for (;;) {
     const read = answer.body.next();
     let piece: IteratorResult<Uint8Array, unknown> | null;
     try {
-      piece = reader.isComplete() && reader.says() ? await withinGrace(read) : await read;
+      piece = reader.isComplete() && reader.says() ? await withinGrace(read, graceMs) : await read;
     } catch (thrown) {
       // Without a finish reason, an answer that breaks off may be half of one, however good it looks.
       if (reader.isComplete()) return 'broken';
@@ -93,12 +95,12 @@ async function* readParts(
 }
 
 /** Null where nothing comes: some servers keep the connection open behind a complete answer. */
-async function withinGrace<T>(read: Promise<T>): Promise<T | null> {
+async function withinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | null> {
   // Once the time is up, nothing waits for the read any more, and it may still fail.
   read.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, GRACE_MS, null);
+    timer = setTimeout(resolve, graceMs, null);
   });
   try {
     return await Promise.race([read, late]);

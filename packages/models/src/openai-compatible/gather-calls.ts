@@ -201,7 +201,7 @@ function isSameJson(one: string, other: string): boolean {
   return value !== undefined && JSON.stringify(value) === JSON.stringify(parseJson(other));
 }
 
-/** By index where all have one of their own, else as they began. */
+/** Sorts calls by index where each has its own, and leaves them in order of arrival otherwise. */
 function inOrder(calls: readonly OpenCall[]): readonly OpenCall[] {
   const indices = new Set(calls.map(({ index }) => index));
   const areNumbered = indices.size === calls.length && !indices.has(null);

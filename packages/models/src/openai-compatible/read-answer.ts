@@ -1,4 +1,5 @@
 import { type AnswerPart, type FinishReason, StreamFailure } from '../answer-parts.ts';
+import { finishReasonOf } from '../finish-reason.ts';
 import { CallGatherer } from './gather-calls.ts';
 import { isObject, type JsonObject, textOf } from './json-scan.ts';
 import { EventReader, type WireEvent } from './read-events.ts';
@@ -21,7 +22,7 @@ export type Oddity =
 
 /** What the reader of an answer knows about its call. */
 export interface AnswerContext {
-  /** Of the answer, in lower case. */
+  /** Headers of the answer; names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Names of the tools that were offered. */
   readonly offered: ReadonlySet<string>;
@@ -105,7 +106,7 @@ export class AnswerReader {
     else this.#context.note('unknown-event');
   }
 
-  /** Behind its end, a stream has nothing to say but how many tokens it was. */
+  /** After the end of a stream only token counts still matter. */
   #takeLateCounts(event: WireEvent): void {
     if (event.type === 'json' && isObject(event.value)) {
       this.#usage = addUsage(this.#usage, event.value);
@@ -255,10 +256,12 @@ function choiceOf(chunk: JsonObject): JsonObject | null {
   return reasonOf(chunk) === null ? null : chunk;
 }
 
-/** Empty text, and `null` as text (DashScope), are no reason yet; Ollama's own format has one of its own. */
+/** Empty text, and `null` as text (DashScope), are no reason yet; Ollama's own format and Anthropic's have one of their own. */
 function reasonOf(choice: JsonObject): string | null {
-  const { finish_reason: reason, done_reason: ownReason, done } = choice;
-  const written = textOf(reason) ?? (done === true ? (textOf(ownReason) ?? 'stop') : null);
+  const { finish_reason: reason, done_reason: ownReason, done, delta } = choice;
+  const passedOn = isObject(delta) ? textOf(delta.stop_reason) : null;
+  const written =
+    textOf(reason) ?? passedOn ?? (done === true ? (textOf(ownReason) ?? 'stop') : null);
   return written === null || /^(null|none)$/i.test(written) ? null : written;
 }
 
@@ -273,14 +276,23 @@ function hasEntries(list: unknown): boolean {
 }
 
 /** The names that servers give to what a model thinks; some send the same under two of them. */
+const THOUGHT_NAMES = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text', 'thought'];
+
 function reasoningOf(said: JsonObject): string {
-  const { reasoning_content: content, reasoning, thinking, reasoning_details: details } = said;
-  const text = textOf(content) ?? textOf(reasoning) ?? textOf(thinking);
-  if (text !== null) return text;
-  const parts: unknown[] = [reasoning, ...(Array.isArray(details) ? details : [])];
+  const text = THOUGHT_NAMES.map((name) => textOf(said[name])).find((one) => one !== null);
+  if (text !== undefined) return text;
+  const { reasoning, reasoning_details: details, thinking_blocks: blocks } = said;
+  const lists: readonly unknown[] = [details, blocks];
+  const parts = [
+    reasoning,
+    ...lists.flatMap((list): unknown[] => (Array.isArray(list) ? list : [])),
+  ];
   return parts
     .filter((part) => isObject(part))
-    .map((part) => textOf(part.text) ?? textOf(part.summary) ?? textOf(part.content) ?? '')
+    .map(
+      ({ text: own, summary, content, thinking }) =>
+        textOf(own) ?? textOf(summary) ?? textOf(content) ?? textOf(thinking) ?? '',
+    )
     .join('');
 }
 
@@ -314,17 +326,8 @@ function partText(part: JsonObject): SaidText | null {
   return text === '' ? null : { type, text };
 }
 
-const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
-  [/^(tool|function)[-_ ]?(call|use)/i, 'tool-calls'],
-  [/length|max_?(output_?)?tokens|truncat|context_window/i, 'length'],
-  [/filter|safety|sensitive|recitation|prohibited|blocklist|refus|moderat/i, 'content-filter'],
-  [/error|insufficient_system_resource|abort|cancel|fail/i, 'error'],
-  [/^(stop|eos|end|complete|finish|done|success)/i, 'stop'],
-];
-
 /** The reason in the words of this package. A refusal is why the answer ended, though it ended well. */
 function unifiedReason({ rawReason, hasRefusal }: Gathered): FinishReason {
-  const found = rawReason === null ? 'stop' : REASONS.find(([words]) => words.test(rawReason))?.[1];
-  if (found === 'stop' && hasRefusal) return 'content-filter';
-  return found ?? 'other';
+  const reason = rawReason === null ? 'stop' : finishReasonOf(rawReason);
+  return reason === 'stop' && hasRefusal ? 'content-filter' : reason;
 }

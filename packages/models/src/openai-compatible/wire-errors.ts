@@ -6,7 +6,7 @@ const MAX_BODY = 20_000;
 /** What a server said instead of an answer, in the fields that `failureFacts` reads. */
 export class WireError extends Error {
   override readonly name = 'WireError';
-  /** Of HTTP, or the number that an error inside an answer carries; null where it carries none. */
+  /** The HTTP status, or the status inside an error that came with 200; null when there is neither. */
   readonly statusCode: number | null;
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** JSON, as the server wrote it. */
@@ -64,10 +64,10 @@ export function errorIn(
   if (found === null) return null;
   const error = typeof found === 'string' ? { message: found } : found;
   const status = statusOf(error) ?? statusOf(chunk);
-  const message = messageOf(error) ?? messageOf(chunk) ?? '';
-  // One shape for the one reader of all errors.
-  const body = JSON.stringify({ error: { ...error, message } });
-  return new WireError(message, status, body, event.headers);
+  const message = messageOf(error) ?? messageOf(chunk);
+  // One shape for the one reader of all errors; a message that is no text is left to it.
+  const body = JSON.stringify({ error: { ...error, ...(message !== null && { message }) } });
+  return new WireError(message ?? '', status, body, event.headers);
 }
 
 function errorField(chunk: JsonObject): JsonObject | string | null {
@@ -97,12 +97,15 @@ function bareError(chunk: JsonObject, eventName: string): JsonObject | null {
   const { object, type, detail, errors, error, status, success } = chunk;
   const code = chunk.code ?? chunk.error_code;
   const isNamed = /error/i.test(eventName) || object === 'error' || type === 'error';
-  const isFailed = success === false || error === true || status === 'error' || status === 'failed';
+  const isFailed =
+    success === false || error === true || /^(error|fail(ed|ure)?)$/i.test(String(status));
   const isCoded = (numberOf(code) ?? textOf(code)) !== null && !isSuccess(code);
   const hasDetail = textOf(detail) !== null || (typeof detail === 'object' && detail !== null);
-  const isError = isNamed || isFailed || hasDetail || (isCoded && messageOf(chunk) !== null);
-  if (!isError) return null;
   const [first]: unknown[] = Array.isArray(errors) ? errors : [];
+  const isListed = isObject(first) || textOf(first) !== null;
+  const isError =
+    isNamed || isFailed || isListed || hasDetail || (isCoded && messageOf(chunk) !== null);
+  if (!isError) return null;
   if (isObject(first)) return { ...chunk, ...first };
   return textOf(first) === null ? chunk : { ...chunk, message: first };
 }

@@ -34,11 +34,11 @@ export function reportedUsage({ input, output, cached }: WireUsage): ReportedUsa
 }
 
 /**
- * `usage`; within the choice (Moonshot); `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is
+ * `usage`; within the choice (Moonshot) or the message (Anthropic's events); `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is
  * the least exact and so the first to be replaced; at the top, `prompt_eval_count` (Ollama's own format).
  */
 function usageObjects(chunk: JsonObject): readonly JsonObject[] {
-  const { choices, usage, x_groq, usageMetadata, timings } = chunk;
+  const { choices, message, usage, x_groq, usageMetadata, timings } = chunk;
   const choice: unknown = Array.isArray(choices) ? choices[0] : choices;
   const found = [
     timings,
@@ -46,6 +46,7 @@ function usageObjects(chunk: JsonObject): readonly JsonObject[] {
     usageMetadata,
     isObject(x_groq) ? x_groq.usage : null,
     isObject(choice) ? choice.usage : null,
+    isObject(message) ? message.usage : null,
     usage,
   ];
   // Some gateways send the object as text.

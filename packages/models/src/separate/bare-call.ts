@@ -4,19 +4,22 @@ import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 
 /** Keys with which a call in JSON begins. */
 const FIRST_KEYS: ReadonlySet<string> = new Set([
-  ...[
-    'name',
-    'tool',
-    'tool_name',
-    'function',
-    'function_name',
-    'action',
-    'recipient_name',
-    'tool_calls',
-  ],
-  ...['type', 'id', 'arguments', 'parameters', 'args', 'input'],
+  'name',
+  'tool',
+  'tool_name',
+  'function',
+  'function_name',
+  'action',
+  'recipient_name',
+  'tool_calls',
+  'type',
+  'id',
+  'arguments',
+  'parameters',
+  'args',
+  'input',
 ]);
-/** By then the name of the tool must have come, in characters. */
+/** The name of the tool must appear within this many characters. */
 const MAX_HEAD = 300;
 
 /**

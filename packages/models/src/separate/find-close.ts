@@ -2,7 +2,7 @@ import { isInInlineCode } from './shown-text.ts';
 
 interface Close {
   readonly kind: 'found' | 'none';
-  /** Of the end; where there is none, up to where there cannot be one. */
+  /** Where the end begins. Without an end: the place before which none can begin any more. */
   readonly at: number;
   readonly length: number;
 }
@@ -50,4 +50,10 @@ function partialLength(text: string, mark: string): number {
     if (mark.startsWith(tail.slice(-length))) return length;
   }
   return 0;
+}
+
+/** How many lines of reasoning open it once more. */
+export function openingsIn(content: string, open: string): number {
+  const lines = content.toLowerCase().split('\n');
+  return open === '' ? 0 : lines.filter((line) => line.trimStart().startsWith(open)).length;
 }

@@ -22,6 +22,7 @@ export function findMarker(place: AnswerPlace): FoundMarker | 'wait' | 'none' {
   for (const marker of MARKERS) {
     if (marker.where === 'line' && !shown.isLineStart) continue;
     if (marker.where === 'start' && !shown.isEmpty) continue;
+    if (marker.where === 'sentence' && (shown.isLineStart || !shown.isSentenceEnd)) continue;
     const head = place.text.slice(0, marker.open.length).toLowerCase();
     if (head === marker.open) {
       const state = agreement(marker, place);
@@ -35,14 +36,21 @@ export function findMarker(place: AnswerPlace): FoundMarker | 'wait' | 'none' {
 /** Whether what follows the opening agrees with it. */
 function agreement(
   { kind, open, where }: Marker,
-  { text, ended }: AnswerPlace,
+  { text, shown, ended }: AnswerPlace,
 ): 'yes' | 'no' | 'wait' {
   const rest = text.slice(open.length);
   if (open === 'analysis') {
     if (rest === '') return ended ? 'no' : 'wait';
     return /^[\s\p{Ll}\p{P}]/u.test(rest) ? 'no' : 'yes';
   }
+  if (where === 'sentence') {
+    if (rest.trim() === '' && !rest.includes('\n')) return ended ? 'no' : 'wait';
+    // "<think> opens the reasoning" is talk about the tag.
+    return /^[ \t]+\p{Ll}/u.test(rest) ? 'no' : 'yes';
+  }
   if (kind !== 'call' || where !== 'anywhere') return 'yes';
+  // An opening behind a call, with nothing in it, was meant as the end of that call.
+  if (ended && rest.trim() === '' && shown.isBehindHidden) return 'yes';
   return mayBeCall(open, rest, ended);
 }
 

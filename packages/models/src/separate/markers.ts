@@ -8,8 +8,11 @@ export interface Marker {
   readonly open: string;
   /** What ends it; the end of the answer does so, too. */
   readonly close: readonly string[];
-  /** `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the answer. */
-  readonly where: 'anywhere' | 'line' | 'start';
+  /**
+   * `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the answer;
+   * `sentence`: behind the end of a sentence as well.
+   */
+  readonly where: 'anywhere' | 'line' | 'start' | 'sentence';
   /** The opening belongs to what is read, as in `<function=name>`. */
   readonly keepsOpen?: true;
   /** The end belongs to it as well, and several blocks may follow each other. */
@@ -20,53 +23,49 @@ export interface Marker {
 
 /** Tags of XML, which people also write about: they count at the beginning of a line alone. */
 const THOUGHT_TAGS = [
-  ...[
-    'think',
-    'thinking',
-    'thought',
-    'thoughts',
-    'reasoning',
-    'reason',
-    'scratchpad',
-    'reflection',
-  ],
-  ...['seed:think', 'antml:thinking', 'antthinking', 'internal_monologue'],
+  'think',
+  'thinking',
+  'thought',
+  'thoughts',
+  'reasoning',
+  'reason',
+  'scratchpad',
+  'reflection',
+  'seed:think',
+  'antml:thinking',
+  'antthinking',
+  'internal_monologue',
 ];
 
 /** Ends of a turn that a server has not removed. */
 export const END_TOKENS = [
-  ...[
-    '<|im_end|>',
-    '<|eot_id|>',
-    '<|eom_id|>',
-    '<|end_of_text|>',
-    '<|endoftext|>',
-    '<|end|>',
-    '<|return|>',
-  ],
-  ...[
-    '<|call|>',
-    '</s>',
-    '<end_of_turn>',
-    '<turn|>',
-    '<｜end▁of▁sentence｜>',
-    '<|end_of_turn_token|>',
-    '<|user|>',
-  ],
-  ...[
-    '<|observation|>',
-    '<|end_response|>',
-    '<|end_of_solution|>',
-    '[e~[',
-    '<seed:eos>',
-    '<|end_of_role|>',
-  ],
+  '<|im_end|>',
+  '<|eot_id|>',
+  '<|eom_id|>',
+  '<|end_of_text|>',
+  '<|endoftext|>',
+  '<|end|>',
+  '<|return|>',
+  '<|call|>',
+  '</s>',
+  '<end_of_turn>',
+  '<turn|>',
+  '<｜end▁of▁sentence｜>',
+  '<|end_of_turn_token|>',
+  '<|user|>',
+  '<|observation|>',
+  '<|end_response|>',
+  '<|end_of_solution|>',
+  '[e~[',
+  '<seed:eos>',
+  '<|end_of_role|>',
 ];
 
 const HARMONY_ENDS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|channel|>'];
 
 const REASONING: readonly Marker[] = [
   ...THOUGHT_TAGS.map((tag) => reasoning(`<${tag}>`, [`</${tag}>`], 'line')),
+  ...THOUGHT_TAGS.map((tag) => reasoning(`<${tag}>`, [`</${tag}>`], 'sentence', true)),
   // Magistral; Kimi-VL; Command A; OpenThinker; Gemma 4; MedGemma.
   reasoning('[think]', ['[/think]'], 'line'),
   reasoning('◁think▷', ['◁/think▷'], 'anywhere'),
@@ -92,23 +91,27 @@ function reasoning(
 }
 
 const CALL_TAGS = [
-  ...[
-    'tool_call',
-    'tool_calls',
-    'toolcall',
-    'function_call',
-    'function_calls',
-    'functioncall',
-    'tools',
-    'tool_use',
-  ],
-  ...['minimax:tool_call', 'seed:tool_call', 'antml:function_calls', 'steptml:toolcall'],
-  ...['｜dsml｜function_calls', '｜dsml｜tool_calls', '|dsml|function_calls'],
+  'tool_call',
+  'tool_calls',
+  'toolcall',
+  'function_call',
+  'function_calls',
+  'functioncall',
+  'tools',
+  'tool_use',
+  'minimax:tool_call',
+  'seed:tool_call',
+  'antml:function_calls',
+  'steptml:toolcall',
+  '｜dsml｜function_calls',
+  '｜dsml｜tool_calls',
+  '|dsml|function_calls',
 ];
 
 const CALLS: readonly Marker[] = [
   // Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba, Hunyuan.
-  ...CALL_TAGS.map((tag) => call(`<${tag}>`, [`</${tag}>`])),
+  // Small models forget the slash, or the end before the next call.
+  ...CALL_TAGS.map((tag) => call(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
   // Llama 3, Qwen3-Coder without its frame, Anthropic’s form and its copies.
   { ...call('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
   ...['', 'antml:', '｜dsml｜'].map(
@@ -160,8 +163,17 @@ export const MARKERS: readonly Marker[] = [
 /** Ends of reasoning whose beginning the server has written into the prompt. */
 export const BARE_CLOSES: readonly string[] = [
   ...THOUGHT_TAGS.map((tag) => `</${tag}>`),
-  ...['[/think]', '◁/think▷', '<|end_thinking|>', '<|end_of_thought|>', '<channel|>', '<unused95>'],
+  '[/think]',
+  '◁/think▷',
+  '<|end_thinking|>',
+  '<|end_of_thought|>',
+  '<channel|>',
+  '<unused95>',
 ];
 
 /** Signs with which something begins that is not text; all others need no look. */
 export const SIGNS = /[<[◁`\n]|functools/i;
+
+/** Lines on which calls begin. */
+export const CALL_LINE =
+  /^[ \t]*(?:<(?:tool_calls?>|function=|invoke |function_calls?>|\|tool_call)|\[TOOL_CALLS\])/im;

@@ -22,3 +22,8 @@ export type Mode =
       tail: string;
       readonly isMarked: boolean;
     };
+
+/** Reasoning that begins here, with nothing of it read yet. */
+export function reasoningMode(marker: Marker, raw: string, isFirst: boolean): Mode {
+  return { kind: 'reasoning', marker, raw, content: '', line: '', isFirst };
+}

@@ -1,11 +1,11 @@
 import { type AnswerPiece, joined, type SeparatorOptions } from './answer-piece.ts';
 import { bareCallState } from './bare-call.ts';
 import { dropped, fitBlock } from './call-block.ts';
-import { closeIn, firstOf } from './find-close.ts';
+import { closeIn, firstOf, openingsIn } from './find-close.ts';
 import { type FoundMarker, findMarker } from './find-marker.ts';
 import { MAX_HEADER, readHeader } from './harmony-header.ts';
-import { BARE_CLOSES, type Marker, SIGNS } from './markers.ts';
-import type { Mode } from './mode.ts';
+import { BARE_CLOSES, CALL_LINE, type Marker, SIGNS } from './markers.ts';
+import { type Mode, reasoningMode } from './mode.ts';
 import { soundsLikeReasoning } from './reasoning-habit.ts';
 import { ShownText } from './shown-text.ts';
 import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
@@ -14,7 +14,7 @@ export type { AnswerPiece, SeparatorOptions };
 
 /** Longest text that may still turn out to be reasoning; no answer is that long. In characters. */
 const MAX_HELD = 60_000;
-/** Of a line of reasoning that is looked at, in characters. */
+/** How much of a line of reasoning is examined, in characters. */
 const MAX_LINE = 500;
 /** Longest mark, in characters. */
 const MAX_MARK = 40;
@@ -39,6 +39,8 @@ export class AnswerSeparator {
   private wasCut = false;
   private triedBare = false;
   private hasReasoned = false;
+  /** Reasoning that was opened within the reasoning before the answer, and whose end may still come. */
+  private openedWithin = 0;
   /** The answer began within its reasoning. */
   sawBareClose = false;
 
@@ -133,14 +135,7 @@ export class AnswerSeparator {
       this.release();
     if (this.held === null || this.held.length <= MAX_HELD) return;
     this.closeBare(false);
-    this.mode = {
-      kind: 'reasoning',
-      marker: { ...NO_MARKER, close: BARE_CLOSES },
-      raw: '',
-      content: '',
-      line: '',
-      isFirst: true,
-    };
+    this.mode = reasoningMode({ ...NO_MARKER, close: BARE_CLOSES }, '', true);
   }
 
   /**
@@ -174,6 +169,8 @@ export class AnswerSeparator {
       case 'header':
         return this.openHeader(marker);
       case 'reasoning':
+        // A tag that the question names is what the answer is about.
+        if (marker.where === 'sentence' && this.options.isQuoted(raw)) return this.showSign();
         this.buffer = this.buffer.slice(raw.length);
         this.beginReasoning(marker, raw);
         return true;
@@ -189,7 +186,8 @@ export class AnswerSeparator {
   /** All text so far was reasoning. `isOver`: it ends here. */
   private closeBare(isOver: boolean): void {
     // Behind reasoning that was complete it is one mark too many.
-    if (this.hasReasoned) return;
+    if (this.hasReasoned && this.openedWithin === 0) return;
+    this.openedWithin = Math.max(0, this.openedWithin - 1);
     this.hasReasoned = isOver;
     this.sawBareClose = isOver;
     const text = this.shown.restart();
@@ -217,8 +215,7 @@ export class AnswerSeparator {
 
   private beginReasoning(marker: Marker, raw: string): void {
     this.release();
-    const isFirst = this.shown.isEmpty;
-    this.mode = { kind: 'reasoning', marker, raw, content: '', line: '', isFirst };
+    this.mode = reasoningMode(marker, raw, this.shown.isEmpty);
   }
 
   // ---- reasoning
@@ -245,6 +242,7 @@ export class AnswerSeparator {
       if (marker.needsClose === true) this.addReasoning(mode.content);
       const end = this.buffer.slice(0, close.length).toLowerCase();
       this.hasReasoned = true;
+      if (mode.isFirst) this.openedWithin = openingsIn(mode.content, marker.open);
       this.shown.hideHere();
       this.triedBare = false;
       if (end !== '<|start|>' && end !== '<|channel|>')
@@ -268,14 +266,7 @@ export class AnswerSeparator {
     this.buffer = '';
     if (mode.raw.length > this.options.maxCall) {
       this.calls.push(dropped('too-long', mode.raw, 'it is too long'));
-      this.mode = {
-        kind: 'reasoning',
-        marker: mode.marker,
-        raw: '',
-        content: '',
-        line: '',
-        isFirst: false,
-      };
+      this.mode = reasoningMode(mode.marker, '', false);
       return true;
     }
     for (;;) {
@@ -308,7 +299,8 @@ export class AnswerSeparator {
     calls: readonly WrittenCall[] | null,
   ): boolean {
     const { raw, isMarked } = mode;
-    const isHeader = /^<\|(?:start|channel)\|>$/i.test(raw.slice(at, end));
+    const closedBy = raw.slice(at, end).toLowerCase();
+    const isNext = /^<\|(?:start|channel)\|>$/.test(closedBy) || closedBy === mode.marker.open;
     const block = raw.slice(0, end);
     this.mode = { kind: 'text' };
     if (calls === null ? !isMarked : !this.take(calls, block, isMarked)) {
@@ -317,9 +309,11 @@ export class AnswerSeparator {
       this.addText(this.shown.add(raw.slice(0, 1)));
       return true;
     }
-    if (calls === null) this.calls.push(dropped('unreadable', block, 'it cannot be read'));
+    const isEmpty = raw.slice(mode.marker.open.length, at).trim() === '';
+    if (calls === null && !isEmpty)
+      this.calls.push(dropped('unreadable', block, 'it cannot be read'));
     this.shown.hideHere();
-    this.buffer = (isHeader ? raw.slice(at) : raw.slice(end)) + this.buffer;
+    this.buffer = (isNext ? raw.slice(at) : raw.slice(end)) + this.buffer;
     return true;
   }
 
@@ -390,6 +384,3 @@ export class AnswerSeparator {
 }
 
 const NO_MARKER: Marker = { kind: 'reasoning', open: '', close: [], where: 'anywhere' };
-/** Lines on which calls begin. */
-const CALL_LINE =
-  /^[ \t]*(?:<(?:tool_calls?>|function=|invoke |function_calls?>|\|tool_call)|\[TOOL_CALLS\])/im;

@@ -1,4 +1,4 @@
-/** Of a line that is remembered, in characters: enough to see where code begins and ends. */
+/** How much of a line is remembered, in characters: enough to see where code begins and ends. */
 const MAX_LINE = 2_000;
 
 /** The text of an answer that is shown, as far as the place of a mark in it matters. */
@@ -18,6 +18,15 @@ export class ShownText {
 
   get isLineStart(): boolean {
     return this.line.trim() === '';
+  }
+
+  /** Something hidden came last. */
+  get isBehindHidden(): boolean {
+    return this.hidden && this.isLineStart;
+  }
+
+  get isSentenceEnd(): boolean {
+    return /[.!?…。！？]["'”’»)]?\s*$/.test(this.line);
   }
 
   get isInFence(): boolean {

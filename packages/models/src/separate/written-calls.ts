@@ -150,10 +150,17 @@ const NAME_KEYS = [
   'action',
 ];
 const ARGUMENT_KEYS = [
-  ...['arguments', 'parameters', 'args', 'params', 'input', 'tool_input', 'action_input', 'kwargs'],
+  'arguments',
+  'parameters',
+  'args',
+  'params',
+  'input',
+  'tool_input',
+  'action_input',
+  'kwargs',
 ];
 
-/** One object, a list of them, or several one behind the other. */
+/** One object, a list of objects, or several objects in a row. */
 function jsonCalls(body: string): readonly WrittenCall[] | null {
   const calls: WrittenCall[] = [];
   let rest = body.replace(/^(?:\[tool_calls\]|functools)\s*/i, '');
