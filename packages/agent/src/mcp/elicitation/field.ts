@@ -63,7 +63,7 @@ const count = z.number().int().nonnegative().optional().catch(undefined);
 const bound = z.number().optional().catch(undefined);
 const words = z.string().optional().catch(undefined);
 const Property = z.object({
-  ...{ type: z.unknown(), title: words, description: words, format: words },
+  ...{ type: z.unknown().optional(), title: words, description: words, format: words },
   ...{ minLength: count, maxLength: count, minItems: count, maxItems: count },
   ...{ minimum: bound, maximum: bound },
   enum: z.array(z.string()).optional(),

@@ -17,7 +17,7 @@ const Request = z.object({
     mode: z.string().default('form').catch('form'),
     message: z.string().default('').catch(''),
     url: z.string().optional().catch(undefined),
-    requestedSchema: z.unknown(),
+    requestedSchema: z.unknown().optional(),
   }),
 });
 
@@ -38,7 +38,7 @@ export function readElicitation(said: unknown): Elicitation | null {
 
 /** An address that a person can judge: of the web, and without a name before the host that could pass for it. */
 function readAddress(message: string, text: string): Elicitation {
-  const url = text.length > MAX_URL ? null : URL.parse(text);
+  const url = text.length <= MAX_URL && URL.canParse(text) ? new URL(text) : null;
   const isWeb = url !== null && ['https:', 'http:'].includes(url.protocol);
   if (!isWeb || url.username !== '' || url.password !== '')
     return { kind: 'unfit', reason: 'it asks to open an address that is not shown to people' };
