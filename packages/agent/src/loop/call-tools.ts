@@ -142,11 +142,11 @@ async function outcomeOf(
   nth: number,
   stop: AbortSignal,
 ): Promise<Outcome | null> {
-  const { key, call, started } = journalled;
+  const { key, call, started, held } = journalled;
   if (started) return cutOff(call);
   if (nth >= deps.limits.calls) return tooMany(call, deps.limits.calls);
   const tool = deps.tools.get(call.name);
-  if (tool === undefined) return unknownTool(call, deps.tools);
+  if (tool === undefined) return held.length > 0 ? gone(call) : unknownTool(call, deps.tools);
   const repeated = repeatedCall(deps.journal.rounds(), nth, deps.tools);
   if (repeated !== null) return again(repeated);
   const unchecked = await tryArguments(deps, call, stop);
@@ -287,6 +287,12 @@ function again({ result, remark }: RepeatedCall): Outcome {
 
 function cutOff({ name }: ModelToolCall): ToolOutcome {
   const text = `${name} was started, and then this turn was cut off. Whether it took effect is not known: look before you do it again, and tell the person if you cannot.`;
+  return { text, failed: true };
+}
+
+/** Its server may not be connected yet, in a process that has just started. */
+function gone({ name }: ModelToolCall): ToolOutcome {
+  const text = `${name} waited for a person, and is not there any more. It has changed nothing: call it again once it is there.`;
   return { text, failed: true };
 }
 

@@ -9,8 +9,8 @@ import {
   type TurnScene,
   toolMessages,
 } from '../../testing/turn-scene.ts';
-import { command, OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
-import { mcpTools } from '../mcp-tools.ts';
+import { command, decide, OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
+import { type McpRules, mcpTools } from '../mcp-tools.ts';
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
@@ -37,13 +37,21 @@ const once = (request: object): AskedRounds => [{ requests: { r1: request }, sta
 const NAME = form({ name: { type: 'string', title: 'Your name' } }, ['name']);
 
 /** A turn of the owner over a real server, and over the connection of one process after the other. */
-async function stage(rounds: AskedRounds, model?: Pick<ScriptedModel, 'id' | 'stream'>) {
+async function stage(
+  rounds: AskedRounds,
+  {
+    model,
+    approval = 'never',
+  }: Partial<Pick<McpRules, 'approval'>> & {
+    readonly model?: Pick<ScriptedModel, 'id' | 'stream'>;
+  } = {},
+) {
   const server = await startAskingServer(rounds);
   let servers: McpServers = await connectTo(server.url);
   const rules = {
     tools: { block: [] },
     audience: 'everyone',
-    approval: 'never',
+    approval,
     timeoutMs: 5_000,
   } as const;
   const current: Pick<McpServers, 'views' | 'call' | 'resources' | 'resource'> = {
@@ -52,16 +60,8 @@ async function stage(rounds: AskedRounds, model?: Pick<ScriptedModel, 'id' | 'st
     resources: (...asked) => servers.resources(...asked),
     resource: (...asked) => servers.resource(...asked),
   };
-  const tools = mcpTools({ servers: current, rules: { desk: rules } })().flatMap(
-    (one) => one.tools,
-  );
-  const scene: TurnScene = await openTurnScene(
-    {},
-    {
-      tools,
-      ...(model !== undefined && { model }),
-    },
-  );
+  const live = mcpTools({ servers: current, rules: { desk: rules } });
+  const scene: TurnScene = await openTurnScene({}, { live, ...(model !== undefined && { model }) });
   return {
     server,
     scene,
@@ -86,6 +86,16 @@ async function stage(rounds: AskedRounds, model?: Pick<ScriptedModel, 'id' | 'st
       const effect = { kind: 'answer', code: `CODE${code}`, by: 'test:1', text } as const;
       expect((await command(scene.store, effect)).answer?.kind).toBe('answered');
       await scene.answerNext();
+    },
+    /** The same answer in a process whose servers are not connected. */
+    async goOnWithout(text: string) {
+      const effect = { kind: 'answer', code: 'CODE1', by: 'test:1', text } as const;
+      await command(scene.store, effect);
+      await servers.close();
+      await scene.answerNext();
+      return toolMessages(scene.model.asked.at(-1))
+        .map(({ content }) => content)
+        .join();
     },
     told: () =>
       toolMessages(scene.model.asked.at(-1))
@@ -195,6 +205,27 @@ describe('a server that asks for something during a call', () => {
     ]);
   });
 
+  it('[G03] [G05] asks after its call was approved, which is asked once', async () => {
+    open = await stage(once(NAME), { approval: 'ask' });
+    const { scene, server } = open;
+    await open.begin();
+    expect(server.calls).toEqual([]);
+    await decide(scene.store, 'approved');
+    await scene.answerNext();
+    await open.answer(2, 'Ada');
+    expect(server.acts.length).toBe(1);
+    expect((await scene.store.approvals.recent(9)).map(({ state }) => state)).toEqual(['approved']);
+  });
+
+  it('[G03] is not called again where its tools are gone when the answer comes', async () => {
+    open = await stage(once(NAME));
+    await open.begin();
+    const { scene, server } = open;
+    const turn = await open.goOnWithout('Ada');
+    expect(turn).toContain('desk_book waited for a person, and is not there any more');
+    expect([scene.outcome(), server.calls.length]).toEqual(['answered', 1]);
+  });
+
   it.each([
     ['skip', 'decline', 'the person declined'],
     ['Decline', 'decline', 'the person declined'],
@@ -282,7 +313,7 @@ describe('a process that dies around a call that waits for a person', () => {
     '[G03] [G16] in life $life, $when write $write: the server acts at most once',
     async (death) => {
       const model = scriptedModel();
-      open = await stage(once(NAME), { id: model.id, stream: obedient(model) });
+      open = await stage(once(NAME), { model: { id: model.id, stream: obedient(model) } });
       const { scene, server } = open;
       const store = mortalStore(scene.store);
       await scene.write('book it');
