@@ -1,5 +1,11 @@
 import { literal } from '@parley/core';
-import type { Approval, ClaimedTurn, Lease, NewPart } from '@parley/store';
+import {
+  type Approval,
+  type ClaimedTurn,
+  type Lease,
+  type NewPart,
+  SENT_FILES,
+} from '@parley/store';
 import { renderParts } from '../post-message.ts';
 import { type AskedPerson, type PersonQuestion, TurnSuspendedError } from '../tools/tool.ts';
 import { leadingMessage } from '../turn-opening.ts';
@@ -79,5 +85,6 @@ function askedText(
 function answerIn({ state, answer, choices, askedAt, expiresAt }: Approval): AskedPerson {
   if (state !== 'answered') return { kind: 'late', waited: minutes(expiresAt - askedAt) };
   if (answer === null) return { kind: 'skipped' };
-  return choices?.includes(answer) ? { kind: 'chose', answer } : { kind: 'wrote', answer };
+  if (choices?.includes(answer)) return { kind: 'chose', answer };
+  return { kind: 'wrote', answer, ...(answer === SENT_FILES && { sentFiles: true }) };
 }

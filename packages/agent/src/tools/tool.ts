@@ -86,7 +86,9 @@ export interface PersonQuestion {
 
 /** What a person who was asked said. `late`: nothing in time; `waited` for people, as `10 minutes`. */
 export type AskedPerson =
-  | { readonly kind: 'chose' | 'wrote'; readonly answer: string }
+  | { readonly kind: 'chose'; readonly answer: string }
+  /** `sentFiles`: instead of words; the answer only says so. */
+  | { readonly kind: 'wrote'; readonly answer: string; readonly sentFiles?: true }
   | { readonly kind: 'late'; readonly waited: string }
   | { readonly kind: 'skipped' | 'no-person' };
 

@@ -1,5 +1,4 @@
 import { readYesOrNo } from '@parley/core';
-import { SENT_FILES } from '@parley/store';
 import type { AskedPerson, PersonQuestion } from '../../tools/tool.ts';
 import type { Field, FieldValue } from './field.ts';
 import {
@@ -131,7 +130,7 @@ function textOf(asked: AskedPerson): string | null {
       if (/^(?:decline|i decline|ablehnen)[.!]?$/i.test(text)) throw declined();
       if (/^(?:cancel|abbrechen|stop)[.!]?$/i.test(text))
         throw new NotAnsweredError('cancel', 'the person ended it');
-      return text === SENT_FILES ? '' : text;
+      return asked.sentFiles === true ? '' : text;
     }
   }
 }

@@ -1,6 +1,5 @@
 import { visibleLine } from '@parley/core';
 import { z } from 'zod';
-import { CHOICE_CHARACTERS } from '../../approvals/ask-person.ts';
 
 /** A choice of a field: what a person sees, and what the server gets. */
 export interface Option {
@@ -48,6 +47,8 @@ export class UnfitFormError extends Error {}
 /** More are no question for a chat. */
 const MAX_FIELDS = 20;
 const MAX_OPTIONS = 50;
+/** Of a choice: with a mark behind it, it is as long as a button may be. */
+const MAX_LABEL = 54;
 const MAX_TITLE = 100;
 const MAX_DESCRIPTION = 300;
 /** Of an answer to a field without a limit of its own. */
@@ -171,8 +172,7 @@ function checked(name: string, options: readonly Option[]): readonly Option[] {
   }
   const taken = new Set<string>();
   return options.map(({ label, value }, at) => {
-    const short =
-      shortLine(label, CHOICE_CHARACTERS - 6) || shortLine(value, CHOICE_CHARACTERS - 6);
+    const short = shortLine(label, MAX_LABEL) || shortLine(value, MAX_LABEL);
     const key = short.toLowerCase();
     const own = short === '' || taken.has(key) ? `${short} (${at + 1})`.trim() : short;
     taken.add(key);
