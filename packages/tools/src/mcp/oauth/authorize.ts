@@ -164,8 +164,8 @@ async function tokensForCode(
 }
 
 /** Where the operator says that someone else lets people in, in a network of their own. */
-function trustedBy({ authorizationServer }: OAuthSettings): readonly string[] {
-  return authorizationServer === undefined ? [] : [authorizationServer];
+function trustedBy({ issuer }: OAuthSettings): readonly string[] {
+  return issuer === undefined ? [] : [issuer];
 }
 
 function fixedClient({ clientId, clientSecret }: OAuthSettings) {

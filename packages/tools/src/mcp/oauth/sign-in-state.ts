@@ -72,7 +72,7 @@ export interface OAuthSettings {
   readonly clientSecret?: string | undefined;
   readonly clientMetadataUrl?: string | undefined;
   readonly scope?: string | undefined;
-  readonly authorizationServer?: string | undefined;
+  readonly issuer?: string | undefined;
 }
 
 /** The state for this address: what is kept for another is of no use. */
