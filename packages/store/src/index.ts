@@ -91,7 +91,7 @@ export type {
   PromptSummary,
   StoredPrompt,
 } from './prompts.ts';
-export { type AnswerVerdict, joinedStep } from './questions.ts';
+export { type AnswerVerdict, joinedStep, SENT_FILES } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
 export type { Backlog, OldestWork } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';

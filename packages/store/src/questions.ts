@@ -91,7 +91,8 @@ export async function answerWithMessages(
   await storeStep(sql, turnId, joinedStep((last?.index ?? -1) + 1, rows), now);
 }
 
-const SENT_FILES = '(They sent files, which are answered after this.)';
+/** The answer of a person who sent files instead of words. */
+export const SENT_FILES = '(They sent files, which are answered after this.)';
 
 /** The step of a journal that says which messages joined a turn after all earlier steps. */
 export function joinedStep(index: number, rows: readonly Pick<InboxRow, 'seq'>[]) {

@@ -1,5 +1,11 @@
 import { literal } from '@parley/core';
-import type { Approval, ClaimedTurn, Lease, NewPart } from '@parley/store';
+import {
+  type Approval,
+  type ClaimedTurn,
+  type Lease,
+  type NewPart,
+  SENT_FILES,
+} from '@parley/store';
 import { renderParts } from '../post-message.ts';
 import { type AskedPerson, type PersonQuestion, TurnSuspendedError } from '../tools/tool.ts';
 import { leadingMessage } from '../turn-opening.ts';
@@ -18,23 +24,24 @@ export async function askPerson(
   turn: ClaimedTurn,
   lease: Lease,
   call: string,
-  { question, choices }: PersonQuestion,
+  asking: PersonQuestion,
 ): Promise<AskedPerson> {
+  const { question, choices, part } = asking;
   // The call itself may have needed an approval.
-  const callKey = `${call}.ask`;
+  const callKey = part === undefined ? `${call}.ask` : `${call}.ask.${part}`;
   const asked = await deps.store.approvals.of(turn.turnId, callKey);
   if (asked !== null) return answerIn(asked);
   const { message, route } = leadingMessage(turn);
   if (message.trigger !== undefined) return { kind: 'no-person' };
   const isGroup = message.chat.type !== 'direct';
   const waitMs = Math.min(deps.rules.waitMs, isGroup ? GROUP_WAIT_MS : Number.POSITIVE_INFINITY);
-  const text = askedText(question, choices, isGroup ? message.sender.name : null, waitMs);
+  const text = askedText(asking, isGroup ? message.sender.name : null, waitMs);
   const bodies = await renderParts(text, route);
   await storeQuestion(deps, turn, lease, async () => {
     const about = { tool: 'ask_user', callKey, shown: question, rule: null };
     const made = newApproval(deps, turn, about);
     const approval = { ...made, approvers: [], choices, expiresAt: deps.clock() + waitMs };
-    return { approval, parts: withButtons(bodies, choices, approval.code) };
+    return { approval, parts: withButtons(bodies, asking, approval.code) };
   });
   // Fenced: the worker that has the lane now asks.
   throw new TurnSuspendedError('ask_user');
@@ -45,34 +52,39 @@ export const CHOICE_CHARACTERS = 60;
 /** With *Skip* as many buttons as a part may have. */
 export const MOST_CHOICES = 7;
 
+const SKIP = { label: 'Skip', does: 'leaves it open' } as const;
+
 function withButtons(
   parts: readonly NewPart[],
-  choices: readonly string[],
+  { choices, skip = SKIP }: PersonQuestion,
   code: string,
 ): readonly NewPart[] {
+  // More are chosen by their numbers.
+  const shown = choices.length > MOST_CHOICES ? [] : choices;
   const buttons = [
-    ...choices.map((label, at) => ({ label, data: `/answer ${code} ${at + 1}` })),
-    { label: 'Skip', data: `/answer ${code} skip` },
+    ...shown.map((label, at) => ({ label, data: `/answer ${code} ${at + 1}` })),
+    { label: skip.label, data: `/answer ${code} skip` },
   ];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
 /** The question as a person reads it; `name` in a group, where others read it, too. */
 function askedText(
-  question: string,
-  choices: readonly string[],
+  { question, choices, skip = SKIP }: PersonQuestion,
   name: string | null,
   waitMs: number,
 ): string {
   const whom = name === null ? '' : `${literal(name)}: `;
   const list = choices.map((choice, at) => `${at + 1}. ${literal(choice)}`).join('\n');
   const reply = name === null ? 'Answer' : 'Reply to this message';
-  const how = `${reply} with a number or in your own words; \`skip\` leaves it open. I wait ${minutes(waitMs)}.`;
-  return `${whom}${question}\n\n${list}\n\n${how}`;
+  const means = choices.length === 0 ? 'with a message' : 'with a number or in your own words';
+  const how = `${reply} ${means}; \`skip\` ${skip.does}. I wait ${minutes(waitMs)}.`;
+  return [`${whom}${question}`, list, how].filter((text) => text !== '').join('\n\n');
 }
 
 function answerIn({ state, answer, choices, askedAt, expiresAt }: Approval): AskedPerson {
   if (state !== 'answered') return { kind: 'late', waited: minutes(expiresAt - askedAt) };
   if (answer === null) return { kind: 'skipped' };
-  return choices?.includes(answer) ? { kind: 'chose', answer } : { kind: 'wrote', answer };
+  if (choices?.includes(answer)) return { kind: 'chose', answer };
+  return { kind: 'wrote', answer, ...(answer === SENT_FILES && { sentFiles: true }) };
 }

@@ -30,12 +30,14 @@ import { givenText, kindOf } from '../tools/send-file.ts';
 import {
   type CallLimits,
   type CallMoment,
+  type HeldCall,
   type PersonQuestion,
   type Proposal,
   runTool,
   type Tool,
   type ToolCall,
   type ToolOutcome,
+  TurnSuspendedError,
 } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { tryArguments } from '../tools/try-arguments.ts';
@@ -140,11 +142,11 @@ async function outcomeOf(
   nth: number,
   stop: AbortSignal,
 ): Promise<Outcome | null> {
-  const { key, call, started } = journalled;
+  const { key, call, started, held } = journalled;
   if (started) return cutOff(call);
   if (nth >= deps.limits.calls) return tooMany(call, deps.limits.calls);
   const tool = deps.tools.get(call.name);
-  if (tool === undefined) return unknownTool(call, deps.tools);
+  if (tool === undefined) return held.length > 0 ? gone(call) : unknownTool(call, deps.tools);
   const repeated = repeatedCall(deps.journal.rounds(), nth, deps.tools);
   if (repeated !== null) return again(repeated);
   const unchecked = await tryArguments(deps, call, stop);
@@ -158,9 +160,9 @@ async function outcomeOf(
     await deps.beforeActing?.();
     stop.throwIfAborted();
   }
-  // Reading may be done twice; anything else must not be done again by a later run.
-  const isSafe = tool.effect === 'read' || tool.actsOnce === true;
-  if (!isSafe && !(await deps.journal.append({ kind: 'started', call: key }))) return null;
+  const begin = () => journalStart(deps, tool, key);
+  // A call that was held has a tool that says itself when it begins again.
+  if (journalled.held.length === 0 && !(await begin())) return null;
   const { turnId, tools, clock, monotonic, log, limits, gate } = deps;
   const foreign = tools.foreign.has(tool.name);
   const { origin: _origin, ...at } = deps.at;
@@ -168,6 +170,7 @@ async function outcomeOf(
   const startedAt = monotonic();
   const about = {
     ...{ ...at, messages, moment, turnId, callId: key, clock, log },
+    held: heldCall(deps, journalled, begin),
     ...(approved && proposal !== null && { approved: proposal.content }),
     ...(gate !== undefined && { ask: (question: PersonQuestion) => gate.askPerson(key, question) }),
   };
@@ -187,6 +190,28 @@ async function outcomeOf(
   log.info({ tool: tool.name, ms, failed: outcome.failed }, 'tool');
   const text = await withFiles(deps, key, outcome);
   return { ...outcome, text, ran: true, foreign };
+}
+
+/** Reading may be done twice; anything else must not be done again by a later run. False when the lease was lost. */
+async function journalStart({ journal }: CallToolsDeps, tool: Tool, key: string): Promise<boolean> {
+  if (tool.effect === 'read' || tool.actsOnce === true) return true;
+  return await journal.append({ kind: 'started', call: key });
+}
+
+/** Where the lease was lost the turn is left, as where it waits: the worker that has the lane now goes on. */
+function heldCall(
+  { journal }: CallToolsDeps,
+  { key, call, held }: JournalledCall,
+  begin: () => Promise<boolean>,
+): HeldCall {
+  const orLeave = (isStored: boolean): void => {
+    if (!isStored) throw new TurnSuspendedError(call.name);
+  };
+  return {
+    kept: held,
+    keep: async (content) => orLeave(await journal.append({ kind: 'held', call: key, content })),
+    begin: async () => orLeave(await begin()),
+  };
 }
 
 /** The result with the files that the tool has made, which are kept first. */
@@ -262,6 +287,12 @@ function again({ result, remark }: RepeatedCall): Outcome {
 
 function cutOff({ name }: ModelToolCall): ToolOutcome {
   const text = `${name} was started, and then this turn was cut off. Whether it took effect is not known: look before you do it again, and tell the person if you cannot.`;
+  return { text, failed: true };
+}
+
+/** Its server may not be connected yet, in a process that has just started. */
+function gone({ name }: ModelToolCall): ToolOutcome {
+  const text = `${name} waited for a person, and is not there any more. It has changed nothing: call it again once it is there.`;
   return { text, failed: true };
 }
 

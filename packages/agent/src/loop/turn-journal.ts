@@ -106,6 +106,10 @@ export type ModelStep = z.infer<typeof ModelStep>;
 /** A call that changes something is about to be run: from here on it must not be run again. */
 const StartedStep = z.object({ kind: z.literal('started'), call: z.string() });
 
+/** A call that was started has changed nothing yet, and is run again with this, which its tool has kept. */
+const HeldStep = z.object({ kind: z.literal('held'), call: z.string(), content: z.unknown() });
+type HeldStep = z.infer<typeof HeldStep>;
+
 /** The outcome of a call. */
 const ResultStep = z.object({
   kind: z.literal('result'),
@@ -121,7 +125,13 @@ export type ResultStep = z.infer<typeof ResultStep>;
 /** Messages, by their numbers, that joined the turn after all earlier steps (D03). */
 const JoinedStep = z.object({ kind: z.literal('joined'), messages: z.array(z.number()) });
 
-const Step = z.discriminatedUnion('kind', [ModelStep, StartedStep, ResultStep, JoinedStep]);
+const Step = z.discriminatedUnion('kind', [
+  ModelStep,
+  StartedStep,
+  HeldStep,
+  ResultStep,
+  JoinedStep,
+]);
 type Step = z.infer<typeof Step>;
 
 /** One call of a tool in a turn. */
@@ -129,7 +139,10 @@ export interface JournalledCall {
   /** The same in every run of the turn. */
   readonly key: string;
   readonly call: ModelToolCall;
+  /** It may have changed something: nothing was kept since it was started last. */
   readonly started: boolean;
+  /** What its tool has kept, in order. */
+  readonly held: readonly unknown[];
   readonly result: ResultStep | null;
 }
 
@@ -267,7 +280,9 @@ function roundsOf(
   known: ReadonlyMap<number, InboxRow>,
 ): Round[] {
   const read = readSteps(steps);
-  const started = new Set(read.flatMap(({ step }) => (step.kind === 'started' ? [step.call] : [])));
+  const begun = read.flatMap(({ step }) =>
+    step.kind === 'started' || step.kind === 'held' ? [step] : [],
+  );
   const results = new Map(
     read.flatMap(({ step }) => (step.kind === 'result' ? [[step.call, step] as const] : [])),
   );
@@ -275,10 +290,19 @@ function roundsOf(
     if (step.kind !== 'model') return [];
     const calls = step.calls.map((call, nth): JournalledCall => {
       const key = `${turnId}.${index}.${nth}`;
-      return { key, call, started: started.has(key), result: results.get(key) ?? null };
+      return { key, call, ...begunOf(begun, key), result: results.get(key) ?? null };
     });
     return [{ step, calls, joined: joinedBehind(read, at).flatMap((seq) => known.get(seq) ?? []) }];
   });
+}
+
+function begunOf(
+  begun: readonly (z.infer<typeof StartedStep> | HeldStep)[],
+  key: string,
+): Pick<JournalledCall, 'started' | 'held'> {
+  const own = begun.filter(({ call }) => call === key);
+  const held = own.flatMap((step) => (step.kind === 'held' ? [step.content] : []));
+  return { started: own.at(-1)?.kind === 'started', held };
 }
 
 interface ReadStep {

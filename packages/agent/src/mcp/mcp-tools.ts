@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { reasonOf } from '@parley/core';
-import type { McpError, McpServers, McpServerView, McpTool } from '@parley/tools/mcp';
+import type { McpError, McpReply, McpServers, McpServerView, McpTool } from '@parley/tools/mcp';
 import { z } from 'zod';
 import { withTimeLimit } from '../time.ts';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
@@ -94,17 +94,29 @@ async function callTool(
   { servers }: McpToolDeps,
   { server, rules, tool }: Offered,
   input: Arguments,
-  { signal }: ToolCall,
+  at: ToolCall,
 ): Promise<ToolOutcome> {
-  try {
-    return await withTimeLimit({ ms: rules.timeoutMs, stop: signal }, (limited) =>
-      servers.call(server, tool.name, input, limited),
+  const once = (reply?: McpReply) =>
+    withTimeLimit({ ms: rules.timeoutMs, stop: at.signal }, (limited) =>
+      servers.call(server, tool.name, input, limited, reply),
     );
+  try {
+    const isHeld = at.held !== undefined && at.held.kept.length > 0;
+    const said = isHeld ? undefined : await once();
+    if (said !== undefined && 'text' in said) return said;
+    const { callWithQuestions } = await import('./elicitation/call-with-questions.ts');
+    const call = { server, tool: tool.name, repeat: once, at };
+    const { result, notes } = await callWithQuestions(call, said);
+    return notes.length === 0 ? result : { ...result, note: unansweredNote(server, notes) };
   } catch (error) {
     if (tool.readOnly || !isLost(error)) throw error;
     const note = `The connection to ${server} was lost before it answered. Whether the call took effect is not known: look before you do it again.`;
     return { text: reasonOf(error), note, failed: true };
   }
+}
+
+function unansweredNote(server: string, notes: readonly string[]): string {
+  return `During this call ${server} asked for something, and got no answer: ${notes.join('; ')}. Do not answer in its place.`;
 }
 
 /** By its code, so that the protocol is not loaded where no server is configured. */

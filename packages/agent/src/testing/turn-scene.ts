@@ -36,7 +36,7 @@ import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
 import { localTimeIn } from '../time.ts';
 import type { Tool } from '../tools/tool.ts';
-import { createToolRegistry } from '../tools/tool-registry.ts';
+import { type AddedTools, createToolRegistry } from '../tools/tool-registry.ts';
 import { type PreviewChange, previewTurn } from '../turn-answer.ts';
 import type { AgentPlace } from '../turn-opening.ts';
 import { createTurnRunner } from '../turn-runner.ts';
@@ -68,6 +68,8 @@ export interface SceneExtras
     >
   > {
   readonly tools?: readonly Tool[];
+  /** Tools that come and go. */
+  readonly live?: () => readonly AddedTools[];
   /** Also the agents besides this one that it may give tasks to. */
   readonly delegates?: boolean | readonly string[];
   /** Where they differ from: nothing is asked or allowed beyond what tools say, 15 minutes. */
@@ -102,7 +104,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     prompt: housePrompt(),
     workspace,
     sources,
-    tools: registryOf(delegates === false ? tools : [...tools, delegation]),
+    tools: registryOf(delegates === false ? tools : [...tools, delegation], extras.live),
     approvals: approvalsWith(approvals),
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
     media: { ...quietMedia(), ...media },
@@ -148,8 +150,8 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   };
 }
 
-function registryOf(builtIn: readonly Tool[]) {
-  return createToolRegistry({ builtIn }).registry;
+function registryOf(builtIn: readonly Tool[], live?: SceneExtras['live']) {
+  return createToolRegistry({ builtIn, ...(live !== undefined && { live }) }).registry;
 }
 
 /** What settings decide. */

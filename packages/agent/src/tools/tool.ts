@@ -51,6 +51,8 @@ export interface ToolCall {
    * there is an answer. Absent where no person waits.
    */
   readonly ask?: (question: PersonQuestion) => Promise<AskedPerson>;
+  /** For a tool that learns during a call that it has to wait for a person, and has changed nothing by then. */
+  readonly held?: HeldCall;
   /** Shows Markdown during the turn, where the platform can; the answer replaces it. */
   readonly show?: (markdown: string) => void;
   readonly clock: Clock;
@@ -59,15 +61,34 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
+/**
+ * What a call keeps in the journal of its turn while it waits. Otherwise a later run would cut off a call that was
+ * started: what is kept says that nothing was changed, and that the call may be run again with it.
+ */
+export interface HeldCall {
+  /** What earlier runs have kept, in order. */
+  readonly kept: readonly unknown[];
+  keep(content: unknown): Promise<void>;
+  /** From here on the call may change something again. Only where something was kept. */
+  begin(): Promise<void>;
+}
+
 export interface PersonQuestion {
   /** In Markdown. */
   readonly question: string;
+  /** None for a question that is answered with a message. */
   readonly choices: readonly string[];
+  /** Which of the questions of one call it is, where it has several: each is asked once. */
+  readonly part?: string;
+  /** The button for no answer, and what that does; without it *Skip*, which leaves the question open. */
+  readonly skip?: { readonly label: string; readonly does: string };
 }
 
 /** What a person who was asked said. `late`: nothing in time; `waited` for people, as `10 minutes`. */
 export type AskedPerson =
-  | { readonly kind: 'chose' | 'wrote'; readonly answer: string }
+  | { readonly kind: 'chose'; readonly answer: string }
+  /** `sentFiles`: instead of words; the answer only says so. */
+  | { readonly kind: 'wrote'; readonly answer: string; readonly sentFiles?: true }
   | { readonly kind: 'late'; readonly waited: string }
   | { readonly kind: 'skipped' | 'no-person' };
 

@@ -1,5 +1,12 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import {
+  askingIn,
+  CALL_CAPABILITIES,
+  type McpAsking,
+  type McpReply,
+  replyParams,
+} from './asking.ts';
 import { type Listed, type McpCatalogue, readCatalogue } from './catalogue.ts';
 import { askError, startReason } from './errors.ts';
 import { AS_SENT } from './read-message.ts';
@@ -12,7 +19,13 @@ import type { Arguments } from './schema/server-arguments.ts';
 export interface McpConnection {
   /** Queries all that it offers again. */
   list(signal: AbortSignal): Promise<McpCatalogue>;
-  call(tool: string, input: Arguments, signal: AbortSignal): Promise<McpResult>;
+  /** `reply`: of a call that is repeated because the server asked for something. */
+  call(
+    tool: string,
+    input: Arguments,
+    signal: AbortSignal,
+    reply?: McpReply,
+  ): Promise<McpResult | McpAsking>;
   prompt(
     name: string,
     input: Readonly<Record<string, string>>,
@@ -106,18 +119,30 @@ export interface ConnectionOf {
 /** Asks a server for what Parley wants of it; every answer is read as the server sent it. */
 export function connectionOf(of: ConnectionOf): McpConnection {
   const { client, ended, close } = of;
-  const ask = async (
+  const request = async (
     method: string,
     params: Record<string, unknown>,
     signal: AbortSignal,
-  ): Promise<unknown> => {
+    allowInputRequired = false,
+  ) => {
     const given = privateSignal(signal);
     try {
-      const options = { signal: given, timeout: NO_LIMIT_MS };
-      return asSent(await client.request({ method, params }, Sent, options));
+      const options = { signal: given, timeout: NO_LIMIT_MS, allowInputRequired };
+      return await client.request({ method, params }, Sent, options);
     } catch (error) {
       throw askError(error, of.isSessionLost());
     }
+  };
+  const ask: Ask = async (...asked) => asSent(await request(...asked));
+  const call: McpConnection['call'] = async (name, input, signal, reply) => {
+    const isModern = client.getProtocolEra() === 'modern';
+    const params = {
+      ...{ name, arguments: { ...input }, ...replyParams(reply) },
+      // Servers of the versions before ask while the call is open, which no person can be waited for in.
+      ...(isModern && { _meta: { [CAPABILITIES_KEY]: CALL_CAPABILITIES } }),
+    };
+    const said = await request('tools/call', params, signal, isModern);
+    return (isModern ? askingIn(said) : null) ?? resultText(asSent(said));
   };
   return {
     ended,
@@ -131,8 +156,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
       ]);
       return readCatalogue(toolList, promptList, resources !== undefined);
     },
-    call: async (name, input, signal) =>
-      resultText(await ask('tools/call', { name, arguments: { ...input } }, signal)),
+    call,
     resources: async (signal) => {
       const [resources, resourceTemplates] = await Promise.all([
         listAll(ask, 'resources', true, signal),
@@ -146,7 +170,10 @@ export function connectionOf(of: ConnectionOf): McpConnection {
   };
 }
 
-const Sent = z.object({ _meta: z.looseObject({}).optional() });
+/** Where a request of July 2026 and later says what its client can do. */
+const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+
+const Sent = z.looseObject({ _meta: z.looseObject({}).optional() });
 
 function asSent({ _meta: meta }: z.infer<typeof Sent>): unknown {
   return meta?.[AS_SENT];

@@ -134,29 +134,76 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     expect(count('initialize')).toBe(0);
   });
 
-  it('asks a person something during a call: the call is refused, and the connection stays', async () => {
-    const { connected, call, view } = await scene(({ id, method }, response) => {
-      const supportedVersions = ['2026-07-28'];
-      const question = {
-        mode: 'form',
-        message: 'Who?',
-        requestedSchema: { type: 'object', properties: {} },
-      };
-      const inputRequests = { who: { method: 'elicitation/create', params: question } };
-      const results: Readonly<Record<string, object>> = {
-        'server/discover': { supportedVersions, capabilities: { tools: {} } },
-        'tools/list': TOOLS,
-        'tools/call': { resultType: 'input_required', inputRequests },
-      };
-      const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
-      json(response, id, { ...whole, ...results[method] });
-    });
+  const question = {
+    method: 'elicitation/create',
+    params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
+  };
+  const asking = {
+    resultType: 'input_required',
+    inputRequests: { who: question },
+    requestState: 'st/1=',
+  };
+  /** A server of July 2026 that asks first, and says what it was called with after that. */
+  const asksFirst: Respond = ({ id, method, params = {} }, response) => {
+    const isAnswered = params.requestState !== undefined;
+    const told = JSON.stringify([params.requestState, params.inputResponses]);
+    const results: Readonly<Record<string, object>> = {
+      'server/discover': {
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {}, prompts: {} },
+      },
+      'tools/list': TOOLS,
+      'prompts/list': { prompts: [{ name: 'greet' }] },
+      'prompts/get': asking,
+      'tools/call': isAnswered ? { content: [{ type: 'text', text: told }] } : asking,
+    };
+    const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+    json(response, id, { ...whole, ...results[method] });
+  };
+
+  it('asks a person something first: that is passed on, and the call is made again with the answer', async () => {
+    const { connected, call } = await scene(asksFirst);
     await connected();
-    await expect(call('echo')).rejects.toMatchObject({
+    const asked = await call('echo');
+    expect(asked).toEqual({ asks: { who: question }, state: 'st/1=' });
+    const reply = { responses: { who: { action: 'decline' } }, state: 'st/1=' };
+    const signal = AbortSignal.timeout(20_000);
+    expect(await servers?.call('s', 'echo', {}, signal, reply)).toEqual({
+      ...{ text: '["st/1=",{"who":{"action":"decline"}}]', failed: false },
+    });
+  });
+
+  it('asks a person something for a prompt: that is refused, and the connection stays', async () => {
+    const { connected, view } = await scene(asksFirst);
+    await connected();
+    const signal = AbortSignal.timeout(20_000);
+    await expect(servers?.prompt('s', 'greet', {}, signal)).rejects.toMatchObject({
       code: 'mcp-refused',
       message: 'it asks a person something during the call, which is not possible here',
     });
     expect(view()?.state.kind).toBe('connected');
+  });
+
+  it('asks for more than is kept: the call fails', async () => {
+    const { connected, call } = await scene((asked, response, request) => {
+      if (asked.method !== 'tools/call') return asksFirst(asked, response, request);
+      json(response, asked.id, { ...asking, requestState: 'x'.repeat(100_001) });
+    });
+    await connected();
+    await expect(call('echo')).rejects.toMatchObject({ code: 'mcp-answer' });
+  });
+
+  it('is of a version before July 2026: it is told of no way to ask, and its answer is a result', async () => {
+    let hello: unknown;
+    const { connected, call } = await scene((asked, response, request) => {
+      if (asked.method === 'initialize') hello = asked.params?.capabilities;
+      if (asked.method === 'server/discover') return refuse(response, 400);
+      if (asked.method === 'tools/call') return json(response, asked.id, asking);
+      usual(asked, response, request);
+    });
+    await connected();
+    expect(await call('echo')).not.toHaveProperty('asks');
+    expect(hello).toEqual({});
   });
 
   it('ends its sessions: a call begins a new one and is made once', async () => {

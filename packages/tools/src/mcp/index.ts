@@ -1,3 +1,4 @@
+export type { McpAsking, McpReply } from './asking.ts';
 export type { McpServerView } from './board.ts';
 export type { McpPrompt, McpTool } from './catalogue.ts';
 export { McpError } from './errors.ts';
@@ -16,4 +17,5 @@ export {
   secretsIn,
 } from './oauth/sign-in-state.ts';
 export type { McpPeer } from './peer.ts';
+export type { McpResult } from './results.ts';
 export { type McpServers, type McpServersDeps, openMcpServers } from './servers.ts';

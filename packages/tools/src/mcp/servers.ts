@@ -1,5 +1,6 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import type { Clock, Logger, Monotonic } from '@parley/core';
+import type { McpAsking, McpReply } from './asking.ts';
 import type { McpServerView } from './board.ts';
 import { connect } from './connect.ts';
 import { McpError } from './errors.ts';
@@ -13,9 +14,16 @@ export interface McpServers {
   /** All of them as they are now, in the order of the settings. */
   views(): readonly McpServerView[];
   /**
-   * Calls a tool with arguments that fit the schema that was offered. Throws McpError, and what the signal fires with.
+   * Calls a tool with arguments that fit the schema that was offered. A server that asks for something first has done
+   * nothing: the same call is made again, with `reply`. Throws McpError, and what the signal fires with.
    */
-  call(server: string, tool: string, input: Arguments, signal: AbortSignal): Promise<McpResult>;
+  call(
+    server: string,
+    tool: string,
+    input: Arguments,
+    signal: AbortSignal,
+    reply?: McpReply,
+  ): Promise<McpResult | McpAsking>;
   /** The resources of a server, as text. Throws as `call` does. */
   resources(server: string, signal: AbortSignal): Promise<string>;
   /** The content of one resource. Throws as `call` does. */
@@ -57,11 +65,11 @@ export function openMcpServers(
   };
   return {
     views: () => [...kept.values()].map((server) => server.view()),
-    call: (server, tool, input, signal) => {
+    call: (server, tool, input, signal, reply) => {
       const kept = serverOf(server);
       const shape = kept.view().tools.find(({ name }) => name === tool)?.shape ?? {};
       const own = serverArguments(shape, input);
-      return kept.use((connection) => connection.call(tool, own, signal), signal);
+      return kept.use((connection) => connection.call(tool, own, signal, reply), signal);
     },
     resources: (server, signal) =>
       serverOf(server).use((connection) => connection.resources(signal), signal),

@@ -1,0 +1,147 @@
+import { readYesOrNo } from '@parley/core';
+import type { AskedPerson, PersonQuestion } from '../../tools/tool.ts';
+import type { Field, FieldValue } from './field.ts';
+import {
+  type Asker,
+  addressQuestion,
+  consentQuestion,
+  fieldQuestion,
+  reviewQuestion,
+} from './questions.ts';
+import { proposedValue, readAnswer } from './read-answer.ts';
+import type { Elicitation } from './read-request.ts';
+
+/** What the server gets. */
+export interface ElicitationAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Readonly<Record<string, FieldValue>>;
+}
+
+/** The answer, and why it is none where the model should know. */
+export interface Answered {
+  readonly answer: ElicitationAnswer;
+  readonly note: string | null;
+}
+
+/** Asks the person of the turn; `part` tells the questions of one call apart. */
+export type AskPart = (question: PersonQuestion) => Promise<AskedPerson>;
+
+/** An answer that does not fit is asked for again so many times. */
+const MAX_ATTEMPTS = 3;
+
+/** Puts what a server asks to the person; leaves the turn where their answer is not there yet. */
+export async function answerElicitation(
+  asked: Exclude<Elicitation, { kind: 'unfit' }>,
+  asker: Asker,
+  part: string,
+  ask: AskPart,
+): Promise<Answered> {
+  try {
+    if (asked.kind === 'url') {
+      await consent(addressQuestion(asker, asked.url), part, ask);
+      return { answer: { action: 'accept' }, note: null };
+    }
+    if (asked.fields.length === 0) await consent(consentQuestion(asker), part, ask);
+    const content = await fillIn(asked.fields, asker, part, ask);
+    if (asked.fields.length > 1)
+      await consent(reviewQuestion(asker, asked.fields, content), `${part}.review`, ask);
+    return { answer: { action: 'accept', content }, note: null };
+  } catch (error) {
+    if (error instanceof NotAnsweredError) return error.answered;
+    throw error;
+  }
+}
+
+/** Thrown where the person gives no answer: the rest is not asked. */
+class NotAnsweredError extends Error {
+  readonly answered: Answered;
+  constructor(action: 'decline' | 'cancel', note: string) {
+    super(note);
+    this.answered = { answer: { action }, note };
+  }
+}
+
+async function fillIn(
+  fields: readonly Field[],
+  asker: Asker,
+  part: string,
+  ask: AskPart,
+): Promise<Readonly<Record<string, FieldValue>>> {
+  const filled: [string, FieldValue][] = [];
+  for (const [nth, field] of fields.entries()) {
+    const place = { asker, nth, count: fields.length };
+    const value = await askField(field, place, `${part}.${nth}`, ask);
+    if (value !== undefined) filled.push([field.name, value]);
+  }
+  return Object.fromEntries(filled);
+}
+
+async function askField(
+  field: Field,
+  place: { readonly asker: Asker; readonly nth: number; readonly count: number },
+  part: string,
+  ask: AskPart,
+): Promise<FieldValue | undefined> {
+  let problem: string | null = null;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const question = fieldQuestion(field, { ...place, problem });
+    const said = textOf(await ask({ ...question, part: `${part}.${attempt}` }));
+    if (said === null) {
+      const proposed = proposedValue(field);
+      if (proposed === undefined && field.isRequired) throw declined();
+      return proposed;
+    }
+    const read = readAnswer(field, said);
+    if (read.kind === 'value') return read.value;
+    problem = read.problem;
+  }
+  throw notUnderstood();
+}
+
+/** Returns once the person has agreed. */
+async function consent(
+  question: Omit<PersonQuestion, 'part'>,
+  part: string,
+  ask: AskPart,
+): Promise<void> {
+  const [yes] = question.choices;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const said = textOf(await ask({ ...question, part: `${part}.${attempt}` }));
+    const meaning = said === null ? 'no' : readYesOrNo(said);
+    if (meaning === 'no') throw declined();
+    if (said === yes || meaning === 'yes') return;
+  }
+  throw notUnderstood();
+}
+
+/** What the person said; null where they skipped the question. */
+function textOf(asked: AskedPerson): string | null {
+  switch (asked.kind) {
+    case 'skipped':
+      return null;
+    case 'late':
+      throw new NotAnsweredError('cancel', `the person did not answer within ${asked.waited}`);
+    case 'no-person':
+      throw new NotAnsweredError('decline', NO_PERSON);
+    case 'chose':
+      return asked.answer;
+    case 'wrote': {
+      const text = asked.answer.trim();
+      if (/^(?:decline|i decline|ablehnen)[.!]?$/i.test(text)) throw declined();
+      if (/^(?:cancel|abbrechen|stop)[.!]?$/i.test(text))
+        throw new NotAnsweredError('cancel', 'the person ended it');
+      return asked.sentFiles === true ? '' : text;
+    }
+  }
+}
+
+export const NO_PERSON = 'no person waits for this turn, so nobody was asked';
+
+function declined(): NotAnsweredError {
+  return new NotAnsweredError('decline', 'the person declined');
+}
+
+function notUnderstood(): NotAnsweredError {
+  const note = `${MAX_ATTEMPTS} answers of the person did not fit what it asks for`;
+  return new NotAnsweredError('cancel', note);
+}

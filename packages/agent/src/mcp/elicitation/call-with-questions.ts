@@ -1,0 +1,92 @@
+import { setTimeout as timer } from 'node:timers/promises';
+import type { McpAsking, McpReply, McpResult } from '@parley/tools/mcp';
+import { z } from 'zod';
+import type { ToolCall } from '../../tools/tool.ts';
+import { type Answered, answerElicitation, NO_PERSON } from './answer-elicitation.ts';
+import { readElicitation } from './read-request.ts';
+
+/** One call of a tool of a server, which may have to be made several times. */
+export interface QuestionedCall {
+  readonly server: string;
+  readonly tool: string;
+  /** Makes the call once more. */
+  readonly repeat: (reply: McpReply) => Promise<McpResult | McpAsking>;
+  readonly at: Pick<ToolCall, 'ask' | 'held' | 'signal'>;
+}
+
+/** Times that a server may ask during one call, and what it may ask at once. */
+const MAX_ROUNDS = 8;
+const MAX_REQUESTS = 5;
+/** A server that only wants to be called again is given some time. In ms. */
+const PAUSE_MS = 1_000;
+
+const Asking = z.object({
+  asks: z.record(z.string(), z.unknown()),
+  state: z.string().optional(),
+});
+type Asking = z.infer<typeof Asking>;
+
+/**
+ * Goes on with a call whose server wants something first (G03). What it asks is kept in the journal before a person is
+ * asked, so that the run after the answer, in whatever process, repeats the call with exactly that. `first`: what
+ * it asks now; absent in a run that finds it in the journal.
+ */
+export async function callWithQuestions(
+  call: QuestionedCall,
+  first?: McpAsking,
+): Promise<{ readonly result: McpResult; readonly notes: readonly string[] }> {
+  const { held } = call.at;
+  const rounds = (held?.kept ?? []).flatMap((kept): Asking[] => {
+    const read = Asking.safeParse(kept);
+    return read.success ? [read.data] : [];
+  });
+  let asking = first ?? rounds.at(-1);
+  if (asking === undefined) throw new Error('what the server asked for cannot be read any more');
+  let round = rounds.length;
+  if (first !== undefined) {
+    await held?.keep(first);
+    round += 1;
+  }
+  for (;;) {
+    if (round > MAX_ROUNDS) throw new Error(`it asks for something more than ${MAX_ROUNDS} times`);
+    const { responses, notes } = await responsesTo(call, asking, round);
+    await held?.begin();
+    const said = await call.repeat({ responses, state: asking.state });
+    if ('text' in said) return { result: said, notes };
+    await held?.keep(said);
+    asking = said;
+    round += 1;
+  }
+}
+
+async function responsesTo(
+  call: QuestionedCall,
+  { asks }: Asking,
+  round: number,
+): Promise<{ readonly responses: Record<string, unknown>; readonly notes: readonly string[] }> {
+  const all = Object.entries(asks);
+  if (all.length > MAX_REQUESTS)
+    throw new Error(`it asks for ${all.length} things at once; at most ${MAX_REQUESTS} are taken`);
+  if (all.length === 0) await timer(PAUSE_MS, undefined, { signal: call.at.signal, ref: false });
+  const answered: [string, Answered][] = [];
+  for (const [nth, [key, asked]] of all.entries())
+    answered.push([key, await answerTo(call, asked, `${round}.${nth}`)]);
+  return {
+    responses: Object.fromEntries(answered.map(([key, { answer }]) => [key, answer])),
+    notes: answered.flatMap(([, { note }]) => note ?? []),
+  };
+}
+
+async function answerTo(
+  { server, tool, at: { ask } }: QuestionedCall,
+  asked: unknown,
+  part: string,
+): Promise<Answered> {
+  const elicitation = readElicitation(asked);
+  if (elicitation === null)
+    throw new Error('it asks for something besides a question to a person, which is not done here');
+  if (elicitation.kind === 'unfit')
+    return { answer: { action: 'decline' }, note: elicitation.reason };
+  if (ask === undefined) return { answer: { action: 'decline' }, note: NO_PERSON };
+  return answerElicitation(elicitation, { server, tool, message: elicitation.message }, part, ask);
+}

@@ -1,0 +1,379 @@
+import type { McpServers } from '@parley/tools/mcp';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type AskedRounds, connectTo, startAskingServer } from '../../testing/asking-server.ts';
+import { type Death, mortalStore } from '../../testing/mortal-store.ts';
+import {
+  openTurnScene,
+  type ScriptedModel,
+  scriptedModel,
+  type TurnScene,
+  toolMessages,
+} from '../../testing/turn-scene.ts';
+import { command, decide, OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
+import { type McpRules, mcpTools } from '../mcp-tools.ts';
+
+type Stage = Awaited<ReturnType<typeof stage>>;
+
+let open: Stage | undefined;
+afterEach(async () => {
+  await open?.close();
+  open = undefined;
+});
+
+const CALL = { calls: [{ name: 'desk_book', with: { room: 'blue' } }] };
+const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
+const BO = { id: '7', name: 'Bo', isBot: false };
+const MINUTE = 60_000;
+
+const form = (
+  properties: object,
+  required: readonly string[] = [],
+  message = 'How shall it be?',
+) => ({
+  method: 'elicitation/create',
+  params: { mode: 'form', message, requestedSchema: { type: 'object', properties, required } },
+});
+const once = (request: object): AskedRounds => [{ requests: { r1: request }, state: 'state 1' }];
+const NAME = form({ name: { type: 'string', title: 'Your name' } }, ['name']);
+
+/** A turn of the owner over a real server, and over the connection of one process after the other. */
+async function stage(
+  rounds: AskedRounds,
+  {
+    model,
+    approval = 'never',
+  }: Partial<Pick<McpRules, 'approval'>> & {
+    readonly model?: Pick<ScriptedModel, 'id' | 'stream'>;
+  } = {},
+) {
+  const server = await startAskingServer(rounds);
+  let servers: McpServers = await connectTo(server.url);
+  const rules = {
+    tools: { block: [] },
+    audience: 'everyone',
+    approval,
+    timeoutMs: 5_000,
+  } as const;
+  const current: Pick<McpServers, 'views' | 'call' | 'resources' | 'resource'> = {
+    views: () => servers.views(),
+    call: (...asked) => servers.call(...asked),
+    resources: (...asked) => servers.resources(...asked),
+    resource: (...asked) => servers.resource(...asked),
+  };
+  const live = mcpTools({ servers: current, rules: { desk: rules } });
+  const scene: TurnScene = await openTurnScene({}, { live, ...(model !== undefined && { model }) });
+  return {
+    server,
+    scene,
+    async begin(chat?: typeof GROUP) {
+      await scene.write('book it', chat && { chat, sender: BO });
+      scene.model.next(CALL);
+      await scene.answerNext(chat?.id);
+    },
+    async restart() {
+      await servers.close();
+      servers = await connectTo(server.url);
+    },
+    /** What was asked last, with its buttons. */
+    async asked() {
+      const parts = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 99);
+      const buttons = parts.at(-1)?.part.buttons?.map(({ label }) => label) ?? [];
+      const last = parts.slice(parts.slice(0, -1).findLastIndex(({ part }) => part.buttons) + 1);
+      return { text: last.map(({ part }) => part.body.plain).join('\n'), buttons };
+    },
+    /** The person answers with a button or `/answer`, and the turn goes on until it waits again or ends. */
+    async answer(code: number, text: string) {
+      const effect = { kind: 'answer', code: `CODE${code}`, by: 'test:1', text } as const;
+      expect((await command(scene.store, effect)).answer?.kind).toBe('answered');
+      await scene.answerNext();
+    },
+    /** The same answer in a process whose servers are not connected. */
+    async goOnWithout(text: string) {
+      const effect = { kind: 'answer', code: 'CODE1', by: 'test:1', text } as const;
+      await command(scene.store, effect);
+      await servers.close();
+      await scene.answerNext();
+      return toolMessages(scene.model.asked.at(-1))
+        .map(({ content }) => content)
+        .join();
+    },
+    told: () =>
+      toolMessages(scene.model.asked.at(-1))
+        .map(({ content }) => content)
+        .join(),
+    async close() {
+      await servers.close();
+      server.close();
+      await scene.close();
+    },
+  };
+}
+
+describe('a server that asks for something during a call', () => {
+  it('[G03] [G16] asks field by field, over restarts, and gets what it asked for with its state', async () => {
+    const when = { type: 'string', format: 'date', description: 'The day, not the hour.' };
+    const size = {
+      type: 'string',
+      oneOf: [
+        { const: 's', title: 'Small' },
+        { const: 'l', title: 'Large' },
+      ],
+    };
+    const extras = {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'string', enum: ['tea', 'cake', 'milk'] },
+    };
+    const properties = {
+      ...{ when, size, extras, people: { type: 'integer', minimum: 2, maximum: 9 } },
+      ...{ quiet: { type: 'boolean', title: 'Quiet?' }, note: { type: 'string' } },
+      lamp: { type: 'string', enum: ['on', 'off'], default: 'off' },
+    };
+    open = await stage(once(form(properties, ['when', 'size', 'extras', 'people', 'quiet'])));
+    const { server, scene } = open;
+    await open.begin();
+    expect(scene.outcome()).toBe('suspended');
+    const first = await open.asked();
+    expect(first.text).toContain('The server desk, whose tool book I am using, asks you this.');
+    expect(first.text).toContain('> How shall it be?');
+    expect(first.text).toContain('Never write a password');
+    expect(first.text).toContain('> The day, not the hour.');
+    expect(first.buttons).toEqual(['Decline']);
+    await open.restart();
+    await open.answer(1, '2026-02-30');
+    expect((await open.asked()).text).toContain('I need a date like 2026-11-27');
+    await open.answer(2, '2026-11-30');
+    expect((await open.asked()).buttons).toEqual(['Small', 'Large', 'Decline']);
+    await open.answer(3, '2');
+    await open.restart();
+    await open.answer(4, '1 and 3');
+    await open.answer(5, '12');
+    expect((await open.asked()).text).toContain('That does not fit: that is more than 9');
+    await open.answer(6, '4');
+    await open.answer(7, 'no');
+    await open.answer(8, 'skip');
+    expect((await open.asked()).text).toContain('skip takes what it proposes: off');
+    await open.answer(9, 'skip');
+    const review = await open.asked();
+    expect(review.text).toContain('size: Large');
+    expect(review.text).toContain('note: left out');
+    expect(server.calls.length).toBe(1);
+    await open.answer(10, 'yes');
+    expect(scene.outcome()).toBe('answered');
+    const content = {
+      when: '2026-11-30',
+      size: 'l',
+      extras: ['tea', 'milk'],
+      people: 4,
+      quiet: false,
+      lamp: 'off',
+    };
+    const capabilities = { elicitation: { form: {}, url: {} } };
+    expect(server.calls).toEqual([
+      { arguments: { room: 'blue' }, capabilities },
+      {
+        ...{ arguments: { room: 'blue' }, capabilities, requestState: 'state 1' },
+        inputResponses: { r1: { action: 'accept', content } },
+      },
+    ]);
+    expect(open.told()).toContain('It is done.');
+    expect(open.told()).not.toContain('got no answer');
+  });
+
+  it('[G03] [D03] is answered by a message, which belongs to the turn', async () => {
+    open = await stage(once(NAME));
+    await open.begin();
+    await open.scene.write('Ada *Lovelace*');
+    await open.scene.answerNext();
+    const content = { name: 'Ada *Lovelace*' };
+    expect(open.server.acts[0]?.inputResponses).toEqual({ r1: { action: 'accept', content } });
+  });
+
+  it('[G03] may ask again, with another state', async () => {
+    const again = form({ sure: { type: 'boolean' } }, ['sure'], 'Sure?');
+    open = await stage([...once(NAME), { requests: { r2: again }, state: 'state 2' }]);
+    await open.begin();
+    await open.answer(1, 'Ada');
+    expect((await open.asked()).text).toContain('> Sure?');
+    await open.restart();
+    await open.answer(2, 'yes');
+    expect(open.server.acts).toMatchObject([
+      {
+        requestState: 'state 2',
+        inputResponses: { r2: { action: 'accept', content: { sure: true } } },
+      },
+    ]);
+  });
+
+  it('[G03] [G05] asks after its call was approved, which is asked once', async () => {
+    open = await stage(once(NAME), { approval: 'ask' });
+    const { scene, server } = open;
+    await open.begin();
+    expect(server.calls).toEqual([]);
+    await decide(scene.store, 'approved');
+    await scene.answerNext();
+    await open.answer(2, 'Ada');
+    expect(server.acts.length).toBe(1);
+    expect((await scene.store.approvals.recent(9)).map(({ state }) => state)).toEqual(['approved']);
+  });
+
+  it('[G03] is not called again where its tools are gone when the answer comes', async () => {
+    open = await stage(once(NAME));
+    await open.begin();
+    const { scene, server } = open;
+    const turn = await open.goOnWithout('Ada');
+    expect(turn).toContain('desk_book waited for a person, and is not there any more');
+    expect([scene.outcome(), server.calls.length]).toEqual(['answered', 1]);
+  });
+
+  it.each([
+    ['skip', 'decline', 'the person declined'],
+    ['Decline', 'decline', 'the person declined'],
+    ['cancel', 'cancel', 'the person ended it'],
+  ])('[G03] is told of %s as “%s”, and so is the model', async (text, action, note) => {
+    open = await stage(once(NAME));
+    await open.begin();
+    await open.answer(1, text);
+    expect(open.server.acts[0]?.inputResponses).toEqual({ r1: { action } });
+    expect(open.told()).toContain(
+      `During this call desk asked for something, and got no answer: ${note}. Do not answer in its place.`,
+    );
+  });
+
+  it('[G03] is told to give up after three answers that do not fit, and after the time for an answer', async () => {
+    open = await stage(once(form({ people: { type: 'integer' } }, ['people'])));
+    await open.begin();
+    for (const [nth, text] of ['four', '1,500', '2.5'].entries()) await open.answer(nth + 1, text);
+    expect(open.server.acts[0]?.inputResponses).toEqual({ r1: { action: 'cancel' } });
+    await open.begin();
+    open.scene.later(16 * MINUTE);
+    await open.scene.store.approvals.expire(open.scene.now());
+    await open.scene.answerNext();
+    expect(open.server.acts[1]?.inputResponses).toEqual({ r1: { action: 'cancel' } });
+    expect(open.told()).toContain('did not answer within 15 minutes');
+  });
+
+  it('[G03] [W02] in a group is answered only by the person whose turn it is', async () => {
+    open = await stage(once(NAME));
+    await open.begin(GROUP);
+    const answer = { kind: 'answer', code: 'CODE1', text: 'Eve' } as const;
+    const by = async (person: string) =>
+      (await command(open?.scene.store ?? never(), { ...answer, by: person }, '-9')).answer?.kind;
+    expect(await by('test:1')).toBe('others');
+    expect(await by('test:7')).toBe('answered');
+  });
+
+  it('[G03] gets no answer where no person waits for the turn', async () => {
+    open = await stage(once(NAME));
+    const { scene } = open;
+    await scene.store.inbox.accept(timed(scene.now()));
+    scene.model.next(CALL);
+    await scene.answerNext();
+    expect(scene.outcome()).toBe('answered');
+    expect(open.server.acts[0]?.inputResponses).toEqual({ r1: { action: 'decline' } });
+    expect(open.told()).toContain('no person waits for this turn');
+  });
+
+  it.each([
+    ['a password', form({ password: { type: 'string' } }), 'must never ask for secrets'],
+    ['a key', form({ k: { type: 'string', title: 'API key' } }), 'must never ask for secrets'],
+    ['a nested form', form({ a: { type: 'object' } }), 'of a kind that is not known'],
+    ['a script', url('javascript:alert(1)'), 'not shown to people'],
+    ['an address with a name before its host', url('https://bank.example@evil.test/'), 'not shown'],
+  ])('[G03] [P18] does not reach the person with %s', async (_what, request, reason) => {
+    open = await stage(once(request));
+    await open.begin();
+    expect(open.scene.outcome()).toBe('answered');
+    expect(open.server.acts[0]?.inputResponses).toEqual({ r1: { action: 'decline' } });
+    expect(open.told()).toContain(reason);
+  });
+
+  it('[G03] [P18] shows an address with its host, and waits until the person has been there', async () => {
+    open = await stage(once(url('http://sign.example.org/in?x=1')));
+    await open.begin();
+    const { text, buttons } = await open.asked();
+    expect(text).toContain('Its host is sign.example.org');
+    expect(text).toContain('http://sign.example.org/in?x=1');
+    expect(text).toContain('is not encrypted');
+    expect(buttons).toEqual(['Done', 'Decline']);
+    await open.answer(1, '1');
+    expect(open.server.acts[0]?.inputResponses).toEqual({ r1: { action: 'accept' } });
+  });
+});
+
+/** The writes of both lives, in their order, and one more. */
+const DEATHS = [0, 1].flatMap((life) =>
+  [1, 2, 3, 4, 5].flatMap((write) =>
+    (['before', 'after'] as const).map((when) => ({ life, write, when })),
+  ),
+);
+
+describe('a process that dies around a call that waits for a person', () => {
+  it.each(DEATHS)(
+    '[G03] [G16] in life $life, $when write $write: the server acts at most once',
+    async (death) => {
+      const model = scriptedModel();
+      open = await stage(once(NAME), { model: { id: model.id, stream: obedient(model) } });
+      const { scene, server } = open;
+      const store = mortalStore(scene.store);
+      await scene.write('book it');
+      const isOver = async () => (await scene.owed()).includes('Done.');
+      const lives: (Death | null)[] = [null, null, null, null];
+      lives[death.life] = death;
+      for (const life of lives) {
+        if (await isOver()) break;
+        store.live(life);
+        const started = await scene.begin();
+        await scene.run(started).catch((error: Error) => expect(error.message).toBe('killed'));
+        await scene.store.lanes.release(started.lease);
+        const waiting = await scene.store.approvals.of(started.turn.turnId, questionKey(started));
+        if (waiting?.state !== 'pending') continue;
+        const effect = { kind: 'answer', code: waiting.code, by: 'test:1', text: 'Ada' } as const;
+        await command(scene.store, effect);
+      }
+      expect(await isOver()).toBe(true);
+      const told = toolMessages(model.asked.at(-1)).map(({ content }) => content);
+      const isUncertain = told.join().includes('Whether it took effect is not known');
+      expect(server.acts.length).toBeLessThanOrEqual(1);
+      if (!isUncertain) expect(server.acts).toMatchObject([{ requestState: 'state 1' }]);
+      for (const { inputResponses } of server.acts)
+        expect(inputResponses).toEqual({ r1: { action: 'accept', content: { name: 'Ada' } } });
+    },
+  );
+});
+
+function questionKey({ turn }: { readonly turn: { readonly turnId: string } }): string {
+  return `${turn.turnId}.0.0.ask.1.0.0.0`;
+}
+
+/** It wants the call until it is told what came of it. */
+function obedient(model: ScriptedModel): ScriptedModel['stream'] {
+  return (request, signal) => {
+    model.next(toolMessages(request).length > 0 ? { say: 'Done.' } : CALL);
+    return model.stream(request, signal);
+  };
+}
+
+function url(address: string) {
+  const params = { mode: 'url', message: 'Please sign in.', url: address, elicitationId: 'e' };
+  return { method: 'elicitation/create', params };
+}
+
+function never(): never {
+  throw new Error('nothing is open');
+}
+
+function timed(now: number) {
+  const target = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
+  return {
+    conversationId: OWNER_CHAT,
+    route: { ...PLACE, chatId: OWNER_CHAT, target },
+    receivedAt: now,
+    message: {
+      ...PLACE,
+      ...{ messageId: 'job', chat: { id: OWNER_CHAT, type: 'direct' as const } },
+      ...{ sender: { id: '1', name: 'Ada', isBot: false }, text: 'book it', mentions: [] },
+      ...{ addressed: true, sentAt: 0, variables: {}, trigger: 'cron' as const },
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { visibleLine } from '@parley/core';
+import { z } from 'zod';
+
+/** A choice of a field: what a person sees, and what the server gets. */
+export interface Option {
+  readonly label: string;
+  readonly value: string;
+}
+
+export type FieldKind =
+  | {
+      readonly kind: 'text';
+      readonly format?: 'email' | 'uri' | 'date' | 'date-time' | undefined;
+      readonly least: number;
+      readonly most: number;
+    }
+  | {
+      readonly kind: 'number';
+      readonly isWhole: boolean;
+      readonly least: number;
+      readonly most: number;
+    }
+  | { readonly kind: 'yes-no' }
+  | { readonly kind: 'one'; readonly options: readonly Option[] }
+  | {
+      readonly kind: 'several';
+      readonly options: readonly Option[];
+      readonly least: number;
+      readonly most: number;
+    };
+
+export type FieldValue = string | number | boolean | readonly string[];
+
+/** One thing that a form asks for. */
+export type Field = FieldKind & {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly isRequired: boolean;
+  /** As the server proposes it; it is checked like an answer before it is offered. */
+  readonly proposed?: FieldValue | undefined;
+};
+
+/** A form cannot be put to a person, and why. The text is for the model. */
+export class UnfitFormError extends Error {}
+
+/** More are no question for a chat. */
+const MAX_FIELDS = 20;
+const MAX_OPTIONS = 50;
+/** Of a choice: with a mark behind it, it is as long as a button may be. */
+const MAX_LABEL = 54;
+const MAX_TITLE = 100;
+const MAX_DESCRIPTION = 300;
+/** Of an answer to a field without a limit of its own. */
+const MAX_TEXT = 4_000;
+
+const Labelled = z.object({ const: z.string(), title: z.string().optional() });
+const Items = z.object({
+  enum: z.array(z.string()).optional(),
+  anyOf: z.array(Labelled).optional(),
+  oneOf: z.array(Labelled).optional(),
+});
+const count = z.number().int().nonnegative().optional().catch(undefined);
+const bound = z.number().optional().catch(undefined);
+const words = z.string().optional().catch(undefined);
+const Property = z.object({
+  ...{ type: z.unknown().optional(), title: words, description: words, format: words },
+  ...{ minLength: count, maxLength: count, minItems: count, maxItems: count },
+  ...{ minimum: bound, maximum: bound },
+  enum: z.array(z.string()).optional(),
+  enumNames: z.array(z.string()).optional().catch(undefined),
+  oneOf: z.array(Labelled).optional(),
+  anyOf: z.array(Labelled).optional(),
+  items: Items.optional().catch(undefined),
+  default: z
+    .union([z.string(), z.number(), z.boolean(), z.array(z.string())])
+    .optional()
+    .catch(undefined),
+});
+type Property = z.infer<typeof Property>;
+
+const Form = z.object({
+  properties: z.record(z.string(), z.unknown()).default({}),
+  required: z.array(z.string()).default([]).catch([]),
+});
+
+/** The fields of a form in their order. Throws UnfitFormError. */
+export function readFields(schema: unknown): readonly Field[] {
+  const form = Form.safeParse(schema ?? {});
+  if (!form.success) throw new UnfitFormError('its form is not as the protocol says');
+  const named = Object.entries(form.data.properties);
+  if (named.length > MAX_FIELDS)
+    throw new UnfitFormError(
+      `its form has ${named.length} fields; at most ${MAX_FIELDS} are asked`,
+    );
+  return named.map(([name, property]) => readField(name, property, form.data.required));
+}
+
+function readField(name: string, said: unknown, required: readonly string[]): Field {
+  const parsed = Property.safeParse(said);
+  if (!parsed.success) throw unknownKind(name);
+  const { title, description, default: proposed } = parsed.data;
+  const shown = shortLine(title ?? name, MAX_TITLE) || shortLine(name, MAX_TITLE) || 'Answer';
+  if (isSecret(`${name} ${shown} ${parsed.data.format ?? ''}`)) {
+    throw new UnfitFormError(
+      `it asks for ${JSON.stringify(shown)} in a form, and a server must never ask for secrets in one`,
+    );
+  }
+  return {
+    ...kindOf(name, parsed.data),
+    ...{ name, title: shown, description: shortLine(description ?? '', MAX_DESCRIPTION) },
+    ...{ isRequired: required.includes(name), proposed },
+  };
+}
+
+function kindOf(name: string, property: Property): FieldKind {
+  const options = optionsOf(property);
+  if (options !== null) return { kind: 'one', options: checked(name, options) };
+  const { type, minimum, maximum } = property;
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  switch (types.find((one) => one !== 'null')) {
+    case 'boolean':
+      return { kind: 'yes-no' };
+    case 'integer':
+    case 'number': {
+      const isWhole = types.includes('integer');
+      const [least, most] = [minimum ?? Number.NEGATIVE_INFINITY, maximum ?? Number.MAX_VALUE];
+      return { kind: 'number', isWhole, least, most };
+    }
+    case 'string': {
+      const { minLength: least = 0, maxLength = MAX_TEXT } = property;
+      const most = Math.min(maxLength, MAX_TEXT);
+      return { kind: 'text', format: Format.safeParse(property.format).data, least, most };
+    }
+    case 'array': {
+      const all = checked(name, optionsOf(property.items ?? {}) ?? []);
+      const { minItems: least = 0, maxItems: most = all.length } = property;
+      return { kind: 'several', options: all, least, most };
+    }
+    default:
+      throw unknownKind(name);
+  }
+}
+
+const Format = z.enum(['email', 'uri', 'date', 'date-time']);
+
+function unknownKind(name: string): UnfitFormError {
+  const shown = JSON.stringify(shortLine(name, MAX_TITLE));
+  return new UnfitFormError(`the field ${shown} of its form is of a kind that is not known`);
+}
+
+type WithOptions = Pick<Property, 'enum' | 'oneOf' | 'anyOf'> & {
+  readonly enumNames?: Property['enumNames'];
+};
+
+/** Null where it is no choice. */
+function optionsOf(property: WithOptions): readonly Option[] | null {
+  const labelled = property.oneOf ?? property.anyOf;
+  if (labelled !== undefined)
+    return labelled.map(({ const: value, title }) => ({ value, label: title ?? value }));
+  const { enum: values, enumNames = [] } = property;
+  return values?.map((value, at) => ({ value, label: enumNames[at] ?? value })) ?? null;
+}
+
+/** Labels that differ, each short enough for a button. */
+function checked(name: string, options: readonly Option[]): readonly Option[] {
+  if (options.length === 0) throw unknownKind(name);
+  if (options.length > MAX_OPTIONS) {
+    throw new UnfitFormError(
+      `the field ${JSON.stringify(shortLine(name, MAX_TITLE))} of its form has ${options.length} choices; at most ${MAX_OPTIONS} are asked`,
+    );
+  }
+  const taken = new Set<string>();
+  return options.map(({ label, value }, at) => {
+    const short = shortLine(label, MAX_LABEL) || shortLine(value, MAX_LABEL);
+    const key = short.toLowerCase();
+    const own = short === '' || taken.has(key) ? `${short} (${at + 1})`.trim() : short;
+    taken.add(key);
+    return { label: own, value };
+  });
+}
+
+/** One line of a server, without what cannot be seen. */
+export function shortLine(text: string, most: number): string {
+  const line = visibleLine(text).replace(/\s+/g, ' ').trim();
+  const characters = [...line];
+  return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+const SECRETS =
+  /pass[\s_-]?(?:word|phrase|code|wd)|\bpwd\b|secret|\bpin\b|pin[\s_-]?code|(?:api|private|access|secret)[\s_-]?key|(?:access|auth|bearer|refresh|api)[\s_-]?token|credential|\bcv[vc]2?\b|(?:credit|debit|bank)[\s_-]?card|card[\s_-]?number|one[\s_-]?time|\botp\b|seed[\s_-]?phrase|passwor[dt]|kennwort|contraseña|mot de passe|senha|пароль|密码|パスワード|비밀번호/iu;
+
+function isSecret(text: string): boolean {
+  return SECRETS.test(text);
+}

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Field, readFields, UnfitFormError } from './field.ts';
+import { addressQuestion, consentQuestion, fieldQuestion } from './questions.ts';
+import { proposedValue, readAnswer } from './read-answer.ts';
+import { readElicitation } from './read-request.ts';
+
+function fieldOf(property: object): Field {
+  const [field] = readFields({ type: 'object', properties: { f: property } });
+  if (field === undefined) throw new Error('it has one field');
+  return field;
+}
+
+const COLORS = ['red', 'green', 'blue'];
+const SEVERAL = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 2,
+  items: { type: 'string', enum: COLORS },
+};
+const TITLED = {
+  type: 'array',
+  items: { anyOf: COLORS.map((color) => ({ const: color, title: `The ${color}` })) },
+};
+const NAMED = { type: 'string', enum: ['a', 'b'], enumNames: ['Ann', 'Bo'] };
+
+describe('an answer in words for a field of a form', () => {
+  it.each<readonly [object, string, unknown]>([
+    [{ type: 'string' }, ' in the morning ', 'in the morning'],
+    [{ type: 'string', format: 'email' }, 'ada@example.org', 'ada@example.org'],
+    [{ type: 'string', format: 'uri' }, 'https://example.org/a', 'https://example.org/a'],
+    [{ type: 'string', format: 'date' }, '2028-02-29', '2028-02-29'],
+    [
+      { type: 'string', format: 'date-time' },
+      '2026-11-27T09:00:00+01:00',
+      '2026-11-27T09:00:00+01:00',
+    ],
+    [{ type: 'string', format: 'unheard-of' }, 'x', 'x'],
+    [{ type: 'integer' }, '-4', -4],
+    [{ type: 'number' }, '2,5', 2.5],
+    [{ type: ['number', 'null'] }, '+2.50', 2.5],
+    [{ type: 'boolean' }, 'ja, bitte', true],
+    [{ type: 'boolean' }, 'No.', false],
+    [{ enum: ['a', 'b'] }, 'B', 'b'],
+    [NAMED, 'bo', 'b'],
+    [NAMED, '1.', 'a'],
+    [SEVERAL, '1, 3', ['red', 'blue']],
+    [SEVERAL, '3 und 1', ['red', 'blue']],
+    [SEVERAL, 'blue and red', ['red', 'blue']],
+    [SEVERAL, '2', ['green']],
+    [TITLED, 'none', []],
+    [TITLED, 'all', COLORS],
+    [TITLED, 'the blue, the red', ['red', 'blue']],
+  ])('[G03] %j with %j is %j', (property, text, value) => {
+    expect(readAnswer(fieldOf(property), text)).toEqual({ kind: 'value', value });
+  });
+
+  it.each<readonly [object, string, string]>([
+    [{ type: 'string', minLength: 3 }, 'ab', 'shorter than 3'],
+    [{ type: 'string', maxLength: 3 }, 'abcd', 'longer than 3'],
+    [{ type: 'string', format: 'email' }, 'ada', 'no e-mail address'],
+    [{ type: 'string', format: 'uri' }, 'example', 'no address'],
+    [{ type: 'string', format: 'date' }, '2026-02-29', 'a date like'],
+    [{ type: 'string', format: 'date-time' }, 'tomorrow', 'a moment like'],
+    [{ type: 'integer' }, '2.5', 'a whole number'],
+    [{ type: 'integer' }, '99999999999999999999', 'a whole number'],
+    [{ type: 'number' }, '1,500', 'a number'],
+    [{ type: 'number' }, 'Infinity', 'a number'],
+    [{ type: 'number', minimum: 2 }, '1', 'less than 2'],
+    [{ type: 'number', maximum: 2 }, '3', 'more than 2'],
+    [{ type: 'boolean' }, 'perhaps', 'yes or a no'],
+    [NAMED, '3', 'none of the choices'],
+    [SEVERAL, '1, 2, 3', 'at most 2'],
+    [SEVERAL, 'none', 'at least 1'],
+    [SEVERAL, '1, 9', 'not all of that'],
+  ])('[G03] %j refuses %j: %s', (property, text, problem) => {
+    const read = readAnswer(fieldOf(property), text);
+    expect(read).toMatchObject({ kind: 'problem', problem: expect.stringContaining(problem) });
+  });
+
+  it('[G03] takes what the server proposes only where it would fit as an answer', () => {
+    const proposed = (property: object) => proposedValue(fieldOf(property));
+    expect(proposed({ type: 'integer', default: 3 })).toBe(3);
+    expect(proposed({ type: 'integer', default: 2.5 })).toBeUndefined();
+    expect(proposed({ type: 'integer', default: '3' })).toBeUndefined();
+    expect(proposed({ type: 'boolean', default: false })).toBe(false);
+    expect(proposed({ ...NAMED, default: 'b' })).toBe('b');
+    expect(proposed({ ...NAMED, default: 'c' })).toBeUndefined();
+    expect(proposed({ ...SEVERAL, default: ['blue'] })).toEqual(['blue']);
+    expect(proposed({ ...SEVERAL, default: COLORS })).toBeUndefined();
+  });
+});
+
+describe('a form that is not put to a person', () => {
+  const wide = Object.fromEntries(
+    Array.from({ length: 21 }, (_, nth) => [`f${nth}`, { type: 'string' }]),
+  );
+  const many = Array.from({ length: 51 }, (_, nth) => `c${nth}`);
+  it.each<readonly [string, object]>([
+    ['has too many fields', wide],
+    ['has too many choices', { f: { type: 'string', enum: many } }],
+    ['has a choice of nothing', { f: { type: 'string', enum: [] } }],
+    ['has a form in a form', { f: { type: 'object', properties: {} } }],
+    ['has a list of anything', { f: { type: 'array', items: { type: 'string' } } }],
+    ['has a field that is no schema', { f: 3 }],
+    ...[
+      ...[
+        'password',
+        'userPassword',
+        'API key',
+        'api_key',
+        'PIN',
+        'pinCode',
+        'client secret',
+        'CVV',
+      ],
+      ...['Kennwort', 'пароль', 'access token', 'Credit card', 'cardNumber', 'OTP', 'seed phrase'],
+    ].map((name) => [`asks for ${name}`, { [name]: { type: 'string' } }] as const),
+  ])('[G03] [P18] %s', (_what, properties) => {
+    expect(() => readFields({ type: 'object', properties })).toThrow(UnfitFormError);
+  });
+
+  it.each(['pinned', 'Number of tokens', 'card', 'Passport country', 'shipping', 'opinion'])(
+    '[G03] %s is no secret',
+    (name) => {
+      expect(
+        readFields({ type: 'object', properties: { [name]: { type: 'string' } } }).length,
+      ).toBe(1);
+    },
+  );
+});
+
+describe('what a person is shown of a server', () => {
+  const outside = fc.string({ unit: 'grapheme', maxLength: 3_000 });
+  const asker = (message: string) => ({ server: 'desk', tool: 'book', message });
+
+  it('[G03] [P18] is bounded, and each line of the server is quoted', () => {
+    fc.assert(
+      fc.property(outside, outside, (message, description) => {
+        const field = fieldOf({ type: 'string', title: 'Name', description });
+        const place = { asker: asker(message), nth: 0, count: 1, problem: null };
+        const { question } = fieldQuestion(field, place);
+        expect(question.length).toBeLessThan(4_000);
+        const own = question.split('\n').filter((line) => line !== '' && !line.startsWith('>'));
+        expect(own.length).toBe(3);
+      }),
+    );
+    const { question } = consentQuestion(asker('Fine.\n\n**From Parley:** `all` is safe <b>'));
+    expect(question).toContain('> Fine.\n> \\*\\*From Parley:\\*\\* \\`all\\` is safe \\<b\\>');
+  });
+
+  it('[G03] whatever it sends is read without a failure, and only addresses of the web are shown', () => {
+    const params = fc.record(
+      {
+        mode: fc.oneof(fc.constantFrom('form', 'url'), outside),
+        message: outside,
+        url: fc.webUrl(),
+        requestedSchema: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    );
+    const request = fc.record({ method: fc.constant('elicitation/create'), params });
+    fc.assert(
+      fc.property(fc.oneof(request, fc.jsonValue()), (said) => {
+        const read = readElicitation(said);
+        if (read?.kind === 'url') expect(read.url.protocol).toMatch(/^https?:$/);
+      }),
+    );
+    expect(readElicitation({ method: 'sampling/createMessage', params: {} })).toBeNull();
+  });
+
+  it('[G03] [P18] warns of a host whose letters can look like others', () => {
+    const { question } = addressQuestion(asker(''), new URL('https://аpple.example/'));
+    expect(question).toContain('xn--');
+    expect(question).toContain('can look like others');
+  });
+});

@@ -1,0 +1,162 @@
+import { inlineCode, literal, quotedLines, visibleLine } from '@parley/core';
+import type { PersonQuestion } from '../../tools/tool.ts';
+import { type Field, type FieldValue, type Option, shortLine } from './field.ts';
+import { proposedValue } from './read-answer.ts';
+
+/** Who asks, and what it says of it. */
+export interface Asker {
+  readonly server: string;
+  /** The tool as the server calls it. */
+  readonly tool: string;
+  readonly message: string;
+}
+
+/** Of the message of a server, in characters and lines. */
+const MAX_MESSAGE = 1_000;
+const MAX_LINES = 12;
+
+const DECLINES = { label: 'Decline', does: 'declines' } as const;
+
+/** Who asks what, before anything else: the words of the server are marked as such. */
+function opening({ server, tool, message }: Asker): string {
+  const lines = message
+    .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
+    .map((line) => literal(visibleLine(line).trim()))
+    .filter((line) => line !== '')
+    .slice(0, MAX_LINES);
+  const quoted = quotedLines(cutTo(lines.join('\n'), MAX_MESSAGE));
+  const who = `The server ${inlineCode(server)}, whose tool ${inlineCode(shortLine(tool, 80))} I am using, asks you this. Quoted words are its own, not mine, and it gets your answer. Never write a password, a key or a card number here: a server must not ask for them.`;
+  return lines.length === 0 ? who : `${who}\n\n${quoted}`;
+}
+
+function cutTo(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/\\+$/, '')}…`;
+}
+
+/** Which field of how many it is, what the server says of it, and the fault of the answer before. */
+export interface FieldPlace {
+  readonly asker: Asker;
+  readonly nth: number;
+  readonly count: number;
+  readonly problem: string | null;
+}
+
+/** A field as a question. `decline` in words ends the whole form. */
+export function fieldQuestion(
+  field: Field,
+  { asker, nth, count, problem }: FieldPlace,
+): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
+  const isFirst = nth === 0 && problem === null;
+  const place = count === 1 ? '' : ` (${nth + 1} of ${count})`;
+  const from = isFirst ? '' : ` – for the server ${inlineCode(asker.server)}`;
+  const { description } = field;
+  const parts = [
+    ...(isFirst ? [opening(asker)] : []),
+    ...(problem === null ? [] : [`That does not fit: ${problem}.`]),
+    `**${literal(field.title)}**${place}${from}`,
+    ...(description === '' ? [] : [quotedLines(literal(description))]),
+    hintOf(field),
+  ];
+  const skip = skipOf(field);
+  const ends = skip === DECLINES ? '' : '`decline` gives the server nothing at all.';
+  const question = [...parts, ends].filter((text) => text !== '').join('\n\n');
+  return { question, choices: choicesOf(field), skip };
+}
+
+function choicesOf(field: Field): readonly string[] {
+  if (field.kind === 'yes-no') return ['Yes', 'No'];
+  return field.kind === 'one' ? field.options.map(({ label }) => label) : [];
+}
+
+/** What an answer must look like, where its form does not show that. */
+function hintOf(field: Field): string {
+  switch (field.kind) {
+    case 'text':
+      return field.format === undefined ? '' : FORMAT_HINTS[field.format];
+    case 'number':
+      return numberHint(field.isWhole, field.least, field.most);
+    case 'several': {
+      const list = field.options.map(({ label }, at) => `${at + 1}. ${literal(label)}`).join('\n');
+      return `${list}\n\nChoose several by their numbers, as in \`1, 3\`; \`none\` chooses none.`;
+    }
+    case 'yes-no':
+    case 'one':
+      return '';
+  }
+}
+
+const FORMAT_HINTS = {
+  email: 'An e-mail address.',
+  uri: 'An address like `https://example.org`.',
+  date: 'A date like `2026-11-27`.',
+  'date-time': 'A moment like `2026-11-27T09:00:00+01:00`.',
+} as const;
+
+function numberHint(isWhole: boolean, least: number, most: number): string {
+  const kind = isWhole ? 'A whole number' : 'A number';
+  const from = Number.isFinite(least) ? ` from ${least}` : '';
+  const to = most < Number.MAX_VALUE ? ` up to ${most}` : '';
+  return `${kind}${from}${to}.`;
+}
+
+function skipOf(field: Field): NonNullable<PersonQuestion['skip']> {
+  const proposed = proposedValue(field);
+  if (proposed !== undefined)
+    return { label: 'Skip', does: `takes what it proposes: ${shownValue(field, proposed)}` };
+  return field.isRequired ? DECLINES : { label: 'Skip', does: 'leaves this out' };
+}
+
+/** A value as a person reads it, in Markdown. */
+function shownValue(field: Field, value: FieldValue): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const options: readonly Option[] = 'options' in field ? field.options : [];
+  const label = (one: string) => options.find((option) => option.value === one)?.label ?? one;
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'string') return inlineCode(shortLine(label(value), 200));
+  return value.length === 0 ? 'none' : value.map((one) => inlineCode(label(one))).join(', ');
+}
+
+/** Before a form of several fields is sent, all of it is shown. */
+export function reviewQuestion(
+  { server }: Asker,
+  fields: readonly Field[],
+  content: Readonly<Record<string, FieldValue>>,
+): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
+  const lines = fields.map((field) => {
+    const value = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
+    return `- ${literal(field.title)}: ${value === undefined ? 'left out' : shownValue(field, value)}`;
+  });
+  const question = `May the server ${inlineCode(server)} have this?\n\n${lines.join('\n')}`;
+  return { question, choices: ['Send'], skip: DECLINES };
+}
+
+/** A form without fields only asks for a yes. */
+export function consentQuestion(
+  asker: Asker,
+): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
+  return { question: opening(asker), choices: ['Accept'], skip: DECLINES };
+}
+
+/** An address is shown and never opened by Parley. */
+export function addressQuestion(
+  asker: Asker,
+  url: URL,
+): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
+  const warnings = [
+    ...(url.protocol === 'http:' ? ['What you enter there is not encrypted.'] : []),
+    ...(/(?:^|\.)xn--/.test(url.hostname)
+      ? ['Its host has letters that can look like others: be careful.']
+      : []),
+  ];
+  const question = [
+    opening(asker),
+    `It wants you to open an address in your browser. Its host is ${inlineCode(url.host)}:`,
+    inlineCode(url.href),
+    [
+      'Open it only if you know that host and expect this. I do not open it, and see nothing of what you do there.',
+      ...warnings,
+      'When you are done there, say so here.',
+    ].join(' '),
+  ].join('\n\n');
+  return { question, choices: ['Done'], skip: DECLINES };
+}

@@ -1,0 +1,128 @@
+import { readYesOrNo } from '@parley/core';
+import { z } from 'zod';
+import type { Field, FieldValue, Option } from './field.ts';
+
+/** An answer in words as the value of its field, or what is wrong with it. */
+export type ReadAnswer =
+  | { readonly kind: 'value'; readonly value: FieldValue }
+  | { readonly kind: 'problem'; readonly problem: string };
+
+const value = (of: FieldValue): ReadAnswer => ({ kind: 'value', value: of });
+const problem = (text: string): ReadAnswer => ({ kind: 'problem', problem: text });
+
+/** Reads what a person has written or pressed for a field. */
+export function readAnswer(field: Field, said: string): ReadAnswer {
+  const text = said.trim();
+  switch (field.kind) {
+    case 'text':
+      return readText(field, text);
+    case 'number':
+      return readNumber(field, text);
+    case 'yes-no': {
+      const meaning = readYesOrNo(text);
+      if (meaning === 'yes' || meaning === 'no') return value(meaning === 'yes');
+      return problem('I need a yes or a no');
+    }
+    case 'one': {
+      const found = optionIn(field.options, text);
+      return found === undefined ? problem('that is none of the choices') : value(found.value);
+    }
+    case 'several':
+      return readSeveral(field, text);
+  }
+}
+
+/** What the server proposes, if it would be a fitting answer. */
+export function proposedValue(field: Field): FieldValue | undefined {
+  const { proposed } = field;
+  if (proposed === undefined) return undefined;
+  switch (field.kind) {
+    case 'yes-no':
+      return typeof proposed === 'boolean' ? proposed : undefined;
+    case 'one':
+      return field.options.find((option) => option.value === proposed)?.value;
+    case 'several': {
+      if (!Array.isArray(proposed)) return undefined;
+      const chosen = field.options.filter((option) => proposed.includes(option.value));
+      return isCountFit(field, chosen.length) ? chosen.map((option) => option.value) : undefined;
+    }
+    case 'text':
+    case 'number': {
+      const isOfKind = typeof proposed === (field.kind === 'text' ? 'string' : 'number');
+      const read = isOfKind ? readAnswer(field, String(proposed)) : null;
+      return read?.kind === 'value' ? read.value : undefined;
+    }
+  }
+}
+
+type KindOf<Kind extends Field['kind']> = Extract<Field, { kind: Kind }>;
+
+const FORMATS = {
+  email: { schema: z.email(), problem: 'that is no e-mail address' },
+  uri: { schema: z.url(), problem: 'that is no address; one begins like https://' },
+  date: { schema: z.iso.date(), problem: 'I need a date like 2026-11-27' },
+  'date-time': {
+    schema: z.iso.datetime({ offset: true }),
+    problem: 'I need a moment like 2026-11-27T09:00:00+01:00',
+  },
+} as const;
+
+function readText({ least, most, format }: KindOf<'text'>, text: string): ReadAnswer {
+  const { length } = [...text];
+  if (length < least) return problem(`that is shorter than ${least} characters`);
+  if (length > most) return problem(`that is longer than ${most} characters`);
+  if (format !== undefined && !FORMATS[format].schema.safeParse(text).success)
+    return problem(FORMATS[format].problem);
+  return value(text);
+}
+
+/** Only what can be read in one way: `1,500` is one and a half to some, and to others not. */
+const NUMBER = /^[+-]?\d+(?:\.\d+|,(?!\d{3}$)\d+)?$/;
+
+function readNumber({ isWhole, least, most }: KindOf<'number'>, text: string): ReadAnswer {
+  const number = NUMBER.test(text) ? Number(text.replace(',', '.')) : Number.NaN;
+  if (!Number.isFinite(number)) return problem('I need a number, in digits alone');
+  if (isWhole && !Number.isSafeInteger(number)) return problem('I need a whole number');
+  if (number < least) return problem(`that is less than ${least}`);
+  if (number > most) return problem(`that is more than ${most}`);
+  return value(number);
+}
+
+function readSeveral(field: KindOf<'several'>, text: string): ReadAnswer {
+  const chosen = severalIn(field.options, text);
+  if (chosen === null) return problem('not all of that is among the choices');
+  if (isCountFit(field, chosen.length)) return value(chosen.map((option) => option.value));
+  const { least, most } = field;
+  return problem(
+    chosen.length < least ? `choose at least ${least}` : `choose at most ${most} of them`,
+  );
+}
+
+function isCountFit({ least, most }: KindOf<'several'>, count: number): boolean {
+  return count >= least && count <= most;
+}
+
+/** `1, 3`, `1 and 3`, names with commas between them, `all`, `none`; in the order of the form. */
+function severalIn(options: readonly Option[], text: string): readonly Option[] | null {
+  if (/^(?:all|alle|todos|tous|tutti|все)[.!]?$/i.test(text)) return options;
+  if (/^(?:none|nothing|keine?s?|ninguno|aucun|nessuno)[.!]?$/i.test(text)) return [];
+  const whole = optionIn(options, text);
+  if (whole !== undefined) return [whole];
+  const isNumbers = /^[\d\s,;.+&]*(?:(?:and|und|y|et|e)\s[\d\s,;.+&]*)*$/i.test(text);
+  const between = isNumbers ? /[^\d]+/ : /\s*[,;\n]\s*|\s+(?:and|und|y|et|e|&)\s+/i;
+  const pieces = text.split(between).filter((piece) => piece !== '');
+  const found = pieces.map((piece) => optionIn(options, piece));
+  if (pieces.length === 0 || found.includes(undefined)) return null;
+  return options.filter((option) => found.includes(option));
+}
+
+/** By its number, its label or its value. */
+function optionIn(options: readonly Option[], text: string): Option | undefined {
+  const said = text.trim().toLowerCase();
+  const same = options.find(({ label, value: own }) =>
+    [label, own].some((name) => name.toLowerCase() === said),
+  );
+  if (same !== undefined) return same;
+  const place = /^#?(\d{1,2})[.)]?$/.exec(said)?.[1];
+  return place === undefined ? undefined : options[Number(place) - 1];
+}

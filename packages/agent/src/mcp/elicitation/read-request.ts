@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { type Field, readFields, UnfitFormError } from './field.ts';
+
+/** What a server asks a person during a call. */
+export type Elicitation =
+  | { readonly kind: 'form'; readonly message: string; readonly fields: readonly Field[] }
+  | { readonly kind: 'url'; readonly message: string; readonly url: URL }
+  /** It is not put to a person; the reason is for the model. */
+  | { readonly kind: 'unfit'; readonly reason: string };
+
+/** Of an address, in characters. */
+const MAX_URL = 2_000;
+
+const Request = z.object({
+  method: z.literal('elicitation/create'),
+  params: z.object({
+    mode: z.string().default('form').catch('form'),
+    message: z.string().default('').catch(''),
+    url: z.string().optional().catch(undefined),
+    requestedSchema: z.unknown().optional(),
+  }),
+});
+
+/** Reads one of the requests of a server. Null: it is none to a person, and nothing that Parley can do. */
+export function readElicitation(said: unknown): Elicitation | null {
+  const parsed = Request.safeParse(said);
+  if (!parsed.success) return null;
+  const { mode, message, url, requestedSchema } = parsed.data.params;
+  if (mode === 'url') return readAddress(message, url ?? '');
+  if (mode !== 'form') return { kind: 'unfit', reason: 'it asks in a way that is not known' };
+  try {
+    return { kind: 'form', message, fields: readFields(requestedSchema) };
+  } catch (error) {
+    if (!(error instanceof UnfitFormError)) throw error;
+    return { kind: 'unfit', reason: error.message };
+  }
+}
+
+/** An address that a person can judge: of the web, and without a name before the host that could pass for it. */
+function readAddress(message: string, text: string): Elicitation {
+  const url = text.length <= MAX_URL && URL.canParse(text) ? new URL(text) : null;
+  const isWeb = url !== null && ['https:', 'http:'].includes(url.protocol);
+  if (!isWeb || url.username !== '' || url.password !== '')
+    return { kind: 'unfit', reason: 'it asks to open an address that is not shown to people' };
+  return { kind: 'url', message, url };
+}

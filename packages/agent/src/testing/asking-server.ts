@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { silentLogger, systemTime } from '@parley/core';
+import { type McpServers, openMcpServers } from '@parley/tools/mcp';
+
+/*
+ * For tests: an MCP server over HTTP in the version of July 2026 whose one tool asks for something before it acts. It
+ * keeps nothing between two requests: what it has asked is in the state that it sends along.
+ */
+
+/** The parameters of one request to call its tool. */
+export interface AskedCall {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly inputResponses?: Readonly<Record<string, unknown>>;
+  readonly requestState?: string;
+  readonly capabilities: unknown;
+}
+
+/** What the tool asks in each round; after the last it acts. */
+export type AskedRounds = readonly {
+  readonly requests: Readonly<Record<string, object>>;
+  readonly state: string;
+}[];
+
+export interface AskingServer {
+  readonly url: string;
+  /** All requests to call its tool. */
+  readonly calls: readonly AskedCall[];
+  /** Those after which it has acted. */
+  readonly acts: readonly AskedCall[];
+  close(): void;
+}
+
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+
+export async function startAskingServer(rounds: AskedRounds): Promise<AskingServer> {
+  const calls: AskedCall[] = [];
+  const acts: AskedCall[] = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString('utf8');
+    if (body === '') return void response.writeHead(405).end();
+    const { id, method, params } = JSON.parse(body);
+    if (method !== 'tools/call') return answer(response, id, LISTS[method] ?? {});
+    const { _meta: meta, name: _name, ...given } = params;
+    const call: AskedCall = { ...given, capabilities: meta[CAPABILITIES] };
+    calls.push(call);
+    const state = call.requestState;
+    const next = state === undefined ? 0 : rounds.findIndex((one) => one.state === state) + 1;
+    const round = rounds[next];
+    if (round === undefined) {
+      acts.push(call);
+      return answer(response, id, { content: [{ type: 'text', text: 'It is done.' }] });
+    }
+    const { requests: inputRequests, state: requestState } = round;
+    answer(response, id, { resultType: 'input_required', inputRequests, requestState });
+  });
+  return { url: await listen(server), calls, acts, close: () => end(server) };
+}
+
+const LISTS: Readonly<Record<string, object>> = {
+  'server/discover': { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
+  'tools/list': { tools: [{ name: 'book', inputSchema: { type: 'object' } }] },
+};
+
+function answer(response: ServerResponse, id: unknown, result: object): void {
+  const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { ...whole, ...result } }));
+}
+
+async function listen(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return `http://127.0.0.1:${address.port}/mcp`;
+}
+
+function end(server: Server): void {
+  server.closeAllConnections();
+  server.close();
+}
+
+/** Parley's side of it, as a process has it that starts. */
+export async function connectTo(url: string): Promise<McpServers> {
+  const peer = { kind: 'http', url, headers: {} } as const;
+  const deps = { env: {}, ...systemTime, random: () => 0, log: silentLogger };
+  const servers = openMcpServers([{ name: 'desk', peer }], deps);
+  while (servers.views()[0]?.state.kind !== 'connected')
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  return servers;
+}

@@ -1,0 +1,47 @@
+import { McpError } from './errors.ts';
+import { type Block, blockOf, ownValue } from './schema/json-block.ts';
+
+/** A server of July 2026 and later wants something before it does what a call asks for; it has done nothing yet. */
+export interface McpAsking {
+  /** Its requests as it sent them, each under the key by which it wants the answer. */
+  readonly asks: Readonly<Record<string, unknown>>;
+  /** Only the server knows what it means; it goes back unchanged. */
+  readonly state?: string;
+}
+
+/** What the call is repeated with. */
+export interface McpReply {
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly state?: string | undefined;
+}
+
+/** What Parley can do for a server during a call: a form, or an address that the person opens. */
+export const CALL_CAPABILITIES = { elicitation: { form: {}, url: {} } } as const;
+
+/** Of all that a server sends along with its requests: it is kept in the journal of the turn. */
+const MAX_CHARACTERS = 100_000;
+
+/** What a server asks in place of a result; null for a result. Throws McpError where it asks for more than is kept. */
+export function askingIn(said: unknown): McpAsking | null {
+  const block = blockOf(said);
+  if (block === undefined || block.resultType !== 'input_required') return null;
+  const asking = { asks: blockOf(ownValue(block, 'inputRequests')) ?? {}, ...stateIn(block) };
+  if (JSON.stringify(asking).length <= MAX_CHARACTERS) return asking;
+  const message = `it asks for something with more than ${MAX_CHARACTERS} characters, which is not passed on`;
+  throw new McpError({ code: 'mcp-answer', message, retryable: false });
+}
+
+function stateIn(block: Block): { readonly state?: string } {
+  const state = ownValue(block, 'requestState');
+  return typeof state === 'string' ? { state } : {};
+}
+
+/** The parameters that a repeated call has besides its own. */
+export function replyParams(reply: McpReply | undefined): Block {
+  if (reply === undefined) return {};
+  const { responses, state } = reply;
+  return {
+    ...(Object.keys(responses).length > 0 && { inputResponses: responses }),
+    ...(state !== undefined && { requestState: state }),
+  };
+}
