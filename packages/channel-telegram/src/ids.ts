@@ -1,7 +1,7 @@
 import { bareId, type ChannelIds, type IdForm } from '@parley/core';
 
 const WHOAMI =
-  'Whoever writes to the bot and is not known yet is answered with their id, and /whoami shows it, too';
+  'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
 const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
 
 /** Telegram lets a name pass to another person or group, and tells a bot no id for it. */
