@@ -238,8 +238,9 @@ function providerOver(
       ...(scope !== undefined && { scope }),
     },
     state: () => state,
-    clientInformation: () => {
-      if (fixed !== undefined) return fixed;
+    clientInformation: (at) => {
+      // Named as that of whoever was found: `authorizationServer` of the settings says who that may be.
+      if (fixed !== undefined) return { ...fixed, ...(at !== undefined && { issuer: at.issuer }) };
       // What was registered for another address would be refused.
       return draft.client?.redirectUrl === redirectUrl ? draft.client.information : undefined;
     },
