@@ -5,6 +5,9 @@ const FINE = /^[\w.-]{1,64}$/;
 const NEVER = new Set(['__proto__', 'constructor', 'prototype']);
 const MAX_CHARACTERS = 50;
 
+/** Every object has something of that name: a check would find it where the model gave nothing. */
+const isInherited = (name: string): boolean => name in Object.prototype;
+
 /** Where in the arguments a model knows a property under another name than the server. */
 export interface Renames {
   /** The server's names, by those that the model knows. */
@@ -46,13 +49,14 @@ export function createPropertyNames(taken: ReadonlySet<string>): PropertyNames {
     },
     offer(original, siblings) {
       if (NEVER.has(original)) return null;
-      if (FINE.test(original)) return original;
+      if (FINE.test(original) && !isInherited(original)) return original;
       const plain = original.replace(/[^\w.-]+/g, '_').replace(/^_+|_+$/g, '');
       const start = plain.slice(0, MAX_CHARACTERS) || 'field';
       const isFree = (name: string) =>
         !siblings.includes(name) &&
         !taken.has(name) &&
         !NEVER.has(name) &&
+        !isInherited(name) &&
         (originals.get(name) ?? original) === original;
       let name = start;
       for (let nth = 2; !isFree(name); nth += 1) name = `${start}_${nth}`;
