@@ -245,6 +245,20 @@ describe('an audit that cannot run', () => {
   });
 });
 
+describe('sign-ins at MCP servers', () => {
+  it('[U05] [G03] that other users can read are critical, and are fixed', async () => {
+    const secrets = join(folder, 'secrets');
+    mkdirSync(secrets, { recursive: true });
+    writeFileSync(join(folder, 'parley.yaml'), '');
+    writeFileSync(join(secrets, 'mcp-notes.json'), '{}');
+    chmodSync(secrets, 0o755);
+    chmodSync(join(secrets, 'mcp-notes.json'), 0o644);
+    await audit();
+    expect(written.out).toContain(`Other users can read ${join(secrets, 'mcp-notes.json')}`);
+    expect(written.out).toContain('files.token-mode');
+  });
+});
+
 describe('what tools of an MCP server say of themselves', () => {
   it('[U05] is accepted at first sight, and logged once when it changes or goes back', () => {
     mkdirSync(folder);

@@ -218,6 +218,19 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(guarded.refreshesAsked()).toBe(0);
   });
 
+  it('knows Parley by the settings: it is used and renewed as that, and none of it is kept', async () => {
+    guarded.addClient('parley', REDIRECT);
+    const { connect, signIn, vault } = scene(memoryVault(), { clientId: 'parley' });
+    await signIn();
+    const { connected, call } = connect();
+    await connected();
+    guarded.expire();
+    expect(await call()).toEqual(SEEN);
+    expect(guarded.grants).toEqual(['code', 'refresh']);
+    expect(guarded.registrations()).toBe(1);
+    expect(vault.kept()?.client).toBeUndefined();
+  });
+
   it('names someone else than the settings: nobody is sent there', async () => {
     const { begin, vault } = scene(memoryVault(), {
       authorizationServer: 'https://sso.example.org/',

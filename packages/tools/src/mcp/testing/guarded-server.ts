@@ -25,6 +25,8 @@ export interface GuardedServer {
   lifetime(seconds: number): void;
   /** What the metadata of the server names instead of the real authorization server. */
   nameInstead(authorizationServer: string): void;
+  /** Registers a client by hand, as its operator does. */
+  addClient(id: string, redirectUrl: string): void;
   /** Parley is not known any more, nor is any token. */
   forgetClients(): void;
   /** The error with which every request for a token is answered; null: none. */
@@ -86,6 +88,7 @@ export async function startGuardedServer(): Promise<GuardedServer> {
     nameInstead: (named) => {
       state.named = named;
     },
+    addClient: (id, redirectUrl) => void state.clients.set(id, [redirectUrl]),
     forgetClients() {
       state.clients.clear();
       revokeAll(state);
