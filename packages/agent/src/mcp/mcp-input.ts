@@ -12,7 +12,7 @@ export function inputOf({
   schema,
   shape,
 }: Pick<McpTool, 'schema' | 'shape'>): z.ZodType<Arguments> {
-  const checked = z.fromJSONSchema(withToldDefaults(schema), { registry: new ToldDefaults() });
+  const checked = z.fromJSONSchema(withToldDefaults(schema), { registry: toldDefaults() });
   const fitting = checked.pipe(z.record(z.string(), z.unknown()));
   const wrappedIn = shape?.wrappedIn;
   if (wrappedIn === undefined) return fitting;
@@ -27,12 +27,14 @@ export function inputOf({
 const TOLD = 'parley-told-default';
 
 /** Shows what is under TOLD as the default. */
-class ToldDefaults extends z.core.$ZodRegistry<Record<string, unknown>> {
-  override add<Kind extends z.core.$ZodType>(schema: Kind, ...[meta]: readonly unknown[]): this {
+function toldDefaults() {
+  const registry = z.registry<Record<string, unknown>>();
+  registry.add = (schema, ...[meta]) => {
     const { [TOLD]: told, ...rest } = z.record(z.string(), z.unknown()).parse(meta ?? {});
     z.globalRegistry.add(schema, { ...rest, default: told });
-    return this;
-  }
+    return registry;
+  };
+  return registry;
 }
 
 /**
