@@ -30,6 +30,8 @@ const Typed = z.strictObject({
   by: z.enum(['owner', 'approver', 'guest']).default('owner'),
   chat: z.enum(['direct', 'group']).default('direct'),
   addressed: z.boolean().default(true),
+  /** When the bot answers in groups. */
+  activation: z.enum(['mention', 'always']).default('mention'),
   mentions: z.array(z.string()).default([]),
   authored: Authored.default({ text: true }),
   attachments: z.array(Attachment).optional(),
@@ -74,9 +76,9 @@ const routeTo = (chatId: string): ReplyRoute => ({
   target: CAPABILITIES.target,
 });
 
-const receiveWith = () =>
+const receiveWith = (activation: 'mention' | 'always' = 'mention') =>
   scene.ingressWith(
-    { access: { ...POLICY.access, direct: 'open', groupCommands: 'everyone' } },
+    { activation, access: { ...POLICY.access, direct: 'open', groupCommands: 'everyone' } },
     {},
     {
       approvers: ['telegram:8'],
@@ -129,10 +131,11 @@ async function happened(typed: z.infer<typeof Typed>) {
     await deliver(chatId, 'since');
   }
   scene.now = NOW + 300;
-  const { questions: _questions, saidSince: _since, by: _by, chat: _chat, ...message } = typed;
+  const { questions: _questions, saidSince: _since, by: _by, chat: _chat, ...rest } = typed;
+  const { activation, ...message } = rest;
   const chat = isGroup ? ({ id: chatId, type: 'group', title: 'Team' } as const) : { id: chatId };
   const told = (await scene.told(chatId)).length;
-  const outcome = await receiveWith()(
+  const outcome = await receiveWith(activation)(
     aMessage({ ...message, messageId: 'm', chat, sender: { id: sender }, sentAt: NOW }),
     CAPABILITIES,
   );

@@ -126,3 +126,15 @@ describe('what BullMQ requires when it uses Redis', () => {
     expect(Object.keys(require(`./${name}.mjs`))).toEqual(Object.keys(library));
   });
 });
+
+describe('zod in the bundle', () => {
+  it('[P16] offers plugins its messages in other languages, and loads them with the first one', () => {
+    const { z } = createRequire(bundleModule('main'))('./zod.mjs');
+    const said = () => z.string().safeParse(1).error.issues[0].message;
+    expect(said()).toMatch(/^Invalid input/);
+    z.config(z.locales.de());
+    expect(said()).toMatch(/^Ungültige Eingabe/);
+    z.config(z.locales.en());
+    expect(said()).toMatch(/^Invalid input/);
+  });
+});

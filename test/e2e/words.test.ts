@@ -48,7 +48,7 @@ describe('words on Telegram', () => {
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
     telegram.say({ chat: ANN, text: 'yes, but only the first line' });
-    await until(ANN, 'I decided nothing');
+    await until(ANN, 'Nothing is decided');
     expect(noted(parley)).toBeNull();
     telegram.say({ chat: ANN, text: 'Yes.' });
     await until(ANN, 'Allowed: write');

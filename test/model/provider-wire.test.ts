@@ -23,7 +23,10 @@ describe('an OpenAI-compatible server', () => {
     expect(events.at(-1)).toEqual({
       type: 'finish',
       text: 'one two three four five',
-      usage: { inputTokens: 40, outputTokens: 5, cachedInputTokens: 30, estimated: false },
+      usage: {
+        ...{ inputTokens: 40, outputTokens: 5, estimated: false },
+        ...{ cachedInputTokens: 30, cachedShare: 0.5 },
+      },
       finishReason: 'stop',
       model: 'openai-compatible/double',
       costUsd: null,

@@ -109,8 +109,9 @@ describe('reasoning in the text of a server', () => {
     expect(finish(events).cut).toBeUndefined();
   });
 
-  it('[G20] alone is an empty answer', async () => {
-    double.queue(bySign('<think>I think and think'));
+  it('[G20] alone is an empty answer, also when it is asked for once more', async () => {
+    const thought = bySign('<think>I think and think');
+    double.queue(thought, thought);
     await expect(ask(open())).rejects.toMatchObject({ code: 'model-empty' });
   });
 

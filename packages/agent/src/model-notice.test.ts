@@ -18,7 +18,7 @@ async function talk(answers: readonly Script[], writing = {}): Promise<readonly 
 const OTHER: Script = { say: 'from the other', answeredBy: 'test/other' };
 const USUAL: Script = { say: 'as usual' };
 const TOLD =
-  '⚙️ This answer is from test/other instead of test/model. I tell you once, until that changes.';
+  '⚙️ This answer is from test/other instead of test/model. You are told once, and again when it changes.';
 
 describe('an answer of another model than the chosen one', () => {
   it('[G21] is told to the chat once, and not with each turn', async () => {

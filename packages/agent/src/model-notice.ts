@@ -35,5 +35,5 @@ function isSame(before: Answered | null, now: Answered): boolean {
 }
 
 function noticeText(model: string, insteadOf: string): string {
-  return `This answer is from ${model} instead of ${insteadOf}. I tell you once, until that changes.`;
+  return `This answer is from ${model} instead of ${insteadOf}. You are told once, and again when it changes.`;
 }

@@ -8,6 +8,11 @@ const SNOWFLAKE = /^\d{15,20}$/;
 
 function explain(written: string): string | undefined {
   const bare = bareId(written);
+  if (/^@?&\d/.test(bare)) return 'this is the id of a role';
+  if (/^#\d/.test(bare)) return 'this is the id of a channel';
+  if (/^@!?\d/.test(bare)) return 'this is the id of a person';
+  if (/discord(?:app)?\.com\/channels\/\d+\/?$/i.test(bare))
+    return 'this is a server, which has many channels';
   if (/discord(?:app)?\.(?:gg|com\/invite)/i.test(bare)) return 'an invitation is no id';
   if (/^\d+$/.test(bare)) return `ids of Discord have at least 15 digits, this has ${bare.length}`;
   return /\p{L}/u.test(bare) ? 'names can change, so they do not count' : undefined;
@@ -41,7 +46,7 @@ export const DISCORD_IDS: ChannelIds = {
   person: form(
     'a user id of Discord, such as 123456789012345678',
     /^<?@!?(\d+)>?$/,
-    new RegExp(`${SITE}/users/(\\d+)`, 'i'),
+    new RegExp(`(?:${SITE}|^discord://-)/users/(\\d+)`, 'i'),
   ),
   group,
   direct: group,

@@ -99,11 +99,23 @@ function authoredIn(message: WireMessage, me: BotIdentity): Authored {
   const isQuoteKnown = answered !== undefined && isQuoteOfTheirs(message, answered, me);
   const quote = isQuoteKnown ? { quote: true as const } : {};
   if (BY_OTHERS.some((field) => field in message)) return quote;
+  const { text, entities } = textOf(message);
   return {
-    ...(textOf(message).text !== '' && { text: true }),
+    ...(text !== '' && !isQuotation(text, entities) && { text: true }),
     ...(message.voice !== undefined && { voice: true }),
     ...quote,
   };
+}
+
+/** Whether all of a text is marked as a quotation, which is what somebody else wrote. */
+function isQuotation(text: string, entities: readonly Entity[]): boolean {
+  const quotations = entities.filter(({ type }) => /^(?:expandable_)?blockquote$/.test(type));
+  const own = quotations
+    .toSorted((a, b) => b.offset - a.offset)
+    .reduce((rest, { offset, length }) => {
+      return rest.slice(0, offset) + rest.slice(offset + length);
+    }, text);
+  return quotations.length > 0 && own.trim() === '';
 }
 
 /** A message with one of these was written by another person, or by a bot in the name of its sender. */

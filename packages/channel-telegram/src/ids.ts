@@ -8,8 +8,10 @@ const LISTED = '"parley channels" lists the groups in which the bot was mentione
 function explain(written: string): string | undefined {
   const bare = bareId(written);
   if (/^\+\d/.test(bare)) return 'Telegram shows bots no phone numbers';
-  if (/t\.me\/(?:\+|joinchat)/i.test(bare)) return 'an invitation names no group to a bot';
-  if (/^@|t\.me\//i.test(bare)) return 'a @name can pass to somebody else, so it does not count';
+  if (/(?:t|telegram)\.me\/(?:\+|joinchat)|tg:\/\/join/i.test(bare))
+    return 'an invitation names no group to a bot';
+  if (/^@|(?:t|telegram)\.me\/|tg:\/\/resolve|web\.telegram\.org\/.*#@/i.test(bare))
+    return 'a @name can pass to somebody else, so it does not count';
   return undefined;
 }
 
@@ -24,7 +26,9 @@ const person: IdForm = {
     GROUP.test(bareId(written)) ? 'this is the id of a group' : explain(written),
   normalize(written) {
     const bare = bareId(written);
-    const id = /^tg:\/\/(?:user\?id=|openmessage\?user_id=)(\d+)$/i.exec(bare)?.[1] ?? bare;
+    const linked = /^tg:\/\/(?:user\?id=|openmessage\?user_id=)(\d+)$/i.exec(bare)?.[1];
+    const shown = /^https?:\/\/web\.telegram\.org\/.*#(\d+)$/i.exec(bare)?.[1];
+    const id = linked ?? shown ?? bare;
     return USER.test(id) ? id : null;
   },
 };
@@ -35,14 +39,21 @@ const group: IdForm = {
   explain,
   normalize(written) {
     const bare = bareId(written);
-    const linked = /^(?:https?:\/\/)?t\.me\/c\/(\d+)(?:\/|$)/i.exec(bare)?.[1];
+    const linked =
+      /^(?:(?:https?:\/\/)?(?:t|telegram)\.me\/c\/|tg:\/\/privatepost\?channel=)(\d+)(?:[/&]|$)/i.exec(
+        bare,
+      )?.[1];
     const shown = /^https?:\/\/web\.telegram\.org\/.*#(-100\d{10,})(?:_\d+)?$/i.exec(bare)?.[1];
     const id = linked === undefined ? (shown ?? bare) : `-100${linked}`;
     return GROUP.test(id) ? id : null;
   },
-  // Copied without its minus; the ids of people are shorter.
+  // Copied without its minus, where the ids of people are shorter; with a topic; from a browser that leaves out the 100.
   suggest(written) {
     const bare = bareId(written);
+    const beforeTopic = /^(-\d+)[_:/]\d+$/.exec(bare)?.[1];
+    if (beforeTopic !== undefined) return beforeTopic;
+    const inBrowser = /web\.telegram\.org\/.*#-(\d{10,})(?:_\d+)?$/i.exec(bare)?.[1];
+    if (inBrowser !== undefined) return `-100${inBrowser}`;
     return /^100\d{10,13}$/.test(bare) ? `-${bare}` : undefined;
   },
 };
@@ -53,7 +64,7 @@ const thread: IdForm = {
   normalize(written) {
     const bare = bareId(written);
     const id = /^(?:https?:\/\/)?t\.me\/c\/\d+\/(\d+)/i.exec(bare)?.[1] ?? bare;
-    return /^[1-9]\d{0,15}$/.test(id) ? id : null;
+    return /^#?([1-9]\d{0,15})$/.exec(id)?.[1] ?? null;
   },
 };
 

@@ -39,6 +39,19 @@ describe('what the core learns of a Telegram message', () => {
     });
   });
 
+  it.each([
+    ['blockquote', 'yes', 0, 3, {}],
+    ['expandable_blockquote', 'yes\n', 0, 3, {}],
+    ['blockquote', 'May I?\nyes', 0, 6, { text: true }],
+    ['bold', 'yes', 0, 3, { text: true }],
+  ])(
+    "[P18] text in a quotation is nobody's request: %s of %j",
+    (type, text, offset, length, authored) => {
+      const fields = { text, chat: ME_AND_BOT, entities: [{ type, offset, length }] };
+      expect(inbound(fields).authored).toEqual(authored);
+    },
+  );
+
   it('takes a topic for a thread, and a row of replies outside forums for none', () => {
     const inTopic = inbound({ text: 'a', message_thread_id: 4, is_topic_message: true });
     expect(inTopic.chat).toEqual({

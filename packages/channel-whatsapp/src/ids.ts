@@ -1,21 +1,35 @@
 import { bareId, type ChannelIds, type IdForm } from '@parley/core';
 
 const NUMBER = /^[1-9]\d{6,14}$/;
+/** With 1 and 7 numbers have eleven digits, and no country has 89: there it is the 8 that Russians dial first. */
+const NO_NUMBER = /^(?:[17](?!\d{10}$)|89\d{9}$)/;
+/** Countries whose numbers begin with a 0 only when they are dialed at home; in Italy and others the 0 belongs to them. */
+const HOME_ZERO = new RegExp(
+  `^(${[
+    '20|27|31|32|33|40|41|43|44|46|49|60|61|62|63|64|66|81|82|84|86|90|91|92|93|94|95|98',
+    '212|213|234|254|255|256|353|355|358|359|380|381|385|386|387|389|421|880',
+    '961|962|963|964|966|967|970|971|972|977',
+  ].join('|')})0(?=[1-9])`,
+);
 const IDENTITY = /^\d+(?:_\d+)?(?::\d+)?@(?:hosted\.)?lid$/;
 
 /** A number with its country code as digits; undefined: this is none. */
 function numberIn(written: string): string | undefined {
-  const bare = bareId(written).replace(/^tel:/i, '');
+  const bare = bareId(written).replace(/^(?:tel:|@)/i, '');
   const linked =
-    /^(?:https?:\/\/)?(?:wa\.me\/|api\.whatsapp\.com\/send\/?\?phone=)([+%\dB]+)/i.exec(bare);
-  const named = /^(\d+)(?:_\d+)?(?::\d+)?@(?:s\.whatsapp\.net|c\.us|hosted)$/i.exec(bare);
+    /^(?:(?:https?:\/\/)?(?:wa\.me\/|(?:api|web)\.whatsapp\.com\/send\/?\?phone=)|(?:whatsapp:)?\/\/send\/?\?phone=)([+%\dB]+)/i.exec(
+      bare,
+    );
+  const named = /^\+?(\d+)(?:_\d+)?(?::\d+)?@(?:s\.whatsapp\.net|c\.us|hosted)$/i.exec(bare);
   const text = linked?.[1]?.replace(/^%2B/i, '+') ?? named?.[1] ?? bare;
   const digits = text
     .replace(/\(0\)/, '')
-    .replaceAll(/[()./-]/g, '')
+    .replaceAll(/[()[\]./·•_-]/g, '')
     .replace(/^\+/, '')
-    .replace(/^00/, '');
-  return NUMBER.test(digits) ? digits : undefined;
+    .replace(/^00/, '')
+    .replace(HOME_ZERO, '$1');
+  if (text.startsWith('-')) return undefined;
+  return NUMBER.test(digits) && !NO_NUMBER.test(digits) ? digits : undefined;
 }
 
 /** `123@lid`: a person whose number the account does not know. */
@@ -27,7 +41,16 @@ function identityIn(written: string): string | undefined {
 function explain(written: string): string | undefined {
   const bare = bareId(written);
   if (/@g\.us$|^120363\d+$/i.test(bare)) return 'this is the id of a group';
+  if (/^-\d/.test(bare)) return 'this is the id of a group in Telegram';
+  if (/@newsletter$/i.test(bare)) return 'this is the id of a channel';
+  if (/@broadcast$/i.test(bare)) return 'this is a list of receivers';
   if (/^\(?0[1-9]/.test(bare)) return 'the country code is missing';
+  const digits = bare.replaceAll(/\D/g, '');
+  if (NO_NUMBER.test(digits) && !/\p{L}/u.test(bare)) {
+    return digits.startsWith('8')
+      ? 'the 8 is dialed at home, and stands for the country code 7'
+      : 'the country code or a digit is missing: with 1 or 7 there are eleven';
+  }
   return /\p{L}/u.test(bare) ? 'names do not count' : undefined;
 }
 
@@ -40,6 +63,10 @@ const person: IdForm = {
   howToFind: HOW,
   explain,
   normalize: (written) => numberIn(written) ?? identityIn(written) ?? null,
+  suggest(written) {
+    const digits = bareId(written).replaceAll(/[().-]/g, '');
+    return /^89\d{9}$/.test(digits) ? `7${digits.slice(1)}` : undefined;
+  },
 };
 
 /** A direct chat has the whole address of its person. */
@@ -55,7 +82,11 @@ const group: IdForm = {
   expected: 'the id of a group in WhatsApp, such as 120363012345678901@g.us',
   howToFind: '"parley channels" lists the groups in which the bot was mentioned, with their ids',
   explain: (written) =>
-    /chat\.whatsapp\.com/i.test(written) ? 'an invitation is no id' : 'a name does not count',
+    /@newsletter/i.test(written)
+      ? 'this is the id of a channel'
+      : /chat\.whatsapp\.com/i.test(written)
+        ? 'an invitation is no id'
+        : 'a name does not count',
   normalize(written) {
     const bare = bareId(written).toLowerCase();
     const [, id, domain] = /^(\d+(?:-\d+)?)(@g\.us)?$/.exec(bare) ?? [];

@@ -43,15 +43,29 @@ export function readId(written: string, forms: readonly IdForm[]): IdReading {
   return {
     kind: 'wrong',
     expected: `${expected}${why === undefined ? '' : `; ${why}`}. ${ways}`,
-    nearest: forms.flatMap((form) => form.suggest?.(written) ?? [])[0],
+    nearest: forms.flatMap(
+      (form) => form.suggest?.(written) ?? withoutWords(written, form) ?? [],
+    )[0],
   };
 }
 
-/** An id without what comes with it when it is copied: blanks, invisible characters, other hyphens, brackets. */
+/** Fewer digits beside words are hardly an id. */
+const MIN_DIGITS = 5;
+
+/** The id in `Ann (123456789)` or `id: 123456789`, which is suggested only: the words may say that it is another's. */
+function withoutWords(written: string, form: IdForm): string | undefined {
+  const tokens = written.normalize('NFKC').split(/[\s()<>=:#,;]+/);
+  const others = tokens.filter((token) => token !== '' && !/\p{L}/u.test(token)).join(' ');
+  if (others.replaceAll(/\D/g, '').length < MIN_DIGITS) return undefined;
+  return form.normalize(others) ?? undefined;
+}
+
+/** An id without what comes with it when it is copied: blanks, invisible characters, other hyphens, brackets, a full stop. */
 export function bareId(written: string): string {
   return written
     .normalize('NFKC')
     .replaceAll(/[\p{Cf}\s]/gu, '')
     .replaceAll(/[‐‑‒–—−]/g, '-')
+    .replace(/[.,;]+$/, '')
     .replace(/^["'<](.*)["'>]$/, '$1');
 }

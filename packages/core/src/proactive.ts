@@ -66,9 +66,10 @@ const Zone = {
   timeZone: z.string(),
   /**
    * `agent`: it is the zone of the agent, as it was when the job was made; once that changes, the owner is asked whether
-   * the job changes with it. Absent: the job was given this zone, or the owner has chosen to keep it.
+   * the job changes with it. `job`: the job was given this zone, or the owner has chosen to keep it, for good. Absent: an
+   * older version made the job.
    */
-  zoneOf: z.literal('agent').optional(),
+  zoneOf: z.enum(['agent', 'job']).optional(),
   /** The zone of the agent about which its owner was asked and has not decided. */
   askedAbout: z.string().optional(),
 };

@@ -22,15 +22,35 @@ describe('a yes or a no in words', () => {
     ['thanks', null],
     ['…', null],
     ['', null],
+    ['*Yes*', 'yes'],
+    ['好的～', 'yes'],
+    ['~~yes~~', null],
+    ['ok 😀', 'yes'],
+    ["don't deny it", 'unclear'],
+    ['never refuse', 'unclear'],
+    ['no, no, deny it', 'no'],
+    ['please do not', 'no'],
+    ['Please do.', 'yes'],
+    ['ja, mach das', 'yes'],
+    ['ja, mach das nicht', 'unclear'],
+    // A quotation is what somebody else wrote.
+    ['> yes', 'unclear'],
+    ['>>> yes', 'unclear'],
+    ['> May I write it?\nyes', 'unclear'],
+    ['> yes\nwhat do you think of that', null],
     // Not the same in all languages that have it.
     ['tak', null],
     ['da', null],
+    ['jo', null],
+    ['можно', null],
   ])('[G05] %j is %s', (text, meaning) => {
     expect(readYesOrNo(text)).toBe(meaning);
   });
 
   it('[G05] is never read out of one with other words, wherever they stand', () => {
-    const other = fc.stringMatching(/^[b-hj-mo-rt-xz]{4,9}$/);
+    const other = fc
+      .stringMatching(/^[b-hj-mo-rt-xz]{4,9}$/)
+      .filter((word) => readYesOrNo(word) === null);
     const place = fc.constantFrom('before', 'behind');
     fc.assert(
       fc.property(fc.constantFrom(...YES, ...NO), other, place, (word, more, where) => {

@@ -7,16 +7,24 @@ const YES = [
   // English
   ...['yes', 'y', 'yep', 'yeah', 'yup', 'ok', 'okay', 'okey', 'sure', 'of course', 'go ahead'],
   ...['go for it', 'do it', 'do that', 'run it', 'allow', 'allow it', 'allowed', 'approve'],
-  ...['approve it', 'approved', 'agreed', 'confirmed', 'yes do it', 'sounds good'],
+  ...['approve it', 'approved', 'agreed', 'confirmed', 'yes do it', 'sounds good', 'yea', 'aye'],
+  ...['k', 'kk', 'go', 'sure thing', 'alright', 'all right', 'absolutely', 'definitely', 'lgtm'],
+  ...['affirmative', 'confirm', 'confirm it', 'i confirm', 'i agree', 'i approve', 'proceed'],
+  ...['please do', 'hell yes', '+1'],
   // German, Dutch, Scandinavian
   ...['ja', 'jawohl', 'jep', 'gerne', 'einverstanden', 'erlaubt', 'genehmigt', 'mach das'],
-  ...['mach es', "mach's", 'tu es', 'in ordnung', 'passt', 'natürlich', 'doe maar'],
+  ...['mach es', "mach's", 'tu es', 'in ordnung', 'passt', 'natürlich', 'doe maar', 'na klar'],
+  ...['ja klar', 'jup', 'mach', 'leg los', 'nur zu', 'auf jeden fall', 'akkoord'],
+  ...['selbstverständlich', 'absolut', 'självklart', 'japp'],
   // French, Spanish, Portuguese, Italian
   ...['oui', "d'accord", 'vas-y', 'bien sûr', 'sí', 'si', 'vale', 'de acuerdo', 'claro', 'hazlo'],
-  ...['sim', 'pode', 'sì', 'va bene', 'certo', 'procedi'],
+  ...['sim', 'pode', 'sì', 'va bene', 'certo', 'procedi', 'ouais', 'allez-y', 'adelante'],
+  ...['por supuesto', 'claro que sí', 'claro que sim', 'com certeza', "d'accordo"],
   // Slavic, Greek, Turkish, Hungarian, Finnish, Hebrew, Arabic, Hindi
   ...['да', 'ок', 'окей', 'хорошо', 'давай', 'разрешаю', 'конечно', 'ναι', 'evet', 'tamam'],
-  ...['kyllä', 'כן', 'نعم', 'हाँ', 'हां'],
+  ...['kyllä', 'כן', 'نعم', 'हाँ', 'हां', 'ага', 'угу', 'согласен', 'согласна', 'подтверждаю'],
+  ...['добре', 'zgoda', 'εντάξει', 'olur', 'בסדר', 'موافق', 'بله', 'ठीक है'],
+  ...['đồng ý', 'vâng', 'setuju', 'ตกลง', 'ใช่'],
   // Chinese, Japanese, Korean
   ...[
     '是',
@@ -28,10 +36,29 @@ const YES = [
     '同意',
     '批准',
     '没问题',
+    '沒問題',
+    '好吧',
+    '好啊',
+    '好呀',
+    '可以的',
+    '当然',
+    '当然可以',
+    '允许',
+    '确认',
     'はい',
+    'はいお願いします',
+    'うん',
+    'ええ',
+    'いいよ',
+    'いいですよ',
+    'どうぞ',
     '네',
     '예',
     '그래',
+    '응',
+    '좋아',
+    '좋아요',
+    '승인',
   ],
   ...['👍', '✅', '👌', '🆗', '✔', '☑'],
 ] as const;
@@ -39,16 +66,45 @@ const YES = [
 const NO = [
   ...['no', 'n', 'nope', 'nah', 'never', "don't", 'dont', 'do not', "don't do it", 'do not do it'],
   ...['deny', 'deny it', 'denied', 'refuse', 'refused', 'reject', 'rejected', 'forbidden'],
-  ...['no way', 'better not', 'rather not', 'not allowed'],
+  ...['no way', 'better not', 'rather not', 'not allowed', 'hell no', 'negative', 'cancel'],
+  ...['cancel it', 'cancel that', 'abort', 'abort it', 'forget it', 'never mind', 'nevermind'],
+  ...[
+    "don't do that",
+    'do not do that',
+    'please do not',
+    'not ok',
+    'not okay',
+    'leave it',
+    'skip it',
+  ],
   ...['nein', 'nee', 'nö', 'nicht', 'lieber nicht', 'bloß nicht', 'lass es', 'abgelehnt', 'nej'],
   ...['auf keinen fall', 'non', 'não', 'nao', 'no lo hagas', 'не надо', 'нет', 'нельзя', 'ні'],
-  ...['nie', 'όχι', 'hayır', 'nem', 'לא', 'لا', 'नहीं'],
+  ...['nie', 'όχι', 'hayır', 'nem', 'לא', 'لا', 'नहीं', 'lass mal', 'lass das', 'vergiss es'],
+  ...['abbrechen', 'pas question', 'surtout pas', 'jamais', 'annule', 'nunca', 'ni hablar'],
+  ...['annulla', 'liever niet', 'niet doen', 'не', 'никогда', 'отмена', 'не делай', 'не нужно'],
+  ...['запрещаю', 'olmaz', 'iptal', 'كلا', 'không'],
   ...[
     '不',
     '不要',
     '不行',
     '不可以',
     '不同意',
+    '不好',
+    '不用',
+    '不用了',
+    '不是',
+    '算了',
+    '取消',
+    '拒绝',
+    '不允许',
+    'いえ',
+    'いや',
+    'やめて',
+    'やめてください',
+    'キャンセル',
+    '아뇨',
+    '안돼',
+    '거절',
     '别',
     '否',
     'いいえ',
@@ -65,11 +121,21 @@ const NO = [
 const COURTESY = [
   ...['please', 'pls', 'thanks', 'thank you', 'thx', 'bitte', 'danke', 'merci', 'por favor'],
   ...['gracias', 'obrigado', 'grazie', 'per favore', "s'il te plaît", "s'il vous plaît"],
-  ...['пожалуйста', 'спасибо', '谢谢', '请', 'お願いします', '🙏'],
+  ...['пожалуйста', 'спасибо', '谢谢', '请', 'お願いします', '🙏', 'great', 'cool', 'perfect'],
+  ...['dank je', 'tack', 'dziękuję', 'teşekkürler', 'תודה', 'شكرا', 'ありがとう', '감사합니다'],
+  ...['🙂', '😊', '😀', '😃', '😄', '😁', '☺', '❤', '💪', '🙌'],
 ] as const;
 
 /** The first word of sentences that decide something, but say in other words what. */
-const OPENERS = ['not', 'wait', 'stop', 'only', 'warte', 'nur', 'moment', 'стоп', '等等'] as const;
+const OPENERS = [
+  ...['not', 'wait', 'stop', 'only', 'maybe', 'perhaps', 'later', 'hold on'],
+  ...['warte', 'nur', 'moment', 'vielleicht', 'später', 'стоп', '等等', '停'],
+] as const;
+
+/** A refusal behind one of these is none: "don't deny it". */
+const NEGATIONS: ReadonlySet<string> = new Set([
+  ...['never', "don't", 'dont', 'do not', 'not', 'nicht', 'nie', 'не'],
+]);
 
 type Meaning = 'yes' | 'no' | 'courtesy' | 'opener';
 
@@ -85,17 +151,32 @@ const MAX_WORDS = 4;
 /** More characters are a text, of which only the beginning is read. */
 const MAX_CHARACTERS = 200;
 
+/** A line that is marked as a quotation holds the words of somebody else. */
+const QUOTED_LINE = /^[\s\p{Cf}]*[>＞].*$/gmu;
+
 /**
  * What a message in words means as the answer to a question of yes or no. `unclear`: it begins as one and goes on, as in
- * "yes, but only the first", or asks in turn, as in "ok?". Null: it is no such answer.
+ * "yes, but only the first", asks in turn, as in "ok?", or has a quotation in it. Null: it is no such answer.
  */
 export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
+  const own = text.slice(0, MAX_CHARACTERS).replace(QUOTED_LINE, '');
+  const hasQuotation = own.length < Math.min(text.length, MAX_CHARACTERS);
+  const meaning = meaningOf(hasQuotation && own.trim() !== '' ? own : text);
+  return hasQuotation && meaning !== null ? 'unclear' : meaning;
+}
+
+function meaningOf(text: string): 'yes' | 'no' | 'unclear' | null {
   const words = wordsOf(text);
   const meanings: Meaning[] = [];
+  let isReversed = false;
+  let before = '';
   let at = 0;
   while (at < words.length) {
     const found = phraseAt(words, at);
     if (found === null) break;
+    const phrase = words.slice(at, at + found.words).join(' ');
+    isReversed ||= NEGATIONS.has(before) && found.meaning === 'no' && !NEGATIONS.has(phrase);
+    before = phrase;
     meanings.push(found.meaning);
     at += found.words;
   }
@@ -104,7 +185,7 @@ export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
   if (first === undefined) return null;
   const isWhole = at === words.length && text.length <= MAX_CHARACTERS && !/[?？]/.test(text);
   const isOne = decisive.every((meaning) => meaning === first);
-  return isWhole && isOne && first !== 'opener' ? first : 'unclear';
+  return isWhole && isOne && !isReversed && first !== 'opener' ? first : 'unclear';
 }
 
 /** Lower case, in the compatible form, without invisible signs, tones of skin and punctuation; emojis stand alone. */
@@ -117,7 +198,13 @@ export function wordsOf(text: string): readonly string[] {
     .replace(/[’‘´`]/g, "'")
     .replace(/\p{Extended_Pictographic}/gu, ' $& ');
   const words = plain.split(/[\s,;:.!?…。！？，、；：()[\]{}<>"“”„«»「」]+/);
-  return words.map((word) => word.replace(/^'+|'+$/g, '')).filter((word) => /[^-–—]/.test(word));
+  return words.map(bareWord).filter((word) => /[^-–—]/.test(word));
+}
+
+/** Without quotes, the marks of bold and slanted text, and a tone drawn out; a word in `~` is struck. */
+function bareWord(word: string): string {
+  const bare = word.replace(/^['*_]+|['*_]+$/g, '');
+  return bare.startsWith('~') ? bare : bare.replace(/[~〜]+$/, '');
 }
 
 function phraseAt(

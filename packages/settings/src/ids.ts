@@ -47,7 +47,9 @@ export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
     visit(all(...at, 'owners', '*'), (place) => readPerson(place, value, forms));
     visit(all(...at, 'approvals', 'approvers', '*'), (place) => readPerson(place, value, forms));
     visit(all(...at, 'heartbeat', 'tell'), (place) =>
-      place.text === 'last' ? AS_IT_IS : readPerson(place, value, forms),
+      place.text.trim().toLowerCase() === 'last'
+        ? { kind: 'id', id: 'last' }
+        : readPerson(place, value, forms),
     );
     visitNamedChats(all(...at, 'tools', 'message', 'chats', '*'), {
       value,
@@ -195,8 +197,12 @@ function visitAccess(at: SettingsPath, { value, facts, visit }: Around): void {
   const lists = { allow: ids.person, allowGroups: ids.group, allowRoles: ids.role };
   for (const [key, form] of Object.entries(lists)) {
     visit(pathsOf(value, [...at, 'access', key, '*']), ({ path, text }) => {
-      const prefix = new RegExp(`^\\s*${String(at[1])}\\s*:`, 'i');
-      return readOne(path, text.replace(prefix, ''), form, key);
+      const named = splitPlace(text);
+      if (named === null || !Object.hasOwn(facts.forms, named.channel)) {
+        return readOne(path, text, form, key);
+      }
+      if (named.channel === at[1]) return readOne(path, named.id, form, key);
+      return noEffect(path, `an id of ${at[1]}: this one is for channels.${named.channel}.access`);
     });
   }
 }

@@ -173,10 +173,10 @@ const OAuth = z
     scope: NonEmpty.optional().describe(
       'The rights to ask for, with spaces between them; without it those that the server names.',
     ),
-    authorizationServer: z
+    issuer: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('The address of who lets people in, where that is in a private network.'),
+      .describe('The address of the authorization server, where that is in a private network.'),
   })
   .optional()
   .describe(

@@ -27,15 +27,20 @@ const ENTRIES = {
 };
 
 /**
- * What BullMQ requires when it uses Redis: the library, and its scripts, which are half a megabyte; and the detector of
- * encodings, which is more.
+ * What BullMQ requires when it uses Redis: the library, and its scripts, which are half a megabyte; the detector of
+ * encodings, which is more; and the messages of zod in other languages, which only a plugin may want.
  */
 const LATE = {
   ioredis: 'late:ioredis',
   'bullmq-scripts': 'late:bullmq-scripts',
   jschardet: 'late:jschardet',
+  'zod-locales': 'late:zod-locales',
 };
-const BULLMQ_SCRIPTS = 'node_modules/bullmq/dist/cjs/scripts/index.js';
+/** The modules behind late names that no package has. */
+const LATE_MODULES: Readonly<Record<string, string>> = {
+  'bullmq-scripts': './node_modules/bullmq/dist/cjs/scripts/index.js',
+  'zod-locales': 'zod/v4/locales',
+};
 
 /** What an installation may be without: the platforms' libraries, pictures, traces. Each is loaded at its first use. */
 const OPTIONAL = [
@@ -144,17 +149,19 @@ const lateLibraries: Plugin = {
   setup({ onLoad, onResolve, initialOptions }) {
     onResolve({ filter: /^late:/ }, ({ path }) => ({ path: path.slice(5), namespace: 'late' }));
     onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
-      const library = path === 'bullmq-scripts' ? `./${BULLMQ_SCRIPTS}` : path;
+      const library = LATE_MODULES[path] ?? path;
       return {
         // `require` gives the whole; a default import is undefined for BullMQ's scripts, which have none.
         contents: `const it = require('${library}'); export { it as 'module.exports' };`,
         resolveDir: initialOptions.absWorkingDir ?? '',
       };
     });
-    onResolve({ filter: /^(ioredis|bullmq-scripts|jschardet)$/ }, ({ kind, path, importer }) =>
-      kind === 'require-call' && /\/(?:bullmq|core\/src\/encoding)\//.test(importer)
-        ? { path: `./${path}.mjs`, external: true }
-        : undefined,
+    onResolve(
+      { filter: /^(ioredis|bullmq-scripts|jschardet|zod-locales)$/ },
+      ({ kind, path, importer }) =>
+        kind === 'require-call' && /\/(?:bullmq|zod|core\/src\/encoding)\//.test(importer)
+          ? { path: `./${path}.mjs`, external: true }
+          : undefined,
     );
     onLoad({ filter: /bullmq\/dist\/cjs\/classes\/redis-connection\.js$/ }, ({ path }) => ({
       contents: replaced(path, [
@@ -162,7 +169,15 @@ const lateLibraries: Plugin = {
         ['providedScripts || scripts;', 'providedScripts || require("bullmq-scripts");'],
       ]),
     }));
-    // Its queues in PostgreSQL: Parley has them in Redis or SQLite.
+    onLoad({ filter: /zod\/v4\/(?:classic\/external|core\/index)\.js$/ }, ({ path }) => ({
+      contents: replaced(path, [
+        [
+          'export * as locales from "../locales/index.js";',
+          'export const locales = new Proxy({}, { get: (_, name) => require("zod-locales")[name] });',
+        ],
+      ]),
+    }));
+    // BullMQ’s queues in PostgreSQL: Parley has them in Redis or SQLite.
     onLoad({ filter: /bullmq\/dist\/cjs\/postgres\/index\.js$/ }, () => ({
       contents: 'module.exports = {};',
     }));

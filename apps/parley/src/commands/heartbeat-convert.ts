@@ -139,7 +139,7 @@ function printProposal(
   if (lost.length === 0) return;
   const more = lost.length > SHOWN_WORDS ? ` and ${lost.length - SHOWN_WORDS} more` : '';
   print(
-    visible(`Words of the tasks that it has not: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`),
+    visible(`Words of the tasks that are missing from it: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`),
   );
 }
 
@@ -150,7 +150,7 @@ function visibleLines(text: string): string {
 /** Throws CliError where there is no terminal to ask in. */
 async function agrees(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw refusal(`Nothing was changed: ${FILE} is replaced after a yes. Add --yes to say it now.`);
+    throw refusal(`Nothing was changed. To replace ${FILE} without being asked, add --yes.`);
   }
   const { confirm } = await import('@clack/prompts');
   return (await confirm({ message: `Use this as ${FILE}?`, initialValue: false })) === true;

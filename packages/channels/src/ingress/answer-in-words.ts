@@ -15,7 +15,10 @@ type WordsDecision =
   /** The sender is shown what to press; `isKept`: the words are a message as well. */
   | { readonly kind: 'explain'; readonly isKept: boolean };
 
-type Said = Pick<InboundMessage, 'replyTo' | 'sentAt' | 'attachments'>;
+type Said = Pick<
+  InboundMessage,
+  'replyTo' | 'sentAt' | 'attachments' | 'chat' | 'addressed' | 'mentions'
+>;
 
 /**
  * Decides what the words of an approver mean (G05). Only a bare yes or no counts, and a yes only for a question that the
@@ -27,16 +30,29 @@ function decideWords(text: string, said: Said, questions: readonly ShownQuestion
   const { words, named } = withoutCode(text, questions);
   const meaning = named !== undefined && words === '' ? 'unclear' : readYesOrNo(words);
   if (meaning === null) return { kind: 'message' };
-  if (meaning === 'unclear' || said.attachments !== undefined) {
+  if (meaning === 'unclear' || said.attachments !== undefined || mayMeanOthers(said)) {
     return { kind: 'explain', isKept: words !== '' };
   }
-  const [only, ...others] = questions;
-  const meant = named ?? (others.length === 0 ? only : undefined);
+  const meant = named ?? questionMeant(said, questions);
   if (meant === undefined) return { kind: 'explain', isKept: false };
   const { code } = meant.approval;
   if (meaning === 'no') return { kind: 'decide', verdict: 'deny', code };
   const isRead = wasRead(meant, said, named !== undefined);
   return isRead ? { kind: 'decide', verdict: 'approve', code } : { kind: 'explain', isKept: false };
+}
+
+/** The question that is replied to; without a reply the only one. A reply to another message answers that. */
+function questionMeant(
+  { replyTo }: Said,
+  questions: readonly ShownQuestion[],
+): ShownQuestion | undefined {
+  if (replyTo === undefined) return questions.length === 1 ? questions[0] : undefined;
+  return questions.find(({ shown }) => shown?.messageId === replyTo.messageId);
+}
+
+/** In a group that is answered without being addressed, a yes is mostly one to another person, as is one with their name. */
+function mayMeanOthers({ chat, addressed, mentions }: Said): boolean {
+  return chat.type !== 'direct' && (!addressed || mentions.length > 1);
 }
 
 /** Platforms that count in seconds say the beginning of the second. In ms. */
@@ -58,13 +74,14 @@ function withoutCode(
   questions: readonly ShownQuestion[],
 ): { readonly words: string; readonly named: ShownQuestion | undefined } {
   let named: ShownQuestion | undefined;
-  const words = text.split(/\s+/).filter((word) => {
+  // Line breaks stay, which end a quotation.
+  const words = text.replace(/\S+/g, (word) => {
     const code = typedCode(word, APPROVAL_CODE_LENGTH);
     const found = code === null ? undefined : questions.find((one) => one.approval.code === code);
     named ??= found;
-    return found === undefined;
+    return found === undefined ? word : '';
   });
-  return { words: words.join(' ').trim(), named };
+  return { words: words.trim(), named };
 }
 
 /** Longer texts are read for their beginning alone, so only that is looked at before the database is asked. */
@@ -131,7 +148,9 @@ async function isLinkedOwner({ store, rules }: IngressDeps, message: InboundMess
 function spokenText(message: InboundMessage): string {
   const typed = typedText(message).trim();
   if (message.mentions.length === 0) return typed;
-  return typed.replace(/^(?:<?@\S+\s+)+|(?:\s+<?@\S+)+$/g, '').trim();
+  // One alone: a second name is that of another person, whom platforms do not always list.
+  const own = typed.replace(/^<?@\S+\s+/, '');
+  return (own === typed ? typed.replace(/\s+<?@\S+$/, '') : own).trim();
 }
 
 function mayAnswer(text: string): boolean {

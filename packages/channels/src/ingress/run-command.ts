@@ -117,13 +117,13 @@ function undecidedText(
     return null;
   }
   if (spoken === 'only') {
-    return 'I decided nothing: a yes in words counts for the only question, right after it. Press a button, or write one of these commands.';
+    return 'Nothing is decided yet: a yes in words counts only directly after a single question. Press a button, or send one of these commands.';
   }
   if (spoken === 'kept') {
-    return 'I decided nothing: only a plain yes or no does, or one of these commands. I answer your message once that is decided.';
+    return 'Nothing is decided yet: only a plain yes or no to me decides it, or one of these commands. I will answer your message after that.';
   }
   if (onward === '') return null;
-  return `I decided nothing, because there are words after the code: \`/approve ${argument}\` alone allows all of it. I answer the words once that is decided.`;
+  return `Nothing is decided yet, because there are words after the code: \`/approve ${argument}\` alone allows all of it. I will answer the words after that.`;
 }
 
 /** Of a message behind a command: why it is not answered. */

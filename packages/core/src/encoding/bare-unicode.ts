@@ -40,7 +40,9 @@ export function readUnmarkedUnicode(
   const order = nuls.even > nuls.odd ? UTF_16.toReversed() : UTF_16;
   const candidates = nuls.all * 20 > sample.length ? order.slice(0, 1) : order;
   const least = nuls.all * 20 > sample.length ? 0.7 : 0.95;
-  const encoding = candidates.find((one) => isText(sample, one, least));
+  const encoding =
+    candidates.find((one) => isText(sample, one, least)) ??
+    (hasEvidence ? candidates.slice(0, 1).find((one) => isDamagedAscii(sample, one)) : undefined);
   if (encoding === undefined) return null;
   return { encoding, isSure: hasEvidence || nuls.all > 0 || bytes.length >= SURE_BYTES };
 }
@@ -60,6 +62,13 @@ function countNuls(bytes: Uint8Array): Record<'even' | 'odd' | 'all' | 'controls
     counts[at % 2 === 0 ? 'even' : 'odd'] += 1;
   }
   return counts;
+}
+
+/** Text of ASCII but for a few characters, which damage has made of others. */
+function isDamagedAscii(bytes: Uint8Array, encoding: Encoding): boolean {
+  const text = decodeAs(encoding, bytes, true);
+  const plain = text.match(/[\t\n\r -~]/g)?.length ?? 0;
+  return plain * 10 >= text.length * 9;
 }
 
 function isText(bytes: Uint8Array, encoding: Encoding, least: number): boolean {

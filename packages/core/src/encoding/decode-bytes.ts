@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { appendedUtf8At } from './appended.ts';
 import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
 import { declaredInside, fitsDeclared } from './declared.ts';
 import type { DecodedText, EncodingHints } from './decode-text.ts';
@@ -21,8 +22,16 @@ interface DetectedEncoding {
  */
 export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
   const { encoding, certainty, content } = detectEncoding(bytes, hints);
+  const appended = appendedUtf8At(content, encoding);
+  if (appended !== null) return decodeAppended(content, encoding, appended);
   const text = decodeAs(encoding, content, hints.isCut);
   return { text, encoding, certainty, replaced: countReplaced(text, content, encoding) };
+}
+
+function decodeAppended(content: Uint8Array, encoding: Encoding, at: number): DecodedText {
+  const head = decodeAs(encoding, content.subarray(0, at));
+  const text = `${head}${decodeAs('utf-8', content.subarray(at))}`;
+  return { text, encoding, certainty: 'guess', replaced: countReplaced(head, content, encoding) };
 }
 
 /** Tells the encoding of bytes without decoding all of them. */
@@ -131,23 +140,63 @@ function detectDeclared(bytes: Uint8Array, hints: EncodingHints): Detected | nul
   for (const label of [declared, declaredInside(bytes)]) {
     const encoding = label === undefined ? null : encodingOf(label);
     if (encoding === null || !fitsDeclared(bytes, encoding, isCut)) continue;
+    if (encoding === 'windows-1252' && isOfAnotherScript(bytes, isCut)) continue;
     return { encoding, certainty: 'sure' };
   }
   return null;
 }
 
+/**
+ * Whether text that is declared as Latin-1 is beyond doubt in another script. Programs state it for whatever they send,
+ * and any bytes are text in it.
+ */
+function isOfAnotherScript(bytes: Uint8Array, isCut: boolean): boolean {
+  const { encoding, isSure } = guessEncoding(bytes, isCut);
+  return isSure && OTHER_SCRIPTS.has(encoding);
+}
+
+const OTHER_SCRIPTS: ReadonlySet<Encoding> = new Set([
+  ...['gb18030', 'big5', 'shift_jis', 'euc-jp', 'euc-kr'],
+  ...['windows-1251', 'koi8-r', 'koi8-u', 'ibm866', 'windows-1253', 'iso-8859-7'],
+  ...['windows-1255', 'windows-1256', 'windows-874'],
+]);
+
 /** UTF-8 of which a few bytes were damaged, or written by another program: the rest stays what it is. */
 function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected | null {
   const { good, bad } = countSequences(bytes);
-  if (good <= bad) return null;
+  if (good === 0) return null;
+  if (good <= bad) return detectHalfUtf8(bytes, isCut);
   const isClear = good >= 4 && good >= 4 * bad;
   const sample = decodeAs('utf-8', bytes.subarray(0, SAMPLE_BYTES), true);
   if (isClear && plausibility(sample, 'utf-8') >= 0.55) {
     return { encoding: 'utf-8', certainty: 'sure' };
   }
+  // In a word or two of another encoding, more than half of it may be valid by accident.
+  const isAccident = plausibility(sample.replaceAll('\uFFFD', ''), 'utf-8') < 0.55;
+  if (isAccident && bytes.length <= A_FEW_WORDS) return null;
   const guess = guessEncoding(bytes, isCut);
   return { encoding: guess.isSure ? guess.encoding : 'utf-8', certainty: 'guess' };
 }
+
+/**
+ * A few words of UTF-8 beside as much that is none. Read as another Latin encoding they have signs within words, while UTF-8
+ * that comes about by accident hardly makes letters that people write.
+ */
+function detectHalfUtf8(bytes: Uint8Array, isCut: boolean): Detected | null {
+  const guess = guessEncoding(bytes, isCut);
+  if (guess.isSure || !LATIN.has(guess.encoding)) return null;
+  const undamaged = decodeAs('utf-8', bytes.subarray(0, SAMPLE_BYTES), true).replaceAll(
+    '\uFFFD',
+    '',
+  );
+  if (plausibility(undamaged, 'utf-8') < 0.9) return null;
+  return { encoding: 'utf-8', certainty: 'guess' };
+}
+
+const LATIN: ReadonlySet<Encoding> = new Set([
+  ...['windows-1250', 'windows-1252', 'windows-1254', 'windows-1257', 'windows-1258'],
+  ...['iso-8859-2', 'iso-8859-15', 'macintosh'],
+]);
 
 function guessed(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
   const { encoding, isText, isSure } = guessEncoding(bytes, isCut);

@@ -122,6 +122,71 @@ describe('the text of bytes', () => {
     expect(encodingWarning(decodeText(noise))).toContain('cannot be read');
   });
 
+  it.each([
+    ['gb18030', 'gbk', '用户名,密码\nadmin,123\n'],
+    ['euc-jp', 'euc-jp', '山田太郎 090-1234-5678'],
+    ['shift_jis', 'shift_jis', 'ﾔﾏﾀﾞ ﾀﾛｳ,100\nｻﾄｳ ﾊﾅｺ,200\n'],
+    ['windows-1251', 'win1251', 'ВНИМАНИЕ! ВАЖНО!'],
+    ['windows-1252', 'win1252', '§ 5 BGB'],
+  ])(
+    '[W10] of a few words is read as %s where their letters are usual there',
+    (encoding, saved, text) => {
+      expect(decodeText(iconv.encode(text, saved))).toMatchObject({ encoding, text });
+    },
+  );
+
+  it('[W10] is not Latin because a program states that for whatever it sends', () => {
+    for (const [saved, text] of [
+      ['gbk', CHINESE],
+      ['win1251', RUSSIAN],
+      ['shift_jis', JAPANESE],
+    ] as const) {
+      expect(decodeText(iconv.encode(text, saved), { declared: 'iso-8859-1' }).text).toBe(text);
+    }
+    const german = iconv.encode(GERMAN, 'win1252');
+    expect(decodeText(german, { declared: 'iso-8859-1' }).text).toBe(GERMAN);
+  });
+
+  it.each(['utf-16le', 'utf-16be'])(
+    '[W10] in %s goes on in UTF-8 where a shell appended to it',
+    (encoding) => {
+      const before = '\uFEFF# Aufgaben\r\n- [ ] Käse kaufen\r\n';
+      const after = '- [ ] Send the invoice für Ann\n';
+      const bytes = Buffer.concat([
+        iconv.encode(before, encoding, { addBOM: false }),
+        Buffer.from(after),
+      ]);
+      expect(decodeText(bytes)).toMatchObject({
+        text: `${before.slice(1)}${after}`,
+        certainty: 'guess',
+      });
+      for (const text of [
+        `${CHINESE}\r\n${CHINESE}`,
+        `${JAPANESE}\r\nOK`,
+        `${RUSSIAN}\r\n${RUSSIAN}`,
+      ]) {
+        const whole = iconv.encode(`\uFEFF${text}`, encoding, { addBOM: false });
+        expect(decodeText(whole)).toMatchObject({ text, certainty: 'sure' });
+      }
+    },
+  );
+
+  it.each([0xff, 0x80, 0xc3])('[W10] loses one character to one byte that became %i', (bad) => {
+    const emoji = Buffer.from('Plain text with one emoji 👍 here');
+    emoji[8] = bad;
+    expect(decodeText(emoji).text).toBe('Plain te\uFFFDt with one emoji 👍 here');
+    const wide = Buffer.from('Meeting notes\r\nWednesday at three', 'utf16le');
+    for (const at of [0, 1, 31, wide.length - 1]) {
+      const damaged = Buffer.from(wide);
+      damaged[at] = bad;
+      const { text, encoding } = decodeText(damaged);
+      expect(encoding).toBe('utf-16le');
+      expect(
+        [...text].filter((one) => !'Meeting notes\r\nWednesday at three'.includes(one)),
+      ).toHaveLength(1);
+    }
+  });
+
   it('[W10] of one word is a guess, and says so', () => {
     const decoded = decodeText(iconv.encode('测试', 'gb18030'));
     expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as Detector from 'jschardet';
+import { familiarity } from './familiar.ts';
+import { hasHalfWidthWords } from './half-width.ts';
 import { decodeAs, type Encoding, encodingOf } from './labels.ts';
 import { plausibility } from './plausible.ts';
 
@@ -59,7 +61,11 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
   const sample = sampleOf(bytes);
   if (isBinary(sample)) return { encoding: 'windows-1252', isSure: false, isText: false };
   const isPart = isCut || sample.length < bytes.length;
-  const [best, ...others] = rank(sample, isPart);
+  // What a crash left between the lines of a log is no letter of any encoding.
+  const [best, ...others] = rank(
+    sample.includes(0) ? sample.filter((byte) => byte > 0) : sample,
+    isPart,
+  );
   if (best === undefined) return { encoding: 'windows-1252', isSure: false, isText: false };
   const next = others.find(({ text }) => text !== best.text);
   const isSure =
@@ -97,11 +103,19 @@ function rank(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
     const undamaged = validParts(sample, encoding);
     if (undamaged.length * 2 > sample.length) ask(undamaged, encoding);
   }
+  if (hasHalfWidthWords(decodeAs('shift_jis', sample, true))) {
+    confidences.set('shift_jis', Math.max(confidences.get('shift_jis') ?? 0, HALF_WIDTH));
+  }
+  for (const [encoding, capitals] of CAPITALS) {
+    const small = inSmallLetters(sample, encoding, capitals);
+    if (small !== null) ask(small, encoding);
+  }
   return [...confidences]
     .map(([encoding, confidence]) => {
       const text = decodeAs(encoding, sample, isPart);
       const plausible = plausibility(text, encoding);
-      const score = (confidence + FLOOR) * (PRIORS[encoding] ?? 1) * plausible ** 3;
+      const familiar = familiarity(text, encoding);
+      const score = (confidence + FLOOR) * (PRIORS[encoding] ?? 1) * plausible ** 3 * familiar;
       return { encoding, text, plausible, score };
     })
     .sort((one, other) => other.score - one.score);
@@ -117,9 +131,33 @@ const ALWAYS: readonly Encoding[] = [
   'euc-jp',
 ];
 
+/** Where the capitals of a script are, and how far from them the small letters. */
+const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; small: number }])[] = [
+  ['windows-1251', { first: 0xc0, last: 0xdf, small: 0x20 }],
+  ['koi8-r', { first: 0xe0, last: 0xff, small: -0x20 }],
+  ['windows-1253', { first: 0xc1, last: 0xd9, small: 0x20 }],
+];
+
+/** A text in capitals as if it were written in small letters, which the detector knows; null: it is no such text. */
+function inSmallLetters(
+  sample: Uint8Array,
+  encoding: Encoding,
+  { first, last, small }: { first: number; last: number; small: number },
+): Uint8Array | null {
+  const text = decodeAs(encoding, sample);
+  const capitals = text.match(/(?=[^A-Z])\p{Lu}/gu)?.length ?? 0;
+  const others = text.match(/(?=[^\0-\x7f])\p{Ll}/gu)?.length ?? 0;
+  if (capitals < MIN_CAPITALS || others * 10 > capitals) return null;
+  return sample.map((byte) => (byte >= first && byte <= last ? byte + small : byte));
+}
+
+const MIN_CAPITALS = 4;
+/** The confidence in Shift-JIS where words in half-width kana are found, which the detector does not know. */
+const HALF_WIDTH = 0.1;
+
 /**
- * The pieces between blanks and separators that are valid in an encoding, which the detector leaves out for a single
- * damaged byte. No byte below the digits is a part of another character in these encodings.
+ * The characters that are valid in an encoding, which the detector leaves out for a single damaged byte. Looked for
+ * between blanks and separators. No byte below the digits is a part of another character in these encodings.
  */
 function validParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const parts: Uint8Array[] = [];
@@ -127,13 +165,34 @@ function validParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   for (let at = 0; at <= bytes.length; at += 1) {
     if (at < bytes.length && (bytes[at] ?? 0) >= FIRST_DIGIT) continue;
     const part = bytes.subarray(from, at + 1);
-    if (!decodeAs(encoding, part).includes('\uFFFD')) parts.push(part);
+    parts.push(
+      decodeStandard(encoding, part).includes('\uFFFD') ? validCharacters(part, encoding) : part,
+    );
     from = at + 1;
   }
   return Buffer.concat(parts);
 }
 
 const FIRST_DIGIT = 0x30;
+
+/** The characters of a damaged piece that are valid one by one. */
+function validCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array {
+  const valid: number[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const length = [1, 2, 3, 4].find((size) => {
+      const text = decodeStandard(encoding, bytes.subarray(at, at + size));
+      return at + size <= bytes.length && !text.includes('\uFFFD') && [...text].length === 1;
+    });
+    if (length !== undefined) valid.push(...bytes.subarray(at, at + length));
+    at += length ?? 1;
+  }
+  return Uint8Array.from(valid);
+}
+
+/** Without the additions of vendors, which the detector does not know. */
+function decodeStandard(encoding: Encoding, bytes: Uint8Array): string {
+  return new TextDecoder(encoding).decode(bytes);
+}
 
 function charactersOf(text: string): number {
   return text.length - (text.match(/[\0-\x7f]/g)?.length ?? 0);

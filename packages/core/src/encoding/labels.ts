@@ -1,3 +1,5 @@
+import { decodeKorean } from './korean.ts';
+
 /** An encoding by its WHATWG label; UTF-32 has none, and is decoded here. */
 export type Encoding = string;
 
@@ -85,6 +87,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export function decodeAs(encoding: Encoding, bytes: Uint8Array, isCut = false): string {
   if (encoding === 'utf-32le' || encoding === 'utf-32be') return decodeUtf32(encoding, bytes);
   if (encoding === 'windows-1252') return decodeWindows1252(bytes);
+  if (encoding === 'euc-kr') return decodeKorean(bytes, isCut);
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes, { stream: isCut });
 }
 

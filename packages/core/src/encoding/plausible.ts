@@ -1,3 +1,4 @@
+import { hasHalfWidthWords } from './half-width.ts';
 import type { Encoding } from './labels.ts';
 
 /** More characters than this say nothing new. */
@@ -14,11 +15,12 @@ export function plausibility(text: string, encoding: Encoding): number {
   const scripts = new Map<string, number>();
   let before = ' ';
   let ascii = 0;
+  const isHalfWidth = encoding === 'shift_jis' && hasHalfWidthWords(text);
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0;
     if (point >= 0x80) {
       const script = scriptOf(character);
-      sum += weightOf(character, before, script, encoding);
+      sum += weightOf(character, before, script, { encoding, isHalfWidth });
       count += 1;
       if (script !== null) scripts.set(script, (scripts.get(script) ?? 0) + 1);
       if (count === MAX_CHARACTERS) break;
@@ -75,6 +77,7 @@ const BLOCKS: readonly (readonly [first: number, last: number, script: string])[
   [0x30a1, 0x30fc, 'Kana'],
   [0x0400, 0x052f, 'Cyrillic'],
   [0xac00, 0xd7a3, 'Hangul'],
+  [0x3131, 0x3163, 'Hangul'],
   [0x00c0, 0x024f, 'Latin'],
   [0x1e00, 0x1eff, 'Latin'],
   [0x0370, 0x03ff, 'Greek'],
@@ -83,7 +86,7 @@ const BLOCKS: readonly (readonly [first: number, last: number, script: string])[
   [0x0e01, 0x0e46, 'Thai'],
   [0x3400, 0x4dbf, 'Han'],
   [0xf900, 0xfaff, 'Han'],
-  [0xff66, 0xff9d, 'Kana'],
+  [0xff66, 0xff9f, 'Kana'],
   [0x3005, 0x3007, 'Han'],
 ];
 
@@ -98,7 +101,7 @@ function weightOf(
   character: string,
   before: string,
   script: string | null,
-  encoding: Encoding,
+  { encoding, isHalfWidth }: { encoding: Encoding; isHalfWidth: boolean },
 ): number {
   switch (script) {
     case 'Han':
@@ -107,9 +110,11 @@ function weightOf(
       // Chinese standards have kana, too, which hardly any Chinese text uses.
       if (encoding === 'gb18030' || encoding === 'big5') return 0.3;
       // Half-width kana take one byte, so that any bytes may look like them.
-      return encoding === 'shift_jis' && /[\uff61-\uff9f]/.test(character) ? 0.6 : 1;
+      if (encoding !== 'shift_jis' || !/[\uff61-\uff9f]/.test(character)) return 1;
+      return isHalfWidth ? 1 : 0.6;
     case 'Hangul':
-      return hangul().has(character) ? 1 : 0.3;
+      // Chats laugh and cry in single letters.
+      return /[\u3131-\u3163]/.test(character) || hangul().has(character) ? 1 : 0.3;
     case 'other':
       return isAsciiLetter(before.codePointAt(0) ?? 0) ? 0.1 : 0.8;
     case null:

@@ -28,6 +28,7 @@ describe('when a job is to run', () => {
     [{ at: 'in 20 min' }, 'Saturday 2026-11-21 10:25'],
     [{ at: 'in 90 s' }, 'Saturday 2026-11-21 10:06'],
     [{ at: 'in 1 h 30 min' }, 'Saturday 2026-11-21 11:35'],
+    [{ at: 'in an hour' }, 'Saturday 2026-11-21 11:05'],
     // The clock skips it: when it goes on.
     [{ at: '2027-03-28 02:30' }, 'Sunday 2027-03-28 03:00'],
     [{ every: '30 min' }, 'Saturday 2026-11-21 10:35'],
@@ -36,6 +37,7 @@ describe('when a job is to run', () => {
     [{ every: 'day' }, 'Sunday 2026-11-22 10:05'],
     [{ every: 'week' }, 'Saturday 2026-11-28 10:05'],
     [{ every: '2 days at 9:00' }, 'Sunday 2026-11-22 09:00'],
+    [{ every: 'Every 2 days at 9:00.' }, 'Sunday 2026-11-22 09:00'],
     [{ cron: '0 9 * * mon-fri' }, 'Monday 2026-11-23 09:00'],
     [{ cron: ' 0  9 * * * ', timeZone: 'Asia/Tokyo' }, 'Sunday 2026-11-22 01:00'],
   ])('[H08] %j is understood', (written, expected) => {
@@ -49,7 +51,7 @@ describe('when a job is to run', () => {
     [{ at: '2026-02-30 09:00' }, 'is no time'],
     [{ at: '2026-11-21 09:00' }, 'is over: it is Saturday 2026-11-21 10:05 in Europe/Vienna now'],
     [{ at: '18:00', timeZone: 'Vienna' }, '"Vienna" is no time zone'],
-    [{ every: 'now and then' }, 'is no interval. Expected such as 30 min'],
+    [{ every: 'now and then' }, 'is no interval. Expected one such as 30 min'],
     [{ every: '1 min' }, 'every 5 minutes at most'],
     [{ cron: '* * * * *' }, 'every 5 minutes at most'],
     [{ cron: '0,1 12 * * *' }, 'every 5 minutes at most'],

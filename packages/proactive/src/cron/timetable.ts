@@ -38,20 +38,20 @@ export function readTimetable(
   if (given.length !== 1) {
     return `Give exactly one of at (${READ_MOMENT_FORM}), every (${CADENCE_FORM}) and cron (five fields, such as 0 9 * * mon-fri).`;
   }
-  const zone: Zone = { timeZone, ...(timeZone === rules.timeZone && { zoneOf: 'agent' }) };
+  const zone: Zone = { timeZone, zoneOf: timeZone === rules.timeZone ? 'agent' : 'job' };
   const timetable = timetableOf({ at, every, cron }, { ...rules, ...zone });
   return typeof timetable === 'string' ? timetable : checked(timetable, rules);
 }
 
-/** A zone, and whether it is that of the agent. */
+/** A zone, and whose it is. */
 interface Zone {
   readonly timeZone: string;
-  readonly zoneOf?: 'agent';
+  readonly zoneOf: 'agent' | 'job';
 }
 
 type ZonedRules = TimetableRules & Zone;
 
-const zoneIn = ({ timeZone, zoneOf }: Zone): Zone => ({ timeZone, ...(zoneOf && { zoneOf }) });
+const zoneIn = ({ timeZone, zoneOf }: Zone): Zone => ({ timeZone, zoneOf });
 
 function timetableOf(
   { at, every, cron }: Omit<WrittenTimetable, 'timeZone'>,
@@ -79,9 +79,9 @@ function onceAt(written: string, { now, ...zone }: ZonedRules): Timetable | stri
 
 /** Days and months are counted on the calendar, so that a job stays at its hour when the clocks change. */
 function everySoOften(written: string, { now, ...zone }: ZonedRules): Timetable | string {
-  const read = readInterval(written.replace(/^\s*every\s+/i, ''));
+  const read = readInterval(written.replace(/^\s*every\s+|[.!\s]+$/gi, ''));
   if (read === null) {
-    return `${JSON.stringify(written)} is no interval. Expected ${CADENCE_FORM}; for certain days or hours use cron.`;
+    return `${JSON.stringify(written)} is no interval. Expected one ${CADENCE_FORM}; for certain days or hours use cron.`;
   }
   const { unit, count, at } = read;
   if (unit === 'minutes') {
@@ -175,7 +175,7 @@ function fromNow(text: string, now: number): number | null {
 
 /** `in 2 days`, `in a month at 9:00`: on the calendar, at this time of the day where none is given. */
 function daysFromNow(text: string, timeZone: string, now: number): number | null {
-  const interval = readInterval(afterIn(text).replace(/^an?\s+/i, ''));
+  const interval = readInterval(afterIn(text));
   if (interval === null || interval.unit === 'minutes') return null;
   const clock = zoneClock(timeZone);
   const wall = clock.wallAt(now);
@@ -185,7 +185,7 @@ function daysFromNow(text: string, timeZone: string, now: number): number | null
 }
 
 function afterIn(text: string): string {
-  return /^in\s+(\S.*)$/i.exec(text)?.[1] ?? '';
+  return /^in\s+(?:an?\s+)?(\S.*)$/i.exec(text)?.[1] ?? '';
 }
 
 /** `2026-11-22T09:00:00Z` and the like say themselves where they count. */

@@ -58,10 +58,10 @@ async function zonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | nu
   return { job: { ...job, timetable: calendar }, timetable: calendar };
 }
 
-/** A job in the zone of its agent is one that follows it, also if it was asked for by name or by an older version. */
+/** A job of an older version in the zone of its agent follows it; one whose zone was chosen never does. */
 async function markAgents({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
   const { zoneOf, askedAbout: _, ...rest } = timetable;
-  if (zoneOf === 'agent' && timetable.askedAbout === undefined) return;
+  if (zoneOf === 'job' || (zoneOf === 'agent' && timetable.askedAbout === undefined)) return;
   await store.cronJobs.change(job.id, { timetable: { ...rest, zoneOf: 'agent' } });
 }
 
@@ -178,6 +178,6 @@ function nextAfterMove(
 }
 
 async function keepJob({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
-  const { zoneOf: _zoneOf, askedAbout: _askedAbout, ...kept } = timetable;
-  await store.cronJobs.change(job.id, { timetable: kept });
+  const { askedAbout: _, ...kept } = timetable;
+  await store.cronJobs.change(job.id, { timetable: { ...kept, zoneOf: 'job' } });
 }

@@ -10,13 +10,8 @@ import {
   type Part,
   partsBelow,
 } from './outline.ts';
-import {
-  describeSchedule,
-  quoted,
-  readWindow,
-  type StandingTask,
-  type TaskProblem,
-} from './task.ts';
+import { describeSchedule, quoted, type StandingTask, type TaskProblem } from './task.ts';
+import { type BlockTask, tasksBlock } from './tasks-block.ts';
 import {
   addTimes,
   isOnlyTime,
@@ -29,7 +24,7 @@ import {
   type Times,
 } from './times.ts';
 
-/** What the one task of a file without tasks is called. */
+/** The name of the task that is the whole file. */
 export const PROSE_TASK = 'heartbeat';
 const TIMES_FORM = 'a time such as "every 2 h, 9:00-21:00", "daily at 8:00" or "Monday at 10:00"';
 
@@ -40,7 +35,6 @@ export interface ReadTasks {
   readonly context?: string;
 }
 
-/** A task as it was found. */
 interface Found {
   readonly part: Part;
   readonly text: string;
@@ -61,7 +55,7 @@ export function cutTasks(written: readonly FileLine[]): ReadTasks {
   );
   const block = tasksBlock(lines);
   const root = outlineOf(block?.others ?? lines);
-  const found = block?.found ?? tasksBelow(root, {});
+  const found = block?.tasks.map(foundInBlock) ?? tasksBelow(root, {});
   if (found.length === 0) return wholeFile(root, start);
   const names = new Set<string>();
   const problems: TaskProblem[] = [];
@@ -73,13 +67,17 @@ export function cutTasks(written: readonly FileLine[]): ReadTasks {
     (one) =>
       !isPart(one) || one.level >= ITEM || (one.level > 1 && allBelow(one, used).some(isWord)),
   );
-  if (block === null) problems.push(...untimedItems(root, used), ...timesOutside(outside));
+  if (block === null) problems.push(...notesOutside(root, used));
   const context = textOf(outside);
   problems.sort((a, b) => a.line - b.line);
   return { tasks, problems, ...(outside.some(isWord) && { context }) };
 }
 
-/** A part is a task or none, with the problems of its times. */
+function foundInBlock({ line, title, text, times }: BlockTask): Found {
+  return { part: { ...outlineOf([]), number: line.number, title }, text, times };
+}
+
+/** The task of a part, or none where its time is not understood. Adds the problems of its times. */
 function taskOf(
   { part, text, times }: Found,
   name: string,
@@ -105,15 +103,16 @@ function taskOf(
   return [{ name, line: part.number, ...schedule, instruction: text }];
 }
 
-/** The outermost parts that carry a time. One that names nothing but a time (`## Daily`) groups those below it. */
+/** The outermost parts that carry a time. A part that names only a time (`## Daily`) groups timed parts below it. */
 function tasksBelow(part: Part, outer: Times): readonly Found[] {
   return partsBelow(part).flatMap((child) => {
     const own = timesOf(child);
     const times = mergeTimes(outer, own);
     const isGroup = own === null || isOnlyTime(child.times?.rest ?? child.title);
     if (isGroup && hasTimes(child)) return tasksBelow(child, times);
-    const isLabel = labelOf(child) !== null;
-    if (isLabel || Object.keys(times).length === 0 || (own === null && isRule(child.title)))
+    const isBare = isOnlyTime(child.times?.rest ?? child.title) && own?.unclear === undefined;
+    const isEmpty = isBare && !hasWords(child);
+    if (isEmpty || Object.keys(times).length === 0 || (own === null && isRule(child.title)))
       return [];
     const isItem = child.level >= ITEM && part.level > 1;
     const title = isItem && own !== null ? `${part.title}: ${child.title}` : child.title;
@@ -121,7 +120,7 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
   });
 }
 
-/** Whether anything below it says more than times. */
+/** Whether anything below it asks for something, and does not only give a time. */
 function hasWords(part: Part): boolean {
   return allBelow(part).some((one) => isWord(one) && timesAlone(one) === null);
 }
@@ -132,19 +131,19 @@ function hasTimes(part: Part): boolean {
   );
 }
 
-/** The times of a line or item that says nothing else. */
+/** The times of a line or item that gives only a time, such as `Interval: 15m`. */
 function timesAlone(one: FileLine | Part): Times | null {
   if (!isPart(one)) return one.fenced ? null : labeledTimes(one.text);
   return one.level < ITEM ? null : labeledTimes(one.title);
 }
 
-/** The same of one that has nothing to do below it: its times are those of what is above. */
+/** The same, unless work is below it. Such times belong to the part above. */
 function labelOf(one: FileLine | Part): Times | null {
   const times = timesAlone(one);
   return times !== null && isPart(one) && hasWords(one) ? null : times;
 }
 
-/** Those of its own line, and of lines right below that say nothing else. */
+/** The times of its own line and of lines right below it that give only a time. */
 function timesOf(part: Part): Times | null {
   const { times, below } = part;
   const labels = below.flatMap((one) => labelOf(one) ?? []);
@@ -153,7 +152,7 @@ function timesOf(part: Part): Times | null {
   return labels.reduce(addTimes, times?.times ?? {});
 }
 
-/** All of a file that shows no times. It asks for nothing where no line below `start` does. */
+/** The whole file as one task; no task if nothing below the line `start` asks for anything. */
 function wholeFile(root: Part, start: number): ReadTasks {
   const all = allBelow(root);
   const first = all.find((one) => one.number > start && isWord(one));
@@ -169,42 +168,39 @@ function wholeFile(root: Part, start: number): ReadTasks {
   );
   if (timed !== undefined && labels.length === 0) {
     const expected = `times in headings or list items; all of the file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
-    const found = quoted(timed.text);
-    problems.push({ line: timed.number, task: PROSE_TASK, found, expected, effect: 'note' });
+    problems.push({ ...noteAbout(timed, expected), task: PROSE_TASK });
   }
   return { tasks, problems };
 }
 
-/** Items that look like tasks beside some that are: open boxes, and those in one list with tasks. */
-function untimedItems(part: Part, used: ReadonlySet<Part>): readonly TaskProblem[] {
-  const parts = partsBelow(part);
+/**
+ * Notes about text outside of the tasks that may have been meant as one: open boxes, items of a list in which others
+ * are tasks, and sentences with a time.
+ */
+function notesOutside(part: Part, used: ReadonlySet<Part>): readonly TaskProblem[] {
   const hasTask = (one: Part): boolean => used.has(one) || partsBelow(one).some(hasTask);
-  const isInList = parts.some((one) => one.level >= ITEM && used.has(one));
-  return parts.flatMap((one) => {
+  const isListOfTasks = partsBelow(part).some((one) => one.level >= ITEM && used.has(one));
+  return part.below.flatMap((one) => {
+    if (!isPart(one)) {
+      const isTimed = !one.fenced && isWord(one) && isUnkept(one.text, {});
+      const expected = `${TIMES_FORM} in a heading or list item; here it is context of the tasks`;
+      return isTimed ? [noteAbout(one, expected)] : [];
+    }
+    const looksLikeTask = one.level >= ITEM && (one.isOpen || isListOfTasks) && !isRule(one.title);
     if (used.has(one)) return [];
-    const isTask =
-      one.level >= ITEM &&
-      (one.isOpen || isInList) &&
-      !isRule(one.title) &&
-      readTimes(one.title) === null;
-    if (!isTask || hasTask(one)) return untimedItems(one, used);
-    const expected = `${TIMES_FORM}; without one it is no task, but context of the others`;
-    return [{ line: one.number, found: quoted(one.text), expected, effect: 'note' as const }];
+    if (!looksLikeTask || readTimes(one.title) !== null || hasTask(one))
+      return notesOutside(one, used);
+    return [noteAbout(one, `${TIMES_FORM}; without one it is no task, but context of the others`)];
   });
 }
 
-/** Sentences outside of the tasks that speak of times, which nothing follows. */
-function timesOutside(outside: readonly (FileLine | Part)[]): readonly TaskProblem[] {
-  return outside.flatMap((one) => {
-    const isTimed = !isPart(one) && !one.fenced && isWord(one) && isUnkept(one.text, {});
-    const expected = `${TIMES_FORM} in a heading or list item; here it is context of the tasks`;
-    return isTimed ? [{ line: one.number, found: quoted(one.text), expected, effect: 'note' }] : [];
-  });
+function noteAbout({ number, text }: FileLine | Part, expected: string): TaskProblem {
+  return { line: number, found: quoted(text), expected, effect: 'note' };
 }
 
 const LINK = /^\W*\[[^\]]*\]\([^)]*\)\W*$/;
 const NO_WORD =
-  /^\s*(?:tasks:\s*(?:\[\])?|[`~]{3,}.*)$|^[^.。]*(?:reply|respond|answer|return|回复|返回)[^.。]{0,20}HEARTBEAT_OK\W*$/i;
+  /^\s*(?:tasks:\s*(?:\[\])?|[`~]{3,}.*)$|^[\W_]*(?:tasks?:\s*)?(?:none|nothing|empty|n\/a|no (?:\w+ )?tasks?)(?: (?:yet|here|now|right now|at the moment|for now))?[\W_]*$|^\P{L}*(?:暂无|无|没有)(?:任务)?\P{L}*$|^[^.。]*(?:reply|respond|answer|return|回复|返回)[^.。]{0,20}HEARTBEAT_OK\W*$/iu;
 
 /** Whether a line asks for something: no heading, link, fence or empty item. */
 function isWord(one: FileLine | Part): boolean {
@@ -220,9 +216,9 @@ function textOf(lines: readonly (string | FileLine | Part)[]): string {
     .trim();
 }
 
-/** Below this line stand the tasks of the file. */
+/** The tasks of the file are below this line. */
 const MARKER = /^[^#\w]*add\b[^.]{0,30}\btasks?\b[^.]{0,20}\bbelow\b(?: this line)?[^\w]*$/i;
-/** What the templates of other agents say of the file itself. */
+/** What the templates of other agents say about the file itself. */
 const USAGE =
   /^[^#\w]*(?:(?:this|if this) file (?:is (?:checked|read)|contains tasks|has no tasks)\b|(?:keep|leave) (?:this|the) file (?:\w+,? )?(?:empty|blank)|add (?:\w+ )?tasks? (?:\w+ )?below\b|`?HEARTBEAT\.md`? lives in\b|the default (?:\w+ )?template is)|^(?=.*(?:文件|檔案|Datei|fichier|archivo))(?=.*(?:为空|留空|leer|vide|vacío)).*(?:heartbeat|心跳)/i;
 
@@ -238,63 +234,7 @@ function withoutUsage(lines: readonly FileLine[]): readonly FileLine[] {
   });
 }
 
-interface BlockEntry {
-  readonly line: FileLine;
-  readonly fields: Map<string, string>;
-}
-
-const BLOCK = /^\s*tasks:\s*$/i;
-const ENTRY = /^\s*-\s+(\w+):\s*(.*)$/;
-const FIELD = /^\s+(\w+):\s*(.*)$/;
-
-/** OpenClaw's block: `- name:` with `interval:` and `prompt:`; `others`: the rest of the file. */
-function tasksBlock(lines: readonly FileLine[]) {
-  const start = lines.findIndex(({ text }) => BLOCK.test(text));
-  const entries: BlockEntry[] = [];
-  let key = '';
-  let end = start + 1;
-  for (const line of start === -1 ? [] : lines.slice(end)) {
-    const [, name = '', value = ''] = ENTRY.exec(line.text) ?? FIELD.exec(line.text) ?? [];
-    if (ENTRY.test(line.text)) entries.push({ line, fields: new Map() });
-    const fields = entries.at(-1)?.fields;
-    const isMore = /^\s/.test(line.text) && key !== '';
-    if (line.text.trim() !== '' && (fields === undefined || (name === '' && !isMore))) break;
-    if (name !== '') key = name.toLowerCase();
-    const more =
-      name === ''
-        ? line.text.trim()
-        : value.replace(/^[|>]-?$/, '').replace(/^(["'])(.*)\1$/, '$2');
-    if (more !== '') fields?.set(key, [fields.get(key) ?? '', more].join('\n').trim());
-    end += 1;
-  }
-  if (entries.length === 0) return null;
-  return {
-    found: entries.flatMap(blockTask),
-    others: [...lines.slice(0, start), ...lines.slice(end)],
-  };
-}
-
-function blockTask({ line, fields }: BlockEntry): Found[] {
-  const {
-    name = '',
-    interval,
-    prompt = name,
-    window,
-    enabled,
-    ...more
-  } = Object.fromEntries(fields);
-  if (/^(?:false|no|off)$/i.test(enabled ?? '')) return [];
-  const times = interval ? (readTimes(interval) ?? readTimes(`every ${interval}`)) : undefined;
-  const hours = window ? readWindow(window) : undefined;
-  const unclear = [times === null && interval, hours === null && window].filter(Boolean).join(', ');
-  const rest = Object.entries(more).map(([key, value]) => `${key}: ${value}`);
-  const text = textOf([prompt, ...rest]) || 'Look after this.';
-  const part = { ...outlineOf([]), number: line.number, title: name || text };
-  const own = { ...times?.times, ...(hours && { hours }), ...(unclear && { unclear }) };
-  return [{ part, text, times: own }];
-}
-
-/** What stands before a colon, else the first words: the key in heartbeat-state.json. */
+/** The label before a colon, else the first words. It is the key in heartbeat-state.json. */
 function shortName(title: string): string {
   const plain = title.split('\n', 1)[0]?.replace(/[(（][^)）]{0,1000}[)）]/g, ' ') ?? '';
   const [, label = '', rest = ''] =

@@ -1,15 +1,19 @@
-/** Words of times in other languages, by the English ones that `readTimes` knows. */
+/** Words for times in other languages, by the English word that `readTimes` knows. */
 const WORDS = `
-every: alle jede jeder jeden jedes cada chaque toutes tous todos todas
-day: tag jour día giorno; days: tage tagen jours días dias
-hour: stunde heure hora; hours: stunden heures horas; minutes: minuten minutos
+every: alle jede jeder jeden jedes cada chaque toutes tous todos todas ogni elke
+day: tag jour día dia giorno dag; days: tage tagen jours días dias giorni dagen
+hour: stunde heure hora ora uur; hours: stunden heures horas ore; minutes: minuten minutos minuti
+once: einmal; twice: zweimal; thrice: dreimal
 week: woche semaine semana; weeks: wochen semaines semanas; month: monat mois
-hourly: stündlich; weekly: wöchentlich hebdomadaire semanalmente; monthly: monatlich mensuel mensual
+hourly: stündlich; nightly: nachts; every morning: morgens; every evening: abends; second: zweiten; weekly: wöchentlich hebdomadaire semanalmente; monthly: monatlich mensuel mensual
 daily: täglich quotidien quotidiennement diariamente; weekdays: werktags wochentags
-sunday: sonntag sonntags dimanche dimanches domingo domingos; monday: montag montags lundi lundis lunes
-tuesday: dienstag dienstags mardi mardis martes; wednesday: mittwoch mittwochs mercredi mercredis miércoles
-thursday: donnerstag donnerstags jeudi jeudis jueves; friday: freitag freitags vendredi vendredis viernes
-saturday: samstag samstags sonnabend samedi samedis sábado sábados`;
+sunday: sonntag dimanche domingo; sundays: sonntags dimanches domingos
+monday: montag lundi lunes; mondays: montags lundis
+tuesday: dienstag mardi martes; tuesdays: dienstags mardis
+wednesday: mittwoch mercredi miércoles; wednesdays: mittwochs mercredis
+thursday: donnerstag jeudi jueves; thursdays: donnerstags jeudis
+friday: freitag vendredi viernes; fridays: freitags vendredis
+saturday: samstag sonnabend samedi sábado; saturdays: samstags samedis sábados`;
 const ENGLISH = new Map(
   WORDS.split(/[\n;]/).flatMap((line) => {
     const [english = '', words = ''] = line.split(':');
@@ -17,16 +21,20 @@ const ENGLISH = new Map(
   }),
 );
 
-/** Forms of hours, and of Chinese, in this order. */
+/** Other forms of times and their English form, replaced in this order. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/[，、；]/g, ', '],
   [/：(?=\d)/g, ':'],
   [/[：（）]/g, ' | '],
-  [/(\d)\s*(?:点(?:钟|整)?|時(?!間))/g, '$1:00'],
-  [/(\d)\s*(?:到|至|~|～)\s*(?=\d)/g, '$1 - '],
+  [/(\d)\s*[点點]半/g, '$1:30'],
+  [/(\d)\s*(?:[点點](?:钟|整)?|時(?!間))/g, '$1:00'],
+  [/(?:下午|晚上|傍晚)\s*(\d{1,2}(?::\d{2})?)/g, '$1 pm'],
+  [/(?:凌晨|早上|早晨|上午|中午)\s*(\d{1,2}(?::\d{2})?)\s*(?=到|至|~|～|-)/g, '$1 am'],
+  [/(\d|[ap]m)\s*(?:到|至|~|～)\s*(?=\d)/g, '$1 - '],
   [/每(?:隔)?半(?:个)?小时/g, ' every 30 min '],
   [/每(?:隔)?\s*(\d+)\s*分钟?/g, ' every $1 min '],
   [/每(?:隔)?\s*(\d+)\s*(?:个)?(?:小时|钟头)/g, ' every $1 h '],
+  [/每?隔\s*1?\s*[天日]/g, ' every 2 days '],
   [/每(?:隔)?\s*(\d+)\s*天/g, ' every $1 days '],
   [/每(?:隔)?\s*(\d+)\s*周/g, ' every $1 weeks '],
   [/每(?:个)?月\s*(\d+)\s*[日号]/g, ' the $1th of every month '],
@@ -34,10 +42,10 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/每\s*(\d+(?:\s*-\s*\d+)?)\s*次\s*(?:心跳|heartbeats?)/gi, ' every $1 heartbeats '],
   [/每(?:个)?(?:小时|時間)/g, ' hourly '],
   [/每?(?:个)?工作日/g, ' every weekday '],
-  [/[每毎](?:天|日)(?:\s*1\s*次)?|每个?早上|每晚/g, ' daily '],
+  [/[每毎](?:天|日)\s*(\d+)\s*次/g, ' $1 times a day '],
+  [/[每毎](?:天|日)|每个?早上|每晚/g, ' daily '],
   [/[每毎](?:个)?(?:周|星期|週)/g, ' weekly '],
-  [/(?:凌晨|早上|早晨|上午)\s*(?=\d)/g, ' at '],
-  [/(?:下午|晚上|傍晚)\s*(\d{1,2}(?::\d{2})?)/g, ' at $1 pm'],
+  [/(?:凌晨|早上|早晨|上午|中午)\s*(?=\d)/g, ' at '],
   [/全天/g, ' all day '],
   [/(?<!every\s)\b(\d{1,2})\s?h?\s*[-–]\s*(\d{1,2})\s?h\b/gi, '$1:00-$2:00'],
   [
@@ -49,8 +57,21 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
     'between $1 and ',
   ],
   [/(\d)\s*bis\s+(?=\d)/gi, '$1 to '],
-  [/(?<!\p{L})(?:um|ab|à|a las?)\s+(?=\d)/giu, 'at '],
-  [/\bevery\s+(?:les|los|las)\s+/gi, 'every '],
+  [/(?<!\p{L})(?:um|ab|om|à|alle|a las?)\s+(?=\d)/giu, 'at '],
+  [/\bevery\s+(?:les|los|las|i|le)\s+|\blos\s+(?=\w+day\b)/gi, 'every '],
+  [/(\w+day)\s*(?:,|和|及)\s*every\s+(?=\w+day\b)/gi, '$1, '],
+  [/(\d(?:\s[ap]m)?)\s*[和及]\s*(?=\d)/g, '$1 and '],
+  [/\bevery\s+(?=\d{1,2}:\d{2})/gi, 'at '],
+  [/\bevery\s+(\d{1,2})\.\s+(?:des|jedes)\s+\w+/gi, 'the $1th of every month'],
+  [/\bam\s+(\d{1,2})\.(?!\d)/gi, 'on the $1th'],
+  [/\b(?:(?:von|du|de)\s+)?(\w+day)\s+(?:bis|au|à|a)\s+(?=\w+day\b)/giu, '$1 to '],
+  [/(\w+days?)\s+(?:und|et|y|e|en)\s+(?=\w+day)/gi, '$1 and '],
+  [/\bonce(?=\s+(?:an?|per|each|am|par|al|pro)?\s*da(?:y|ily)\b)/gi, '1 times'],
+  [/\btwice\b/gi, '2 times'],
+  [/\bthrice\b/gi, '3 times'],
+  [/(\d)\s*(?:mal|fois|veces|vez|volte|times)\s+(?:am|pro|par|al)\s+(?=day\b)/gi, '$1 times a '],
+  [/\b(?:my |your )?local time\b/gi, ''],
+  [/\b([ap])\.m\b\.?/gi, '$1m'],
   [/\bnoon\b/gi, '12:00'],
   [/\bmidnight\b/gi, '0:00'],
   [/\b(every|each)\s+(?:other|second)\s+(hour|day|week)\b/gi, '$1 2 $2s'],
@@ -64,19 +85,24 @@ const DIGITS = '零一二三四五六七八九十';
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six'];
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/** Marks of emphasis and code; those of a cron expression are none. */
+/** Marks of emphasis and code, but not the asterisks of a cron expression. */
 export const MARKS = /[*]{2}|[_`]|\*(?=\p{L})|(?<=[\p{L}.:!?)])\*/gu;
 
-/** A line with its times in the words that are understood here. */
+/** Numbers in addresses are no times: `[News](https://example.org/12:30)`. */
+const ADDRESS = /(?<=\])\([^)\s]*\)|\b\w+:\/\/\S+/g;
+
+/** A line with its times in the English words that `readTimes` knows. */
 export function inEnglish(line: string): string {
   const words = line
+    .replace(ADDRESS, (address) => address.replace(/^(?:\w+:\/\/|\(.*)|[\d:]/g, ''))
     .replace(MARKS, '')
     .replace(HOUR, (_, hour, minute, other, more) => `${hour ?? other}:${minute ?? more ?? '00'}`)
     .replace(/\p{Script=Latin}+/gu, (word) => ENGLISH.get(word.toLowerCase()) ?? word)
-    .replace(/(?<=\bevery\s)(?:two|three|four|five|six)\b/gi, (word) =>
-      String(NUMBERS.indexOf(word.toLowerCase())),
+    .replace(
+      /(?<=\bevery\s)(?:two|three|four|five|six)\b|\b(?:three|four|five|six)(?=\stimes\b)/gi,
+      (word) => String(NUMBERS.indexOf(word.toLowerCase())),
     )
-    .replace(/[两一二三四五六七八九十](?=\s*(?:点|个?小时|天|周))/g, (one) =>
+    .replace(/[两一二三四五六七八九十](?=\s*(?:点|个?小时|天|周|次))/g, (one) =>
       String(DIGITS.indexOf(one === '两' ? '二' : one)),
     )
     .replace(

@@ -9,7 +9,7 @@ export interface FileLine {
   readonly fenced: boolean;
 }
 
-/** A heading or list item with all that is below it; `head` is its line as written, `title` the words of it. */
+/** A heading or list item with everything below it; `title` is its line without marks. */
 export interface Part extends Omit<FileLine, 'fenced'> {
   /** Of headings 1 to 6, of bold lines 7, of list items more than that, by their indent. */
   readonly level: number;
@@ -27,15 +27,27 @@ const DONE_LABEL = 8;
 /** A line of bold words stands for a heading in many files. */
 const BOLD_LINE = /^(?:\*\*[^*]+\*\*|__[^_]+__):?\s*$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$/;
-const LIST_ITEM = /^([ \t]*)(?:[-*+•]|\d+[.)])[ \t]+(\[[ xX✓✔]?\])?[ \t]*(.*)$/;
+/** The sign of a box may replace the bullet; `[a](b)` is a link, not a box. */
+const LIST_ITEM =
+  /^([ \t]*)(?:(?:[-*+•]|\d+[.)])[ \t]+|(?=[☐⬜🔲☑]))(\[[^\]]?\](?![([]))?[ \t]*(.*)$/u;
+/** Templates comment their examples out with the sign of a heading: `# - every hour: look at the mail`. */
+const COMMENTED_ITEM = /^[-*+•]\s/;
 const STRUCK = /^(?:~~.+~~|<(s|del)>.+<\/\1>)[\s.,!✅✔]*(?:[(—–-].*)?$/u;
-const TICKED = /^(?:\[[xX✓✔]\]|[☑✅✔])/u;
+/** `[-]` is how many editors write "cancelled". */
+const TICKED = /^(?:\[[xX✓✔✅☑-]\]|[☑✅✔])/u;
 const DONE =
-  /^(?:completed?|done|finished|archived?|history|closed|examples?|erledigte?[ns]?|abgeschlossene?[ns]?|fertige?s?|archive?s?|beispiele?|terminée?s?|faite?s?|achevée?s?|exemples?|completad[ao]s?|hech[ao]s?|terminad[ao]s?|archivad[ao]s?|archivo|ejemplos?|conclu[íi]d[ao]s?|feit[ao]s?|arquivad[ao]s?|completat[aeio]|fatt[aeio]|voltooid|afgerond|выполнен[оы]|завершен[оы]|готово|архив|(?:已|全部)?(?:完成|归档|存档)的?(?:任务|事项|项)?|示例|完了|済み|완료|보관)$/iu;
+  /^(?:completed?|done|finished|cancell?ed|disabled|inactive|paused|erledigte?[ns]?|abgeschlossene?[ns]?|fertige?s?|terminée?s?|faite?s?|achevée?s?|completad[ao]s?|hech[ao]s?|terminad[ao]s?|conclu[íi]d[ao]s?|feit[ao]s?|completat[aeio]|fatt[aeio]|voltooid|afgerond|выполнен[оы]|завершен[оы]|готово|(?:已|全部)?(?:完成|归档|存档)的?(?:任务|事项|项)?|完了|済み|완료)$/iu;
+/** Titles of sections that do not count. In an item these words may be its subject. */
+const PUT_AWAY =
+  /^(?:archive?[ds]?|history|closed|examples?|beispiele?|exemples?|archivad[ao]s?|archivo|ejemplos?|arquivad[ao]s?|архив|示例|보관)$/iu;
+/** `Send it (done)`, `Send it - DONE`, `DONE: send it`, `Send it ✅`. */
+const MARK =
+  /^[【[(（]\s*(\p{L}+)\s*[】\])）]|[([（]\s*(\p{L}+)[^\p{L}?]*[)\]）]\W*$|\s[-–—]\s+(\p{L}+)\W*$|^(?!complete\b)(\p{L}+)\s*[:：]/iu;
+const SIGN_AT_END = /\s[✅☑✔]\uFE0F?$/u;
 const FILLER =
   /^(?:and|recently|already|the|tasks?|items?|to-?dos?|list|log|this|week|month|today|aufgaben|tâches|tareas|tarefas|compiti|taken|задачи)$/iu;
 
-/** The outline of a file, without what is ticked, struck or below a title such as "Completed". */
+/** The outline of a file, without parts that are ticked, struck or below a title such as "Completed". */
 export function outlineOf(lines: readonly FileLine[]): Part {
   const root = partOf({ number: 0, text: '' }, 0, '');
   const open = [root];
@@ -49,23 +61,25 @@ export function outlineOf(lines: readonly FileLine[]): Part {
     if (!isDone) above.below.push(part);
     open.push(part);
   };
-  const hasSigns = lines.some(({ text }) => /^\s*[-*+]\s*[☐⬜🔲]/u.test(text));
+  const hasSigns = lines.some(({ text }) => /^\s*(?:[-*+]\s*)?[☐⬜🔲]/u.test(text));
   let isAfterBlank = true;
   for (const line of lines) {
     const { text, fenced } = line;
     const [, marks, heading = ''] = (fenced ? null : HEADING.exec(text)) ?? [];
     const [, indent = '', box = '', item = ''] = (fenced ? null : LIST_ITEM.exec(text)) ?? [];
     if (marks !== undefined) {
-      add(partOf(line, marks.length, heading), isStruck(heading) || isDone(heading));
+      const isOver = isDone(heading) || isMarkedDone(heading) || COMMENTED_ITEM.test(heading);
+      add(partOf(line, marks.length, heading), isOver || isStruck(heading));
     } else if (isItem(item)) {
       const isTicked = TICKED.test(box) || (hasSigns && TICKED.test(item));
       const part = partOf(line, ITEM + indent.replaceAll('\t', '    ').length, item);
-      add({ ...part, isOpen: box !== '' }, isTicked || isStruck(item));
+      const isOver = isMarkedDone(item) || SIGN_AT_END.test(item.trim());
+      add({ ...part, isOpen: box !== '' }, isTicked || isOver || isStruck(item));
     } else if (!fenced && /:[*_]*$/.test(text) && isDone(text)) {
       add(partOf(line, DONE_LABEL, text), true);
     } else if (!fenced && BOLD_LINE.test(text) && !isStruck(text)) {
       add(partOf(line, BOLD, text.replace(/:?([*_]*):?\s*$/, '$1')), false);
-    } else if (fenced || !isStruck(text)) {
+    } else if (fenced || !(isStruck(text) || (hasSigns && TICKED.test(text.trim())))) {
       const isNew = isAfterBlank && !fenced && /^\S/.test(text);
       (isNew ? closeTo(DONE_LABEL) : open.at(-1))?.below.push(line);
     }
@@ -88,11 +102,17 @@ export function isStruck(text: string): boolean {
   return STRUCK.test(text.trim().replace(/^\*\*(.*)\*\*$/, '$1'));
 }
 
-/** `Completed`, `Erledigt`, `Done this week`. */
+/** `Completed`, `Erledigt`, `Done this week`, `Paused (until spring)`. */
 export function isDone(title: string): boolean {
-  const words = title.match(/[\p{L}-]+/gu) ?? [];
-  const isKnown = (word: string) => DONE.test(word) || FILLER.test(word);
-  return words.every(isKnown) && words.some((word) => DONE.test(word));
+  const [lead = ''] = title.split(/[(（]/, 1);
+  const words = (/\p{L}/u.test(lead) ? lead : title).match(/[\p{L}-]+/gu) ?? [];
+  const isOver = (word: string) => DONE.test(word) || PUT_AWAY.test(word);
+  return words.every((word) => isOver(word) || FILLER.test(word)) && words.some(isOver);
+}
+
+function isMarkedDone(text: string): boolean {
+  const [, ...words] = MARK.exec(text.replace(MARKS, '').trim()) ?? [];
+  return words.some((word) => word !== undefined && DONE.test(word));
 }
 
 export function isPart(one: FileLine | Part): one is Part {

@@ -18,7 +18,11 @@ export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
   const isFile = file.kind === 'file';
   const text = isFile ? file.text : '';
   const { tasks, context, problems } = readTasks(text, await firstLine(files, text));
-  const { problem, ...zone } = ownersZone(profile.kind === 'file' ? profile.text : '', settings);
+  const { problem, ...zone } = ownersZone(
+    profile.kind === 'file' ? profile.text : '',
+    settings,
+    text,
+  );
   const unread =
     isFile && file.cut !== null
       ? [

@@ -36,7 +36,9 @@ export function readHeartbeatState(text: string): {
 } {
   const repairs: string[] = [];
   const bare = text.replace(/^\ufeff/, '').trim();
-  const parsed = Fields.safeParse(bare === '' ? {} : parsedJson(bare));
+  const json = bare === '' ? {} : parsedJson(bare);
+  const list = z.array(Fields).safeParse(json).data;
+  const parsed = Fields.safeParse(list === undefined ? json : { tasks: list });
   if (!parsed.success) {
     repairs.push(`${STATE_FILE} is not an object in JSON; it starts again and keeps the old text.`);
   }
@@ -86,7 +88,11 @@ export function withChecks(
   state: HeartbeatState,
   tasks: readonly Pick<StandingTask, 'name' | 'cadence'>[],
 ): HeartbeatState {
-  const checks = checksOf(state.more);
+  const names = new Set(tasks.map(({ name }) => name));
+  // Once Parley has written the file, other entries are of its own former tasks.
+  const isForeign = state.more[NOTED] === undefined;
+  const others = [...state.tasks].filter(([name]) => isForeign && !names.has(name));
+  const checks = new Map([...checksOf(state.more), ...checksOf(Object.fromEntries(others))]);
   let next = state;
   const take = (name: string, key: string | undefined) => {
     const check = key === undefined ? undefined : checks.get(key);
@@ -118,16 +124,20 @@ const MAX_CHECKS = 1_000;
 /** 2001: smaller numbers count something else. */
 const FIRST_CHECK_MS = 1_000_000_000_000;
 
-/** `{"email": 1703275200}`, `{"email": {"lastRun": …}}`, also below a key such as `lastChecks`. */
-function checksOf({ [NOTED]: _, ...more }: Fields, isInner = false): Map<string, Check> {
+const MAX_DEPTH = 3;
+
+/** `{"email": 1703275200}`, `{"email": {"lastRun": …}}`, also below keys such as `lastChecks`, or in a list. */
+function checksOf({ [NOTED]: _, ...more }: Fields, depth = 1): Map<string, Check> {
   const checks = Object.entries(more)
     .slice(0, MAX_CHECKS)
     .flatMap(([key, written]): (readonly [string, Check])[] => {
-      const fields = Fields.safeParse(written).data;
-      const time = Object.keys(fields ?? {}).find((name) => TIME_KEY.test(name));
-      const lastRun = momentOf(time === undefined ? written : fields?.[time]) ?? 0;
-      if (lastRun >= FIRST_CHECK_MS) return [[key, { lastRun, cadenceMin: fields?.cadenceMin }]];
-      return fields === undefined || isInner ? [] : [...checksOf(fields, true)];
+      const fields = Fields.safeParse(Array.isArray(written) ? { ...written } : written).data ?? {};
+      const time = Object.keys(fields).find((name) => TIME_KEY.test(name));
+      const lastRun = momentOf(time === undefined ? written : fields[time]) ?? 0;
+      const { name = fields.id ?? fields.task, cadenceMin } = fields;
+      const title = typeof name === 'string' ? name : key;
+      if (lastRun >= FIRST_CHECK_MS) return [[title, { lastRun, cadenceMin }]];
+      return depth < MAX_DEPTH ? [...checksOf(fields, depth + 1)] : [];
     });
   return new Map(checks);
 }
@@ -200,7 +210,8 @@ function readTask(name: string, value: unknown, repairs: string[]): TaskState {
     ...(lastRun === undefined && { lastRun: run }),
     ...(cadence !== undefined && !isCadence && { cadenceMin: cadence }),
   };
-  if (Object.keys(was).length > 0) {
+  const isNever = run === false || (typeof run === 'string' && /^never$/i.test(run));
+  if (Object.keys(was).length > 0 && !isNever) {
     repairs.push(
       `${STATE_FILE}: ${JSON.stringify(was).slice(0, 80)} of task ${name} is no time and no number of minutes; it is kept as "was", and does not count.`,
     );
@@ -211,7 +222,7 @@ function readTask(name: string, value: unknown, repairs: string[]): TaskState {
 
 /** A moment as text or as a number of ms or s; null if empty, undefined if invalid. */
 function momentOf(written: unknown): number | null | undefined {
-  if (written === null || written === undefined || written === '') return null;
+  if (written === null || written === undefined || written === '' || written === 0) return null;
   const isNumber =
     typeof written === 'number' ||
     (typeof written === 'string' && /^\d{9,}(?:\.\d+)?$/.test(written));

@@ -155,8 +155,9 @@ export function readInterval(written: string): WrittenInterval | null {
   return { unit: 'days', count: interval.count / DAY_MINUTES, at };
 }
 
-function readLength(text: string): WrittenInterval | null {
-  const pieces = text.replace(/\s+and\s+/g, ' ').match(/(?:\d+(?:\.\d+)?)?\s*[a-z]+\.?\s*/g) ?? [];
+function readLength(written: string): WrittenInterval | null {
+  const text = written.replace(/\s+and\s+/g, ' ');
+  const pieces = text.match(/(?:\d+(?:\.\d+)?)?\s*[a-z]+\.?\s*/g) ?? [];
   if (pieces.length === 0 || pieces.join('').length !== text.length) return null;
   const sums = { minutes: 0, days: 0, months: 0 };
   for (const piece of pieces) {

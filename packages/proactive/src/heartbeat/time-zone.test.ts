@@ -20,6 +20,17 @@ describe('the time zone in USER.md', () => {
     expect(ownersZone(`# USER.md\n${profile}\n`, HERE)).toEqual({ timeZone, why: 'USER.md' });
   });
 
+  it('[H11] gives way to the one in HEARTBEAT.md, where it is not in the lines of a task', () => {
+    const profile = '- Timezone: Asia/Shanghai\n';
+    const tasks = '# Heartbeat\n\n**Time zone:** Europe/Lisbon\n';
+    expect(ownersZone(profile, HERE, tasks)).toEqual({
+      timeZone: 'Europe/Lisbon',
+      why: 'HEARTBEAT.md',
+    });
+    const ofOneTask = 'tasks:\n  - name: a\n    timezone: Europe/Lisbon\n';
+    expect(ownersZone(profile, HERE, ofOneTask).timeZone).toBe('Asia/Shanghai');
+  });
+
   it.each([
     '',
     '- **Name:** Ann',

@@ -1,3 +1,5 @@
+import { PROFILE_FILE, TASKS_FILE } from './task.ts';
+
 /** The time zone in which hours of tasks count, and where it is from where there is a choice. */
 export interface OwnersZone {
   readonly timeZone: string;
@@ -15,10 +17,13 @@ const IN_PROFILE =
   /^[^\p{L}\n]*(?:time\s?-?zone|tz|zeitzone|fuseau(?: horaire)?|zona horaria|fuso(?: orario| horário)?|时区|時區)[^\p{L}\n:：]*[:：][^\p{L}\p{N}+\n]*([\p{L}\p{N}+][^\n]*)$/imu;
 const LONGEST = 60;
 
-/** The zone of the settings counts, else that of USER.md, else that of this machine. */
-export function ownersZone(profile: string, settings: SettingsZone): OwnersZone {
+/** The zone of the settings counts, else that of HEARTBEAT.md or USER.md, else that of this machine. */
+export function ownersZone(profile: string, settings: SettingsZone, tasks = ''): OwnersZone {
   const { timeZone, isMachinesTimeZone = false } = settings;
-  const written = IN_PROFILE.exec(profile)?.[1]
+  // Indented lines may be of one task.
+  const inTasks = IN_PROFILE.exec(tasks.replace(/^[ \t].*$/gm, ''));
+  const file = inTasks === null ? PROFILE_FILE : TASKS_FILE;
+  const written = (inTasks ?? IN_PROFILE.exec(profile))?.[1]
     ?.replace(/[*`<>]|_$/g, '')
     .trim()
     .slice(0, LONGEST);
@@ -28,11 +33,11 @@ export function ownersZone(profile: string, settings: SettingsZone): OwnersZone 
   const zone = zoneNamed(written);
   if (!isMachinesTimeZone) {
     if (zone === timeZone) return { timeZone };
-    const why = `agent.timeZone of the settings, which counts before the "${written}" of USER.md`;
+    const why = `agent.timeZone of the settings, which counts before the "${written}" of ${file}`;
     return { timeZone, why };
   }
-  if (zone !== null) return { timeZone: zone, why: 'USER.md' };
-  const problem = `USER.md: "${written}" is no time zone that is known here. Write an IANA name such as Europe/Berlin, or set agent.timeZone in the settings; until then hours count in ${timeZone}, the zone of this machine.`;
+  if (zone !== null) return { timeZone: zone, why: file };
+  const problem = `${file}: "${written}" is no time zone that is known here. Write an IANA name such as Europe/Berlin, or set agent.timeZone in the settings; until then hours count in ${timeZone}, the zone of this machine.`;
   return { timeZone, problem };
 }
 

@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import { inEnglish, MARKS } from './english-times.ts';
-import {
-  type Cadence,
-  cadenceMinutes,
-  DEFAULT_CADENCE,
-  readCadence,
-  readTime,
-  readWindow,
-} from './task.ts';
+import { type Cadence, DEFAULT_CADENCE, readCadence, readTime, readWindow } from './task.ts';
 
 /** The times that a line carries. */
 export interface Times {
@@ -17,11 +10,11 @@ export interface Times {
   readonly at?: number;
   readonly hours?: DayWindow;
   readonly on?: DayRule;
-  /** Words about its times that have no exact meaning here. */
+  /** Words about its times that are not understood. */
   readonly unclear?: string;
 }
 
-/** The times of a line, what stands before the first of them, and the line without them. */
+/** The times of a line, the text before the first of them, and the line without them. */
 export interface ReadTimes {
   readonly times: Times;
   readonly lead: string;
@@ -31,24 +24,22 @@ export interface ReadTimes {
 const UNIT = '(?:m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)';
 const RANGE = '(?:\\s*(?:[-–]|to|or)\\s*\\d+)';
 const EVERY = new RegExp(
-  `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT})\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+since\\s+(?:the\\s+)?last\\b`,
+  `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT}(?:\\s*(?:and\\s+)?\\d+\\s*${UNIT})?)\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+(?:since\\s+(?:the\\s+)?last|ago)\\b`,
   'i',
 );
-/** OpenClaw's own rhythm: a heartbeat is half an hour there by default. */
+/** A heartbeat of OpenClaw is every half hour by default. */
 const BEATS = /\b(?:every|each)\s+(?:(\d+)(\s*[-–]\s*\d+)?\s+)?(?:heart)?beats?\b/i;
 const BEAT_MINUTES = 30;
 const PER_DAY =
-  /\b(?:(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)?\s*(?:(?:an?|per|each)\s+|\/\s*)day|(\d+)(\s*[-–]\s*\d+)?\s*(?:x|×|times)\s*daily|(once|twice|three times|four times)\s*(?:(?:an?|per|each)\s+day|daily))\b/i;
-const COUNTS: Readonly<Record<string, number>> = {
-  ...{ once: 1, twice: 2, 'three times': 3, 'four times': 4 },
-};
+  /\b(\d+)(\s*[-–]\s*\d+)?\s*(?:(?:x|×|times?)?\s*(?:(?:an?|per|each)\s+|\/\s*)day|(?:x|×|times?)\s*daily)\b/i;
 const PARTS: Readonly<Record<string, DayWindow>> = {
   morning: { from: 360, to: 720 },
   afternoon: { from: 720, to: 1080 },
   evening: { from: 1020, to: 1320 },
 };
+const PART = /\b(?:in the )?(morning|afternoon|evening)s?\b/i;
 const EACH =
-  /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|(?=morning|afternoon|evening|night))/iu;
+  /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|night\b|(?=morning|afternoon|evening))/iu;
 /** As an adverb, or at the start of a title; `the daily notes` are no time. */
 const ADVERB =
   /(?:^|[(:,;–—|/]|\s-|\b(?:once|runs?|checks?|checked|done|do|this|it|mail|repeats?))\s*(hourly|daily|nightly|weekly|monthly)\b(?!\s+(?:notes?|logs?|files?|journals?|entries|memor\w+))|(?<!\b(?:the|a|an|your|my|our|this|its|last|latest|today['’]s)\s)\b(hourly|daily|nightly|weekly|monthly)(?=\s*(?:$|[).,;:!–—|]|-|at\b|\d|\(|in the\b|on\b|(?:between|from|around|about|by|before|after)\b))/i;
@@ -70,39 +61,48 @@ const MONTH_DAY = new RegExp(
   'i',
 );
 
-const CLOCK = '\\d{1,2}(?:[:.]\\d{2})?\\s*(?:[ap]\\.?m\\b\\.?)?';
-/** An hour even without words that say so. */
-const MARKED =
-  '\\d{1,2}:\\d{2}(?:\\s*[ap]\\.?m\\b\\.?)?|\\d{1,2}(?:\\.\\d{2})?\\s*[ap]\\.?m\\b\\.?';
-/** An hour on another clock than the owner's. */
+const CLOCK = '\\d{1,2}(?:[:.]\\d{2})?\\s*(?:[ap]m\\b)?';
+/** An hour that needs no word such as `at` before it. */
+const MARKED = '\\d{1,2}:\\d{2}(?:\\s*[ap]m\\b)?|\\d{1,2}(?:\\.\\d{2})?\\s*[ap]m\\b';
+/** The zone of an hour, which may not be the owner's. */
 const ZONE =
-  '(?:\\s*\\(?((?:UTC|GMT)(?:\\s*[+-]\\d+)?|[ECMP][SD]?T|CES?T|BST|IST|JST|AE[SD]T|SGT|\\p{Lu}\\p{L}+ time)\\b\\)?)?';
+  '(?:\\s*\\(?((?:UTC|GMT)(?:\\s*[+-]\\d+)?|[ECMP][SD]?T|CES?T|BST|IST|JST|AE[SD]T|SGT|[a-z]+\\/[a-z_]+|(?!local)[a-z]+ time)\\b\\)?)?';
 const TO = '\\s*(?:-|–|—|~|to|until)\\s*';
 const HOURS = new RegExp(
   `(?:(?:between|from)\\s+(${CLOCK})(?:${TO}|\\s+and\\s+)(${CLOCK})|(?<![\\d:.-])(?:(${MARKED})${TO}(${CLOCK})|(${CLOCK})${TO}(${MARKED})))(?![\\d-])${ZONE}`,
   'iu',
 );
-const BARE_HOURS =
-  /(?<![\p{L}\d.:-])\d{1,2}\s*[-–]\s*\d{1,2}(?=\s*(?:$|[,;:)|]|every\b|hourly\b))/iu;
-const MORE = '((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?\\d{1,2}:\\d{2}(?:\\s*[ap]\\.?m\\b)?)*)';
+/** `Mon-Fri 9-17`: beside days two numbers are hours. */
+const BARE_HOURS = /(?<![\p{L}\d.:-])\d{1,2}\s*[-–]\s*\d{1,2}(?=\s*(?:$|[,;:)|]|\uE000))/iu;
+const MORE = `((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?(?:${MARKED}))*)`;
 const ABOUT = '\\b(?:around|about|by|before|after)\\s+';
 const hourBehind = (lead: string, clock: string) =>
   new RegExp(`(?:${lead})(${clock})(?![\\d%-]|:\\d)${ZONE}${MORE}`, 'iu');
 const LEAD = `\\bat\\s+|@\\s*|(${ABOUT})`;
-const AT = hourBehind(`${LEAD}|^[[(]?|[(,:;|]\\s*|[–—-]\\s+`, MARKED);
-/** Hours where days are said, too: a bare number, and one without a word. */
+const AT = hourBehind(`${LEAD}|^[[(]?|(?<!\\d)[(,:;|]\\s*|[–—-]\\s+`, MARKED);
+/** Beside days, a bare number behind `at` is an hour, and so is `9:00` anywhere. */
 const AT_NUMBER = hourBehind(LEAD, '\\d{1,2}(?:\\.\\d{2})?');
 const ANY_HOUR = hourBehind(`(?<![\\d:])()`, MARKED);
-/** What changes a time and is not understood; the second is a time by itself. */
-const UNCLEAR =
-  /\b(?:except|excluding|but not)\b[^.;)]*|\b(?:business|working|office|market|trading)\s+hours\b/i;
+/** Stands where a time was taken out of a line. */
+const TAKEN = '\uE000';
+/** Words that change a time in a way that cannot be kept. */
+const UNCLEAR = new RegExp(
+  `\\b(?:business|working|office|market|trading)\\s+hours\\b|${TAKEN}[\\s,]*(?:(?:unless|until|till?|during|while|when|if|starting|as of|after|before|in (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*)\\b|at\\s*:\\d|\\d{1,2}[ap]\\b)[^.:;)]*|${TAKEN}[\\s,(&/+]*(?:(?:and|at)\\s+)?\\d{1,2}:\\d{2}|(?:${DAY})\\s*${TAKEN}`,
+  'iu',
+);
+/** `Every 2 hours (daytime)` does not give the hours. */
+const PART_BEHIND = new RegExp(
+  `${TAKEN}[\\s,(]*(?:in the |at |by )?(?:mornings?|afternoons?|evenings?|nights?|day\\s?time|overnight)\\b`,
+  'i',
+);
+const EXCEPTION = /\b(?:except|excluding|but not)\b(?:[^.:;)]|(?<=\d)[.:](?=\d))*/i;
+/** Times that cannot be kept. */
 const UNREAD_TIME =
-  /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])/iu;
-const VAGUE =
-  /\b(?:every|each|once an?|once per)\s+(?:few|couple|several|some|quarter|year|\d+)\b[^.;:)]*/i;
+  /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b\d+\s*(?:x|×|times)\s*(?:weekly|monthly)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])|\b(?:every|each|once an?|once per)\s+(?:(?:few|couple|several|some|quarter|year)\b|\d+\s*(?:s|ms|sec\w*|month\w*|quarter\w*|year\w*)\b)[^.;:)]*/iu;
 const ALL_DAY = /\b(?:all day|24\/7|around the clock)\b/i;
-/** A date is of one day, and what it says of the past is no plan. */
-const DATE = /\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/;
+/** A date is no recurring time, and neither is `tomorrow`. */
+const DATE =
+  /^\W*(?:today|tomorrow|tonight)\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/i;
 const CLOCK_FACE = /(?<![\d:])\d{1,2}:\d{2}(?![\d:])/;
 const MAX_LINE = 500;
 
@@ -117,45 +117,56 @@ export function readTimes(written: string): ReadTimes | null {
     const found = pattern.exec(rest);
     if (found !== null) {
       start = Math.min(start, found.index);
-      rest = `${rest.slice(0, found.index)} ${rest.slice(found.index + found[0].length)}`;
+      rest = `${rest.slice(0, found.index)}${TAKEN}${rest.slice(found.index + found[0].length)}`;
     }
     return found;
   };
   const note = (text: string | undefined) => {
-    if (text !== undefined && text.trim() !== '') unclear.push(text.replace(/[`\s]+/g, ' ').trim());
+    const plain = text
+      ?.replaceAll(TAKEN, ' ')
+      .replace(/[`\s]+/g, ' ')
+      .trim();
+    if (plain) unclear.push(plain);
   };
-  const unread = take(UNREAD_TIME)?.[0];
-  note(unread);
+  // An exception may hold hours, which are those to leave out.
+  const exception = take(EXCEPTION)?.[0];
+  note(take(UNREAD_TIME)?.[0]);
   const on = takeDays(take, () => rest, note);
-  const cadence = takeCadence(take, note);
-  const vague = cadence === undefined ? take(VAGUE)?.[0] : undefined;
-  note(vague);
-  const hours =
-    takeHours(take, note) ?? (on === undefined ? undefined : bareHours(take(BARE_HOURS)));
-  const at = takeHour(take, note, cadence !== undefined || on !== undefined);
-  const hasDays = on !== undefined || cadence?.kind === 'days';
-  const part = hasDays ? partOf(rest) : undefined;
+  const often = takeCadence(take, note);
+  const isMonthly = often === 'month';
+  const cadence = isMonthly ? undefined : often;
+  const isUnread = unclear.length > 0;
+  const hours = takeHours(take, note, on !== undefined);
+  const at = takeHour(take, note, (on ?? often) !== undefined);
+  const hasDays = on !== undefined || isMonthly || cadence?.kind === 'days';
+  const part = hasDays ? takePart(take) : undefined;
   const isAllDay = take(ALL_DAY) !== null;
-  if ([unread, vague, on, cadence, hours, at].every((one) => one === undefined)) return null;
+  const found = [on, often, hours, at];
+  if (!isUnread && found.every((one) => one === undefined)) return null;
+  note(exception);
   note(take(UNCLEAR)?.[0]);
+  if (cadence?.kind === 'minutes') note(take(PART_BEHIND)?.[0]);
   if (cadence?.kind === 'minutes' && at !== undefined) note(written);
   const within = hours ?? (at === undefined && !isAllDay ? part : undefined);
-  const isMonthly = cadence?.kind === 'days' && cadence.days === MONTH;
   const days = on ?? (isMonthly ? { of: 'month' as const, days: [1] } : undefined);
   if (isMonthly && on === undefined) note('monthly, without a day');
   const times = {
-    ...(cadence !== undefined && !isMonthly && { cadence }),
+    ...(cadence !== undefined && { cadence }),
     ...(at !== undefined && { at }),
     ...(within !== undefined && { hours: within }),
     ...(days !== undefined && { on: days }),
     ...(unclear.length > 0 && { unclear: unclear.join(', ') }),
   };
-  return { times, lead: text.slice(0, start), rest: rest.replace(/\s+/g, ' ').trim() };
+  const others = rest
+    .replaceAll(TAKEN, ' ')
+    .replace(/\[\s*\]|\s+/g, ' ')
+    .trim();
+  return { times, lead: text.slice(0, start), rest: others };
 }
 
-/** A mere condition or limit is no time: `at most twice a day`, `quiet hours 22:00-7:00`. */
+/** Conditions and limits are no times: `at most twice a day`, `quiet hours 22:00-7:00`. */
 const CONDITION =
-  /^(?:(?:if|when(?:ever)?|unless|otherwise|except|wenn|falls|si|cuando|lorsque|quand|se|quando|e\.g\.|example|beispiel)(?![\p{L}])|如果|若|当|只有|仅|例)/iu;
+  /^(?:(?:if|only|nur|when(?:ever)?|unless|otherwise|except|wenn|falls|si|cuando|lorsque|quand|se|quando|e\.g\.|example|beispiel)(?![\p{L}])|如果|若|当|只有|仅|例)/iu;
 const LIMIT =
   /(?<!\p{L})(?:at most|more than|max(?:imum)?|never|don['’]?t|do not|not|no|avoid|up to|limit|höchstens|maximal|nicht|keine?|jamais|nunca|máximo)(?!\p{L})|不要|请勿|最多|不超过/iu;
 const QUIET =
@@ -174,37 +185,41 @@ export function carriedTimes(title: string): ReadTimes | null {
 }
 
 const ONLY_TIME =
-  /^(?:[^\p{L}]|(?<!\p{L})(?:heartbeats?|md|tasks?|checks?|checklist|routines?|schedules?|scheduled|things|to|do|the|my|runs?|times?|timed|periodic|continuous|morning|afternoon|evening|night|jobs?|aufgaben|任务|清单|检查|定期|日常|调度|frequency|frequência|frequenz|fréquence|frecuencia|频率)(?!\p{Script=Latin}))*$/iu;
+  /^(?:[^\p{L}]|(?<!\p{L})(?:heartbeats?|md|tasks?|checks?|checklist|schedules?|scheduled|things|to|do|the|my|runs?|times?|timed|periodic|continuous|jobs?|aufgaben|任务|清单|检查|定期|日常|调度|frequency|frequência|frequenz|fréquence|frecuencia|频率)(?!\p{Script=Latin}))*$/iu;
 const LABELED =
   /^(?:schedule[ds]?|frequency|interval|cadence|every|when|times?|how often|runs?|repeats?|window|active(?: hours)?|hours|trigger|heartbeat|frequenz|zeitplan|intervall|uhrzeit|wann|fréquence|horaire|frecuencia|horario|intervalo|frequência|poll a cada|janela ativa|频率|间隔|周期|时间|时段|调度|执行时间)\s*[:：]\s*(.+)$/iu;
 
-/** Whether nothing is named but a time, or that there are tasks. */
+/** Whether the rest of a line names no work, as in `Daily tasks`. */
 export function isOnlyTime(rest: string): boolean {
   return ONLY_TIME.test(rest);
 }
 
-/** The times of a line that says nothing else, such as `Interval: 15m`. */
+/** The times of a line that gives only a time, such as `Interval: 15m`. */
 export function labeledTimes(line: string): Times | null {
+  if (line.trim().startsWith('|')) return null;
   const text = line.replace(MARKS, '').replace(/^[\s>+-]+/, '');
   const [, value = text] = LABELED.exec(text) ?? [];
   const read = readTimes(value) ?? (value === text ? null : readTimes(`every ${value}`));
-  return read !== null && isOnlyTime(read.rest) ? read.times : null;
+  const isLabel = value !== text || read?.times.unclear === undefined;
+  return read !== null && isLabel && isOnlyTime(read.rest) ? read.times : null;
 }
 
-/** Inner times count before outer ones; an hour of its own ends an interval. */
+/** Inner times take precedence over outer ones; an hour of its own replaces an outer interval. */
 export function mergeTimes(outer: Times, own: Times | null): Times {
   const { cadence, ...others } = outer;
   const isOver = own?.at !== undefined && cadence?.kind === 'minutes';
   return { ...(isOver ? others : outer), ...own };
 }
 
-/** Lines about one task: what two of them say differently is not clear. */
+/** Combines two lines about one task. The first takes precedence where they differ. */
 export function addTimes(all: Times, more: Times): Times {
   const isTwice = Object.keys(more).some((key) => key in all);
-  return { ...all, ...more, ...(isTwice && { unclear: 'two times for one task' }) };
+  const both = { ...more, ...all, ...(isTwice && { unclear: 'two times for one task' }) };
+  const isBoth = both.cadence?.kind === 'minutes' && both.at !== undefined;
+  return { ...both, ...(isBoth && { unclear: 'an interval and a time of the day' }) };
 }
 
-/** Whether a line speaks of a time that a task without times would not keep. */
+/** Whether a line has a time that a task with the times `kept` does not follow. */
 export function isUnkept(line: string, kept: Times): boolean {
   const read = carriedTimes(line);
   if (read !== null)
@@ -215,7 +230,7 @@ export function isUnkept(line: string, kept: Times): boolean {
   return CLOCK_FACE.test(line) && !DATE.test(line) && readTimes(line) === null;
 }
 
-/** When a task with these times runs; `isKnown`: they say it. */
+/** The schedule of a task with these times; `isKnown` is false where it is only the default. */
 export function scheduleOf({ cadence, at, hours, on }: Times) {
   const isOften = cadence?.kind === 'minutes';
   const from = isOften ? undefined : at;
@@ -234,15 +249,18 @@ export function scheduleOf({ cadence, at, hours, on }: Times) {
 type Take = (pattern: RegExp) => RegExpExecArray | null;
 type Note = (text: string | undefined) => void;
 
-function takeCadence(take: Take, note: Note): Cadence | undefined {
+function takeCadence(take: Take, note: Note): Cadence | 'month' | undefined {
   const every = take(EVERY);
   const [, count = every?.[4], range, unit = every?.[6]] = every ?? [];
   if (every !== null) {
     if (range !== undefined) note(every[0]);
     const read = readCadence(`${count} ${unit}`)?.cadence;
-    const perDay = take(PER_DAY);
-    if (read === undefined || (perDay !== null && !isSame(read, perDay))) note(every[0]);
-    return read ?? { kind: 'days', days: 1 };
+    // `Every 4 hours (6x per day)` says one thing twice.
+    const perDay = cadencePerDay(take(PER_DAY));
+    if (read === undefined || (perDay !== undefined && !isDeepStrictEqual(read, perDay))) {
+      note(every[0]);
+    }
+    return read;
   }
   const beats = take(BEATS);
   if (beats !== null) {
@@ -251,7 +269,7 @@ function takeCadence(take: Take, note: Note): Cadence | undefined {
   }
   const perDay = take(PER_DAY);
   if (perDay !== null) {
-    if (perDay[2] !== undefined || perDay[4] !== undefined) note(perDay[0]);
+    if (perDay[2] !== undefined) note(perDay[0]);
     return cadencePerDay(perDay);
   }
   const each = take(EACH);
@@ -260,22 +278,17 @@ function takeCadence(take: Take, note: Note): Cadence | undefined {
   if (name === '') return undefined;
   if (each !== null) take(ADVERB);
   if (name.startsWith('hour')) return { kind: 'minutes', minutes: 60 };
-  return { kind: 'days', days: name.startsWith('week') ? 7 : name.startsWith('month') ? MONTH : 1 };
+  if (name.startsWith('month')) return 'month';
+  return { kind: 'days', days: name.startsWith('week') ? 7 : 1 };
 }
 
-function cadencePerDay([, count, , other, , word = '']: RegExpExecArray): Cadence {
-  const times = COUNTS[word.toLowerCase()] ?? Number(count ?? other);
+function cadencePerDay(found: RegExpExecArray | null): Cadence | undefined {
+  if (found === null) return undefined;
+  const times = Number(found[1]);
   if (times <= 1 || times > 288) return { kind: 'days', days: 1 };
   return { kind: 'minutes', minutes: Math.floor(1440 / times) };
 }
 
-/** `every 4 hours (6x per day)` says one thing twice. */
-function isSame(cadence: Cadence, perDay: RegExpExecArray): boolean {
-  return cadenceMinutes(cadence) === cadenceMinutes(cadencePerDay(perDay));
-}
-
-/** No number of days: which one, `on` says. */
-const MONTH = Number.POSITIVE_INFINITY;
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 function takeDays(take: Take, text: () => string, note: Note): DayRule | undefined {
@@ -321,43 +334,32 @@ function daysIn(list: string): readonly number[] {
   return [...days].sort((a, b) => a - b);
 }
 
-function takeHours(take: Take, note: Note): DayWindow | undefined {
+function takeHours(take: Take, note: Note, hasDays: boolean): DayWindow | undefined {
   let found: DayWindow | undefined;
   for (let range = take(HOURS); range !== null; range = take(HOURS)) {
     const [all, ...ends] = range;
-    const [from = '', to = ''] = ends
-      .slice(0, 6)
-      .filter((end) => end !== undefined)
-      .map(clean);
+    const [from = '', to = ''] = ends.slice(0, 6).filter((end) => end !== undefined);
     // `8-10 pm`: the half of the second counts for both.
     const half = /[ap]m$/i.test(from) ? '' : (/[ap]m$/i.exec(to)?.[0] ?? '');
     const hours = readWindow(`${from}${half} - ${to}`) ?? readWindow(`${from} - ${to}`);
     if (hours === null || ends[6] !== undefined || found !== undefined) note(all);
     found ??= hours ?? undefined;
   }
-  return found;
-}
-
-/** `Mon-Fri 9-17`: beside days two numbers are hours. */
-function bareHours(found: RegExpExecArray | null): DayWindow | undefined {
-  return found === null ? undefined : (readWindow(found[0]) ?? undefined);
-}
-
-function clean(time: string): string {
-  return time.replaceAll(/(?<=[apm])\./gi, '').trim();
+  const [bare] = (hasDays && found === undefined ? take(BARE_HOURS) : null) ?? [];
+  return found ?? readWindow(bare ?? '') ?? undefined;
 }
 
 function takeHour(take: Take, note: Note, hasDays: boolean): number | undefined {
   const found = take(AT) ?? (hasDays ? (take(AT_NUMBER) ?? take(ANY_HOUR)) : null);
   if (found === null) return undefined;
   const [all, about = '', clock = '', zone, more = ''] = found;
-  const minutes = readTime(clean(clock));
+  const minutes = readTime(clock);
   const isHour = minutes !== null && minutes < 1440;
   if (!isHour || about !== '' || zone !== undefined || more !== '') note(all);
   return isHour ? minutes : undefined;
 }
 
-function partOf(text: string): DayWindow | undefined {
-  const part = Object.keys(PARTS).find((name) => new RegExp(`\\b${name}s?\\b`, 'i').test(text));
-  return part === undefined ? undefined : PARTS[part];
+function takePart(take: Take): DayWindow | undefined {
+  const [, part = ''] = take(PART) ?? [];
+  return PARTS[part.toLowerCase()];
 }

@@ -1,6 +1,7 @@
 import { decodeBytes } from '@parley/core/encoding';
 import type { Address, Attachment, Email } from 'postal-mime';
 import { type DocumentLimits, type DocumentText, documentText } from './document-text.ts';
+import { readableSource } from './mail-source.ts';
 
 /** Headers that a stored message begins with; two of them are no accident. */
 const HEADERS =
@@ -60,21 +61,13 @@ const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1_000_000, maxRfc822Nestin
 
 async function messageText(bytes: Uint8Array): Promise<string> {
   const { default: PostalMime } = await import('postal-mime');
-  const readable = withReadableHeaders(bytes);
+  const readable = readableSource(bytes);
   const mail = await PostalMime.parse(readable, LIMITS);
   const body = await bodyOf(mail, readable);
   const events = await calendarsIn(mail);
   return [headOf(mail), body, ...events, attachmentsOf(mail)]
     .filter((part) => part !== '')
     .join('\n\n');
-}
-
-/** Names in headers should be encoded as ASCII; old programs write them as bytes. */
-function withReadableHeaders(bytes: Uint8Array): Uint8Array {
-  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const end = /\r?\n\r?\n/.exec(raw.toString('latin1'))?.index ?? raw.length;
-  const { text, encoding } = decodeBytes(raw.subarray(0, end));
-  return encoding === 'utf-8' ? bytes : Buffer.concat([Buffer.from(text), raw.subarray(end)]);
 }
 
 async function bodyOf(mail: Email, raw: Uint8Array): Promise<string> {
@@ -177,8 +170,9 @@ async function calendarsIn({ attachments }: Email): Promise<readonly string[]> {
   return calendars.map(({ content }) => calendarText(decodeBytes(contentOf(content)).text));
 }
 
-function isInvitation({ mimeType }: Attachment): boolean {
-  return mimeType === 'text/calendar';
+function isInvitation({ mimeType, filename }: Attachment): boolean {
+  const isCalendar = /^(?:text\/(?:x-v)?calendar|application\/ics)$/i.test(mimeType);
+  return isCalendar || /\.(?:ics|vcs)$/i.test(filename ?? '');
 }
 
 function contentOf(content: Attachment['content']): Uint8Array {

@@ -79,7 +79,7 @@ export function entriesOf(
 }
 
 /** The blocks inside `metadata` with the keys of known agents. */
-const BLOCKS = ['openclaw', 'clawdbot', 'parley'];
+const BLOCKS = ['openclaw', 'clawdbot', 'moltbot', 'parley'];
 
 type Note = (key: string, what: string) => void;
 

@@ -80,7 +80,7 @@ export async function beginSignIn(
 
 /** Where the operator has named who lets people in, a server cannot send them, and what they sign in with, elsewhere. */
 function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: Draft): void {
-  const { authorizationServer: named } = oauth;
+  const { issuer: named } = oauth;
   const found = discovery?.authorizationServerUrl;
   if (named === undefined || found === undefined) return;
   if (new URL(named).origin === new URL(found).origin) return;
@@ -182,8 +182,8 @@ async function tokensForCode(
 }
 
 /** Where the operator says that someone else lets people in, in a network of their own. */
-function trustedBy({ authorizationServer }: OAuthSettings): readonly string[] {
-  return authorizationServer === undefined ? [] : [authorizationServer];
+function trustedBy({ issuer }: OAuthSettings): readonly string[] {
+  return issuer === undefined ? [] : [issuer];
 }
 
 function refusalIn({ error = 'no reason given', errorDescription = '' }: SignInAnswer): string {
@@ -239,7 +239,7 @@ function providerOver(
     },
     state: () => state,
     clientInformation: (at) => {
-      // Named as that of whoever was found: `authorizationServer` of the settings says who that may be.
+      // Named as that of whoever was found: `issuer` of the settings says who that may be.
       if (fixed !== undefined) return { ...fixed, ...(at !== undefined && { issuer: at.issuer }) };
       // What was registered for another address would be refused.
       return draft.client?.redirectUrl === redirectUrl ? draft.client.information : undefined;

@@ -94,7 +94,7 @@ async function renewTokens(
   const { authorizationServerMetadata: metadata, resourceMetadata } = discovery;
   const resource = resourceMetadata?.resource;
   const { refreshAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
-  const trusted = oauth.authorizationServer === undefined ? [] : [oauth.authorizationServer];
+  const trusted = oauth.issuer === undefined ? [] : [oauth.issuer];
   try {
     const given = await refreshAuthorization(discovery.authorizationServerUrl, {
       ...(metadata !== undefined && { metadata }),

@@ -233,7 +233,7 @@ describe('[G03] a server that asks for a sign-in', () => {
 
   it('names someone else than the settings: nobody is sent there', async () => {
     const { begin, vault } = scene(memoryVault(), {
-      authorizationServer: 'https://sso.example.org/',
+      issuer: 'https://sso.example.org/',
       clientId: 'parley',
       clientSecret: 'for that one alone',
     });

@@ -72,7 +72,7 @@ export interface OAuthSettings {
   readonly clientSecret?: string | undefined;
   readonly clientMetadataUrl?: string | undefined;
   readonly scope?: string | undefined;
-  readonly authorizationServer?: string | undefined;
+  readonly issuer?: string | undefined;
 }
 
 /** What Parley is registered as by the settings; it has precedence over what it has registered itself. */

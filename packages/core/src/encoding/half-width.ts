@@ -1,0 +1,21 @@
+/**
+ * Whether a text has words in half-width kana, as banks of Japan write them. Each of them is one byte, so that words in
+ * any other table may look like them; but the marks that voice a sound follow no more than half of the letters, and
+ * other tables have no letters where these have their first rows.
+ */
+export function hasHalfWidthWords(text: string): boolean {
+  const words = text.match(/[\uff66-\uff9f]+/g) ?? [];
+  const letters = words.join('');
+  if (letters.length < MIN_LETTERS) return false;
+  const marks = letters.match(/[\uff9e\uff9f]/g)?.length ?? 0;
+  const voiced = letters.match(/[ｳｶ-ﾄﾊ-ﾎ]\uff9e|[ﾊ-ﾎ]\uff9f/g)?.length ?? 0;
+  const firstRows = letters.match(/[ｱ-ｿ]/g)?.length ?? 0;
+  const beginsWithSmall = words.some((word) => /^[ｧ-ｯ]/.test(word));
+  return (
+    marks > 0 && marks === voiced && !beginsWithSmall && firstRows >= letters.length * FIRST_ROWS
+  );
+}
+
+const MIN_LETTERS = 4;
+/** The least share of the first three rows, which begin a table of ten. */
+const FIRST_ROWS = 0.15;

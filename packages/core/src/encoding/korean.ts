@@ -1,0 +1,70 @@
+/**
+ * The text of EUC-KR as Windows writes it, with all syllables (code page 949). Node reads the 2,350 of the standard
+ * alone: the others, which chats are full of, are two bytes outside of its square, in the order of Unicode.
+ */
+export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
+  const standard = new TextDecoder('euc-kr', { ignoreBOM: true }).decode(bytes, { stream: isCut });
+  // A lead byte that is no part of the standard is read as a control.
+  if (!/[\u0080-\u009f\uFFFD]/.test(standard)) return standard;
+  const pieces: string[] = [];
+  let from = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const lead = bytes[at] ?? 0;
+    const trail = bytes[at + 1] ?? 0;
+    const place = placeOf(lead, trail);
+    if (place === null) {
+      at += lead >= 0x81 && trail >= 0x81 ? 2 : 1;
+      continue;
+    }
+    pieces.push(new TextDecoder('euc-kr').decode(bytes.subarray(from, at)));
+    pieces.push(otherSyllables()[place] ?? '\uFFFD');
+    at += 2;
+    from = at;
+  }
+  const rest = new TextDecoder('euc-kr').decode(bytes.subarray(from), { stream: isCut });
+  return [...pieces, rest].join('');
+}
+
+/** Which of the other syllables a pair of bytes is; null: it is none. */
+function placeOf(lead: number, trail: number): number | null {
+  const column = columnOf(trail);
+  if (column === null || lead < 0x81 || lead > 0xc6) return null;
+  if (lead <= LAST_FULL_ROW) return (lead - 0x81) * FULL_ROW + column;
+  const place = (LAST_FULL_ROW - 0x80) * FULL_ROW + (lead - 0xa1) * SHORT_ROW + column;
+  return column < SHORT_ROW && place < OTHERS ? place : null;
+}
+
+const LAST_FULL_ROW = 0xa0;
+/** Two alphabets, and the bytes above them: up to the standard's square, or all. */
+const SHORT_ROW = 26 + 26 + 32;
+const FULL_ROW = 26 + 26 + 126;
+const OTHERS = 8_822;
+
+function columnOf(trail: number): number | null {
+  if (trail >= 0x41 && trail <= 0x5a) return trail - 0x41;
+  if (trail >= 0x61 && trail <= 0x7a) return trail - 0x61 + 26;
+  return trail >= 0x81 && trail <= 0xfe ? trail - 0x81 + 52 : null;
+}
+
+const otherSyllables = onceMade();
+
+/** Made with the first text that has one. */
+function onceMade(): () => readonly string[] {
+  let made: readonly string[] | undefined;
+  return () => {
+    made ??= listOthers();
+    return made;
+  };
+}
+
+function listOthers(): readonly string[] {
+  const square: number[] = [];
+  for (let lead = 0xb0; lead <= 0xc8; lead += 1) {
+    for (let trail = 0xa1; trail <= 0xfe; trail += 1) square.push(lead, trail);
+  }
+  const standard = new Set(new TextDecoder('euc-kr').decode(Uint8Array.from(square)));
+  const all = Array.from({ length: 0xd7a3 - 0xac00 + 1 }, (_, nth) =>
+    String.fromCharCode(0xac00 + nth),
+  );
+  return all.filter((syllable) => !standard.has(syllable));
+}

@@ -1,0 +1,109 @@
+import type { FileLine } from './outline.ts';
+import { readWindow } from './task.ts';
+import { addTimes, readTimes, type Times } from './times.ts';
+
+/** An entry of OpenClaw's `tasks:` block: `- name:` with `interval:` and `prompt:`. */
+export interface BlockTask {
+  readonly line: FileLine;
+  readonly title: string;
+  readonly text: string;
+  readonly times: Times;
+}
+
+interface Entry {
+  readonly line: FileLine;
+  readonly fields: Map<string, string>;
+}
+
+const BLOCK = /^\s*tasks:\s*$/i;
+const FIELD = /^(\s*(?:-\s+)?)(\w+):(?!\/\/)\s*(.*)$/;
+/** An entry on one line: `- {name: mail, interval: 30m}`. */
+const FLOW = /^(\s*-\s+)\{(.*)\}\s*$/;
+/** A comment that hides an entry or a field; other lines with this sign are headings. */
+const COMMENT = /^\s*#\s*(?:-\s+)?\w+:(?:\s|$)/;
+const KEY = /^(?:name|id|interval|prompt)$/;
+const TIME_KEY =
+  /^(?:interval|every|cadence|schedule|frequency|cron|at|time|when|on|days?|window|hours|active_?hours|time_?zone|tz)$/;
+
+/**
+ * The tasks of the block, and the other lines of the file; null where there is no block. It is read line by line, as
+ * OpenClaw does: many of these blocks are no valid YAML, such as `prompt: Look at this: the mail`.
+ */
+export function tasksBlock(written: readonly FileLine[]) {
+  const lines = written.flatMap(fieldsOfFlow);
+  const start = lines.findIndex(({ text }) => BLOCK.test(text));
+  if (start === -1) return null;
+  const entries: Entry[] = [];
+  let key = '';
+  /** Deeper lines are the text of the last key. */
+  let textIndent = Number.POSITIVE_INFINITY;
+  let end = start + 1;
+  for (const line of lines.slice(end)) {
+    const [, lead = '', name = '', value = ''] = FIELD.exec(line.text) ?? [];
+    const indent = indentOf(line.text);
+    const isDeeper = indent > textIndent || indent > indentOf(entries[0]?.line.text ?? '') + 4;
+    const isNested = lead.includes('-') && entries.length > 0 && isDeeper;
+    const isText = indent > textIndent || isNested || name === '';
+    if (COMMENT.test(line.text) && indent <= textIndent) {
+      // Left out.
+    } else if (!isText && (lead.includes('-') || (lead !== '' && entries.length > 0))) {
+      if (lead.includes('-')) entries.push({ line, fields: new Map() });
+      key = name.toLowerCase();
+      textIndent = /^[|>]/.test(value) ? lead.length : Number.POSITIVE_INFINITY;
+      entries.at(-1)?.fields.set(key, unquoted(value));
+    } else if (line.text.trim() === '' || (indent > 0 && key !== '')) {
+      const fields = entries.at(-1)?.fields;
+      fields?.set(key, `${fields.get(key) ?? ''}\n${line.text.trim()}`.trim());
+    } else break;
+    end += 1;
+  }
+  if (!entries.some(({ fields }) => [...fields.keys()].some((name) => KEY.test(name)))) return null;
+  return {
+    tasks: entries.flatMap(taskOfEntry),
+    others: [...lines.slice(0, start), ...lines.slice(end)],
+  };
+}
+
+function fieldsOfFlow(line: FileLine): readonly FileLine[] {
+  const [, lead = '', inner] = FLOW.exec(line.text) ?? [];
+  if (!inner?.includes('name:')) return [line];
+  const fields = inner.split(/,\s*(?=\w+:)/);
+  return fields.map((field, nth) => ({
+    ...line,
+    text: `${nth === 0 ? lead : ' '.repeat(lead.length)}${field}`,
+  }));
+}
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length;
+}
+
+/** A value without quotes or a comment behind it; empty where it only introduces the lines below. */
+function unquoted(value: string): string {
+  const [, quote, text = ''] = /^(["'])(.*?[^\\])\1(?:\s+#.*)?\s*$/.exec(value) ?? [];
+  if (quote !== undefined) return quote === '"' ? text.replace(/\\(["\\])/g, '$1') : text;
+  return value.replace(/^[|>][+-]?\s*$/, '').replace(/(?<!\s)\s+#.*$/, '');
+}
+
+function taskOfEntry({ line, fields }: Entry): BlockTask[] {
+  const { id = '', name = id, prompt = name, ...more } = Object.fromEntries(fields);
+  const { enabled = 'yes', disabled = 'no', ...others } = more;
+  if (/^(?:false|no|off)$/i.test(enabled) || /^(?:true|yes|on)$/i.test(disabled)) return [];
+  const set = Object.entries(others).filter(([, value]) => value !== '');
+  const times = set
+    .filter(([key]) => TIME_KEY.test(key))
+    .map(([key, value]) => timesOfField(key, value))
+    .reduce(addTimes, {});
+  const rest = set.filter(([key]) => !TIME_KEY.test(key)).map(([key, value]) => `${key}: ${value}`);
+  const text = [prompt, ...rest].join('\n').trim() || 'Look after this.';
+  return [{ line, title: name || text, text, times }];
+}
+
+function timesOfField(key: string, value: string): Times {
+  // OpenClaw takes a bare number for minutes.
+  const isMinutes = /^\d+$/.test(value) && key === 'interval';
+  const read = readTimes(value) ?? readTimes(`every ${value}${isMinutes ? ' min' : ''}`);
+  if (read !== null) return read.times;
+  const hours = readWindow(value);
+  return hours === null ? { unclear: value } : { hours };
+}
