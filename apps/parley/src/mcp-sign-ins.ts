@@ -82,10 +82,20 @@ function fileOf({ path }: Pick<DataFolder, 'path'>, server: string): string {
   return join(path, 'secrets', `mcp-${server}.json`);
 }
 
-/** Null where there is none, or one that cannot be read: then a person signs in again. */
+/**
+ * Null where there is none, or one that is damaged: then a person signs in again. Throws where it cannot be read now: it
+ * must not be replaced by an empty one.
+ */
 function readState(file: string): SignInState | null {
+  let text: string;
   try {
-    return SignInState.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data ?? null;
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+  try {
+    return SignInState.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     return null;
   }

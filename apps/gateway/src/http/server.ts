@@ -48,7 +48,9 @@ export async function startHttp(
     listener
       .then((listen) => listen(request, response))
       .catch((error: unknown) => {
-        options.log.error({ reason: reasonOf(error), path: request.url }, 'web request failed');
+        // Behind the question mark may be the code of a sign-in.
+        const path = request.url?.split('?')[0];
+        options.log.error({ reason: reasonOf(error), path }, 'web request failed');
         if (!response.headersSent) response.writeHead(500);
         response.end();
       });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { reasonOf } from '@parley/core';
 import type { McpError, McpReply, McpServers, McpServerView, McpTool } from '@parley/tools/mcp';
-import { z } from 'zod';
 import { withTimeLimit } from '../time.ts';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { AddedTools } from '../tools/tool-registry.ts';
+import { inputOf } from './mcp-input.ts';
 import { RESOURCES, resourceTool } from './mcp-resources.ts';
 
 export interface McpToolDeps {
@@ -74,18 +74,6 @@ function toolOf(deps: McpToolDeps, offered: Offered): Tool {
     input,
     run: (given, call) => callTool(deps, offered, input.parse(given), call),
   };
-}
-
-/** Arguments with alternatives are offered inside one property; a model that leaves it out means the same. */
-function inputOf({ schema, shape }: McpTool): z.ZodType<Arguments> {
-  const fitting = z.fromJSONSchema({ ...schema }).pipe(z.record(z.string(), z.unknown()));
-  const wrappedIn = shape?.wrappedIn;
-  if (wrappedIn === undefined) return fitting;
-  const wrap = (given: unknown) =>
-    typeof given === 'object' && given !== null && !(wrappedIn in given)
-      ? { [wrappedIn]: given }
-      : given;
-  return z.preprocess(wrap, fitting);
 }
 
 type Arguments = Record<string, unknown>;

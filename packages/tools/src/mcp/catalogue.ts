@@ -135,11 +135,14 @@ function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
 function entryOf(said: unknown): Block {
   const entry = Array.isArray(said) ? undefined : blockOf(said);
   if (entry === undefined) throw new Error('it is not a JSON object');
-  return entry;
+  // Tools as they are sent to the API of a model are one level deeper.
+  const inside = entry.name === undefined ? blockOf(entry.function) : undefined;
+  return inside ?? entry;
 }
 
 function nameOf(said: unknown, nth: number): string {
-  const name = ownValue(blockOf(said) ?? {}, 'name');
+  const entry = blockOf(said) ?? {};
+  const name = ownValue(entry, 'name') ?? blockOf(entry.function)?.name;
   if (typeof name === 'string' && name.trim() !== '') return cleanLine(name, 80);
   return `number ${nth + 1}, without a name`;
 }
@@ -175,7 +178,7 @@ function takeTool(said: Block): Taken<McpTool> {
 /** Servers that pass on the tools of a model's API keep its word for the schema. */
 function schemaIn(said: Block): unknown {
   const [found] = ['inputSchema', 'input_schema', 'parameters'].flatMap((key) =>
-    ownValue(said, key) === undefined ? [] : [said[key]],
+    (ownValue(said, key) ?? null) === null ? [] : [said[key]],
   );
   return found;
 }
@@ -202,7 +205,7 @@ function takePrompt(said: Block): Taken<McpPrompt> {
   const fine: McpPromptArgument[] = [];
   const remarks: string[] = [];
   for (const argument of all) {
-    const required = argument.required === true;
+    const required = /^true$/i.test(String(argument.required));
     const { name: own } = argument;
     if (typeof own === 'string' && /^[\w-]{1,64}$/.test(own)) {
       if (fine.length < MAX_PROMPT_ARGUMENTS) fine.push({ name: own, required });
@@ -221,6 +224,13 @@ function argumentsOf(said: unknown): readonly Block[] {
   if (Array.isArray(said)) {
     return said.map((one) => (typeof one === 'string' ? { name: one } : (blockOf(one) ?? {})));
   }
-  const named = Object.entries(blockOf(said) ?? {});
+  const block = blockOf(said) ?? {};
+  const properties = blockOf(block.properties);
+  if (properties !== undefined) {
+    // As the schema of a tool's arguments is written.
+    const needed = textsOf(block.required);
+    return Object.keys(properties).map((name) => ({ name, required: needed.includes(name) }));
+  }
+  const named = Object.entries(block);
   return named.map(([name, one]) => ({ name, ...blockOf(one) }));
 }

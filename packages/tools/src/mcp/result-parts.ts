@@ -25,18 +25,20 @@ export function readPart(said: unknown, nth: number): Part {
   const kind = typeof part.type === 'string' ? part.type.toLowerCase() : kindOf(part);
   switch (kind) {
     case 'text':
-      return { text: textIn(part.text ?? part.content) };
+      return { text: textIn(part.text ?? part.content ?? part.value) };
+    case 'image_url':
+      return media('image', part, nth);
     case 'image':
     case 'audio':
       return media(kind, part, nth);
     case 'resource':
-      return resource(blockOf(part.resource) ?? part);
+      return resource(blockOf(part.resource) ?? { ...part, uri: part.uri ?? part.resource });
     case 'resource_link':
       return { text: `[Link: ${link(part)}]` };
     case UNNAMED:
       return { text: JSON.stringify(part) };
     default:
-      return unknown(kind, part);
+      return unknown(kind, part, nth);
   }
 }
 
@@ -65,9 +67,11 @@ function mimeTypeOf(part: Block): string {
 
 /** Bytes of a picture or a recording, which may come as a `data:` address. */
 function media(kind: string, part: Block, nth: number): Part {
-  const [said = ''] = textsOf(part.data ?? part.blob ?? part.url);
+  const inside = blockOf(part.source) ?? blockOf(part.image_url) ?? {};
+  const all = [part.data, part.blob, part.url, part.image_url, inside.data, inside.url];
+  const [said = ''] = all.flatMap((one) => textsOf(one));
   const [, inAddress = '', rest = ''] = /^data:([^;,]*)(?:;[^,]*)?,(.*)$/s.exec(said) ?? [];
-  const mimeType = cleanLine(mimeTypeOf(part) || inAddress, 100);
+  const mimeType = cleanLine(mimeTypeOf(part) || mimeTypeOf(inside) || inAddress, 100);
   const bytes = bytesOf(rest === '' ? said : rest);
   const named = `${kind} (${mimeType || 'unknown type'})`;
   if (/^https?:/i.test(said))
@@ -92,18 +96,37 @@ function link(part: Block): string {
   return cleanLine(words.flatMap((one) => textsOf(one)).join(' '), MAX_URI);
 }
 
-/** A kind of a later protocol is named, with the words that it carries. */
-function unknown(kind: string, part: Block): Part {
+/** A kind of a later protocol is named, with the words, the values and the file that it carries. */
+function unknown(kind: string, part: Block, nth: number): Part {
   const named = `[A part of the kind “${cleanLine(kind, 80)}”: not shown]`;
   const [words = ''] = [part.text, part.description, part.title].flatMap((one) => textsOf(one));
-  return { text: words === '' ? named : `${named}\n${words}` };
+  const said = words === '' ? valuesIn(part) : words;
+  const text = said === '' ? named : `${named}\n${said}`;
+  const mimeType = mimeTypeOf(part);
+  const bytes = bytesOf(textsOf(part.data ?? part.blob)[0] ?? '');
+  if (mimeType === '' || bytes === null) return { text };
+  const [name = ''] = [part.name, part.filename].flatMap((one) => textsOf(one));
+  const fallback = `${cleanLine(kind, 80)}-${nth + 1}`;
+  return { text, file: fileOf(cleanLine(name, 200) || fallback, mimeType, bytes) };
+}
+
+/** Parts inside a part, one level deep, or its values. */
+function valuesIn({ content, json, value, output, data }: Block): string {
+  if (Array.isArray(content)) {
+    return content.map((one: unknown) => textIn(blockOf(one)?.text ?? one)).join('\n');
+  }
+  const [found] = [content, json, value, output, blockOf(data)].filter(
+    (one) => one !== undefined && one !== null,
+  );
+  return textIn(found);
 }
 
 /** Null where it is no base64; line breaks and the alphabet of addresses are taken. */
 function bytesOf(said: string): Uint8Array | null {
   const plain = said.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
   if (plain === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return null;
-  return Buffer.from(plain, 'base64');
+  const bytes = Buffer.from(plain, 'base64');
+  return bytes.length === 0 ? null : bytes;
 }
 
 function fileOf(name: string, mimeType: string, bytes: Uint8Array): McpFile {

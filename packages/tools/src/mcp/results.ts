@@ -46,11 +46,22 @@ function partsOf(result: Block): readonly unknown[] {
     return [typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult)];
   }
   if (typeof error === 'string') return [error];
+  const { message, ...values } = blockOf(error) ?? {};
+  if (typeof message === 'string') return [message];
+  if (Object.keys(values).length > 0) return [JSON.stringify(error)];
   return [];
 }
 
 /** Keys that say nothing to a model. */
-const PROTOCOL_KEYS = new Set(['_meta', 'content', 'isError', 'resultType', 'toolResult', 'error']);
+const PROTOCOL_KEYS = new Set([
+  '_meta',
+  'content',
+  'isError',
+  'is_error',
+  'resultType',
+  'toolResult',
+  'error',
+]);
 
 /** The values of a result; where the protocol's own key is missing, all that the result holds. */
 function structuredOf(result: Block): unknown {
@@ -63,11 +74,12 @@ function structuredOf(result: Block): unknown {
 }
 
 /** A failure may be told as a text, a number or the error itself. */
-function isFailure({ isError, error }: Block): boolean {
+function isFailure({ is_error: otherwise, isError = otherwise, error }: Block): boolean {
   if (typeof isError === 'string') return /^(true|yes|1)$/i.test(isError.trim());
   if (typeof isError === 'boolean' || typeof isError === 'number') return Boolean(isError);
   if (typeof isError === 'object' && isError !== null) return true;
-  return typeof error === 'string' && error !== '';
+  if (typeof error === 'string') return error !== '';
+  return error === true || Object.keys(blockOf(error) ?? {}).length > 0;
 }
 
 function filesOf(parts: readonly Part[]): {

@@ -245,6 +245,20 @@ describe('an audit that cannot run', () => {
   });
 });
 
+describe('sign-ins at MCP servers', () => {
+  it('[U05] [G03] that other users can read are critical, and are fixed', async () => {
+    const secrets = join(folder, 'secrets');
+    mkdirSync(secrets, { recursive: true });
+    writeFileSync(join(folder, 'parley.yaml'), '');
+    writeFileSync(join(secrets, 'mcp-notes.json'), '{}');
+    chmodSync(secrets, 0o755);
+    chmodSync(join(secrets, 'mcp-notes.json'), 0o644);
+    await audit();
+    expect(written.out).toContain(`Other users can read ${join(secrets, 'mcp-notes.json')}`);
+    expect(written.out).toContain('files.token-mode');
+  });
+});
+
 describe('what tools of an MCP server say of themselves', () => {
   it('[U05] is accepted at first sight, and logged once when it changes or goes back', () => {
     mkdirSync(folder);
@@ -264,5 +278,58 @@ describe('what tools of an MCP server say of themselves', () => {
     expect(lines[0]).toContain('changed: a; new: c; gone: b');
     note('desk', [tool('a'), tool('b')]);
     expect(readFileSync(join(folder, 'mcp-accepted.json'), 'utf8')).not.toContain('seen');
+  });
+
+  describe('after 0.1.0 has accepted it', () => {
+    /** As 0.1.0 read it, and the mark that it has stored for it. */
+    const plain = {
+      name: 'read',
+      description: 'Reads a file.',
+      schema: {
+        type: 'object',
+        properties: {
+          path: { description: 'Where.', type: 'string' },
+          dry: { type: 'boolean', default: false },
+        },
+        required: ['path'],
+        additionalProperties: false,
+      },
+      readOnly: true,
+    };
+    const MARK = 'd0908195fa3745f9f1042a92';
+    /** 0.1.0 read no titles, which FastMCP writes at every property. */
+    const titled = { ...plain, name: 'find', schema: { type: 'object', description: 'Titled' } };
+    const accept = (entry: object) => {
+      mkdirSync(folder);
+      const file = { desk: { acceptedAt: 0, ...entry } };
+      writeFileSync(join(folder, 'mcp-accepted.json'), JSON.stringify(file));
+      const { log, lines } = recordingLogger();
+      const note = createMcpNotes({ path: folder }, { log, clock: () => 0 });
+      return { note, warnings: () => lines.filter((line) => line.includes('when they were')) };
+    };
+
+    it('[U05] is the same for a plain schema, and no change where more is read of it now', () => {
+      const { note, warnings } = accept({ tools: { read: MARK, find: 'read in another way' } });
+      note('desk', [plain, titled]);
+      note('desk', [plain, titled]);
+      expect(warnings()).toEqual([]);
+      const kept = JSON.parse(readFileSync(join(folder, 'mcp-accepted.json'), 'utf8'));
+      expect(kept.desk).toMatchObject({ tools: { read: MARK }, reading: 2 });
+      expect(kept.desk.seen).toBeUndefined();
+      note('desk', [{ ...plain, description: 'Reads, and sends.' }, titled]);
+      expect(warnings()).toHaveLength(1);
+      expect(warnings()[0]).toContain('changed: read');
+    });
+
+    it('[U05] still shows tools that are new or missing, and those that had changed before', () => {
+      const tools = { read: 'as accepted', gone: 'x', find: 'y' };
+      const { note, warnings } = accept({
+        tools,
+        seen: { tools: { ...tools, read: MARK }, at: 0 },
+      });
+      note('desk', [plain, titled, { ...titled, name: 'more' }]);
+      expect(warnings()).toHaveLength(1);
+      expect(warnings()[0]).toContain('changed: read; new: more; gone: gone');
+    });
   });
 });

@@ -186,6 +186,8 @@ function filesOf(
     const isElsewhere = path === agent.workspace || name === 'parley.schema.json';
     return isElsewhere ? [] : fact(path, kindIn(folder, path));
   });
+  const secrets = join(folder.path, 'secrets');
+  const inSecrets = entriesOf(secrets).flatMap((name) => fact(join(secrets, name), 'token'));
   const isOutside = relative(folder.path, folder.settingsFile).startsWith('..');
   const base = dirname(folder.settingsFile);
   const code = skillFolders({
@@ -199,6 +201,7 @@ function filesOf(
   return [
     ...fact(folder.path, 'data'),
     ...inData.flat(),
+    ...inSecrets,
     ...(isOutside ? fact(folder.settingsFile, 'settings') : []),
     ...fact(agent.workspace, 'workspace'),
     ...code.flatMap(({ root, within }) => treeOf(join(root, ...within), 'skills', fact)),
@@ -224,7 +227,7 @@ function factOf(gid: number | null): Fact {
 function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: string) {
   const name = relative(data, path);
   if (path === settingsFile || name === 'profiles') return 'settings';
-  if (path === tokenFile) return 'token';
+  if (path === tokenFile || name === 'secrets') return 'token';
   if (/^parley\.db(-wal|-shm|-journal|-files)?$/.test(name) || name === 'lock') return 'database';
   if (name.startsWith('before-restore-') || /\.(tar\.gz|tgz)$/.test(name)) return 'backup';
   // Folders of code have checks of their own.

@@ -30,7 +30,11 @@ export function modesToFix(
 const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
   ['data', 'warning', 'No other user of the machine can enter the data folder.'],
   ['settings', 'warning', 'No other user can read or change the settings and profiles.'],
-  ['token', 'critical', 'No other user can read the token of the web page.'],
+  [
+    'token',
+    'critical',
+    'No other user can read the token of the web page and sign-ins at MCP servers.',
+  ],
   ['database', 'critical', 'No other user can read the database and its side files.'],
   ['backup', 'critical', 'No other user can read backups and what a restore put aside.'],
   ['workspace', 'warning', 'No other user can enter the workspace.'],

@@ -11,10 +11,15 @@ const Accepted = z.record(
   z.object({
     tools: Tools,
     acceptedAt: z.number(),
+    /** How the descriptions were read that the marks are made from; absent in the files of 0.1.0. */
+    reading: z.number().optional(),
     seen: z.object({ tools: Tools, at: z.number() }).optional(),
   }),
 );
 type Accepted = z.infer<typeof Accepted>;
+
+/** Raised whenever the same answer of a server is read as another description. */
+const READING = 2;
 
 interface DescribedTool {
   readonly name: string;
@@ -33,11 +38,17 @@ export function createMcpNotes(
 ): (server: string, tools: readonly DescribedTool[]) => void {
   return (server, tools) => {
     const all = readAccepted(folder);
-    const known = all[server];
+    const before = all[server];
     const offered = Object.fromEntries(tools.map((tool) => [tool.name, hashOf(tool)]));
-    if (known === undefined) {
-      writeAccepted(folder, { ...all, [server]: { tools: offered, acceptedAt: clock() } });
+    if (before === undefined) {
+      const accepted = { tools: offered, acceptedAt: clock(), reading: READING };
+      writeAccepted(folder, { ...all, [server]: accepted });
       return;
+    }
+    const known = inPresentReading(before, offered);
+    if (known !== before) {
+      writeAccepted(folder, { ...all, [server]: known });
+      log.info({ server }, 'MCP server: descriptions of its tools are read more fully than before');
     }
     const changes = changesBetween(known.tools, offered);
     const isNews = changesBetween((known.seen ?? known).tools, offered) !== '';
@@ -52,6 +63,22 @@ export function createMcpNotes(
   };
 }
 
+type Entry = Accepted[string];
+
+/**
+ * What was accepted, as it is read now. Marks of an older reading cannot be compared: the tools of the same name are taken
+ * to be the same, once. Those that had changed already stay changed; new and missing ones show as ever.
+ */
+function inPresentReading(entry: Entry, offered: z.infer<typeof Tools>): Entry {
+  if (entry.reading === READING) return entry;
+  const { seen, ...accepted } = entry;
+  const marks = Object.entries(accepted.tools).map(([name, mark]) => {
+    const hadChanged = seen !== undefined && seen.tools[name] !== mark;
+    return [name, hadChanged ? mark : (offered[name] ?? mark)];
+  });
+  return { ...accepted, tools: Object.fromEntries(marks), reading: READING };
+}
+
 /** The servers whose tools have changed since they were accepted; how: `changed: a; new: b; gone: c`. */
 export function readMcpChanges(folder: Pick<DataFolder, 'path'>) {
   return Object.entries(readAccepted(folder)).flatMap(([server, { tools, seen }]) =>
@@ -63,7 +90,13 @@ export function acceptMcp(folder: Pick<DataFolder, 'path'>, server: string, now:
   const all = readAccepted(folder);
   const seen = all[server]?.seen;
   if (seen === undefined) return false;
-  writeAccepted(folder, { ...all, [server]: { tools: seen.tools, acceptedAt: now } });
+  const { reading } = all[server] ?? {};
+  const accepted = {
+    tools: seen.tools,
+    acceptedAt: now,
+    ...(reading !== undefined && { reading }),
+  };
+  writeAccepted(folder, { ...all, [server]: accepted });
   return true;
 }
 

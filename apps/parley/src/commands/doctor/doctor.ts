@@ -4,6 +4,7 @@ import { tableText } from '../../terminal/text.ts';
 import { versionFacts } from '../../version.ts';
 import { type CheckResult, type CheckStatus, runChecks } from './check.ts';
 import { machineChecks } from './machine-checks.ts';
+import { mcpChecks } from './mcp-checks.ts';
 import { clockFindings, gatewayFindings, settingsFindings, versionFindings } from './own-checks.ts';
 import { serviceChecks } from './service-checks.ts';
 import { lookAround, type Situation } from './situation.ts';
@@ -53,6 +54,7 @@ export async function examine(
       at('gateway', () => gatewayFindings(situation)),
       ...serviceChecks(situation),
       ...(situation.loaded === null ? [] : skillChecks(situation, situation.loaded)),
+      ...(situation.loaded === null ? [] : mcpChecks(situation, situation.loaded)),
       ...machineChecks(situation),
     ],
     deadlineMs,

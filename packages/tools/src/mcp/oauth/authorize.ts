@@ -5,6 +5,9 @@ import type { FetchPublic } from '../../web/public-fetch.ts';
 import { cleanLine } from '../clean.ts';
 import { checkAuthorizationUrl, guardedFetch } from './guarded-fetch.ts';
 import {
+  fixedClient,
+  isClientUnknown,
+  issuerOf,
   type OAuthSettings,
   type SignInState,
   type SignInTokens,
@@ -57,19 +60,33 @@ export async function beginSignIn(
   const { url, vault } = server;
   return await vault.update(async (kept) => {
     const now = stateFor(url, kept);
-    const { discovery: _old, ...rest } = now;
-    const draft: Draft = { ...rest };
+    const { discovery: _old, client, ...rest } = now;
+    // One that was begun and not finished may have failed because Parley is no longer known there.
+    const isKnown = client !== undefined && now.pending === undefined;
+    const draft: Draft = { ...rest, ...(isKnown && { client }) };
     const state = newState();
     await runSteps(server, draft, { redirectUrl, state });
     const { page, verifier, ...next } = draft;
     if (page === undefined || verifier === undefined) {
       throw new SignInError(`${server.name} names no page to sign in at.`);
     }
+    checkAuthorizationServer(server, draft);
     checkPage(server, page);
     const expiresAt = clock() + PATIENCE_MS;
     const pending = { state, verifier, redirectUrl, session, expiresAt };
     return { next: { ...next, tokens: now.tokens, pending }, result: page.href };
   });
+}
+
+/** Where the operator has named who lets people in, a server cannot send them, and what they sign in with, elsewhere. */
+function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: Draft): void {
+  const { issuer: named } = oauth;
+  const found = discovery?.authorizationServerUrl;
+  if (named === undefined || found === undefined) return;
+  if (new URL(named).origin === new URL(found).origin) return;
+  throw new SignInError(
+    `${name} names ${new URL(found).origin} to sign in at, and not the authorization server of its settings.`,
+  );
 }
 
 function checkPage({ name, url }: SignInServer, page: URL): void {
@@ -113,8 +130,9 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
     const now = stateFor(server.url, kept);
     // It counts once, however it ends.
     const { pending, ...rest } = now;
+    const { client: _unknown, ...withoutClient } = rest;
     const failed = (why: string, cause?: unknown) => ({
-      next: rest,
+      next: isClientUnknown(cause) ? withoutClient : rest,
       result: new SignInError(`${server.name} did not let you in: ${why}`, cause),
     });
     if (pending === undefined || !isSame(pending.state, answer.state))
@@ -160,20 +178,12 @@ async function tokensForCode(
     resource: discovery.resourceMetadata?.resource ?? url,
     fetchFn: guardedFetch(url, trustedBy(oauth), fetchPublic),
   });
-  return tokensFrom(given, clock());
+  return tokensFrom({ ...given, issuer: issuerOf(discovery) }, clock());
 }
 
 /** Where the operator says that someone else lets people in, in a network of their own. */
 function trustedBy({ issuer }: OAuthSettings): readonly string[] {
   return issuer === undefined ? [] : [issuer];
-}
-
-function fixedClient({ clientId, clientSecret }: OAuthSettings) {
-  if (clientId === undefined) return undefined;
-  return {
-    client_id: clientId,
-    ...(clientSecret !== undefined && { client_secret: clientSecret }),
-  };
 }
 
 function refusalIn({ error = 'no reason given', errorDescription = '' }: SignInAnswer): string {
@@ -204,7 +214,8 @@ async function runSteps(server: SignInServer, draft: Draft, round: Round): Promi
     });
   } catch (error) {
     const why = cleanLine(reasonOf(error), MAX_WORDS);
-    throw new SignInError(`${server.name} cannot be signed in at: ${why}.`, error);
+    const otherwise = 'If it takes a key instead, put that into “headers” of its settings.';
+    throw new SignInError(`${server.name} cannot be signed in at: ${why}. ${otherwise}`, error);
   }
 }
 
@@ -227,8 +238,9 @@ function providerOver(
       ...(scope !== undefined && { scope }),
     },
     state: () => state,
-    clientInformation: () => {
-      if (fixed !== undefined) return fixed;
+    clientInformation: (at) => {
+      // Named as that of whoever was found: `issuer` of the settings says who that may be.
+      if (fixed !== undefined) return { ...fixed, ...(at !== undefined && { issuer: at.issuer }) };
       // What was registered for another address would be refused.
       return draft.client?.redirectUrl === redirectUrl ? draft.client.information : undefined;
     },

@@ -4,6 +4,9 @@ import type { FetchPublic } from '../../web/public-fetch.ts';
 import { SignInNeededError } from '../errors.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import {
+  fixedClient,
+  isClientUnknown,
+  issuerOf,
   type OAuthSettings,
   type SignInState,
   type SignInTokens,
@@ -40,8 +43,11 @@ export function bearerFor(deps: BearerDeps): AuthProvider {
       if (tokens !== undefined && tokens.access !== used) return { next: asked, result: 'renewed' };
       const renewed = tokens === undefined ? null : await renewTokens(deps, now, tokens);
       const { tokens: _old, ...rest } = asked;
-      if (renewed === null) return { next: rest, result: 'sign-in' };
-      return { next: { ...rest, tokens: renewed }, result: 'renewed' };
+      if (renewed !== null && renewed !== 'client-unknown') {
+        return { next: { ...rest, tokens: renewed }, result: 'renewed' };
+      }
+      const { client: _unknown, ...withoutClient } = rest;
+      return { next: renewed === null ? rest : withoutClient, result: 'sign-in' };
     });
   const current = async () => stateFor(url, await vault.read()).tokens;
   return {
@@ -68,14 +74,23 @@ export function bearerFor(deps: BearerDeps): AuthProvider {
   };
 }
 
-/** Null where the server wants a person to sign in again. Throws where it may work later. */
+/** Errors with which a server says that it may work later. */
+const PASSING = /server_error|internal|unavailable|too_many|slow_down|rate.?limit|timeout/i;
+
+/**
+ * Null where the server wants a person to sign in again, `client-unknown` where it no longer knows Parley, either. Throws
+ * where it may work later.
+ */
 async function renewTokens(
   { url, oauth, clock, fetchPublic }: BearerDeps,
   { client, discovery }: SignInState,
   tokens: SignInTokens,
-): Promise<SignInTokens | null> {
+): Promise<SignInTokens | 'client-unknown' | null> {
   const { refresh, issuer } = tokens;
-  if (refresh === undefined || client === undefined || discovery === undefined) return null;
+  const information = fixedClient(oauth) ?? client?.information;
+  if (refresh === undefined || information === undefined || discovery === undefined) return null;
+  // The server may name someone else by now: what one has given is not shown to another.
+  if (issuer !== undefined && issuer !== issuerOf(discovery)) return null;
   const { authorizationServerMetadata: metadata, resourceMetadata } = discovery;
   const resource = resourceMetadata?.resource;
   const { refreshAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
@@ -83,14 +98,15 @@ async function renewTokens(
   try {
     const given = await refreshAuthorization(discovery.authorizationServerUrl, {
       ...(metadata !== undefined && { metadata }),
-      clientInformation: client.information,
+      clientInformation: information,
       refreshToken: refresh,
       resource: resource ?? url,
       fetchFn: guardedFetch(url, trusted, fetchPublic),
     });
     return tokensFrom({ ...given, ...(issuer !== undefined && { issuer }) }, clock(), tokens);
   } catch (error) {
-    if (error instanceof OAuthError && error.code !== 'server_error') return null;
+    if (isClientUnknown(error)) return 'client-unknown';
+    if (error instanceof OAuthError && !PASSING.test(error.code)) return null;
     throw new Error(`its token could not be renewed: ${reasonOf(error)}`, { cause: error });
   }
 }

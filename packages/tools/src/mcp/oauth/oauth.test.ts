@@ -4,7 +4,7 @@ import { fetchPublic } from '../../web/public-fetch.ts';
 import { type McpServers, openMcpServers } from '../servers.ts';
 import { type GuardedServer, startGuardedServer } from '../testing/guarded-server.ts';
 import { beginSignIn, finishSignIn, type SignInAnswer } from './authorize.ts';
-import { SignInState, type SignInVault } from './sign-in-state.ts';
+import { type OAuthSettings, SignInState, type SignInVault, secretsIn } from './sign-in-state.ts';
 
 let guarded: GuardedServer;
 let opened: McpServers[] = [];
@@ -39,17 +39,17 @@ function memoryVault(): SignInVault & { readonly kept: () => SignInState | null 
 
 const REDIRECT = 'http://127.0.0.1:8420/';
 
-function scene(vault = memoryVault()) {
+function scene(vault = memoryVault(), oauth: OAuthSettings = {}) {
   let now = systemTime.clock();
   let states = 0;
   const clock = () => now;
-  const server = { name: 's', url: guarded.url, oauth: {}, vault, fetchPublic };
+  const server = { name: 's', url: guarded.url, oauth, vault, fetchPublic };
   const deps = { clock, newState: () => `state ${++states}` };
   /** As one process does. */
   const connect = () => {
     const { log, lines } = recordingLogger();
     const servers = openMcpServers(
-      [{ name: 's', peer: { kind: 'http', url: guarded.url, headers: {} } }],
+      [{ name: 's', peer: { kind: 'http', url: guarded.url, headers: {}, oauth } }],
       {
         ...systemTime,
         env: {},
@@ -162,6 +162,85 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(guarded.registrations()).toBe(1);
   });
 
+  it('no longer knows Parley: a sign-in that was begun in vain registers it again', async () => {
+    const { connect, signIn, begin } = scene();
+    await signIn();
+    guarded.forgetClients();
+    const { needsSignIn } = connect();
+    await needsSignIn();
+    expect(guarded.registrations()).toBe(0);
+    await signIn();
+    expect(guarded.registrations()).toBe(1);
+    guarded.forgetClients();
+    await begin();
+    await signIn();
+    expect(guarded.registrations()).toBe(1);
+  });
+
+  it('cannot renew a token now: it is kept, and renewed later', async () => {
+    const { connect, signIn, vault } = scene();
+    await signIn();
+    const { connected, call, state } = connect();
+    await connected();
+    guarded.refuseTokens('temporarily_unavailable');
+    guarded.expire();
+    await expect(call()).rejects.toThrow(/could not be renewed/);
+    expect(vault.kept()?.tokens).toBeDefined();
+    expect(JSON.stringify(state())).not.toContain('access-');
+    guarded.refuseTokens(null);
+    await expect.poll(call, { timeout: 10_000 }).toEqual(SEEN);
+  });
+
+  it('says 0 for a token without an end: it is used until it is refused', async () => {
+    const { connect, signIn } = scene();
+    guarded.lifetime(0);
+    await signIn();
+    const { connected, call } = connect();
+    await connected();
+    expect(await call()).toEqual(SEEN);
+    expect(guarded.grants).toEqual(['code']);
+  });
+
+  it('names someone else than the one who has given the token: that one is not shown it', async () => {
+    const { connect, signIn, vault } = scene();
+    await signIn();
+    await vault.update(async (now) => {
+      if (now?.discovery?.authorizationServerMetadata === undefined) throw new Error('none');
+      const { issuer, ...others } = now.discovery.authorizationServerMetadata;
+      const metadata = { ...others, issuer: `${issuer}/another` };
+      const discovery = { ...now.discovery, authorizationServerMetadata: metadata };
+      return { next: { ...now, discovery }, result: null };
+    });
+    guarded.expire();
+    const { needsSignIn } = connect();
+    await needsSignIn();
+    expect(guarded.grants).toEqual(['code']);
+    expect(guarded.refreshesAsked()).toBe(0);
+  });
+
+  it('knows Parley by the settings: it is used and renewed as that, and none of it is kept', async () => {
+    guarded.addClient('parley', REDIRECT);
+    const { connect, signIn, vault } = scene(memoryVault(), { clientId: 'parley' });
+    await signIn();
+    const { connected, call } = connect();
+    await connected();
+    guarded.expire();
+    expect(await call()).toEqual(SEEN);
+    expect(guarded.grants).toEqual(['code', 'refresh']);
+    expect(guarded.registrations()).toBe(1);
+    expect(vault.kept()?.client).toBeUndefined();
+  });
+
+  it('names someone else than the settings: nobody is sent there', async () => {
+    const { begin, vault } = scene(memoryVault(), {
+      issuer: 'https://sso.example.org/',
+      clientId: 'parley',
+      clientSecret: 'for that one alone',
+    });
+    await expect(begin()).rejects.toThrow(/not the authorization server of its settings/);
+    expect(vault.kept()).toBeNull();
+  });
+
   it('is told of Parley again where the browser comes back to another address', async () => {
     const { begin } = scene();
     await begin();
@@ -192,6 +271,7 @@ describe('[G03] what comes back from a sign-in', () => {
       'mine',
       /issuer/i,
     ],
+    ['without the issuer that it promises', ({ iss: _iss, ...answer }) => answer, 'mine', /iss/i],
     ['with a made-up code', (answer) => ({ ...answer, code: 'x' }), 'mine', /did not let you in/],
     [
       'without a code',
@@ -230,5 +310,22 @@ describe('[G03] addresses that a server names', () => {
     const { begin, vault } = scene();
     await expect(begin()).rejects.toThrow();
     expect(vault.kept()).toBeNull();
+  });
+});
+
+describe('[G03] what is kept of a sign-in', () => {
+  it('counts as secret with all that lets someone in', () => {
+    const information = {
+      client_id: 'c',
+      client_secret: 'one',
+      registration_access_token: 'two',
+    };
+    const client = { information, redirectUrl: REDIRECT };
+    const pending = {
+      ...{ state: 's', verifier: 'three', redirectUrl: REDIRECT, session: 'x', expiresAt: 0 },
+    };
+    const tokens = { access: 'four', refresh: 'five' };
+    const secrets = secretsIn({ url: guarded.url, tokens, client, pending });
+    expect([...secrets].sort()).toEqual(['five', 'four', 'one', 'three', 'two']);
   });
 });

@@ -75,6 +75,26 @@ export interface OAuthSettings {
   readonly issuer?: string | undefined;
 }
 
+/** What Parley is registered as by the settings; it has precedence over what it has registered itself. */
+export function fixedClient({ clientId, clientSecret }: OAuthSettings) {
+  if (clientId === undefined) return undefined;
+  return {
+    client_id: clientId,
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
+  };
+}
+
+/** Who lets people in, by the name that it has in tokens and answers. */
+export function issuerOf(discovery: OAuthDiscoveryState): string {
+  return discovery.authorizationServerMetadata?.issuer ?? discovery.authorizationServerUrl;
+}
+
+/** Refusals after which the registration of Parley is of no use any more. */
+export function isClientUnknown(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'invalid_client' || code === 'unauthorized_client';
+}
+
 /** The state for this address: what is kept for another is of no use. */
 export function stateFor(url: string, kept: SignInState | null): SignInState {
   return kept?.url === url ? kept : { url };
@@ -86,8 +106,18 @@ export function secretsIn({ tokens, client, pending }: SignInState): readonly st
     tokens?.access,
     tokens?.refresh,
     client?.information.client_secret,
+    registrationTokenIn(client?.information),
     pending?.verifier,
   ].filter((one) => one !== undefined);
+}
+
+/** What changes the registration of Parley, where the server gave one (RFC 7592). */
+function registrationTokenIn(information: object | undefined): string | undefined {
+  const { registration_access_token: token } = z
+    .object({ registration_access_token: z.string().optional() })
+    .catch({})
+    .parse(information ?? {});
+  return token;
 }
 
 /** Tokens as the library gives them, for keeping. A refresh token that is not replaced stays. */
@@ -107,10 +137,12 @@ export function tokensFrom(
     expires_in: seconds,
   } = given;
   const issuer = given.issuer ?? before?.issuer;
+  // Some write 0 for a token without an end.
+  const hasEnd = seconds !== undefined && seconds > 0;
   return {
     access,
     ...(refresh !== undefined && { refresh }),
-    ...(seconds !== undefined && { expiresAt: now + seconds * 1_000 }),
+    ...(hasEnd && { expiresAt: now + seconds * 1_000 }),
     ...(issuer !== undefined && { issuer }),
   };
 }

@@ -10,7 +10,6 @@ export interface Cleaning {
   readonly root: Block;
   /** The last level whose parts are described by their kind. */
   readonly deepest: number;
-  readonly names: PropertyNames;
   nodes: number;
 }
 
@@ -27,20 +26,24 @@ export class TooManyPartsError extends Error {}
 const Plain = z.union([z.string().max(200), z.number(), z.boolean(), z.null()]);
 type Plain = z.infer<typeof Plain>;
 
+/** Where in a schema a part is. */
+export interface Place {
+  readonly depth: number;
+  /** The references that led here. */
+  readonly within: readonly string[];
+  readonly names: PropertyNames;
+}
+
 /** A schema rebuilt from the few keywords that every provider takes, whatever draft it was written in. */
-export function cleanNode(
-  said: unknown,
-  at: Cleaning,
-  depth: number,
-  within: readonly string[],
-): Block {
+export function cleanNode(said: unknown, at: Cleaning, { depth, within, names }: Place): Block {
   at.nodes += 1;
   if (at.nodes > MAX_NODES) throw new TooManyPartsError();
   // `true` is anything. Some write only the name of a type.
   const shorthand = typeNamed(said);
   const merged = mergeParts(shorthand === undefined ? said : { type: shorthand }, at.root, within);
   const { node } = merged;
-  const below = (child: unknown) => cleanNode(child, at, depth + 1, merged.within);
+  const below = (child: unknown, namesThere: PropertyNames) =>
+    cleanNode(child, at, { depth: depth + 1, within: merged.within, names: namesThere });
   const types = typesOf(node);
   const choices = choicesOf(node);
   const own = {
@@ -50,13 +53,13 @@ export function cleanNode(
     ...bounds(node),
   };
   // Of the deepest level only the kind is shown.
-  if (depth >= at.deepest) return { ...own, ...items({}, types, below) };
+  if (depth >= at.deepest) return { ...own, ...items({}, types, names, below) };
   return {
     ...own,
-    ...(isObject(types) && properties(node, at, below)),
-    ...items(node, types, below),
-    ...(isObject(types) && additional(node, below)),
-    ...alternatives(node, below),
+    ...(isObject(types) && properties(node, names, below)),
+    ...items(node, types, names, below),
+    ...(isObject(types) && additional(node, names, below)),
+    ...alternatives(node, names, below),
   };
 }
 
@@ -124,12 +127,12 @@ function bounds(node: Block): Block {
   return Object.fromEntries(found);
 }
 
-type Below = (child: unknown) => Block;
+type Below = (child: unknown, names: PropertyNames) => Block;
 
-function alternatives(node: Block, below: Below): Block {
+function alternatives(node: Block, names: PropertyNames, below: Below): Block {
   const said = [node.anyOf, node.oneOf].find((one) => Array.isArray(one));
   if (!Array.isArray(said)) return {};
-  const options = said.filter((option) => option !== false).map(below);
+  const options = said.filter((option) => option !== false).map((option) => below(option, names));
   if (node.nullable === true) options.push({ type: 'null' });
   // Options that only say what is needed together cannot be told apart here.
   const tellsApart = options.some((option) => Object.keys(option).length > 0);
@@ -137,28 +140,35 @@ function alternatives(node: Block, below: Below): Block {
 }
 
 /** Providers refuse a list that does not say what is in it. */
-function items(node: Block, types: readonly JsonType[] | undefined, below: Below): Block {
+function items(
+  node: Block,
+  types: readonly JsonType[] | undefined,
+  names: PropertyNames,
+  below: Below,
+): Block {
   if (types?.includes('array') !== true) return {};
   const isTuple = Array.isArray(node.items) || node.prefixItems !== undefined;
-  return { items: isTuple || node.items === undefined ? {} : below(node.items) };
+  return {
+    items: isTuple || node.items === undefined ? {} : below(node.items, names.belowItems()),
+  };
 }
 
 /** A name that no provider takes is shown as another. */
-function properties(node: Block, at: Cleaning, below: Below): Block {
-  const all = blockOf(node.properties) ?? {};
+function properties(node: Block, names: PropertyNames, below: Below): Block {
+  const all = describedIn(node);
   const needed = new Set([...textsOf(node.required), ...namesNeededInside(all)]);
-  const names = [...new Set([...Object.keys(all), ...needed])];
+  const described = [...new Set([...Object.keys(all), ...needed])];
   const shown: [string, Block][] = [];
   const nameFor = new Map<string, string>();
-  for (const original of names) {
+  for (const original of described) {
     const said = ownValue(all, original);
     if (said === false) continue;
-    const name = at.names.offer(original, names);
+    const name = names.offer(original, described);
     if (name === null) {
       if (!needed.has(original)) continue;
       throw new Error(`it needs an argument named ${original}, which cannot be sent safely`);
     }
-    shown.push([name, below(said ?? {})]);
+    shown.push([name, below(said ?? {}, names.below(name))]);
     nameFor.set(original, name);
   }
   const required = [...needed].flatMap((original) => nameFor.get(original) ?? []);
@@ -170,6 +180,16 @@ function properties(node: Block, at: Cleaning, below: Below): Block {
   };
 }
 
+/** The properties by name; some list them, each with its name inside. */
+function describedIn({ properties: said }: Block): Block {
+  if (!Array.isArray(said)) return blockOf(said) ?? {};
+  const named = said.flatMap((one) => {
+    const { name, ...property } = blockOf(one) ?? {};
+    return typeof name === 'string' ? [[name, property] as const] : [];
+  });
+  return Object.fromEntries(named);
+}
+
 /** Draft 3 marks each needed property itself. */
 function namesNeededInside(all: Block): readonly string[] {
   return Object.entries(all).flatMap(([name, said]) =>
@@ -177,9 +197,9 @@ function namesNeededInside(all: Block): readonly string[] {
   );
 }
 
-function additional(node: Block, below: Below): Block {
+function additional(node: Block, names: PropertyNames, below: Below): Block {
   const { additionalProperties: more, patternProperties } = node;
   // What a regular expression allows is not checked here, so the rest cannot be forbidden.
   if (more === undefined || more === true || patternProperties !== undefined) return {};
-  return { additionalProperties: more === false ? false : below(more) };
+  return { additionalProperties: more === false ? false : below(more, names.belowOthers()) };
 }

@@ -1,7 +1,12 @@
-import { type Cleaning, cleanNode, TooManyPartsError } from './clean-node.ts';
+import { type Cleaning, cleanNode, type Place, TooManyPartsError } from './clean-node.ts';
 import { type Block, blockOf, textsOf } from './json-block.ts';
 import { mergeParts } from './merge.ts';
-import { createPropertyNames } from './property-names.ts';
+import {
+  createPropertyNames,
+  namesDescribed,
+  type PropertyNames,
+  type Renames,
+} from './property-names.ts';
 import { typesOf } from './types.ts';
 
 /** A JSON Schema that Parley has written itself, from what a server said. */
@@ -11,8 +16,8 @@ export type CleanSchema = Readonly<Record<string, unknown>>;
 export interface ArgumentShape {
   /** The one property that holds them all. */
   readonly wrappedIn?: string;
-  /** The server's names of properties that the model knows under another. */
-  readonly renamed?: Readonly<Record<string, string>>;
+  /** Where the model knows a property under another name than the server. */
+  readonly renamed?: Renames;
 }
 
 /** What a model is shown of the arguments of a tool. */
@@ -36,16 +41,17 @@ const MAX_TEXT = 200_000;
  */
 export function offerSchema(said: unknown): OfferedSchema {
   const root = rootOf(said);
+  const described = namesDescribed(root);
   for (const deepest of DEPTHS) {
-    const names = createPropertyNames();
-    const offered = attempt({ root, deepest, names, nodes: 0 });
+    const names = createPropertyNames(described);
+    const offered = attempt({ root, deepest, nodes: 0 }, names);
     if (offered === null) continue;
     const { schema, wrappedIn } = offered;
     return {
       schema,
       shape: {
         ...(wrappedIn !== undefined && { wrappedIn }),
-        ...(Object.keys(names.renamed).length > 0 && { renamed: names.renamed }),
+        ...(names.isRenamed() && { renamed: names }),
       },
       remark:
         deepest === DEPTHS[0]
@@ -58,12 +64,35 @@ export function offerSchema(said: unknown): OfferedSchema {
 
 /** No schema is that of a tool without arguments; some servers send the schema as a text. */
 function rootOf(said: unknown): Block {
-  const value = typeof said === 'string' ? parsed(said) : said;
+  const value = typeof said === 'string' && said.trim() !== '' ? parsed(said) : said || {};
   if (value === undefined || value === null || typeof value === 'boolean') return {};
   const root = blockOf(value);
   if (root === undefined) throw new Error('the schema of its arguments is not a JSON object');
-  return root;
+  return isOnlyProperties(root) ? { type: 'object', properties: root } : root;
 }
+
+/** Some send the properties alone, without the object around them. */
+function isOnlyProperties(root: Block): boolean {
+  const all = Object.entries(root);
+  return (
+    all.length > 0 &&
+    all.every(([name, said]) => {
+      const type = blockOf(said)?.type;
+      return !KEYWORDS.has(name) && (typeof type === 'string' || Array.isArray(type));
+    })
+  );
+}
+
+/** What a schema holds whose values are objects with a type themselves. */
+const KEYWORDS = new Set([
+  'items',
+  'not',
+  'if',
+  'then',
+  'else',
+  'additionalProperties',
+  'contains',
+]);
 
 function parsed(text: string): unknown {
   try {
@@ -80,9 +109,9 @@ interface Attempt {
 }
 
 /** Null where the schema is too large at this depth. */
-function attempt(at: Cleaning): Attempt | null {
+function attempt(at: Cleaning, names: PropertyNames): Attempt | null {
   try {
-    const made = atRoot(at);
+    const made = atRoot(at, names);
     return JSON.stringify(made.schema).length > MAX_CHARACTERS ? null : made;
   } catch (error) {
     if (error instanceof TooManyPartsError) return null;
@@ -93,11 +122,14 @@ function attempt(at: Cleaning): Attempt | null {
 /** A reference to the root from within would repeat all of it. */
 const WITHIN_ROOT: readonly string[] = ['#'];
 
-function atRoot(at: Cleaning): Attempt {
+function atRoot(at: Cleaning, names: PropertyNames): Attempt {
   const { node, within } = mergeParts(at.root, at.root, WITHIN_ROOT);
-  const { anyOf, oneOf, enum: _enum, const: _const, default: _default, ...plain } = node;
+  const place = { depth: 0, within, names };
+  const { anyOf, oneOf, enum: _enum, const: _const, default: _default, ...rest } = node;
+  // Arguments are never null: a call without any sends an empty object.
+  const { nullable: _nullable, ...plain } = rest;
   const types = typesOf(plain);
-  if (types !== undefined && !types.includes('object')) {
+  if (types?.some((type) => type !== 'null') === true && !types.includes('object')) {
     throw new Error(`its arguments are not an object but ${types.join(' or ')}`);
   }
   const said = [anyOf, oneOf].find((one) => Array.isArray(one));
@@ -106,17 +138,17 @@ function atRoot(at: Cleaning): Attempt {
     throw new Error('none of the forms that its arguments can have is an object');
   }
   const [only] = forms;
-  if (only === undefined) return { schema: objectOf(plain, at, within) };
-  if (forms.length === 1) return { schema: objectOf(together(plain, only), at, within) };
+  if (only === undefined) return { schema: objectOf(plain, at, place) };
+  if (forms.length === 1) return { schema: objectOf(together(plain, only), at, place) };
   if (forms.every(isRequirement)) {
     const description = [...textsOf(plain.description), requirement(forms)].join(' ');
-    return { schema: objectOf({ ...plain, description }, at, within) };
+    return { schema: objectOf({ ...plain, description }, at, place) };
   }
-  return wrapped(plain, forms, at, within);
+  return wrapped(plain, forms, at, place);
 }
 
-function objectOf(node: Block, at: Cleaning, within: readonly string[]): CleanSchema {
-  return cleanNode({ ...node, type: 'object' }, at, 0, within);
+function objectOf(node: Block, at: Cleaning, place: Place): CleanSchema {
+  return cleanNode({ ...node, type: 'object' }, at, place);
 }
 
 /** The alternatives that an object can have; `null` is what a tool without arguments is sent. */
@@ -148,18 +180,13 @@ function together(plain: Block, form: Block): Block {
 }
 
 /** Several forms become one property, whose value is what the server is sent. */
-function wrapped(
-  plain: Block,
-  forms: readonly Block[],
-  at: Cleaning,
-  within: readonly string[],
-): Attempt {
+function wrapped(plain: Block, forms: readonly Block[], at: Cleaning, place: Place): Attempt {
   const { description, title, ...rest } = plain;
   const options = forms.map((form) => ({ ...together(rest, form), type: 'object' }));
   const said = textsOf(description)[0] ?? textsOf(title)[0];
   const inner = { anyOf: options, ...(said !== undefined && { description: said }) };
-  const wrappedIn = nameForAll(options.flatMap((option) => namesIn(option, at, within)));
-  const properties = { [wrappedIn]: cleanNode(inner, at, 0, within) };
+  const wrappedIn = nameForAll(options.flatMap((option) => namesIn(option, at, place.within)));
+  const properties = { [wrappedIn]: cleanNode(inner, at, place) };
   return { schema: { type: 'object', properties, required: [wrappedIn] }, wrappedIn };
 }
 

@@ -1,11 +1,9 @@
 import { blockOf, ownValue } from './json-block.ts';
 import type { ArgumentShape } from './offer-schema.ts';
+import type { Renames } from './property-names.ts';
 
 /** The arguments of a call. */
 export type Arguments = Readonly<Record<string, unknown>>;
-
-/** Objects in objects whose names are given back; deeper ones are the model's own. */
-const DEEPEST = 20;
 
 /** The arguments as the server takes them, made from those of a model. */
 export function serverArguments(
@@ -14,21 +12,24 @@ export function serverArguments(
 ): Arguments {
   const inner = wrappedIn === undefined ? undefined : blockOf(ownValue({ ...given }, wrappedIn));
   const own = inner ?? given;
-  return renamed === undefined ? own : withOriginalNames(own, renamed, 0);
+  return renamed === undefined ? own : withOriginalNames(own, renamed);
 }
 
+/** Goes no deeper than the description does: below it, names are the model's own. */
 function withOriginalNames(
   given: Arguments,
-  renamed: Readonly<Record<string, string>>,
-  depth: number,
+  { originals, properties, others }: Renames,
 ): Arguments {
-  const originalOf = (name: string) => (Object.hasOwn(renamed, name) ? renamed[name] : name);
-  const below = (value: unknown): unknown => {
-    if (depth >= DEEPEST || typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map(below);
-    return withOriginalNames({ ...value }, renamed, depth + 1);
-  };
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [originalOf(name) ?? name, below(value)]),
+    Object.entries(given).map(([name, value]) => {
+      const below = properties.get(name) ?? others;
+      return [originals.get(name) ?? name, valueWithNames(value, below)];
+    }),
   );
+}
+
+function valueWithNames(value: unknown, renamed: Renames | undefined): unknown {
+  if (renamed === undefined || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => valueWithNames(one, renamed.items));
+  return withOriginalNames({ ...value }, renamed);
 }

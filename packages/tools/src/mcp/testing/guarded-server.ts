@@ -25,6 +25,14 @@ export interface GuardedServer {
   lifetime(seconds: number): void;
   /** What the metadata of the server names instead of the real authorization server. */
   nameInstead(authorizationServer: string): void;
+  /** Registers a client by hand, as its operator does. */
+  addClient(id: string, redirectUrl: string): void;
+  /** Parley is not known any more, nor is any token. */
+  forgetClients(): void;
+  /** The error with which every request for a token is answered; null: none. */
+  refuseTokens(error: string | null): void;
+  /** Requests for another token. */
+  readonly refreshesAsked: () => number;
   /** What a person does in a browser: opens the page, agrees, and is sent back. Returns the address. */
   agree(page: string): Promise<URL>;
   close(): void;
@@ -46,6 +54,8 @@ interface State {
   readonly codes: Map<string, Grant>;
   readonly clients: Map<string, readonly string[]>;
   readonly grants: string[];
+  refusal: string | null;
+  refreshesAsked: number;
   reused: number;
   calls: number;
   seconds: number;
@@ -57,6 +67,7 @@ interface State {
 export async function startGuardedServer(): Promise<GuardedServer> {
   const state: State = {
     ...{ access: new Set(), refresh: new Map(), codes: new Map(), clients: new Map(), grants: [] },
+    ...{ refusal: null, refreshesAsked: 0 },
     ...{ reused: 0, calls: 0, seconds: 3_600, named: '', issuer: '', url: '' },
   };
   const authority = await listen((request, response) => void authorize(state, request, response));
@@ -77,6 +88,15 @@ export async function startGuardedServer(): Promise<GuardedServer> {
     nameInstead: (named) => {
       state.named = named;
     },
+    addClient: (id, redirectUrl) => void state.clients.set(id, [redirectUrl]),
+    forgetClients() {
+      state.clients.clear();
+      revokeAll(state);
+    },
+    refuseTokens(error) {
+      state.refusal = error;
+    },
+    refreshesAsked: () => state.refreshesAsked,
     async agree(page) {
       const answer = await fetch(page, { redirect: 'manual' });
       return new URL(answer.headers.get('location') ?? 'about:blank');
@@ -155,8 +175,11 @@ function agreeAt(state: State, asked: URLSearchParams, response: ServerResponse)
 }
 
 function tokenFor(state: State, asked: URLSearchParams): readonly [number, object] {
-  if (asked.get('grant_type') === 'refresh_token')
-    return renewed(state, asked.get('refresh_token') ?? '');
+  const isRefresh = asked.get('grant_type') === 'refresh_token';
+  if (isRefresh) state.refreshesAsked += 1;
+  if (state.refusal !== null) return [503, { error: state.refusal }];
+  if (!state.clients.has(asked.get('client_id') ?? '')) return [401, { error: 'invalid_client' }];
+  if (isRefresh) return renewed(state, asked.get('refresh_token') ?? '');
   const code = asked.get('code') ?? '';
   const grant = state.codes.get(code);
   state.codes.delete(code);

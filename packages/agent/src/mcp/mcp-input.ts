@@ -1,0 +1,79 @@
+import type { McpTool } from '@parley/tools/mcp';
+import { z } from 'zod';
+
+type Arguments = Record<string, unknown>;
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks the arguments of a tool by what its server says, and leaves them as the model gave them. Arguments with
+ * alternatives are offered inside one property; a model that leaves it out means the same.
+ */
+export function inputOf({
+  schema,
+  shape,
+}: Pick<McpTool, 'schema' | 'shape'>): z.ZodType<Arguments> {
+  const checked = z.fromJSONSchema(withToldDefaults(schema), { registry: toldDefaults() });
+  const fitting = checked.pipe(z.record(z.string(), z.unknown()));
+  const wrappedIn = shape?.wrappedIn;
+  if (wrappedIn === undefined) return fitting;
+  const wrap = (given: unknown) =>
+    typeof given === 'object' && given !== null && !(wrappedIn in given)
+      ? { [wrappedIn]: given }
+      : given;
+  return z.preprocess(wrap, fitting);
+}
+
+/** A default that the model is told of, and that is not filled in. */
+const TOLD = 'parley-told-default';
+
+/** Shows what is under TOLD as the default. */
+function toldDefaults() {
+  const registry = z.registry<Record<string, unknown>>();
+  registry.add = (schema, ...[meta]) => {
+    const { [TOLD]: told, ...rest } = z.record(z.string(), z.unknown()).parse(meta ?? {});
+    z.globalRegistry.add(schema, { ...rest, default: told });
+    return registry;
+  };
+  return registry;
+}
+
+/**
+ * The schema with its defaults as something to tell: the server fills them in itself, and many do not even fit, such as
+ * null for a text. Only one that fits, of a property that the server demands nevertheless, stays.
+ */
+function withToldDefaults(schema: Schema, stays = false): Schema {
+  const { default: usual, ...rest } = schema;
+  const told = usual === undefined ? {} : { [stays ? 'default' : TOLD]: usual };
+  return { ...mapParts(rest), ...told };
+}
+
+function mapParts(schema: Schema): Schema {
+  const entries = Object.entries(schema).map(([key, value]) => {
+    if (key === 'properties') return [key, withToldProperties(value, schema.required)];
+    if (key === 'items' || key === 'additionalProperties') return [key, partOf(value)];
+    if (key === 'anyOf' && Array.isArray(value)) return [key, value.map(partOf)];
+    return [key, value];
+  });
+  return Object.fromEntries(entries);
+}
+
+const Block = z.record(z.string(), z.unknown());
+
+function partOf(value: unknown): unknown {
+  const schema = Block.safeParse(value).data;
+  return schema === undefined ? value : withToldDefaults(schema);
+}
+
+function withToldProperties(said: unknown, required: unknown): unknown {
+  const needed = Array.isArray(required) ? required : [];
+  const all = Object.entries(Block.parse(said)).map(([name, value]) => {
+    const property = Block.safeParse(value).data;
+    if (property === undefined) return [name, value];
+    return [name, withToldDefaults(property, needed.includes(name) && isFitting(property))];
+  });
+  return Object.fromEntries(all);
+}
+
+function isFitting({ default: usual, ...schema }: Schema): boolean {
+  return usual !== undefined && z.fromJSONSchema({ ...schema }).safeParse(usual).success;
+}
