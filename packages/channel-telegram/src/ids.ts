@@ -1,7 +1,6 @@
 import { bareId, type ChannelIds, type IdForm } from '@parley/core';
 
-const WHOAMI =
-  'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
+const WHOAMI = 'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
 const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
 
 /** Telegram lets a name pass to another person or group, and tells a bot no id for it. */

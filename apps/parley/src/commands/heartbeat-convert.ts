@@ -139,7 +139,9 @@ function printProposal(
   if (lost.length === 0) return;
   const more = lost.length > SHOWN_WORDS ? ` and ${lost.length - SHOWN_WORDS} more` : '';
   print(
-    visible(`Words of the tasks that are missing from it: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`),
+    visible(
+      `Words of the tasks that are missing from it: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`,
+    ),
   );
 }
 
