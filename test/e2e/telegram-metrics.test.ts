@@ -94,7 +94,8 @@ describe('the metrics of a process that answers on Telegram', () => {
     expect(value('parley_inbox_waiting_messages')).toBe(0);
     expect(value('parley_turns_running')).toBe(0);
     expect(value('parley_database_up')).toBe(1);
-    expect(value('parley_database_ping_seconds')).toBeGreaterThan(0);
+    // Whole milliseconds: a fast database takes none.
+    expect(value('parley_database_ping_seconds')).toBeGreaterThanOrEqual(0);
     expect(value('parley_dead_letters', { kind: 'refused' })).toBe(0);
     expect(value('parley_queue_jobs', { queue: 'turns', state: 'waiting' })).toBe(0);
     expect(value('parley_event_loop_lag_seconds', { quantile: '0.99' })).toBeGreaterThanOrEqual(0);

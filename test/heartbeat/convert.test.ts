@@ -99,7 +99,7 @@ describe('parley heartbeat convert', () => {
   });
 
   it('[H11] asks nobody and changes nothing where there is no terminal to say yes in', async () => {
-    await expect(convert()).rejects.toThrow('Add --yes');
+    await expect(convert()).rejects.toThrow('add --yes');
     expect(file()).toBe(OTHER);
   });
 

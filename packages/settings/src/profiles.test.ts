@@ -138,8 +138,8 @@ ephemeral: Answer in one sentence.
   it('[D13] [D12] keeps Parley from starting where a check by its response format could take for ever', () => {
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const found = problems(load(JSON.stringify({ responseFormat: schema })));
-      // Some are nested so deeply that the file cannot be read at all.
-      const isRefused = found.some(({ path }) => path === 'responseFormat' || path === '');
+      // Of deep nesting a part is refused, or the whole file, as the stack of this thread allows.
+      const isRefused = found.some(({ path }) => path === '' || path.startsWith('responseFormat'));
       expect([what, isRefused]).toEqual([what, true]);
     }
   });

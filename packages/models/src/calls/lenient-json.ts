@@ -114,9 +114,9 @@ class Reader {
 
   /** Passes over blanks and comments. */
   private skip(): void {
-    const blank = /(?:\s|\/\/[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|#[^\n]*(?:\n|$))+/y;
+    const blank = /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*/y;
     blank.lastIndex = this.at;
-    if (blank.test(this.text)) this.at = blank.lastIndex;
+    while (blank.test(this.text)) this.at = blank.lastIndex;
   }
 
   private object(depth: number): unknown {

@@ -7,7 +7,7 @@ export type NamedTool =
 
 /** Namespaces that models put before the names of all tools; others are part of a name. */
 const NAMESPACE =
-  /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace)(?:__|::|->|[./:])+/i;
+  /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace)(?:__|->|[./:])+/i;
 
 /**
  * Finds the offered tool that a written name means: exactly, else without blanks, quotes, a general namespace and the

@@ -39,7 +39,7 @@ function quotedBytes(content: string): Uint8Array {
   return Buffer.from(text, 'latin1');
 }
 
-const TYPE = /^content-type:[^\n]*(?:\r?\n[ \t][^\n]*)*/im;
+const TYPE = /^content-type:[^\n]*(?:\n[ \t][^\n]*)*/im;
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i;
 
 /** The header with a boundary that the body has; a body without any is one text. */

@@ -111,7 +111,7 @@ function countReplaced(text: string): number {
 function withByteCharsets(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const declared = raw
-    .replace(/^(content-type:\s*text\/\w+(?:;\s*[^\n]*)?(?:\r?\n[ \t][^\n]*)*)/gim, (header) =>
+    .replace(/^(content-type:\s*text\/\w+(?:;[^\n]*|\r)?(?:\n[ \t][^\n]*)*)/gim, (header) =>
       header.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[\w.:-]+)/gi, ''),
     )
     .replace(/^(content-type:\s*text\/\w+)/gim, `$1; charset=${BYTE_CHARSET}`);

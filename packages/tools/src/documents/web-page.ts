@@ -2,7 +2,7 @@ import { markupText } from './markup-text.ts';
 
 /** In a text that begins like this the rest is a page, too. */
 const WHOLE_PAGE =
-  /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
+  /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
 /** A piece of a page, such as a saved message: it begins and ends with an element. Markdown may begin with one, too. */
 const PIECE =
   /^\s*<(?:p|div|table|h[1-6]|ul|ol|article|section|main|center|font|meta|title|blockquote)\b[\s\S]*<\/[a-z][a-z0-9]*>\s*$/i;

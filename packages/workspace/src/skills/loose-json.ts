@@ -127,8 +127,8 @@ class LooseReader {
 
   /** White space and comments. */
   #skipBlanks(): void {
-    const blanks = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
-    blanks.lastIndex = this.#at;
-    this.#at += blanks.exec(this.#text)?.[0].length ?? 0;
+    const blank = /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
+    blank.lastIndex = this.#at;
+    while (blank.test(this.#text)) this.#at = blank.lastIndex;
   }
 }
