@@ -75,7 +75,9 @@ it('[W10] a file that no encoding makes text of is reported to the model, doctor
   expect(system()).toContain('AGENTS.md is there and cannot be read');
   expect(system()).not.toContain('\uFFFD');
   expect(await say('/heartbeat')).toContain('HEARTBEAT.md cannot be read');
-  expect(await doctor('heartbeat')).toEqual([expect.stringContaining('HEARTBEAT.md cannot be read')]);
+  expect(await doctor('heartbeat')).toEqual([
+    expect.stringContaining('HEARTBEAT.md cannot be read'),
+  ]);
   expect(await doctor('files')).toEqual([
     expect.stringMatching(/^AGENTS\.md: /),
     expect.stringMatching(/^HEARTBEAT\.md: /),

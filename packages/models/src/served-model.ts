@@ -37,7 +37,10 @@ function wordsOf(name: string): readonly string[] {
     )
     .replace(/-v\d+(?::\d+)?$/, '')
     // How a model's numbers are stored.
-    .replace(/[-_.:](?:i?q\d(?:_[^\W_]+)*|fp\d+|bf16|f16|f32|int\d+|\dbit|awq|gptq|nvfp4|mxfp4)$/, '');
+    .replace(
+      /[-_.:](?:i?q\d(?:_[^\W_]+)*|fp\d+|bf16|f16|f32|int\d+|\dbit|awq|gptq|nvfp4|mxfp4)$/,
+      '',
+    );
   return plain.split(/[\s:_.-]+|(?<=[a-z])(?=\d)/).filter((word) => word !== '');
 }
 

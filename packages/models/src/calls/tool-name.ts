@@ -6,8 +6,7 @@ export type NamedTool =
   | { readonly kind: 'ambiguous'; readonly names: readonly string[] };
 
 /** Namespaces that models put before the names of all tools; others are part of a name. */
-const NAMESPACE =
-  /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace)(?:__|->|[./:])+/i;
+const NAMESPACE = /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace)(?:__|->|[./:])+/i;
 
 /**
  * Finds the offered tool that a written name means: exactly, else without blanks, quotes, a general namespace and the
