@@ -17,7 +17,7 @@ export function isOfAccount(name: string): boolean {
   return name.startsWith(ACCOUNT);
 }
 
-/** Whether a lease belongs to gateways: that of an account, or of a gateway's own place. */
+/** Whether gateways hold this lease: for an account, or for a place of their own. */
 export function isShared(name: string): boolean {
   return isSeat(name) || isOfAccount(name);
 }

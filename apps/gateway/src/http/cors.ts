@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 
 /** How long a browser may remember that it is allowed, in seconds. */
 const REMEMBERED_SECONDS = 600;
-/** What a page may read besides the body. */
+/** The response header that a page may read. */
 const READABLE = 'retry-after';
 
 /**

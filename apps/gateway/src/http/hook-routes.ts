@@ -122,7 +122,7 @@ function refused(
   return c.json({ error: message }, status, { 'cache-control': 'no-store' });
 }
 
-/** Whether a request claims to know a token at all. */
+/** Whether a request carries a token or a signature at all. */
 function isProofGiven(c: Context): boolean {
   return bearerOf(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }

@@ -18,7 +18,7 @@ export interface McpSignInPage {
 const Begin = z.strictObject({ server: z.string().min(1).max(100) });
 
 const Word = z.string().max(4_000);
-/** What the browser was sent back with. */
+/** The parameters that the authorization server added to the address of the page. */
 const SignedIn = z.object({
   state: Word.min(1),
   code: Word.optional(),
@@ -40,12 +40,12 @@ export function mcpRoutes(page: McpSignInPage): Hono<AppEnv> {
     if (order === undefined) return c.json({ error: 'The name of a server is missing.' }, 400);
     if (origin === undefined) return c.json({ error: 'Sign in on the page, under Status.' }, 400);
     const round = { redirectUrl: `${origin}/`, session: sessionOf(c.get('caller')) };
-    return orRefused(c, begun(page, order.server, round));
+    return orRefused(c, startSignIn(page, order.server, round));
   });
   app.post('/signed-in', async (c) => {
     const answer = await bodyOf(c, SignedIn);
     if (answer === undefined) return c.json({ error: 'This is no answer to a sign-in.' }, 400);
-    return orRefused(c, ended(page, answer, sessionOf(c.get('caller'))));
+    return orRefused(c, finishSignIn(page, answer, sessionOf(c.get('caller'))));
   });
   return app;
 }
@@ -54,7 +54,7 @@ function sessionOf({ session }: AppEnv['Variables']['caller']): string {
   return session?.id ?? 'token';
 }
 
-async function begun(
+async function startSignIn(
   page: McpSignInPage,
   server: string,
   round: { readonly redirectUrl: string; readonly session: string },
@@ -65,7 +65,7 @@ async function begun(
   throw new ParleyError({ code: 'mcp-unknown', message, retryable: false });
 }
 
-async function ended(
+async function finishSignIn(
   page: McpSignInPage,
   answer: SignedIn,
   session: string,

@@ -18,7 +18,7 @@ interface OpenRoutes {
   readonly monotonic: Monotonic;
 }
 
-/** What no token of the page opens: wrong addresses, platforms that call, clients of the API, hooks. */
+/** Adds the routes that do not need the page's token: wrong addresses, platform callbacks, the API, hooks. */
 export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door): void {
   // First of all: a mistake in the address is no guess of a token, whatever the token is.
   app.use('*', async (c, next) => refuseAddress(app, c) ?? next());
@@ -39,7 +39,7 @@ export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door
     app.route('/hooks', hookRoutes(options.hooks, { ...options, door }));
 }
 
-/** What clients of the API ask for, wherever their base address points. */
+/** The paths that API clients request, whatever their base address is. */
 const API_ADDRESS =
   /\/(?:chat\/completions|completions|responses|embeddings|models(?:\/[^/]+)?)\/*$/;
 const API_HINT =
