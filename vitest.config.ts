@@ -11,7 +11,11 @@ export default defineConfig({
     globalSetup: ['./test/services/global-setup.ts'],
     // All in one project: a worker never serves two, and would load every module anew for the second.
     include: ['{packages,apps}/**/src/**/*.test.ts', 'test/**/*.test.ts'],
-    setupFiles: ['./test/fixed-seed.ts', './test/services/listed-programs.ts'],
+    setupFiles: [
+      './test/fixed-seed.ts',
+      './test/kept-umask.ts',
+      './test/services/listed-programs.ts',
+    ],
     reporters: ['default', new MissingServicesReporter()],
     // Many wait for processes, pages and servers most of the time: fewer would leave two cores idle.
     maxWorkers: 6,

@@ -266,3 +266,11 @@ export class CliError extends ParleyError {
 }
 
 export const WORKSPACE_TEMPLATES = configPath('workspace');
+
+/**
+ * Makes every file that this process writes from here on, the side files of the database included, its owner's alone.
+ * The mask holds for the whole process, so this is for processes of Parley's own.
+ */
+export function writeForOwnerAlone(): void {
+  process.umask(0o077);
+}

@@ -30,8 +30,6 @@ export interface RunningParley {
 /** Starts everything, or one role of it. Throws errors whose message says what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder, env, role = 'all' } = options;
-  // Whatever is written from here on, the side files of the database included, is its owner’s alone.
-  process.umask(0o077);
   // What is opened is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { conversationOfAgent, ParleyError, systemTime } from '@parley/core';
 import type { Cli } from '../cli.ts';
-import { CliError, type DataFolder } from '../data-folder.ts';
+import { CliError, type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
 import {
   type ChatHistory,
   createGatewayClient,
@@ -83,6 +83,7 @@ function chatWith(asked: string | undefined, { folder, env }: Pick<Cli, 'folder'
 export async function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
   // A gateway is heavy; where one runs already, the chat does not load a second.
   const { startParley } = await import('../start-parley.ts');
+  writeForOwnerAlone();
   const log = join(folder.path, 'parley.log');
   const logTo = { write: (line: string) => appendFileSync(log, line, { mode: 0o600 }) };
   return startParley({ folder, env, ...systemTime, logTo, pass: () => {} });

@@ -1,7 +1,7 @@
 import { type PassPoint, systemTime } from '@parley/core';
 import type { RestoreRequest } from '@parley/gateway';
 import { banner, createPairingScreen } from '../banner.ts';
-import type { DataFolder } from '../data-folder.ts';
+import { type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
 import type { StartOptions } from '../process-options.ts';
 import { startParley } from '../start-parley.ts';
 
@@ -19,6 +19,7 @@ export async function start(
 ): Promise<never> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
+  writeForOwnerAlone();
   const options = { folder, env, ...systemTime, pass, endsWhenStill: true, ...how };
   let ending = await runToItsEnd(signal, options);
   while (ending.kind === 'restore' || ending.kind === 'restart') {

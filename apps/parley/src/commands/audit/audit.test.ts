@@ -91,7 +91,8 @@ async function makeBad(): Promise<void> {
 
 describe('the default installation', () => {
   it('[U05] has no warning, by the command and on the page', async () => {
-    const umask = process.umask();
+    // As the process of a gateway does.
+    const umask = process.umask(0o077);
     mkdirSync(folder, { mode: 0o700 });
     const options = { folder: place(), env: {}, ...systemTime, pass() {}, port: 0 };
     const parley = await startParley({ ...options, logTo: { write() {} } });

@@ -18,7 +18,7 @@ import {
 } from '@parley/simulators';
 import { signInAddress } from '../../banner.ts';
 import type { Cli } from '../../cli.ts';
-import { CliError } from '../../data-folder.ts';
+import { CliError, writeForOwnerAlone } from '../../data-folder.ts';
 import type { RunningParley } from '../../start-parley.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
 import { startPageServer } from './page-server.ts';
@@ -122,6 +122,7 @@ async function startPlayed(
     tls.setDefaultCACertificates([...known, simulator.certificate]);
   }
   const { startParley } = await import('../../start-parley.ts');
+  writeForOwnerAlone();
   const connected = Promise.withResolvers<void>();
   const parley = await startParley({
     folder,
