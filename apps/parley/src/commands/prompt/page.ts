@@ -47,7 +47,7 @@ export function previewOnPage(
   place: Pick<PreviewPlace, 'channels' | 'heartbeat'>,
   deps: Pick<
     PreviewServices,
-    'owners' | 'approvals' | 'clock' | 'monotonic' | 'log' | 'contextTokens'
+    'owners' | 'approvals' | 'model' | 'clock' | 'monotonic' | 'log' | 'contextTokens'
   >,
 ): PromptInspector['preview'] {
   return async ({ heartbeat, ...asked }) => {

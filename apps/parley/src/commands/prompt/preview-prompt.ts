@@ -7,6 +7,7 @@ import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
 import { approvalsOf, ownersOf } from '../../access.ts';
 import type { Surroundings } from '../../agent-sources.ts';
+import { modelName } from '../../agents.ts';
 import { delegatesOf, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
 import type { AgentPlugins } from '../../plug-in.ts';
 import type { LoadedSettings } from '../../settings.ts';
@@ -49,7 +50,8 @@ export async function previewPrompt(
     const place = copy === null ? opened.place : { ...opened.place, workspace };
     const owners = ownersOf(settings);
     const approvals = approvalsOf(settings);
-    const deps = { ...opened, agent: place, owners, approvals, clock, monotonic, log };
+    const model = { id: modelName(settings) };
+    const deps = { ...opened, agent: place, owners, approvals, model, clock, monotonic, log };
     const prompt = await previewTurn(turn, change, deps);
     return { prompt, fromTemplates };
   } finally {
