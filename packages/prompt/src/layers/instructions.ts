@@ -188,7 +188,7 @@ const HEARTBEAT_PROTOCOL = `
 - Something does: write what your owner should know, in a few sentences, without ${QUIET_TOKEN}.`;
 
 const HEARTBEATS = `Heartbeat prompt: ${HEARTBEAT_PROMPT}
-Now and then Parley itself wakes you with this message, without a person, to look after one task of HEARTBEAT.md.
+Now and then Parley itself wakes you, without a person: with this message to look after one task of HEARTBEAT.md, or with an event from outside.
 - Nothing needs your owner's attention: answer with exactly ${QUIET_TOKEN}, the whole message. Nothing is sent then.
 - Something does: write what your owner should know, without ${QUIET_TOKEN}.
 In every other turn ${QUIET_TOKEN} has no place: there somebody waits for an answer.`;
