@@ -228,7 +228,7 @@ export async function sceneContext(
   const view = workspace.for(context.reader);
   const identity = await readIdentity(view, {});
   const turnLimits = { steps: 20, minutes: 10 };
-  const machine = { home: '/home/ann', os: 'Linux (x64)', model: 'anthropic/claude-opus' };
+  const machine = { home: '/home/ann', os: 'Linux (x64)', model: 'test/model' };
   return { ...context, view, identity, turnLimits, clockMinutes: 10, ...machine };
 }
 
