@@ -13,12 +13,14 @@ What limits you everywhere, to be said where it matters:
 - You cannot do anything in the physical world.
 - You are not always right, least of all about code: ask people to test it before they rely on it.`;
 
-/** What the agent knows and can do by itself, and the limits of that (P06); `abilities` says what its tools add. */
+/**
+ * What the agent knows and can do by itself, and the limits of that (P06); `abilities` says what its tools add. It is
+ * part of who the agent is, so not for sub-agents (P07).
+ */
 const coreLayer: Layer = {
   id: 'core',
   volatility: 'static',
   placement: 'system',
-  modes: ['full', 'minimal'],
   render: (_, { heading = '## Knowledge' }) => forEveryone(`${heading}\n${KNOWLEDGE}\n${CORE}`),
 };
 
