@@ -75,6 +75,7 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
     text: said.heard,
     attachments: [{ kind: 'document', name: said.file, ref: 'r' }],
     replyTo: { messageId: '988', senderId: '7', text: said.quote },
+    quotation: { text: said.quote === '' ? '…' : said.quote, from: said.name },
     variables,
   };
   const facts: RuntimeFacts = {
