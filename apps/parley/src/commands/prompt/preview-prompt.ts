@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, Monotonic, SentRequest } from '@parley/core';
+import { OFFLINE_MODEL } from '@parley/models';
 import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
 import { approvalsOf, ownersOf } from '../../access.ts';
@@ -50,7 +51,8 @@ export async function previewPrompt(
     const place = copy === null ? opened.place : { ...opened.place, workspace };
     const owners = ownersOf(settings);
     const approvals = approvalsOf(settings);
-    const model = { id: modelName(settings) };
+    const { model: choice } = settings.model;
+    const model = { id: choice === 'offline' ? OFFLINE_MODEL : modelName(settings) };
     const deps = { ...opened, agent: place, owners, approvals, model, clock, monotonic, log };
     const prompt = await previewTurn(turn, change, deps);
     return { prompt, fromTemplates };
