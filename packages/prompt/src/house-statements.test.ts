@@ -184,6 +184,13 @@ const ZEUS: readonly Statement[] = [
   ['[P06] MEMORY: words to save at', 'owner-direct', '# MEMORY', /remember.*I like.*记住.*从不/],
   ['[P06] MEMORY: types', 'owner-direct', '# MEMORY', /preference, fact, skill, habit or constr/],
   ['[P06] MEMORY: scopes', 'owner-direct', '# MEMORY', /the user, the project or this session/],
+  [
+    '[P06] MEMORY: which type',
+    'owner-direct',
+    '# MEMORY',
+    /Types: a preference is.*a constraint what lim/,
+  ],
+  ['[P06] MEMORY: which scope', 'owner-direct', '# MEMORY', /Scopes: user holds.*session until/],
   ['[P06] MODE: agent', 'owner-direct', '# MODE', /use your tools.*needs a yes first waits/],
   ['[P06] MODE: ask leads to agent', 'discord-group', '# MODE', /change nothing.*`\/mode agent`/],
   ['[P06] the time and its zone', 'owner-direct', '# Current Time', /^2026-11-21, 14:00 \(Europe/],

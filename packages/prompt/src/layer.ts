@@ -54,7 +54,7 @@ export interface LayerOptions {
   readonly rules?: boolean;
   /** False: without how to answer a heartbeat, which another layer of the layout says. */
   readonly protocol?: boolean;
-  /** Says how to choose among the tools. */
+  /** Says how to choose among the tools, or among the types and scopes of memories. */
   readonly guided?: boolean;
   /** What the house says before the file of the layer, also where there is no such file. */
   readonly lead?: string;

@@ -185,7 +185,7 @@ const zeus: Layout = {
     { layer: 'soul-file', heading: '# SOUL', lead: ZEUS_SOUL, purpose: OWN_SOUL },
     { layer: 'tools', heading: '# TOOLS', files: ['TOOLS.md'], detailed: true, guided: true },
     { layer: 'workflow', heading: '# WORKFLOW', files: ['AGENTS.md'] },
-    { layer: 'memory-guide', heading: '# MEMORY', files: ['MEMORY.md'] },
+    { layer: 'memory-guide', heading: '# MEMORY', files: ['MEMORY.md'], guided: true },
     { layer: 'conversation-mode', heading: '# MODE' },
     { layer: 'current-time', heading: '# Current Time' },
     { layer: 'skills', heading: '# Skills' },
