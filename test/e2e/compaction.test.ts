@@ -147,6 +147,7 @@ describe('what is larger than the window', () => {
 
 describe('what people said, before it is summarized', () => {
   it('[G11] [G13] is remembered as they wrote it; what the model made up is not', async () => {
+    const parley = await scene.startApart();
     ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
@@ -160,6 +161,7 @@ describe('what people said, before it is summarized', () => {
 describe('killed while a summary is being written', () => {
   /** Lets the summary begin and kills Parley then; the answer to it never arrives. */
   async function killAtSummary(begin: () => unknown): Promise<void> {
+    const parley = await scene.startApart();
     const asked = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     beforeSummary = async () => {
@@ -168,7 +170,7 @@ describe('killed while a summary is being written', () => {
     };
     await begin();
     await asked.promise;
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     beforeSummary = async () => {};
     held.resolve();
   }
@@ -205,7 +207,7 @@ describe('killed while a summary is being written', () => {
 describe('on the day after', () => {
   it('[G11] [P04] yesterday’s talk is summarized behind the first turn and is in the prompt from then on', async () => {
     await say(FACT);
-    await scene.parley.end('SIGTERM');
+    await scene.parley.end();
     const database = new DatabaseSync(join(scene.folder.path, 'parley.db'));
     database.exec('update transcript set created_at = created_at - 86400000');
     database.close();

@@ -66,13 +66,14 @@ describe('settings that change while Parley runs', () => {
   });
 
   it('[F09] [D12] offer models to /model, which counts for this conversation, also after a kill -9', async () => {
+    const parley = await scene.startApart();
     const choices = ['third'];
     settings = { ...settings, model: { ...settings.model, choices } };
     await change(settings);
     const answered = scene.answers(ANN).length;
     scene.telegram.say({ chat: ANN, text: '/model third' });
     expect((await scene.untilAnswers(ANN, answered + 1)).at(-1)).toContain('third answers');
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     await scene.startAgain();
     scene.telegram.say({ chat: ANN, text: 'who are you?' });
     await scene.untilAnswers(ANN, answered + 2);

@@ -3,13 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  runParley,
-  startParleyProcess,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, runParley } from './parley-process.ts';
 import { type WebClient, webClient } from './web-client.ts';
 
 const Part = z.object({
@@ -35,7 +30,7 @@ const IMAGINED = 'hypothetical';
 describe('the prompt as the command line shows it', () => {
   let model: ModelDouble;
   let folder: DataFolder;
-  let parley: ParleyProcess;
+  let parley: TestParley;
   let web: WebClient;
   beforeAll(async () => {
     model = await startModelDouble();
@@ -50,11 +45,11 @@ describe('the prompt as the command line shows it', () => {
     mkdirSync(join(folder.path, 'workspace'));
     writeFileSync(join(folder.path, 'workspace', 'AGENTS.md'), '# Work\nBe brief.\n');
     writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), `# Memory\n${CANARY}\n`);
-    parley = await startParleyProcess(folder.path);
+    parley = await startParleyHere(folder.path);
     web = webClient(parley);
   });
   afterAll(async () => {
-    await parley.end('SIGKILL');
+    await parley.discard();
     await model.close();
     folder.remove();
   });

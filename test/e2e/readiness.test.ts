@@ -6,13 +6,8 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
 import { freePort } from '../services/free-port.ts';
 import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  runParley,
-  startParleyProcess,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, runParley } from './parley-process.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
@@ -22,7 +17,7 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
   let postgres: FaultyProxy;
   let redis: FaultyProxy;
   let folder: DataFolder;
-  let parley: ParleyProcess;
+  let parley: TestParley;
   beforeEach(async () => {
     database = await freshDatabase(postgresUrl ?? '');
     postgres = await startFaultyProxy(database.url);
@@ -33,10 +28,10 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
       store: { url: postgres.url },
       queue: { url: redis.url, prefix: `test-${randomBytes(8).toString('hex')}` },
     });
-    parley = await startParleyProcess(folder.path);
+    parley = await startParleyHere(folder.path);
   });
   afterEach(async () => {
-    await parley.end('SIGKILL');
+    await parley.discard();
     await Promise.all([postgres.close(), redis.close()]);
     await database.drop();
     folder.remove();
