@@ -147,7 +147,6 @@ describe('what is larger than the window', () => {
 
 describe('what people said, before it is summarized', () => {
   it('[G11] [G13] is remembered as they wrote it; what the model made up is not', async () => {
-    const parley = await scene.startApart();
     ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
