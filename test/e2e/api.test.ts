@@ -5,13 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { imagesOf, textOf } from '../model/chat-request.ts';
 import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  runCommand,
-  startParleyProcess,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { webClient } from './web-client.ts';
 
 const OWNER = 'owner-token-for-the-api-0123456789abcdef';
@@ -21,7 +16,7 @@ const FRESH = 'fresh-token-for-the-api-0123456789abcdef';
 
 let model: ModelDouble;
 let folder: DataFolder;
-let parley: ParleyProcess;
+let parley: TestParley;
 const held = new HeldAnswers();
 
 beforeAll(async () => {
@@ -60,10 +55,10 @@ beforeAll(async () => {
   });
   mkdirSync(join(folder.path, 'workspace'), { recursive: true });
   writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), 'MEMORY-CANARY');
-  parley = await startParleyProcess(folder.path);
+  parley = await startParleyHere(folder.path);
 });
 afterAll(async () => {
-  await parley?.end('SIGKILL');
+  await parley?.discard();
   await model?.close();
   folder?.remove();
 });
@@ -420,9 +415,9 @@ describe('a client of OpenAI that talks to the agent', () => {
     const key = { 'Idempotency-Key': 'killed-1' };
     const cut = generated(SHOP, 'killed', key).catch(() => 'cut');
     await slow.asked;
-    await parley.end('SIGKILL');
+    await parley.discard();
     expect(await cut).toBe('cut');
-    parley = await startParleyProcess(folder.path);
+    parley = await startParleyHere(folder.path);
     slow.release();
     const again = await Promise.all([
       generated(SHOP, 'killed', key),

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -32,39 +33,64 @@ export async function writingModel(closing: Closing): Promise<ModelDouble> {
   return model;
 }
 
-/** A Parley of a test, and the way to end it without warning and start it again. */
+/** A Parley of a test. */
 export interface Started {
   readonly folder: DataFolder;
-  readonly process: () => ParleyProcess;
-  readonly restart: (while_?: () => Promise<void> | void) => Promise<void>;
+  readonly process: () => TestParley;
 }
 
-/** Starts a Parley with that model and these settings. */
+/** A Parley of a test in a process of its own. */
+export interface StartedApart extends Started {
+  readonly process: () => ParleyProcess;
+  /** Kills it without warning, and starts it again. */
+  readonly restart: (meanwhile?: () => Promise<void> | void) => Promise<void>;
+}
+
+/** Starts a Parley with that model and these settings in the process of the test. */
 export async function start(
   model: ModelDouble,
   settings: object,
   closing: Closing,
 ): Promise<Started> {
-  const folder = makeDataFolder({
+  const folder = folderFor(model, settings);
+  const parley = await startParleyHere(folder.path);
+  closing.push(async () => {
+    await parley.discard();
+    folder.remove();
+  });
+  return { folder, process: () => parley };
+}
+
+/** The same in a process of its own, which can be killed. */
+export async function startApart(
+  model: ModelDouble,
+  settings: object,
+  closing: Closing,
+): Promise<StartedApart> {
+  const folder = folderFor(model, settings);
+  let parley = await startParleyProcess(folder.path);
+  closing.push(async () => {
+    await parley.discard();
+    folder.remove();
+  });
+  return {
+    folder,
+    process: () => parley,
+    async restart(meanwhile = () => {}) {
+      await parley.discard();
+      await meanwhile();
+      parley = await startParleyProcess(folder.path);
+    },
+  };
+}
+
+function folderFor(model: ModelDouble, settings: object): DataFolder {
+  return makeDataFolder({
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 100 },
     http: { port: 0 },
     ...settings,
   });
-  let process = await startParleyProcess(folder.path);
-  closing.push(async () => {
-    await process.end('SIGKILL');
-    folder.remove();
-  });
-  return {
-    folder,
-    process: () => process,
-    async restart(meanwhile = () => {}) {
-      await process.end('SIGKILL');
-      await meanwhile();
-      process = await startParleyProcess(folder.path);
-    },
-  };
 }
 
 /** How the file reads then: what an owner's turn makes is the owner's (W09). */

@@ -1,7 +1,7 @@
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
 import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
-import { type Closing, NOTE, noted, record, start, writingModel } from './approval-scene.ts';
+import { type Closing, NOTE, noted, record, startApart, writingModel } from './approval-scene.ts';
 import { untilConnected } from './channel-states.ts';
 
 const ANN = '200000000000000501';
@@ -15,7 +15,7 @@ afterEach(async () => {
 async function onDiscord(approvals: object = {}) {
   const [discord, model] = await Promise.all([startDiscordDouble(), writingModel(closing)]);
   closing.push(() => discord.close());
-  const parley = await start(
+  const parley = await startApart(
     model,
     {
       owners: [`discord:${ANN}`],
@@ -102,7 +102,7 @@ describe('approvals', () => {
   it('[G05] on WhatsApp: a code as text, and a restart between question and answer', async () => {
     const [peer, model] = await Promise.all([whatsappPeer(), writingModel(closing)]);
     closing.push(() => peer.close());
-    const parley = await start(
+    const parley = await startApart(
       model,
       {
         owners: [peer.owner],

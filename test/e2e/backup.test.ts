@@ -26,10 +26,13 @@ import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scen
 const postgresUrl = inject('postgresUrl');
 
 let scene: TelegramScene;
+let apart: ParleyProcess;
 let elsewhere: DataFolder;
 let file: string;
 beforeEach(async () => {
   scene = await startTelegramScene({}, { lanes: { busy: 'followup', collectPauseMs: 0 } });
+  // It starts again by itself for a backup that is put back.
+  apart = await scene.startApart();
   elsewhere = makeDataFolder({});
   rmSync(join(elsewhere.path, 'parley.yaml'));
   file = join(elsewhere.path, 'backup.tar.gz');
@@ -122,11 +125,11 @@ describe('a backup', () => {
     expect(planned.out).toContain('every browser has to sign in again');
     const unconfirmed = await parley(scene.folder, 'restore', file);
     expect(unconfirmed).toMatchObject({ code: 1, err: expect.stringContaining('Add --yes') });
-    expect(unconfirmed.out).toContain(`process ${scene.parley.pid}`);
+    expect(unconfirmed.out).toContain(`process ${apart.pid}`);
 
     const restored = await parley(scene.folder, 'restore', file, '--yes');
     expect([restored.code, restored.err]).toEqual([0, '']);
-    expect(restored.out).toContain(`Process ${scene.parley.pid} ends what it does`);
+    expect(restored.out).toContain(`Process ${apart.pid} ends what it does`);
     expect(restored.out).toContain('1 unanswered conversation');
     expect(restored.out).toContain('before-restore-');
     expect(restored.out).toContain('Carried over, since people wait for it: 1 unanswered message.');
@@ -138,7 +141,7 @@ describe('a backup', () => {
     const dead = await parley(scene.folder, 'dead', 'list');
     expect(dead.out).toContain('two');
     expect(dead.out).not.toContain('three');
-    expect(await scene.parley.end()).toMatchObject({ code: 0 });
+    expect(await apart.end()).toMatchObject({ code: 0 });
     expect(scene.answers(ANN)).toHaveLength(4);
   });
 

@@ -72,13 +72,14 @@ describe('a message that is written during a turn', () => {
 
   it('[D03] [D05] with "steer" is answered once after a kill -9 behind its joining', async () => {
     await open('steer');
+    const parley = await scene.startApart();
     const [first, second] = [scene.hold('first'), scene.hold('second')];
     scene.telegram.say({ chat: ANN, text: 'first' });
     await first.asked;
     await write('second');
     first.release();
     await second.asked;
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     const asked = scene.model.total;
     await scene.startAgain();
     second.release();
@@ -103,12 +104,13 @@ describe('a message that is written during a turn', () => {
 
   it('[D03] with "interrupt" is answered once, with what it interrupted, after a kill -9', async () => {
     await open('interrupt');
+    const parley = await scene.startApart();
     const [story, poem] = [scene.hold('a story'), scene.hold('a poem')];
     scene.telegram.say({ chat: ANN, text: 'a story' });
     await story.asked;
     await write('a poem');
     await poem.asked;
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     await scene.startAgain();
     poem.release();
     story.release();

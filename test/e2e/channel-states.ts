@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WhatsAppDouble } from '@parley/simulators/whatsapp';
 import { z } from 'zod';
-import type { ParleyProcess } from './parley-process.ts';
+import type { TestParley } from './parley-here.ts';
 
 const Status = z.object({
   channels: z.array(
@@ -23,7 +23,7 @@ export interface ChannelStatus {
 export async function channelStates({
   address,
   token,
-}: Pick<ParleyProcess, 'address' | 'token'>): Promise<ChannelStatus[]> {
+}: Pick<TestParley, 'address' | 'token'>): Promise<ChannelStatus[]> {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(`${address}/api/status`, { headers });
   const { channels } = Status.parse(await answer.json());
@@ -31,12 +31,12 @@ export async function channelStates({
 }
 
 /** Waits until every channel is connected. */
-export async function untilConnected(parley: ParleyProcess): Promise<void> {
+export async function untilConnected(parley: TestParley): Promise<void> {
   while (!(await channelStates(parley)).every(({ kind }) => kind === 'connected')) await sleep(5);
 }
 
 /** Scans what a Parley shows, with the phone of the double's owner, until its WhatsApp is connected. */
-export async function linkWhatsApp(double: WhatsAppDouble, parley: ParleyProcess): Promise<void> {
+export async function linkWhatsApp(double: WhatsAppDouble, parley: TestParley): Promise<void> {
   let scanned: string | undefined;
   for (;;) {
     const states = await channelStates(parley);

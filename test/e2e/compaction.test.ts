@@ -160,6 +160,7 @@ describe('what people said, before it is summarized', () => {
 describe('killed while a summary is being written', () => {
   /** Lets the summary begin and kills Parley then; the answer to it never arrives. */
   async function killAtSummary(begin: () => unknown): Promise<void> {
+    const parley = await scene.startApart();
     const asked = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     beforeSummary = async () => {
@@ -168,7 +169,7 @@ describe('killed while a summary is being written', () => {
     };
     await begin();
     await asked.promise;
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     beforeSummary = async () => {};
     held.resolve();
   }
@@ -205,7 +206,7 @@ describe('killed while a summary is being written', () => {
 describe('on the day after', () => {
   it('[G11] [P04] yesterday’s talk is summarized behind the first turn and is in the prompt from then on', async () => {
     await say(FACT);
-    await scene.parley.end('SIGTERM');
+    await scene.parley.end();
     const database = new DatabaseSync(join(scene.folder.path, 'parley.db'));
     database.exec('update transcript set created_at = created_at - 86400000');
     database.close();

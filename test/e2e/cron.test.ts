@@ -41,13 +41,14 @@ const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, 'cro
 
 describe('a reminder', () => {
   it('[H08] that was asked for in a chat comes there once, also when Parley was killed meanwhile', async () => {
+    const parley = await scene.startApart();
     ask({ action: 'add', task: 'water the plants', at: 'in 3 s' });
     const [told] = await scene.untilAnswers(ANN, 1);
     expect(told).toMatch(/The job "water the plants" \(\w{5}\) is set: once, \w+day 20/);
-    await scene.parley.end('SIGKILL');
-    await scene.startAgain();
+    await parley.end('SIGKILL');
+    const second = await scene.startApart();
     await until('Now: water the plants');
-    await scene.parley.end('SIGKILL');
+    await second.end('SIGKILL');
     await scene.startAgain();
     scene.telegram.say({ chat: ANN, text: 'anything else?' });
     await until('hello');
@@ -55,6 +56,7 @@ describe('a reminder', () => {
   });
 
   it('[H08] killed while it is answered comes once', async () => {
+    const parley = await scene.startApart();
     const asked = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     scene.model.reply(async (request) => {
@@ -65,7 +67,7 @@ describe('a reminder', () => {
     });
     ask({ action: 'add', task: 'tea', at: 'in 1 s' });
     await asked.promise;
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     held.resolve();
     await scene.startAgain();
     await until('Now: tea');
@@ -151,7 +153,7 @@ describe('parley cron', () => {
     expect((await cli('run', id)).code).toBe(0);
     await until('Now: call Bo');
     // The gateway itself made the change, so its schedule did not have to be read again for it.
-    expect(scene.parley.out() + scene.parley.err()).toContain('a job is changed');
+    expect(scene.parley.err()).toContain('a job is changed');
     expect((await cli()).out).toMatch(/^"Bo" \(\w{5}\): cron 0 9 .*; in telegram:501\n$/);
   });
 
@@ -193,14 +195,14 @@ describe('another time zone', () => {
     const settings = JSON.parse(readFileSync(file, 'utf8'));
     const inZone = (timeZone: string) =>
       writeFileSync(file, JSON.stringify({ ...settings, agent: { ...settings.agent, timeZone } }));
-    await scene.parley.end('SIGTERM');
+    await scene.parley.end();
     inZone('Europe/Berlin');
-    await scene.startAgain();
+    const parley = await scene.startApart();
     ask({ action: 'add', title: 'plants', task: 'water the plants', every: '2 days at 9:00' });
     await until('every 2 days at 09:00 (Europe/Berlin)');
     inZone('America/New_York');
     await until('My time zone is now America/New_York; it was Europe/Berlin. One job');
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     await scene.startAgain();
     const question = scene.telegram
       .conversation(ANN)

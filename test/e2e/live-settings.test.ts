@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { freePort } from '../services/free-port.ts';
 import { channelStates } from './channel-states.ts';
-import { runParley, writeSettings } from './parley-process.ts';
+import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, BO, STRANGER, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 import { webClient } from './web-client.ts';
 
@@ -66,13 +66,14 @@ describe('settings that change while Parley runs', () => {
   });
 
   it('[F09] [D12] offer models to /model, which counts for this conversation, also after a kill -9', async () => {
+    const parley = await scene.startApart();
     const choices = ['third'];
     settings = { ...settings, model: { ...settings.model, choices } };
     await change(settings);
     const answered = scene.answers(ANN).length;
     scene.telegram.say({ chat: ANN, text: '/model third' });
     expect((await scene.untilAnswers(ANN, answered + 1)).at(-1)).toContain('third answers');
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     await scene.startAgain();
     scene.telegram.say({ chat: ANN, text: 'who are you?' });
     await scene.untilAnswers(ANN, answered + 2);
@@ -115,12 +116,12 @@ describe('settings that change while Parley runs', () => {
     // Bo owns it, and Ann does not.
     expect(there).toContain('below the mat');
     expect(there).not.toContain('are you there?');
-    const why = await runParley(['--data', scene.folder.path, 'why', 'last']);
+    const why = await runCommand(['--data', scene.folder.path, 'why', 'last']);
     expect(why.out).toContain('answered by desk (the rule for this chat)');
     const own = await webClient(scene.parley).get('/api/workspace/files?agent=desk');
     expect(own.body).toContain('AGENTS.md');
     const parley = async (...args: string[]) =>
-      (await runParley(['--data', scene.folder.path, ...args])).out;
+      (await runCommand(['--data', scene.folder.path, ...args])).out;
     expect(await parley('prompt', '--last')).toContain('answered by desk (the rule for this chat)');
     expect(await parley('agents')).toContain(`answers    chat telegram:${BO}`);
     expect(await parley('heartbeat', '--agent', 'desk')).toContain('There are no tasks');
@@ -143,6 +144,7 @@ describe('settings that change while Parley runs', () => {
   });
 
   it('[D12] that count from a start are named, and used once Parley is asked to start again', async () => {
+    await scene.startApart();
     const port = await freePort();
     await change({ ...settings, http: { port } });
     const { address, token } = scene.parley;

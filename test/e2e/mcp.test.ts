@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { freePort } from '../services/free-port.ts';
 import { isRunning } from '../services/is-running.ts';
-import { runCommand, writeSettings } from './parley-process.ts';
+import { type ParleyProcess, runCommand, writeSettings } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const { resolve: find } = createRequire(import.meta.url);
@@ -29,10 +29,23 @@ afterEach(async () => {
 /** Starts the scene once more with these servers, and waits until the model is told of them. */
 async function withServers(mcp: object, settled: RegExp): Promise<void> {
   await scene.parley.end();
-  const { path } = scene.folder;
-  writeSettings(path, { ...JSON.parse(readFileSync(join(path, 'parley.yaml'), 'utf8')), mcp });
+  useServers(mcp);
   await scene.startAgain();
   await expect.poll(status, { interval: 300 }).toMatch(settled);
+}
+
+/** The same in a process of its own. */
+async function withServersApart(mcp: object, settled: RegExp): Promise<ParleyProcess> {
+  await scene.parley.end();
+  useServers(mcp);
+  const parley = await scene.startApart();
+  await expect.poll(status, { interval: 300 }).toMatch(settled);
+  return parley;
+}
+
+function useServers(mcp: object): void {
+  const { path } = scene.folder;
+  writeSettings(path, { ...JSON.parse(readFileSync(join(path, 'parley.yaml'), 'utf8')), mcp });
 }
 
 async function status(): Promise<string> {
@@ -167,7 +180,7 @@ describe('[G03] an agent with MCP servers', () => {
   });
 
   it('starts, answers and stops as ever with servers that cannot be started or never say hello', async () => {
-    await withServers(
+    const parley = await withServersApart(
       {
         gone: { command: 'no-such-program' },
         mute: { command: 'sleep', args: ['600'] },
@@ -177,7 +190,7 @@ describe('[G03] an agent with MCP servers', () => {
     );
     scene.model.reply(() => 'Hello.');
     expect(await ask('hi', 1)).toBe('Hello.');
-    const { code, ms } = await scene.parley.end();
+    const { code, ms } = await parley.end();
     expect(code).toBe(0);
     expect(ms).toBeLessThan(8_000);
   });
@@ -185,12 +198,12 @@ describe('[G03] an agent with MCP servers', () => {
   it('leaves no process behind when it is killed', async () => {
     const file = join(scene.folder.path, 'mute.pid');
     const mute = { command: 'sh', args: ['-c', `echo $$ > "${file}"; exec sleep 600`] };
-    await withServers({ mute }, /mute: connecting/);
+    const parley = await withServersApart({ mute }, /mute: connecting/);
     // It is connecting from the moment that its process is started.
     await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^\d+\n$/);
     const pid = Number(readFileSync(file, 'utf8'));
     expect(isRunning(pid)).toBe(true);
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     await expect.poll(() => isRunning(pid)).toBe(false);
   });
 });

@@ -97,7 +97,7 @@ describe('memory in Telegram', () => {
     expect(await say(ANN, '/memory')).toContain('nothing about you');
     const listed = await runCommand(['--data', scene.folder.path, 'prompt', '--list']);
     expect(listed.out).not.toContain('heronpie');
-    await scene.parley.end('SIGTERM');
+    await scene.parley.end();
     expect(filesWith('heronpie')).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe('memory in Telegram', () => {
     await say(GROUP, 'and here? @parley_test_bot', 77);
     expect(lastRequest()).toContain('The egret of others.');
     expect(lastRequest()).not.toContain('quetzal');
-    await scene.parley.end('SIGTERM');
+    await scene.parley.end();
     expect(filesWith('quetzal')).toEqual([]);
     expect(filesWith('egret')).not.toEqual([]);
   });

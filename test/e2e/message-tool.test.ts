@@ -2,7 +2,7 @@ import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, start } from './approval-scene.ts';
+import { type Closing, startApart } from './approval-scene.ts';
 import { webClient } from './web-client.ts';
 
 const ANN = 501;
@@ -48,7 +48,7 @@ async function onTelegram() {
       },
     },
   };
-  const parley = await start(model, settings, closing);
+  const parley = await startApart(model, settings, closing);
   const said = (chat: number) =>
     telegram
       .conversation(chat)

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { main } from '@parley/cli/main';
+import type { TestParley } from './parley-here.ts';
 
 export const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 /** A start that takes longer has failed; generous, because a busy machine is slow. */
@@ -20,15 +21,10 @@ export interface Ended {
 }
 
 /** A Parley that runs as a user starts it: a process of its own. */
-export interface ParleyProcess {
+export interface ParleyProcess extends TestParley {
   readonly pid: number;
-  readonly data: string;
-  /** Where its web page is, and the secret for it. */
-  readonly address: string;
-  readonly token: string;
-  /** All it has written so far. */
+  /** All it has written so far, beside its log. */
   out(): string;
-  err(): string;
   /** Waits until it has ended by itself. */
   over(): Promise<Ended>;
   /** Sends the signal and waits for the end. */
@@ -103,6 +99,10 @@ export async function startParleyProcess(
     end(signal = 'SIGTERM') {
       child.process.kill(signal);
       return over();
+    },
+    async discard() {
+      child.process.kill('SIGKILL');
+      await ended;
     },
   };
 }

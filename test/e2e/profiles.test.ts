@@ -3,14 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  runParley,
-  startParleyProcess,
-  writeSettings,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, runParley, writeSettings } from './parley-process.ts';
 import { webClient } from './web-client.ts';
 
 const WREN = 'You are company rather than a service';
@@ -20,14 +14,14 @@ const BRACKET = 'Begin every answer with one feeling in square brackets';
 
 let model: ModelDouble;
 let folder: DataFolder;
-let parley: ParleyProcess | undefined;
+let parley: TestParley | undefined;
 
 beforeAll(async () => {
   model = await startModelDouble({ reply: () => 'So be it.' });
   folder = makeDataFolder({});
 });
 afterAll(async () => {
-  await parley?.end('SIGKILL');
+  await parley?.discard();
   await model.close();
   folder.remove();
 });
@@ -42,7 +36,7 @@ async function restart(agent: object, more: object = {}): Promise<void> {
     http: { port: 0 },
     ...more,
   });
-  parley = await startParleyProcess(folder.path);
+  parley = await startParleyHere(folder.path);
 }
 
 /** Writes as the owner and waits for the answer; gives back all that the model was told. */

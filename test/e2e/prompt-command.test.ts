@@ -3,13 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  runParley,
-  startParleyProcess,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { type WebClient, webClient } from './web-client.ts';
 
 const Part = z.object({
@@ -35,7 +30,7 @@ const IMAGINED = 'hypothetical';
 describe('the prompt as the command line shows it', () => {
   let model: ModelDouble;
   let folder: DataFolder;
-  let parley: ParleyProcess;
+  let parley: TestParley;
   let web: WebClient;
   beforeAll(async () => {
     model = await startModelDouble();
@@ -50,17 +45,17 @@ describe('the prompt as the command line shows it', () => {
     mkdirSync(join(folder.path, 'workspace'));
     writeFileSync(join(folder.path, 'workspace', 'AGENTS.md'), '# Work\nBe brief.\n');
     writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), `# Memory\n${CANARY}\n`);
-    parley = await startParleyProcess(folder.path);
+    parley = await startParleyHere(folder.path);
     web = webClient(parley);
   });
   afterAll(async () => {
-    await parley.end('SIGKILL');
+    await parley.discard();
     await model.close();
     folder.remove();
   });
 
   const prompt = (...args: readonly string[]) =>
-    runParley(['--data', folder.path, 'prompt', ...args]);
+    runCommand(['--data', folder.path, 'prompt', ...args]);
   const asJson = async (...args: readonly string[]) =>
     Prompt.parse(JSON.parse((await prompt(...args, '--json')).out));
 
@@ -101,7 +96,7 @@ describe('the prompt as the command line shows it', () => {
     expect(out).toContain(`about ${last.tokens.toLocaleString('en-US')} tokens`);
     expect(out).toMatch(/tool definitions +\d+ tools +[\d,]+ +[\d,]+$/m);
     expect(out).toMatch(/history +2 messages +\d+ +\d+$/m);
-    const why = await runParley(['--data', folder.path, 'why', 'last']);
+    const why = await runCommand(['--data', folder.path, 'why', 'last']);
     expect(why.out).toContain(`about ${last.tokens} tokens`);
   });
 
@@ -132,7 +127,7 @@ describe('the prompt as the command line shows it', () => {
     writeFileSync(join(folder.path, 'workspace', 'HEARTBEAT.md'), tasks);
     const imagined = await asJson('--channel', 'web', '--heartbeat');
     const before = model.requests.length;
-    expect((await runParley(['--data', folder.path, 'heartbeat', 'now', 'mail'])).code).toBe(0);
+    expect((await runCommand(['--data', folder.path, 'heartbeat', 'now', 'mail'])).code).toBe(0);
     await expect.poll(() => model.requests.length).toBe(before + 1);
     const { system, user } = sentLast(model);
     expect(withoutTime(textOf(imagined, 'system'))).toBe(withoutTime(system));

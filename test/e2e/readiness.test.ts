@@ -6,13 +6,8 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
 import { freePort } from '../services/free-port.ts';
 import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  runParley,
-  startParleyProcess,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
@@ -22,7 +17,7 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
   let postgres: FaultyProxy;
   let redis: FaultyProxy;
   let folder: DataFolder;
-  let parley: ParleyProcess;
+  let parley: TestParley;
   beforeEach(async () => {
     database = await freshDatabase(postgresUrl ?? '');
     postgres = await startFaultyProxy(database.url);
@@ -33,10 +28,10 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
       store: { url: postgres.url },
       queue: { url: redis.url, prefix: `test-${randomBytes(8).toString('hex')}` },
     });
-    parley = await startParleyProcess(folder.path);
+    parley = await startParleyHere(folder.path);
   });
   afterEach(async () => {
-    await parley.end('SIGKILL');
+    await parley.discard();
     await Promise.all([postgres.close(), redis.close()]);
     await database.drop();
     folder.remove();
@@ -76,7 +71,7 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
 describe('a SQLite file with garbled pages', () => {
   let scene: TelegramScene;
   beforeEach(async () => {
-    // A process that is restored starts again on the same port.
+    // It starts again on the same port.
     scene = await startTelegramScene({}, { http: { port: await freePort() } });
   });
   afterEach(() => scene.close());
@@ -86,10 +81,11 @@ describe('a SQLite file with garbled pages', () => {
     const backup = join(scene.folder.path, 'backup.tar.gz');
     scene.telegram.say({ chat: ANN, text: 'before' });
     await scene.untilAnswers(ANN, 1);
-    expect((await runParley([...data, 'backup', backup])).code).toBe(0);
+    expect((await runCommand([...data, 'backup', backup])).code).toBe(0);
     await scene.parley.end();
     garble(join(scene.folder.path, 'parley.db'), 'transcript');
-    await scene.startAgain();
+    // It starts again by itself once the backup is put back.
+    await scene.startApart();
     const ready = async () => {
       const response = await fetch(`${scene.parley.address}/readyz`).catch(() => null);
       return response && `${response.status} ${(await response.text()).trim()}`;
@@ -98,12 +94,12 @@ describe('a SQLite file with garbled pages', () => {
     await expect.poll(ready).toBe('503 down: the database is damaged');
     const told = scene.parley.err().match(/"level":"error".*is damaged.*parley restore FILE/g);
     expect(told).toHaveLength(1);
-    const status = await runParley([...data, 'status']);
+    const status = await runCommand([...data, 'status']);
     expect(status.code).toBe(1);
     expect(status.out).toContain('health    down; the database is damaged');
     expect(status.out).toMatch(/^database {2}.*is damaged.*parley restore FILE/m);
 
-    expect((await runParley([...data, 'restore', backup, '--yes'])).code).toBe(0);
+    expect((await runCommand([...data, 'restore', backup, '--yes'])).code).toBe(0);
     await expect.poll(ready).toBe('200 ready');
     scene.telegram.say({ chat: ANN, text: 'after' });
     await scene.telegram.waitFor(() => scene.answers(ANN).includes('You said: after'));

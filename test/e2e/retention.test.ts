@@ -2,20 +2,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type AdmittedMessage, openStore } from '@parley/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  runCommand,
-  startParleyProcess,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { webClient } from './web-client.ts';
 
 const OLD = 600;
 const DAY = 24 * 60 * 60_000;
 
 let folder: DataFolder;
-let parley: ParleyProcess;
+let parley: TestParley;
 beforeEach(async () => {
   folder = makeDataFolder({
     model: 'offline',
@@ -23,10 +18,10 @@ beforeEach(async () => {
     retention: { messageDays: 20, everyMinutes: 0.02 },
   });
   await fillWithOld(`sqlite:${join(folder.path, 'parley.db')}`);
-  parley = await startParleyProcess(folder.path);
+  parley = await startParleyHere(folder.path);
 });
 afterEach(async () => {
-  await parley.end('SIGKILL');
+  await parley.discard();
   folder.remove();
 });
 

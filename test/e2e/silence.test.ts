@@ -3,12 +3,8 @@ import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/tel
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  startParleyProcess,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder } from './parley-process.ts';
 
 const ANN = 501;
 const BO = 502;
@@ -19,7 +15,7 @@ let telegram: TelegramDouble;
 let discord: DiscordDouble;
 let model: ModelDouble;
 let folder: DataFolder;
-let parley: ParleyProcess;
+let parley: TestParley;
 
 const LOOKING = 'Let me look around and see what there is to say about it, which may take a while.';
 
@@ -61,11 +57,11 @@ beforeAll(async () => {
       },
     },
   });
-  parley = await startParleyProcess(folder.path);
+  parley = await startParleyHere(folder.path);
   await discord.waitFor(() => discord.gateway().identifies > 0);
 });
 afterAll(async () => {
-  await parley.end('SIGKILL');
+  await parley.discard();
   await Promise.all([telegram.close(), discord.close(), model.close()]);
   folder.remove();
 });

@@ -5,7 +5,7 @@ import { openStore } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, start } from './approval-scene.ts';
+import { type Closing, startApart } from './approval-scene.ts';
 import { runCommand } from './parley-process.ts';
 
 const ANN = 501;
@@ -45,7 +45,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
       },
     },
   };
-  const parley = await start(model, settings, closing);
+  const parley = await startApart(model, settings, closing);
   const file = join(parley.process().data, 'workspace', 'SOUL.md');
   const inUse = () => readFileSync(file, 'utf8').trim();
   const said = (chat: number) =>

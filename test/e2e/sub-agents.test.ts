@@ -160,6 +160,7 @@ const answersTo = (chat: number, count: number) =>
 
 describe('killed while a sub-agent is at work', () => {
   it('[G16] continues after the last tool it has used, and is reported once', async () => {
+    const parley = await scene.startApart();
     put('notes/birds.md', 'Parrots talk.');
     const second = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -174,7 +175,7 @@ describe('killed while a sub-agent is at work', () => {
     });
     scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
     await Promise.all([second.promise, scene.untilAnswers(ANN, 1)]);
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     put('notes/birds.md', 'Parrots are silent.');
     held.resolve();
     await scene.startAgain();
@@ -183,6 +184,7 @@ describe('killed while a sub-agent is at work', () => {
   });
 
   it('[G07] while its end is reported, reports it once', async () => {
+    const parley = await scene.startApart();
     const asked = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     scene.model.reply(async (request) => {
@@ -197,7 +199,7 @@ describe('killed while a sub-agent is at work', () => {
     });
     scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
     await Promise.all([asked.promise, scene.untilAnswers(ANN, 1)]);
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     held.resolve();
     await scene.startAgain();
     expect((await answersTo(ANN, 2)).at(-1)).toBe('Heard: Parrots talk.');

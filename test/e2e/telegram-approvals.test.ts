@@ -1,7 +1,7 @@
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
-import { type Closing, NOTE, noted, record, start, writingModel } from './approval-scene.ts';
+import { type Closing, NOTE, noted, record, startApart, writingModel } from './approval-scene.ts';
 
 const ANN = 501;
 const BO = 502;
@@ -29,7 +29,7 @@ async function onTelegram(approvals: object = {}) {
       },
     },
   };
-  const parley = await start(model, settings, closing);
+  const parley = await startApart(model, settings, closing);
   const seen = (chat: number) => telegram.conversation(chat).filter(({ from }) => from === 'bot');
   const said = (chat: number) => seen(chat).map(({ text }) => text);
   const until = (chat: number, words: string) =>

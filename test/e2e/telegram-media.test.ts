@@ -192,13 +192,14 @@ describe('what people send in Telegram besides text', () => {
   });
 
   it('[D01] [F10] a file that was being fetched when Parley died is fetched after the restart', async () => {
+    const parley = await scene.startApart();
     const before = count(ANN);
     const asked = scene.model.total;
     const fetches = scene.telegram.calls('getFile').length;
     scene.telegram.fault({ kind: 'hang', method: 'getFile' });
     scene.telegram.say({ chat: ANN, text: 'still there?', file: { kind: 'photo', bytes: JPEG } });
     await scene.telegram.waitFor(() => scene.telegram.calls('getFile').length > fetches);
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     scene.telegram.clearFaults();
     await scene.startAgain();
     expect(await next(ANN, before, 1, 40_000)).toEqual(['You said: still there?']);

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ParleyProcess } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
+let parley: ParleyProcess;
 beforeEach(async () => {
   scene = await startTelegramScene();
+  parley = await scene.startApart();
 });
 afterEach(() => scene.close());
 
@@ -12,7 +15,7 @@ describe('a Parley that is asked to end', () => {
     const held = scene.hold('quick');
     scene.telegram.say({ chat: ANN, text: 'quick' });
     await held.asked;
-    const ending = scene.parley.end();
+    const ending = parley.end();
     setTimeout(held.release, 200);
     expect(await ending).toMatchObject({
       code: 0,
@@ -28,18 +31,18 @@ describe('a Parley that is asked to end', () => {
     const held = scene.hold('slow');
     scene.telegram.say({ chat: ANN, text: 'slow' });
     await held.asked;
-    const ended = await scene.parley.end();
+    const ended = await parley.end();
     expect(ended.code).toBe(0);
     expect(ended.ms).toBeLessThan(10_000);
     expect(scene.answers(ANN)).toEqual([]);
     scene.telegram.say({ chat: ANN, text: 'written meanwhile' });
-    await scene.startAgain();
+    const again = await scene.startApart();
     held.release();
     expect(await scene.untilAnswers(ANN, 2)).toEqual([
       'You said: slow',
       'You said: written meanwhile',
     ]);
-    expect((await scene.parley.end()).code).toBe(0);
+    expect((await again.end()).code).toBe(0);
     expect(scene.answers(ANN)).toHaveLength(2);
   });
 
@@ -47,7 +50,7 @@ describe('a Parley that is asked to end', () => {
     const held = scene.hold('killed');
     scene.telegram.say({ chat: ANN, text: 'killed' });
     await held.asked;
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     await scene.startAgain();
     held.release();
     expect(await scene.untilAnswers(ANN, 1)).toEqual(['You said: killed']);
@@ -64,7 +67,7 @@ describe('a Parley that is asked to end', () => {
     const [growing] = await scene.untilAnswers(GROUP, 1);
     expect(growing).toMatch(/Say this: a long/);
     expect(growing?.length).toBeLessThan(question.length);
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     await scene.startAgain();
     await telegram.waitFor(() => scene.answers(GROUP).some((each) => each.endsWith('comes here,')));
     expect(scene.answers(GROUP)).toHaveLength(1);

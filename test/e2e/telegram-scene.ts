@@ -6,6 +6,7 @@ import {
   type ModelDouble,
   startModelDouble,
 } from '../model/index.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -25,19 +26,21 @@ export interface TelegramScene {
   readonly telegram: TelegramDouble;
   readonly model: ModelDouble;
   readonly folder: DataFolder;
-  readonly parley: ParleyProcess;
+  readonly parley: TestParley;
   /** What the bot wrote in a chat that people see now. */
   answers(chat: number): readonly string[];
   /** Waits until the bot has written that many messages in a chat, then gives them back. */
   untilAnswers(chat: number, count: number, withinMs?: number): Promise<readonly string[]>;
   /** Holds back the answer to the next message that ends with `question`; `asked` says it has started. */
   hold(question: string): HeldAnswer;
-  /** Starts the same installation again after its process has ended. */
-  startAgain(): Promise<ParleyProcess>;
+  /** Ends Parley where it runs, and starts the same installation in a process of its own, which can be killed. */
+  startApart(): Promise<ParleyProcess>;
+  /** Starts the same installation again after it has ended, in the process of the test. */
+  startAgain(): Promise<TestParley>;
   close(): Promise<void>;
 }
 
-/** Starts everything; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts; `allow`: who may write to it; `path`: its data folder, which is there already. */
+/** Starts everything in the process of the test; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts; `allow`: who may write to it; `path`: its data folder, which is there already. */
 export async function startTelegramScene(
   more: object = {},
   besides: object = {},
@@ -72,7 +75,7 @@ export async function startTelegramScene(
     ...besides,
   };
   const folder = path === undefined ? makeDataFolder(settings) : keptFolder(path, settings);
-  let parley = await startParleyProcess(folder.path);
+  let parley: TestParley = await startParleyHere(folder.path);
   const answers = (chat: number) =>
     telegram
       .conversation(chat)
@@ -89,12 +92,18 @@ export async function startTelegramScene(
     untilAnswers: (chat, count, withinMs = 30_000) =>
       telegram.waitFor(() => answers(chat).length >= count && answers(chat), withinMs),
     hold: (question) => held.hold(question),
+    async startApart() {
+      await parley.end();
+      const apart = await startParleyProcess(folder.path);
+      parley = apart;
+      return apart;
+    },
     async startAgain() {
-      parley = await startParleyProcess(folder.path);
+      parley = await startParleyHere(folder.path);
       return parley;
     },
     async close() {
-      await parley.end('SIGKILL');
+      await parley.discard();
       await Promise.all([telegram.close(), model.close()]);
       folder.remove();
     },

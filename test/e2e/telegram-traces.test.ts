@@ -115,7 +115,8 @@ describe('a collector that is dead', () => {
   afterEach(() => scene.close());
 
   it('[D10] [D11] breaks nothing, is logged once, and holds up no end', async () => {
-    const { telegram, untilAnswers, parley } = scene;
+    const parley = await scene.startApart();
+    const { telegram, untilAnswers } = scene;
     for (const words of ['one', 'two']) {
       telegram.say({ chat: ANN, text: words });
       await expect.poll(() => scene.answers(ANN).at(-1)).toContain(words);

@@ -244,6 +244,7 @@ describe('sending to Telegram', () => {
 
 describe('a group that becomes a supergroup', () => {
   it('[D05] keeps access, history and jobs as a supergroup, and the owner is notified once', async () => {
+    const parley = await scene.startApart();
     const owners = count(ANN);
     scene.telegram.say({ chat: GROUP, from: 77, text: 'the code word is heron @parley_test_bot' });
     const before = (await scene.untilAnswers(GROUP, count(GROUP) + 1)).length;
@@ -254,7 +255,7 @@ describe('a group that becomes a supergroup', () => {
     expect(count(GROUP)).toBe(before);
     const [note] = (await scene.untilAnswers(ANN, owners + 1)).slice(owners);
     expect(note).toMatch(/became a supergroup .*keeps its history, memory, jobs and permissions/);
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     await scene.startAgain();
     scene.telegram.say({ chat: now, from: 77, text: 'and after a start? @parley_test_bot' });
     await scene.telegram.waitFor(() => count(now) === 2);

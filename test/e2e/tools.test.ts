@@ -54,6 +54,7 @@ describe('an agent with tools', () => {
   });
 
   it('[G16] killed after a tool has been used, answers once and does not use it again', async () => {
+    const parley = await scene.startApart();
     put('notes/birds.md', 'Parrots talk.');
     const held = Promise.withResolvers<void>();
     const second = Promise.withResolvers<void>();
@@ -68,7 +69,7 @@ describe('an agent with tools', () => {
     });
     scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
     await second.promise;
-    await scene.parley.end('SIGKILL');
+    await parley.end('SIGKILL');
     // Would be read if the tool were run once more.
     put('notes/birds.md', 'Parrots are silent.');
     held.resolve();

@@ -56,10 +56,11 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     (await answers(page)).filter((text) => text.includes(words));
 
   it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call is run once', async () => {
+    const parley = await scene.startApart();
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Approve').waitFor();
-    await scene.kill();
+    await parley.end('SIGKILL');
     await scene.startAgain();
     await page.getByText('Connected', { exact: true }).waitFor();
     const other = await page.context().newPage();
@@ -98,10 +99,11 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
   });
 
   it('[G05] pressed while the gateway is away, it is sent when the gateway is back, once', async () => {
+    const parley = await scene.startApart();
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Approve').waitFor();
-    await scene.kill();
+    await parley.end('SIGKILL');
     await button(page, 'Approve').click();
     await page.getByText('You chose Approve.').waitFor();
     await page.getByText('Not sent yet, trying again…').waitFor();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { ParleyProcess } from './parley-process.ts';
+import type { TestParley } from './parley-here.ts';
 
 const History = z.object({
   entries: z.array(
@@ -21,7 +21,7 @@ export interface WebClient {
 }
 
 /** Talks to the web channel of a running Parley with its token. */
-export function webClient({ address, token }: Pick<ParleyProcess, 'address' | 'token'>): WebClient {
+export function webClient({ address, token }: Pick<TestParley, 'address' | 'token'>): WebClient {
   const headers = { authorization: `Bearer ${token}` };
   const get = async (path: string) => {
     const response = await fetch(`${address}${path}`, { headers });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { ParleyProcess } from './parley-process.ts';
 import {
   answers,
   field,
@@ -14,18 +15,23 @@ const chromiumUrl = inject('chromiumUrl');
 
 describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
   let scene: WebScene;
+  let parley: ParleyProcess;
+  const start = async () => {
+    parley = await scene.startApart();
+  };
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '');
+    await start();
   });
   afterAll(() => scene.close());
 
   it('[D01] [F03] says so, keeps what is written meanwhile, and sends it once when the gateway is back', async () => {
     const page = await scene.open();
-    await scene.kill();
+    await parley.end('SIGKILL');
     await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
     await say(page, 'Written while you were away');
     await page.getByText('Not sent yet, trying again…').waitFor();
-    await scene.startAgain();
+    await start();
     await untilAnswer(page, 'You said: Written while you were away');
     await page.getByText('Connected', { exact: true }).waitFor();
     expect(await mine(page)).toEqual(['Written while you were away']);
@@ -35,13 +41,13 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
 
   it('[D01] a message that waits survives a closed tab', async () => {
     const page = await scene.open();
-    await scene.kill();
+    await parley.end('SIGKILL');
     await say(page, 'Written before the tab was closed');
     await page.getByText('Not sent yet, trying again…').waitFor();
     const { address } = scene.parley;
     const context = page.context();
     await page.close();
-    await scene.startAgain();
+    await start();
     const again = await context.newPage();
     await again.goto(address);
     await untilAnswer(again, 'You said: Written before the tab was closed');
@@ -59,8 +65,8 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
       const page = await scene.open();
       const text = `Sent ${ms} ms before the end`;
       await field(page).fill(text);
-      await Promise.all([field(page).press('Enter'), sleep(ms).then(() => scene.kill())]);
-      await scene.startAgain();
+      await Promise.all([field(page).press('Enter'), sleep(ms).then(() => parley.end('SIGKILL'))]);
+      await start();
       await untilAnswer(page, `You said: ${text}`);
       await page.getByText('Connected', { exact: true }).waitFor();
       // What might still come twice would come with the next answer.
@@ -83,10 +89,10 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
     scene.model.reply(() => ({ text: Array.from({ length: 30 }, (_, at) => `Step ${at + 1}. `) }));
     await say(page, 'Walk');
     await page.locator('.is-live').getByText('Step 5.').waitFor();
-    await scene.kill();
+    await parley.end('SIGKILL');
     await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
-    await scene.startAgain();
+    await start();
     await untilAnswer(page, 'Step 30.');
     await page.locator('.is-live').waitFor({ state: 'detached' });
     const found = (await answers(page)).filter((answer) => answer.includes('Step 30.'));
@@ -96,10 +102,10 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
 
   it('[D11] an orderly end and a new start lose nothing either', async () => {
     const page = await scene.open();
-    const ended = await scene.parley.end('SIGTERM');
+    const ended = await parley.end('SIGTERM');
     expect(ended.code).toBe(0);
     await say(page, 'Between two lives');
-    await scene.startAgain();
+    await start();
     await page.getByText('Connected', { exact: true }).waitFor();
     await untilAnswer(page, 'Step 30.');
     await expect.poll(() => page.locator('.mine.is-sending').count()).toBe(0);

@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
 import { openChromium } from '../services/open-chromium.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -13,17 +14,18 @@ import {
 export interface WebScene {
   readonly model: ModelDouble;
   readonly folder: DataFolder;
-  readonly parley: ParleyProcess;
+  readonly parley: TestParley;
   readonly browser: Browser;
   /** A signed-in page in a browser profile of its own. */
   open(options?: BrowserContextOptions): Promise<Page>;
-  /** Kills Parley without warning; the address stays the same after `startAgain`. */
-  kill(): Promise<void>;
+  /** Ends Parley where it runs, and starts the same installation in a process of its own, which can be killed. */
+  startApart(): Promise<ParleyProcess>;
+  /** Starts it again in the process of the test; the address stays the same. */
   startAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts everything on a port that survives a restart; `settings` stand beside those it needs. */
+/** Starts everything in the process of the test, on a port that survives a restart; `settings` stand beside those it needs. */
 export async function startWebScene(chromiumUrl: string, settings = {}): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
     startModelDouble(),
@@ -42,7 +44,7 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
     http: { port },
     ...settings,
   });
-  let parley = await startParleyProcess(folder.path);
+  let parley: TestParley = await startParleyHere(folder.path);
   return {
     model,
     folder,
@@ -57,15 +59,18 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
       await page.getByText('Connected', { exact: true }).waitFor();
       return page;
     },
-    async kill() {
-      await parley.end('SIGKILL');
+    async startApart() {
+      await parley.end();
+      const apart = await startParleyProcess(folder.path);
+      parley = apart;
+      return apart;
     },
     async startAgain() {
-      parley = await startParleyProcess(folder.path);
+      parley = await startParleyHere(folder.path);
     },
     async close() {
       await browser.close();
-      await parley.end('SIGKILL');
+      await parley.discard();
       await model.close();
       folder.remove();
     },

@@ -13,7 +13,7 @@ describe.runIf(chromiumUrl)('the settings on the page', () => {
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { owners: ['telegram:1'] });
     const { port } = new URL(scene.parley.address);
-    await scene.kill();
+    await scene.parley.end();
     writeFileSync(
       file(),
       `# mine

@@ -83,7 +83,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
   });
 
   it('[D08] parley why reads the database itself where no gateway runs', async () => {
-    await scene.kill();
+    await scene.parley.end();
     const { code, out } = await why('last');
     expect(code).toBe(0);
     expect(out).toContain('Answered.');

@@ -3,19 +3,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  startParleyProcess,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, startParleyProcess } from './parley-process.ts';
 import { webClient } from './web-client.ts';
 
 const FIRST = 'Your first conversation';
 
 let model: ModelDouble;
 let folder: DataFolder;
-let parley: ParleyProcess;
+let parley: TestParley;
 const cleanUp: (() => unknown)[] = [];
 beforeEach(async () => {
   model = await startModelDouble();
@@ -33,13 +29,13 @@ async function start(settings: object = {}): Promise<void> {
     ...settings,
   });
   cleanUp.push(() => folder.remove());
-  parley = await startParleyProcess(folder.path);
-  cleanUp.push(() => parley.end('SIGKILL'));
+  parley = await startParleyHere(folder.path);
+  cleanUp.push(() => parley.discard());
 }
 
 async function restart(): Promise<void> {
   await parley.end();
-  parley = await startParleyProcess(folder.path);
+  parley = await startParleyHere(folder.path);
 }
 
 const inWorkspace = (name: string) => join(folder.path, 'workspace', name);
@@ -75,7 +71,10 @@ describe('a new workspace', () => {
   it('[W05] names the agent: the settings for all agents, then the agent’s, then IDENTITY.md', async () => {
     await start({ identity: { name: 'Global' }, agent: { name: 'Ownname', role: 'keeper' } });
     writeFileSync(inWorkspace('IDENTITY.md'), '- **Name:** File\n- **Role:** x\n- **Emoji:** 🌿');
-    expect(parley.out()).toContain('Global');
+    await parley.end();
+    const apart = await startParleyProcess(folder.path);
+    parley = apart;
+    expect(apart.out()).toContain('Global');
     const text = await say('hello');
     expect(text).toContain('Global');
     expect(text).toContain('keeper');
@@ -150,7 +149,10 @@ describe('a workspace of OpenClaw', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(place, name), text);
     const before = readdirSync(place).sort();
     await start({ agent: { workspace: place } });
-    expect(parley.out()).toContain('Clawdia');
+    await parley.end();
+    const apart = await startParleyProcess(folder.path);
+    parley = apart;
+    expect(apart.out()).toContain('Clawdia');
     const text = await say('hello');
     for (const canary of ['Canary-agents', 'lobster', 'Canary-memory', 'kitchen']) {
       expect(text).toContain(canary);

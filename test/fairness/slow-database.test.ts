@@ -61,8 +61,8 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
     await new Promise((wake) => setTimeout(wake, 12_000));
     for (const one of held) one.release();
     await expectAllInOrder();
-    expect(scene.parley.out()).not.toContain('"fenced"');
-    expect(scene.parley.out()).not.toContain('lease not renewed');
+    expect(scene.parley.err()).not.toContain('"fenced"');
+    expect(scene.parley.err()).not.toContain('lease not renewed');
   });
 
   it('[D01] [D05] that is away for 5 s loses nothing: what was not stored is not confirmed', async () => {

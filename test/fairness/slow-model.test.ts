@@ -20,7 +20,8 @@ describe('a model that takes its time', () => {
       const slow = people(120);
       const quick = 9_999;
       scene = await startTelegramScene({}, {}, { allow: [...slow, quick] });
-      const before = memoryOf(scene.parley.pid);
+      const { pid } = await scene.startApart();
+      const before = memoryOf(pid);
       const held = slow.map((chat) => scene.hold(`question of ${chat}`));
       for (const chat of slow) scene.telegram.say({ chat, text: `question of ${chat}` });
       await Promise.all(held.map(({ asked }) => asked));
@@ -29,7 +30,7 @@ describe('a model that takes its time', () => {
         await scene.untilAnswers(quick, nth);
       }
       expect(slow.flatMap((chat) => scene.answers(chat))).toEqual([]);
-      expect(memoryOf(scene.parley.pid) - before).toBeLessThan(150);
+      expect(memoryOf(pid) - before).toBeLessThan(150);
       for (const one of held) one.release();
       for (const chat of slow) {
         expect(await scene.untilAnswers(chat, 1)).toEqual([`You said: question of ${chat}`]);

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type HeartbeatRun, openStore, type Store } from '@parley/store';
-import { type DataFolder, type ParleyProcess, startParleyProcess } from '../e2e/parley-process.ts';
+import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
+import type { DataFolder } from '../e2e/parley-process.ts';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import type { Reply } from '../model/scripted-reply.ts';
@@ -71,27 +72,24 @@ export async function withStore<Found>(
   }
 }
 
-/** Ends the process, makes a beat due, and starts again. */
-export async function restartDue(
-  folder: DataFolder,
-  parley: ParleyProcess,
-): Promise<ParleyProcess> {
+/** Ends Parley, makes a beat due, and starts again. */
+export async function restartDue(folder: DataFolder, parley: TestParley): Promise<TestParley> {
   await parley.end();
   await withStore(folder, (store) => store.heartbeats.arm('main', 1, Date.now()));
-  return startParleyProcess(folder.path);
+  return startParleyHere(folder.path);
 }
 
-/** How many runs have ended since the process started, as its log says. */
-export const runsEnded = (parley: ParleyProcess): number =>
+/** How many runs have ended since it was started, as its log says. */
+export const runsEnded = (parley: TestParley): number =>
   parley
     .err()
     .split('\n')
     .filter((line) => line.includes('"msg":"heartbeat"')).length;
 
-/** All runs so far, the oldest first; ends the process. */
+/** All runs so far, the oldest first; ends Parley. */
 export async function runsOf(
   folder: DataFolder,
-  parley: ParleyProcess,
+  parley: TestParley,
 ): Promise<readonly HeartbeatRun[]> {
   await parley.end();
   const runs = await withStore(folder, (store) => store.heartbeats.recent('main', 99));

@@ -2,12 +2,8 @@ import { startDiscordDouble } from '@parley/simulators/discord';
 import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { afterEach, describe, expect, it } from 'vitest';
 import { linkWhatsApp, untilConnected } from '../e2e/channel-states.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  startParleyProcess,
-} from '../e2e/parley-process.ts';
+import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
+import { type DataFolder, makeDataFolder } from '../e2e/parley-process.ts';
 import { webClient } from '../e2e/web-client.ts';
 import { textOf } from '../model/chat-request.ts';
 import { type BeatModel, putFile, restartDue, startBeatModel, TASK } from './beat-scene.ts';
@@ -33,9 +29,9 @@ async function open(settings: object) {
     ...settings,
   });
   putFile(folder, 'HEARTBEAT.md', TASK);
-  let parley = await startParleyProcess(folder.path);
+  let parley = await startParleyHere(folder.path);
   closing.push(async () => {
-    await parley.end('SIGKILL');
+    await parley.discard();
     folder.remove();
   });
   model.says(ALERT);
@@ -51,8 +47,8 @@ async function open(settings: object) {
 
 interface Opened {
   readonly model: BeatModel;
-  readonly parley: () => ParleyProcess;
-  readonly beat: () => Promise<ParleyProcess>;
+  readonly parley: () => TestParley;
+  readonly beat: () => Promise<TestParley>;
 }
 
 /** Everything of the last request, as the model read it. */

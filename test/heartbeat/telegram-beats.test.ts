@@ -3,13 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  runCommand,
-  startParleyProcess,
-} from '../e2e/parley-process.ts';
+import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
+import { type DataFolder, makeDataFolder, runCommand } from '../e2e/parley-process.ts';
 import { textOf } from '../model/chat-request.ts';
 import {
   type BeatModel,
@@ -31,9 +26,9 @@ const STATE = 'workspace/heartbeat-state.json';
 let telegram: TelegramDouble;
 let model: BeatModel;
 let folder: DataFolder;
-let parley: ParleyProcess;
+let parley: TestParley;
 afterEach(async () => {
-  await parley.end('SIGKILL');
+  await parley.discard();
   await Promise.all([telegram.close(), model.double.close()]);
   folder.remove();
 });
@@ -57,7 +52,7 @@ async function open(heartbeat: object = {}, more: object = {}): Promise<void> {
     ...more,
   });
   putFile(folder, 'HEARTBEAT.md', TASK);
-  parley = await startParleyProcess(folder.path);
+  parley = await startParleyHere(folder.path);
 }
 
 const said = (chat: number) =>
@@ -206,7 +201,7 @@ describe('an alert on Telegram', () => {
     const database = new DatabaseSync(join(folder.path, 'parley.db'));
     database.exec('UPDATE heartbeat_run SET held_until = 1');
     database.close();
-    parley = await startParleyProcess(folder.path);
+    parley = await startParleyHere(folder.path);
     await until(ANN, 'The backup failed.');
     parley = await restartDue(folder, parley);
     telegram.say({ chat: ANN, text: 'which backup?' });
