@@ -1,11 +1,11 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, Monotonic, SentRequest } from '@parley/core';
 import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
-import { approvalsOf, ownersOf } from '../../access.ts';
+import { approvalsOf, ownersOf, subAgentLimitsOf } from '../../access.ts';
 import type { Surroundings } from '../../agent-sources.ts';
 import { delegatesOf, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
 import type { AgentPlugins } from '../../plug-in.ts';
@@ -45,11 +45,21 @@ export async function previewPrompt(
       plugins,
       ...(soul !== undefined && { soul }),
       work: workOf(settings),
+      ...(copy !== null && { copyOf: realPath(workspace) }),
     });
-    const place = copy === null ? opened.place : { ...opened.place, workspace };
     const owners = ownersOf(settings);
     const approvals = approvalsOf(settings);
-    const deps = { ...opened, agent: place, owners, approvals, clock, monotonic, log };
+    const subAgentLimits = subAgentLimitsOf(settings);
+    const deps = {
+      ...opened,
+      agent: opened.place,
+      subAgentLimits,
+      owners,
+      approvals,
+      clock,
+      monotonic,
+      log,
+    };
     const prompt = await previewTurn(turn, change, deps);
     return { prompt, fromTemplates };
   } finally {
@@ -127,7 +137,14 @@ function noToolHere(): Error {
 
 /** A folder to make a workspace in, with what the real one has already. */
 function copyOf(workspace: string): string {
-  const copy = mkdtempSync(join(tmpdir(), 'parley-prompt-'));
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'parley-prompt-')));
   if (existsSync(workspace)) cpSync(workspace, copy, { recursive: true });
   return copy;
+}
+
+/** The path that a folder has once it is made: a folder above it may be a link. */
+function realPath(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const above = dirname(path);
+  return above === path ? path : join(realPath(above), basename(path));
 }
