@@ -72,20 +72,12 @@ const BAD = [
   0.5,
   1e15,
   '',
-  ' ',
   'a b',
-  '!',
   'ws://example.org/',
-  'http://',
-  'ftp://e.org',
-  '../x',
   'x'.repeat(120),
   [],
   ['a b', 'a b'],
-  [[]],
   {},
-  { a: 1 },
-  { 'a b': { c: {} } },
 ];
 
 describe('what is said about a wrong setting', () => {
