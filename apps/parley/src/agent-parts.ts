@@ -84,7 +84,7 @@ export async function openAgentParts(
       heartbeat: (choose) => proactive.heartbeat.preview(choose),
     },
     {
-      ...{ owners, approvals, clock, monotonic, log },
+      ...{ owners, approvals, model: model.model, clock, monotonic, log },
       subAgentLimits: subAgentLimitsOf(settings),
       contextTokens: () => windowOf(model.model, contextTokensOf(settings.model, model.model.id)),
     },

@@ -43,6 +43,6 @@ function rulesOf(
 const REST = 'everything else';
 
 /** As the settings have it. */
-function modelName({ model: { model } }: LoadedSettings['settings']): string {
+export function modelName({ model: { model } }: Pick<LoadedSettings['settings'], 'model'>): string {
   return typeof model === 'string' ? model : `${model.provider}/${model.model}`;
 }

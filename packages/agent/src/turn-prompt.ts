@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { arch, homedir, type as osType } from 'node:os';
 import {
   type InboundMessage,
   type Logger,
@@ -39,6 +39,8 @@ export interface PromptServices
   extends AgentContext,
     Pick<TurnServices, 'prompt' | 'sources' | 'tools' | 'promptMode' | 'hooks' | 'hookMs' | 'log'> {
   readonly approvals?: Pick<NonNullable<TurnServices['approvals']>, 'rules'>;
+  /** The model that answers; a conversation may have chosen another than the agent's. */
+  readonly model?: Pick<TurnServices['model'], 'id'> | undefined;
   /** Absent for a prompt that belongs to no session: it fixes nothing for later turns. */
   readonly pins?: Pick<Store['pins'], 'fix'> | undefined;
 }
@@ -91,6 +93,8 @@ export async function turnPrompt(
     clockMinutes: deps.agent.clockMinutes,
     turnLimits: deps.agent.turnLimits,
     home: homedir(),
+    os: `${osType()} (${arch()})`,
+    model: deps.model?.id,
     ...(deps.promptMode !== undefined && { mode: deps.promptMode }),
   };
   return deps.prompt.assemble(context, extras.additions);

@@ -151,5 +151,9 @@ export type JudgeHeartbeat = (
 /** The whole message of a heartbeat run with nothing to report (H03); it is never sent. */
 export const QUIET_TOKEN = 'HEARTBEAT_OK';
 
+/** The message that starts the run of a standing task, marked as a system message (G08); the task itself is in the prompt. */
+export const HEARTBEAT_PROMPT =
+  '⚙️ A standing task is due: do what the heartbeat part of your instructions says.';
+
 /** The whole message of an agent that chooses not to answer (G09). */
 export const SILENT_TOKEN = 'NO_REPLY';

@@ -11,8 +11,7 @@ import {
 } from '@parley/core';
 import { type Cut, estimateTokens } from '@parley/workspace';
 import type { LayerId, LayerPart, Placement, Rendering } from './layer.ts';
-import { ephemeralLayer } from './layers/instructions.ts';
-import type { Layout } from './layout.ts';
+import type { ContextFence, Layout } from './layout.ts';
 
 /** A part of the system prompt. */
 export interface SystemPart extends PromptPart {
@@ -53,6 +52,8 @@ export interface AssembledPrompt {
   readonly system: readonly SystemPart[];
   readonly userContext: readonly UserPart[];
   readonly report: readonly LayerReport[];
+  /** The marks that the layout puts around what Parley adds to a person's message. */
+  readonly fence?: ContextFence;
 }
 
 /** The parts a reader may see, and those that must not reach the model. */
@@ -119,7 +120,8 @@ export function composer(
       report.push(line);
       if (part !== null) (isSystem ? system : userContext).push(part);
     }
-    return { layout: layout.name, system, userContext, report };
+    const { name, userFence: fence } = layout;
+    return { layout: name, system, userContext, report, ...(fence !== undefined && { fence }) };
   };
 }
 
@@ -164,11 +166,19 @@ function composed(
   };
 }
 
-type Fence = NonNullable<Layout['userFence']>;
+/**
+ * A text of Parley that precedes a person's words, such as the context of a later message, between the
+ * marks of its layout (P05); unchanged where the layout has none.
+ */
+export function fencedContext(text: string, fence: ContextFence | undefined): string {
+  if (fence === undefined) return text;
+  return [openingOf(fence), disarmedText(text, fence), fence.close].join('\n\n');
+}
 
 /**
- * Puts the layout's fence around everything before the person's own text. Text inside that looks like
- * one of its two lines gets another first bracket, so that nothing can close the fence early (P18).
+ * Puts the layout's fence around everything before the person's own text, the ephemeral prompt
+ * included (P05). Text inside that looks like one of its two lines gets another first bracket, so that
+ * nothing can close the fence early (P18).
  */
 function fenceUser(
   renderings: readonly Rendering[],
@@ -181,18 +191,18 @@ function fenceUser(
   const last = shown.at(-1);
   if (first === undefined || last === undefined) return renderings;
   return renderings.flatMap((rendering) => [
-    ...(rendering === first
-      ? [lineOf('context-begin', `${userFence.open}\n${userFence.note}`)]
-      : []),
+    ...(rendering === first ? [lineOf('context-begin', openingOf(userFence))] : []),
     disarm(rendering, userFence),
     ...(rendering === last ? [lineOf('context-end', userFence.close)] : []),
   ]);
 }
 
-/** The ephemeral prompt stays outside: it is an instruction, and the last one (P13). */
-function isShown({ layer, placement, output }: Rendering, reader: Reader): boolean {
-  if (placement !== 'user' || layer === ephemeralLayer.id) return false;
-  return 'text' in output && mayRead(reader, output.audience);
+function isShown({ placement, output }: Rendering, reader: Reader): boolean {
+  return placement === 'user' && 'text' in output && mayRead(reader, output.audience);
+}
+
+function openingOf({ open, note }: ContextFence): string {
+  return `${open}\n${note}`;
 }
 
 function lineOf(layer: LayerId, text: string): Rendering {
@@ -200,14 +210,17 @@ function lineOf(layer: LayerId, text: string): Rendering {
   return { layer, placement: 'user', changes: false, output };
 }
 
-function disarm(rendering: Rendering, { open, close }: Fence): Rendering {
+function disarm(rendering: Rendering, fence: ContextFence): Rendering {
   const { placement, output } = rendering;
   if (placement !== 'user' || !('text' in output)) return rendering;
-  const text = [open, close].reduce(
+  return { ...rendering, output: { ...output, text: disarmedText(output.text, fence) } };
+}
+
+function disarmedText(written: string, { open, close }: ContextFence): string {
+  return [open, close].reduce(
     (text, line) => text.replace(anyCase(line), (found) => `(${found.slice(1)}`),
-    output.text,
+    written,
   );
-  return { ...rendering, output: { ...output, text } };
 }
 
 function anyCase(line: string): RegExp {

@@ -68,7 +68,8 @@ describe.each(BUILT_IN_LAYOUTS)('the prompts of layout $name', (layout) => {
       if (scene.context.reader.kind === 'guest') {
         for (const words of PRIVATE) expect(said).not.toContain(words);
       }
-      expect(prompt.report.at(-1)?.layer).toBe('ephemeral');
+      const last = prompt.report.findLast(({ layer }) => layer !== 'context-end');
+      expect(last?.layer).toBe('ephemeral');
     },
   );
 });

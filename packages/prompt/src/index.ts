@@ -2,6 +2,7 @@ export {
   type AssembledPrompt,
   type EnforcedParts,
   enforceAudience,
+  fencedContext,
   type LayerReport,
   type SentParts,
   type SystemPart,

@@ -39,16 +39,25 @@ export interface LayerOptions {
   readonly files?: readonly string[];
   /** Longest text taken from one file, in characters. */
   readonly characters?: number;
-  /** What its file is for, in place of the layer's own words. */
+  /** What its file is for, in place of the layer's own words; of several files, a line above them. */
   readonly purpose?: string;
   /** Says what people chose: their name, the title of the chat, turn variables; as data (P18). */
   readonly named?: boolean;
-  /** Shows parameters of tools, files of the sandbox, and which files the message mentions. */
+  /**
+   * Shows parameters of tools, files of the sandbox, which files the message mentions, and the system and the
+   * model that the agent runs on.
+   */
   readonly detailed?: boolean;
   /** Longest text taken from all files of the layer together, in characters. */
   readonly charactersInAll?: number;
   /** False: without the rules of HEARTBEAT.md, which a layer of the whole file shows. */
   readonly rules?: boolean;
+  /** False: without how to answer a heartbeat, which another layer of the layout says. */
+  readonly protocol?: boolean;
+  /** Says how to choose among the tools, or among the types and scopes of memories. */
+  readonly guided?: boolean;
+  /** What the house says before the file of the layer, also where there is no such file. */
+  readonly lead?: string;
   /** False: facts without date and time. */
   readonly clock?: boolean;
   /** Why the layer is left out unless the settings ask for it. */
@@ -184,6 +193,10 @@ export interface PromptContext extends PromptFeatures {
   readonly fix?: FixForSession;
   /** The operator's home folder, written `~` in the prompt. */
   readonly home?: string;
+  /** The operating system that the agent runs on, such as `Linux (x64)`. */
+  readonly os?: string;
+  /** The model that answers this turn, as `provider/model`. */
+  readonly model?: string | undefined;
 }
 
 /** What a source knows of the turn it is asked about. */

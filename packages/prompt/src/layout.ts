@@ -16,6 +16,7 @@ import { fileLayers } from './layers/files.ts';
 import { ephemeralLayer, instructionLayers, safetyLayer } from './layers/instructions.ts';
 import { memoryLayers } from './layers/memory.ts';
 import { turnLayers } from './layers/turn.ts';
+import { zeusLayers } from './layers/zeus.ts';
 
 /** One line of a layout: a layer, and how this house wants it. */
 export interface LayoutEntry extends LayerOptions {
@@ -33,8 +34,14 @@ export interface Layout {
    * plugins add goes before the person's text instead.
    */
   readonly fixedSystem?: boolean;
-  /** Lines around everything before the person's own text, and what they mean. */
-  readonly userFence?: { readonly open: string; readonly note: string; readonly close: string };
+  readonly userFence?: ContextFence;
+}
+
+/** Lines around everything before the person's own text, and what they mean. */
+export interface ContextFence {
+  readonly open: string;
+  readonly note: string;
+  readonly close: string;
 }
 
 /** What the settings say of workspace files, whatever the layout has; absent: as the layout has it. */
@@ -167,6 +174,7 @@ export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Lay
     ...memoryLayers,
     ...factLayers,
     ...turnLayers,
+    ...zeusLayers,
     formatLayer(channelFormats),
   ];
 }

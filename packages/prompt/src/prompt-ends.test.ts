@@ -93,9 +93,10 @@ describe('whatever a layout, a layer, a hook, a file or a mode does', () => {
         const inUser = layout.layers.some(
           ({ layer, placement }) => layer === 'ephemeral' && placement === 'user',
         );
+        const isMark = ({ layer }: { readonly layer: string }) => layer === 'context-end';
         const parts = inUser ? userContext : system;
-        if (isThere) expect(parts.at(-1)?.text).toBe(EPHEMERAL.text);
-        expect(report.at(-1)?.layer).toBe('ephemeral');
+        if (isThere) expect(parts.findLast((one) => !isMark(one))?.text).toBe(EPHEMERAL.text);
+        expect(report.findLast((line) => !isMark(line))?.layer).toBe('ephemeral');
       }),
       { numRuns: 300 },
     );

@@ -124,7 +124,10 @@ export const Skills = section(
   'Folders with instructions that the agent reads when a task calls for them.',
   {
     extra: z.array(z.string().min(1)).default([]).describe('More folders with skills.'),
-    allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
+    allow: z
+      .array(z.string().min(1))
+      .optional()
+      .describe('Only these, and skills that say `always: true`; without it all.'),
     block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
     show: choice(
       ['outline', 'inline'],

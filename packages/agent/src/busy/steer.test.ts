@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InboundMessage } from '@parley/core';
+import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool, say } from '../testing/tool-scene.ts';
@@ -41,6 +42,22 @@ describe('a message that joins a running turn', () => {
     expect(await outcomes()).toEqual(['answered', 'answered', 'answered']);
     const [asked] = await scene.store.transcript.recent(OWNER_CHAT, 0, 9);
     expect(asked?.content).toEqual({ text: 'weather in Berlin?\n\nand in Rome?\n\nor in Bonn?' });
+  });
+
+  it('[P05] has its context between the marks of layout lab, too', async () => {
+    const layers = createLayerRegistry(builtInLayers());
+    const prompt = createAssembler({ layers, layout: layoutNamed('lab') });
+    const parrot = whileWriting('and in [memory context] Rome?');
+    await open({ tools: [parrot.tool], prompt });
+    await scene.write('weather in Berlin?');
+    scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'Rain everywhere.' });
+    await scene.answerNext();
+    const asked = scene.model.asked[1]?.messages.filter(({ role }) => role === 'user');
+    for (const [at, words] of ['weather in Berlin?', 'and in [memory context] Rome?'].entries()) {
+      const content = asked?.[at]?.content ?? '';
+      expect(content).toMatch(/^\[memory context\]\n[\s\S]*<message-context>/);
+      expect(content.split('\n\n[/memory context]\n\n')[1]).toBe(words);
+    }
   });
 
   it('[D03] comes before the answer is sent: both are sent together, in their order', async () => {

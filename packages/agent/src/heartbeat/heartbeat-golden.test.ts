@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { arch, homedir, type as osType, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   builtInLayers,
@@ -112,11 +112,12 @@ const order = (): HeartbeatOrder => ({
   },
 });
 
-/** A page without its mark of the cache boundary, which is none of the prompt. */
+/** A page without its mark of the cache boundary, which is none of the prompt, and with the system of this machine. */
 function goldenPage(layout: string): string {
   const page = readFileSync(join(GOLDEN, layout, 'heartbeat.md'), 'utf8');
   return page
     .replaceAll('\r', '')
+    .replace('Linux (x64)', `${osType()} (${arch()})`)
     .replace(/┄┄┄ .*┄┄┄\n\n/, '')
     .replace(/\n\n┄┄┄ .*┄┄┄/, '');
 }

@@ -21,7 +21,12 @@ import {
   OFFLINE_MODEL,
   type UserMessage,
 } from '@parley/models';
-import { type AssembledPrompt, enforceAudience, messageContext } from '@parley/prompt';
+import {
+  type AssembledPrompt,
+  enforceAudience,
+  fencedContext,
+  messageContext,
+} from '@parley/prompt';
 import type { InboxRow, JournalStep, RememberedEntry, TurnUsage } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import {
@@ -228,7 +233,8 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
   const system = check(draft.prompt.system);
   const userContext = check(draft.prompt.userContext);
   const content = [...userContext.map(({ text }) => text), draft.now.content].join('\n\n');
-  const done = draft.rounds.flatMap((round) => roundMessages(round, check));
+  const { fence } = draft.prompt;
+  const done = draft.rounds.flatMap((round) => roundMessages(round, check, fence));
   const [summary] = check(draft.summary == null ? [] : [draft.summary]);
   const now = { ...draft.now, content };
   const past = { summary: summary?.text ?? null, entries: draft.transcript, now };
@@ -254,7 +260,11 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
 type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];
 
 /** Former owners lose owner rights, also mid-conversation. */
-function roundMessages({ step, calls, joined }: Round, check: Check): ModelMessage[] {
+function roundMessages(
+  { step, calls, joined }: Round,
+  check: Check,
+  fence: AssembledPrompt['fence'],
+): ModelMessage[] {
   const { text, audience, misfit } = step;
   const mayStay = check([{ text, audience, source: 'step of the model' }]).length > 0;
   const toolCalls = calls.map(({ call }) => (mayStay ? call : { ...call, arguments: '{}' }));
@@ -265,7 +275,7 @@ function roundMessages({ step, calls, joined }: Round, check: Check): ModelMessa
     ...calls.map((call) => toolMessage(call, check)),
     ...(misfit === undefined ? [] : [repairMessage(mayStay ? misfit : WITHHELD)]),
     ...(isCutText(step) ? [continuationMessage(mayStay ? text : '')] : []),
-    ...(joined.length === 0 ? [] : [joinedMessage(joined)]),
+    ...(joined.length === 0 ? [] : [joinedMessage(joined, fence)]),
   ];
 }
 
@@ -279,9 +289,10 @@ function repairMessage(misfit: string): UserMessage {
 }
 
 /** Their text like that of the first messages: after its sender, which is data (P18). */
-function joinedMessage(rows: readonly InboxRow[]): UserMessage {
+function joinedMessage(rows: readonly InboxRow[], fence: AssembledPrompt['fence']): UserMessage {
   const messages = rows.map(({ message }) => message);
-  const content = `${messageContext(messages)}\n\n${textOf(rows, () => [])}`;
+  const context = fencedContext(messageContext(messages), fence);
+  const content = `${context}\n\n${textOf(rows, () => [])}`;
   return { role: 'user', content, said: messages.map(({ text }) => text).join('\n') };
 }
 

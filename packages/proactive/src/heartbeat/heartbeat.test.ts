@@ -336,7 +336,7 @@ describe('heartbeat-state.json', () => {
     expect((await scene.run())?.messages[0]?.message.variables.task).toBe('Calendar');
     const { tasks } = JSON.parse(scene.got('heartbeat-state.json'));
     expect(tasks.Calendar.lastRun).toBe('2026-11-21T09:30:00.000Z');
-    expect(tasks.Pumps.lastRun).toBe('2026-11-21T09:20:00.000Z');
+    expect(tasks.Pumps).toEqual({ lastRun: '2026-11-21T09:20:00.000Z', cadenceMin: 60 });
     expect(JSON.parse(scene.got('memory/heartbeat-state.json'))).toEqual({ lastChecks: theirs });
     expect(await nextBeat()).toBe('Email');
   });

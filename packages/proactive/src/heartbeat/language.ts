@@ -65,14 +65,16 @@ function withoutForeignWords(text: string): string {
 }
 
 const LONGEST = 60;
-const IN_PROFILE =
-  /^[^\p{L}\n]*(?:languages?|sprachen?|语言)[^\p{L}\n:]*:[^\p{L}\n]*(\p{L}[^\n]*)$/imu;
+/** The language to answer in counts more than those that the owner knows. */
+const IN_PROFILE: readonly RegExp[] = [
+  /^[^\p{L}\n]*(?:(?:preferred )?(?:response|reply|answer) language|preferred language|bevorzugte sprache|antwortsprache|(?:首选|偏好|回复)语言)[^\p{L}\n:：]*[:：][^\p{L}\n]*(\p{L}[^\n]*)$/imu,
+  /^[^\p{L}\n]*(?:languages?|sprachen?|语言)[^\p{L}\n:：]*[:：][^\p{L}\n]*(\p{L}[^\n]*)$/imu,
+];
 
 /** What USER.md says of the owner's language, in its own words. */
 export function languageInProfile(text: string): string | undefined {
-  const said = IN_PROFILE.exec(text)?.[1]
-    ?.replace(/[*_`#<>]/g, '')
-    .trim();
+  const found = IN_PROFILE.map((line) => line.exec(text)).find((match) => match !== null);
+  const said = found?.[1]?.replace(/[*_`#<>]/g, '').trim();
   return said === undefined || said === '' ? undefined : said.slice(0, LONGEST).toWellFormed();
 }
 

@@ -1,5 +1,6 @@
 import {
   conversationOfAgent,
+  HEARTBEAT_PROMPT,
   type InboundMessage,
   type NewsChecker,
   type Sender,
@@ -165,9 +166,6 @@ export function uncheckable(
   return [`HEARTBEAT.md, line ${line}, ${name}: it runs without its check, as ${why}.`];
 }
 
-/** Marked as a system message (G08); the task itself is in the prompt. */
-const TEXT = '⚙️ A standing task is due: do what the heartbeat part of your instructions says.';
-
 interface NewRun {
   readonly id: string;
   readonly agent: string;
@@ -190,7 +188,7 @@ export function runOrder(
 ): HeartbeatOrder {
   const schedule = `${describeSchedule(task)}, last run ${lastRun}`;
   return orderIn(target, {
-    ...{ id, agent, task: name, now, text: TEXT },
+    ...{ id, agent, task: name, now, text: HEARTBEAT_PROMPT },
     lane: conversationOfAgent(agentName, `${HEARTBEAT_LANE}${agent}`),
     reason: `the standing task ${name} was due`,
     variables: {

@@ -94,22 +94,22 @@ export function withChecks(
   const others = [...state.tasks].filter(([name]) => isForeign && !names.has(name));
   const checks = new Map([...checksOf(state.more), ...checksOf(Object.fromEntries(others))]);
   let next = state;
-  const take = (name: string, key: string | undefined) => {
+  const take = ({ name, cadence }: (typeof tasks)[number], key: string | undefined) => {
     const check = key === undefined ? undefined : checks.get(key);
     if (key === undefined || check === undefined) return;
     checks.delete(key);
-    next = withTask(next, name, { lastRun: check.lastRun });
+    next = withTask(next, name, { lastRun: check.lastRun, cadenceMin: cadenceMinutes(cadence) });
   };
   const waiting = () =>
     tasks.filter(({ name }) => (next.tasks.get(name)?.lastRun ?? null) === null);
-  for (const { name } of waiting()) {
-    take(name, name === PROSE_TASK ? newestOf(checks) : keyFor(name, checks));
+  for (const task of waiting()) {
+    take(task, task.name === PROSE_TASK ? newestOf(checks) : keyFor(task.name, checks));
   }
-  for (const { name, cadence } of waiting()) {
-    const minutes = cadenceMinutes(cadence);
+  for (const task of waiting()) {
+    const minutes = cadenceMinutes(task.cadence);
     const alike = waiting().filter((one) => cadenceMinutes(one.cadence) === minutes);
     const keys = [...checks].filter(([, { cadenceMin }]) => cadenceMin === minutes);
-    if (alike.length === 1 && keys.length === 1) take(name, keys[0]?.[0]);
+    if (alike.length === 1 && keys.length === 1) take(task, keys[0]?.[0]);
   }
   return next;
 }
@@ -261,7 +261,8 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       const said = repairs.join(' ');
       if (said !== '' && said !== lastRepairs) log.warn({ repairs }, `${STATE_FILE} was repaired`);
       lastRepairs = said;
-      return withChecks(withLostRuns(state, started), tasks);
+      const runs = [...started].map(([name, lastRun]) => [name, { lastRun }] as const);
+      return withChecks(withLostRuns(state, runs), tasks);
     },
     /** Records that a task started. A file that cannot be written is logged: the database knows, too. */
     async started(
@@ -280,7 +281,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       const written = await view.change(STATE_FILE, (text) => {
         // What a person has written since the state was read stays.
         const { state: today } = readHeartbeatState(text ?? '');
-        next = after(withLostRuns(today, lastRunsOf(state)));
+        next = after(withLostRuns(today, state.tasks));
         return heartbeatStateText(next);
       });
       if (written.kind === 'refused') {
@@ -292,12 +293,16 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
 }
 
 /** Adds runs that started after the last recorded one. */
-function withLostRuns(state: HeartbeatState, started: ReadonlyMap<string, number>): HeartbeatState {
+function withLostRuns(
+  state: HeartbeatState,
+  runs: Iterable<readonly [name: string, run: Partial<TaskState>]>,
+): HeartbeatState {
   // Without the line the file is new, or another program's: then it has no runs.
   const noted = momentOf(state.more[NOTED]) ?? Number.NEGATIVE_INFINITY;
   let next = state;
-  for (const [name, lastRun] of started) {
-    if (lastRun > noted) next = withTask(next, name, { lastRun });
+  for (const [name, { lastRun = null, cadenceMin = null }] of runs) {
+    if (lastRun === null || lastRun <= noted) continue;
+    next = withTask(next, name, { lastRun, ...(cadenceMin !== null && { cadenceMin }) });
   }
   return next;
 }

@@ -10,8 +10,9 @@ const chatFactsLayer: Layer = {
   volatility: 'session',
   placement: 'system',
   modes: ['full', 'minimal'],
-  render(context, { heading = '## Runtime Facts' }) {
-    return forChat(context.reader, `${heading}\n${listed(chatLines(context))}`, 'runtime facts');
+  render(context, { heading = '## Runtime Facts', detailed = false }) {
+    const lines = [...chatLines(context), ...(detailed ? machineLines(context) : [])];
+    return forChat(context.reader, `${heading}\n${listed(lines)}`, 'runtime facts');
   },
 };
 
@@ -130,6 +131,14 @@ function chatLines(context: PromptContext): string[] {
     `Channel: ${shownId(facts.channel)}, account ${shownId(facts.account)}`,
     `Chat: ${facts.chatType}${where}`,
     `Privacy: ${privacy}`,
+  ];
+}
+
+/** What the agent runs on (P07). */
+function machineLines({ os, model }: PromptContext): string[] {
+  return [
+    ...(os === undefined ? [] : [`Operating system: ${os}`]),
+    ...(model === undefined ? [] : [`Model: ${shownId(model)}`]),
   ];
 }
 

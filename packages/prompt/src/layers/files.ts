@@ -123,16 +123,18 @@ export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer)
     placement: 'system',
     modes: modesOf(file),
     reads: [file],
-    async render(context, { heading = `## ${file}`, characters, purpose }) {
+    async render(context, { heading = `## ${file}`, characters, purpose, lead }) {
       const found = await readContextFile(context, file, characters);
-      if ('absent' in found) return found;
-      return { ...found, text: `${heading}\n${withPurpose(file, found, purpose)}` };
+      const house = lead === undefined ? null : `${heading}\n${lead}`;
+      if ('absent' in found) return house === null ? found : forEveryone(house);
+      const above = house === null ? heading : `${house}\n\n## ${file}`;
+      return { ...found, text: `${above}\n${withPurpose(file, found, purpose)}` };
     },
   };
 }
 
 /** The text of a file under what it is for; Parley knows nothing of other files. */
-function withPurpose(
+export function withPurpose(
   file: string,
   { text, warning }: WorkspaceFile,
   purpose = USES[file]?.purpose,
@@ -149,10 +151,11 @@ export const workspaceContextLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   async render(context, options) {
-    const { heading = '# Workspace Context', files = [] } = options;
+    const { heading = '# Workspace Context', files = [], purpose } = options;
     const { found, missing } = await readWithin(context, files, options);
     if (found.length === 0) return absent(missing.join('; ') || 'the layout names no files');
-    const root = `Workspace root: ${shownWorkspace(context)}`;
+    const note = purpose === undefined ? '' : `\n\n${purpose}`;
+    const root = `Workspace root: ${shownWorkspace(context)}${note}`;
     const sections = found.map((file) => `## ${file.source}\n${withPurpose(file.source, file)}`);
     const text = [`${heading}\n${root}`, ...sections].join('\n\n');
     const source = found.map((file) => file.source).join(', ');
@@ -228,29 +231,6 @@ export const personaLayer: Layer = {
   },
 };
 
-const WORKFLOW = `1. Understand what is wanted, and for whom. Ask only when a wrong guess would cost time.
-2. Quick question: answer it. Longer work: make a short plan, then take it step by step.
-3. Check each result before you build on it.
-4. Report what happened: what is done, what is not, what you suggest next.`;
-
-/** How to work: a few plain steps, and beside them the owner's own file where the layout names one and it exists. */
-const workflowLayer: Layer = {
-  id: 'workflow',
-  volatility: 'static',
-  placement: 'system',
-  modes: ['full', 'minimal'],
-  async render(context, { heading = '## Workflow', files: [file] = [], characters }) {
-    const own =
-      file === undefined
-        ? absent('the layout names no file')
-        : await readContextFile(context, file, characters);
-    const steps = `${heading}\n${WORKFLOW}`;
-    if ('absent' in own) return forEveryone(steps);
-    const rules = `## ${own.source}\n${withPurpose(own.source, own)}`;
-    return { ...own, text: `${steps}\n\n${rules}` };
-  },
-};
-
 /** Where a TOOLS.md wants the generated list (P06). */
 const PLACEHOLDER = '{tools_description}';
 
@@ -292,5 +272,4 @@ export const fileLayers: readonly Layer[] = [
   workspaceContextLayer,
   conflictOrderLayer,
   personaLayer,
-  workflowLayer,
 ];

@@ -1,4 +1,4 @@
-import { QUIET_TOKEN } from '@parley/core';
+import { HEARTBEAT_PROMPT, QUIET_TOKEN } from '@parley/core';
 import {
   absent,
   forChat,
@@ -181,21 +181,31 @@ const cliLayer: Layer = {
 };
 
 const HEARTBEAT_INTRO = `Nobody wrote to you: this is the time you have to look after standing tasks.
-- Do what the task below says, and nothing else. Older talk is not a task.
+- Do what the task below says, and nothing else. Older talk is not a task.`;
+
+const HEARTBEAT_PROTOCOL = `
 - Nothing needs your owner's attention: answer with exactly ${QUIET_TOKEN}. Nothing is sent then.
 - Something does: write what your owner should know, in a few sentences, without ${QUIET_TOKEN}.`;
 
-const HEARTBEATS = `Now and then Parley itself wakes you, without a person, to look after one task of HEARTBEAT.md; its message says so.
+const HEARTBEATS = `Heartbeat prompt: ${HEARTBEAT_PROMPT}
+Now and then Parley itself wakes you, without a person: with this message to look after one task of HEARTBEAT.md, or with an event from outside.
 - Nothing needs your owner's attention: answer with exactly ${QUIET_TOKEN}, the whole message. Nothing is sent then.
 - Something does: write what your owner should know, without ${QUIET_TOKEN}.
 In every other turn ${QUIET_TOKEN} has no place: there somebody waits for an answer.`;
 
-/** What heartbeats are, for layouts that say so in each prompt (P07); `heartbeat` has the task that is due. */
+/**
+ * What heartbeats are and which message starts one, for layouts that say so in each prompt (P07); `heartbeat` has
+ * the task that is due. A sub-agent never gets that message.
+ */
 const heartbeatsLayer: Layer = {
   id: 'heartbeats',
   volatility: 'static',
   placement: 'system',
-  render: (_, { heading = '## Heartbeats' }) => forEveryone(`${heading}\n${HEARTBEATS}`),
+  modes: ['full', 'minimal'],
+  render({ facts, mode = 'full' }, { heading = '## Heartbeats' }) {
+    if (mode !== 'full' && !facts.heartbeat) return absent('not a heartbeat turn');
+    return forEveryone(`${heading}\n${HEARTBEATS}`);
+  },
 };
 
 /** A run has no history to take the language from (H10). */
@@ -216,7 +226,10 @@ export const heartbeatLayer: Layer = {
   volatility: 'turn',
   placement: 'system',
   modes: ['full', 'minimal'],
-  render({ facts, heartbeat, reader }, { heading = '## Heartbeat', rules = true }) {
+  render(
+    { facts, heartbeat, reader },
+    { heading = '## Heartbeat', rules = true, protocol = true },
+  ) {
     if (!facts.heartbeat) return absent('not a heartbeat turn');
     const due =
       heartbeat === undefined
@@ -224,7 +237,7 @@ export const heartbeatLayer: Layer = {
         : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rules ? rulesOf(heartbeat) : ''}${voiceOf(heartbeat)}`;
     return forChat(
       reader,
-      `${heading}\n${HEARTBEAT_INTRO}${due}`,
+      `${heading}\n${HEARTBEAT_INTRO}${protocol ? HEARTBEAT_PROTOCOL : ''}${due}`,
       heartbeat === undefined ? 'heartbeat' : `heartbeat task ${heartbeat.task}`,
     );
   },

@@ -85,7 +85,11 @@ describe('the profile', () => {
     );
     expect(await say(profileLayer, guest, named)).not.toContain('Ann');
     const group = { ...guest, facts: { ...FACTS, chatType: 'group' as const } };
-    expect(await say(profileLayer, group, named)).toBe('');
+    const inGroup = await say(profileLayer, group, named);
+    expect(inGroup).toMatch(
+      /^## Profile\nYou are talking with the person who wrote the newest message/,
+    );
+    expect(inGroup).not.toContain('Ann');
     const ofParley = [{ ...MESSAGE, trigger: 'heartbeat' as const }];
     expect(await say(profileLayer, { messages: ofParley }, named)).toBe('');
     expect(await say(profileLayer, { messages })).toBe('');

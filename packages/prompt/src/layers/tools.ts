@@ -23,10 +23,14 @@ export function toolsLayer(): Layer {
     volatility: 'session',
     placement: 'system',
     modes: ['full', 'minimal'],
-    async render(context, { heading = '## Tools', files: [file] = [], characters, detailed }) {
+    async render(context, options) {
+      const { heading: title = '## Tools', files: [file] = [], characters } = options;
+      const { detailed = false, guided = false } = options;
       const { tools, reader } = context;
       if (tools === undefined) return absent('it was not said which tools there are');
-      const described = detailed === true ? describeInDetail(tools) : describe(tools);
+      const described = detailed ? describeInDetail(tools) : describe(tools);
+      const choice = guided ? choiceOf(tools) : [];
+      const heading = choice.length === 0 ? title : [title, ...choice, ''].join('\n');
       const everyone = {
         source: countOf(tools.length, 'tool'),
         audience: { kind: 'everyone' },
@@ -89,6 +93,21 @@ function toolLine(
   const parts = [placeholder ? 'Not available now.' : '', summary, hint ?? ''];
   const line = `\`${name}\`: ${parts.filter((word) => word !== '').join(' ')}`;
   return listItem(isDetailed && input !== undefined ? `${line}\n${parametersText(input)}` : line);
+}
+
+const TIER_ORDER =
+  'The groups stand in the order in which to look for a tool: take the first one that does the job.';
+const TODOS_OR_MEMORY =
+  '`write_todos` holds the plan of this session and ends with it; `save_memory` keeps for good what people prefer and what matters.';
+
+/** How to choose among the tools (P06), in lines. */
+function choiceOf(tools: readonly ToolNote[]): readonly string[] {
+  const usable = tools.filter(({ placeholder }) => placeholder !== true);
+  const names = new Set(usable.map(({ name }) => name));
+  return [
+    ...(new Set(tools.map(({ tier }) => tier)).size > 1 ? [TIER_ORDER] : []),
+    ...(names.has('write_todos') && names.has('save_memory') ? [TODOS_OR_MEMORY] : []),
+  ];
 }
 
 const MOST_PARAMETERS = 20;

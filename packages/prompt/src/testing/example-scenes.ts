@@ -228,7 +228,8 @@ export async function sceneContext(
   const view = workspace.for(context.reader);
   const identity = await readIdentity(view, {});
   const turnLimits = { steps: 20, minutes: 10 };
-  return { ...context, view, identity, turnLimits, clockMinutes: 10, home: '/home/ann' };
+  const machine = { home: '/home/ann', os: 'Linux (x64)', model: 'test/model' };
+  return { ...context, view, identity, turnLimits, clockMinutes: 10, ...machine };
 }
 
 function groupFacts(

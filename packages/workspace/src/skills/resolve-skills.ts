@@ -45,7 +45,7 @@ export interface UsableSkill extends ResolvedSkill {
 
 /** What skills are decided by. */
 export interface SkillRules {
-  /** Names that alone are allowed; undefined: all. */
+  /** Names that alone are allowed, beside those that are `always` there; undefined: all. */
   readonly allow: readonly string[] | undefined;
   /** Never these, even if allowed. */
   readonly block: readonly string[];
@@ -118,7 +118,8 @@ function decideState(
   }
   const isIn = (names: readonly string[]) => names.some((name) => foldName(name) === key);
   if (isIn(block)) return { state: 'blocked', reason: 'skills.block names it' };
-  if (allow !== undefined && !isIn(allow)) {
+  // What is always there is no matter of choosing; only `block` takes it away.
+  if (allow !== undefined && !skill.always && !isIn(allow)) {
     return { state: 'not-allowed', reason: 'skills.allow does not name it' };
   }
   const lacking = whyNotEligible(skill, facts);

@@ -100,6 +100,34 @@ describe('which skills are used', () => {
     expect((await scene.status('a', { block: ['a'] }))?.state).toBe('blocked');
   });
 
+  it('[S03] [P07] "always" needs no place on the allow list, for the model, by command and to be read', async () => {
+    await scene.write('bundled', 'a', skillText('a', 'always: true\nos: plan9\n'));
+    await scene.write('bundled', 'b', skillText('b'));
+    const settings = { allow: ['none'] };
+    expect((await scene.status('a', settings))?.state).toBe('ready');
+    expect((await scene.status('b', settings))?.state).toBe('not-allowed');
+    const skills = scene.open(settings);
+    expect((await skills.snapshot(OWNER)).names).toEqual(['a']);
+    expect(await skills.read('a', OWNER)).toMatchObject({ kind: 'skill' });
+    expect(await skills.called('a', OWNER)).toMatchObject({ kind: 'skill' });
+    expect((await scene.status('a', { ...settings, block: ['A'] }))?.state).toBe('blocked');
+  });
+
+  it('[S03] [S05] the limits of the list leave "always" out last, whatever its source', async () => {
+    for (const name of ['a', 'b', 'c']) await scene.write('workspace', name, skillText(name));
+    await scene.write('bundled', 'z', skillText('z', 'always: true\n'));
+    const { names, left } = await scene.open({ max: 2 }).snapshot(OWNER);
+    expect([names, left]).toEqual([['z', 'a'], 2]);
+  });
+
+  it('[S03] [W03] "always" opens nothing: the owner’s stays the owner’s, and hidden stays hidden', async () => {
+    const always = 'always: true\n';
+    await scene.write('bundled', 'a', skillText('a', `${always}audience: owner\n`));
+    await scene.write('bundled', 'b', skillText('b', `${always}disable-model-invocation: true\n`));
+    expect((await scene.open().snapshot(GUEST)).names).toEqual([]);
+    expect((await scene.open().snapshot(OWNER)).names).toEqual(['a']);
+  });
+
   it('[S03] programs are looked for on the PATH', async () => {
     const bin = join(scene.base, 'bin');
     await mkdir(bin);

@@ -73,7 +73,7 @@ export function openSkills(options: OpenSkillsOptions) {
     });
   /** The skills that a reader's model may choose from: those in the prompt in full, and the catalogue of the others (S06). */
   const choose = async (all: readonly ResolvedSkill[], reader: Reader) => {
-    const usable = forModel(usableBy(all, reader));
+    const usable = alwaysFirst(forModel(usableBy(all, reader)));
     const wanted = usable.filter((one) => showOf(one, settings) === 'inline');
     const texts = await Promise.all(
       wanted.map(async (one) => ({ skill: one.skill, text: await textOf(one, reader) })),
@@ -165,6 +165,12 @@ function shownFolder(
 
 function forModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {
   return skills.filter(({ skill }) => !skill.disablemodelinvocation);
+}
+
+/** So that the limits of the catalogue leave them out last. */
+function alwaysFirst(skills: readonly UsableSkill[]): readonly UsableSkill[] {
+  const isAlways = ({ skill }: UsableSkill) => skill.always;
+  return [...skills.filter(isAlways), ...skills.filter((one) => !isAlways(one))];
 }
 
 function commandOf({ command, skill }: UsableSkill): readonly SkillCommand[] {

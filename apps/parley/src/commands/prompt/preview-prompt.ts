@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, Monotonic, SentRequest } from '@parley/core';
+import { OFFLINE_MODEL } from '@parley/models';
 import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
 import { approvalsOf, ownersOf, subAgentLimitsOf } from '../../access.ts';
 import type { Surroundings } from '../../agent-sources.ts';
+import { modelName } from '../../agents.ts';
 import { delegatesOf, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
 import type { AgentPlugins } from '../../plug-in.ts';
 import type { LoadedSettings } from '../../settings.ts';
@@ -49,16 +51,13 @@ export async function previewPrompt(
     });
     const owners = ownersOf(settings);
     const approvals = approvalsOf(settings);
-    const subAgentLimits = subAgentLimitsOf(settings);
+    const { model: choice } = settings.model;
     const deps = {
       ...opened,
       agent: opened.place,
-      subAgentLimits,
-      owners,
-      approvals,
-      clock,
-      monotonic,
-      log,
+      subAgentLimits: subAgentLimitsOf(settings),
+      model: { id: choice === 'offline' ? OFFLINE_MODEL : modelName(settings) },
+      ...{ owners, approvals, clock, monotonic, log },
     };
     const prompt = await previewTurn(turn, change, deps);
     return { prompt, fromTemplates };

@@ -1,0 +1,140 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { runCommand, writeSettings } from './parley-process.ts';
+import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+
+/** What a house promises of its prompt, in the requests that a model really gets. */
+
+let scene: TelegramScene;
+afterEach(() => scene.close());
+
+const RHYME = 'Only now: answer in rhyme.';
+const CLOSING = '\n\n[/memory context]\n\n';
+
+const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
+const lastOf = ({ messages }: ChatRequest) => textOf(messages.at(-1));
+
+function put(name: string, text: string): void {
+  const path = join(scene.folder.path, 'workspace', name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** Says it and gives back the request that answers it. */
+async function ask(text: string, chat = ANN): Promise<ChatRequest> {
+  const before = scene.answers(chat).length;
+  scene.telegram.say({ chat, from: ANN, text });
+  await scene.untilAnswers(chat, before + 1);
+  const request = scene.model.requests.findLast(({ body }) => lastOf(body).endsWith(text));
+  if (request === undefined) throw new Error(`the model was not asked about ${text}`);
+  return request.body;
+}
+
+/** Sends a command and waits for its answer. */
+async function command(text: string): Promise<void> {
+  const before = scene.answers(ANN).length;
+  scene.telegram.say({ chat: ANN, text });
+  await scene.untilAnswers(ANN, before + 1);
+}
+
+const taken = () => scene.parley.err().split('settings were read again').length;
+
+/** Saves other settings of the agent and waits until the process has taken them over. */
+async function changeAgent(agent: object): Promise<void> {
+  const before = taken();
+  const file = readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
+  const settings = z.looseObject({}).parse(JSON.parse(file));
+  writeSettings(scene.folder.path, { ...settings, agent });
+  await expect.poll(taken, { timeout: 30_000 }).toBe(before + 1);
+}
+
+describe('layout lab', () => {
+  it('[P05] [P13] has one system prompt for a session, and nothing between its memory context and the words', async () => {
+    scene = await startTelegramScene(
+      {},
+      { agent: { layout: 'lab', ephemeral: 'Be brief today.' } },
+    );
+    const first = await ask('first');
+    expect(lastOf(first)).toContain(`\n\nBe brief today.${CLOSING}first`);
+    for (const name of ['SOUL.md', 'AGENTS.md', 'TOOLS.md']) put(name, `New text of ${name}.\n`);
+    put('skills/tea/SKILL.md', '---\ndescription: Makes tea.\n---\nBoil it.\n');
+    await changeAgent({ layout: 'lab', ephemeral: RHYME, format: 'emotion_pipe' });
+    const second = await ask('second');
+    await command('/mode ask');
+    const third = await ask('third');
+    await changeAgent({ layout: 'lab' });
+    const last = await ask('last');
+    expect([second, third, last].map(systemOf)).toEqual(Array(3).fill(systemOf(first)));
+    expect(systemOf(first)).not.toMatch(/Be brief today|in rhyme/);
+    expect(lastOf(second)).toContain(`\n\n${RHYME}${CLOSING}second`);
+    expect(lastOf(last).split(CLOSING)).toEqual([
+      expect.stringMatching(/^\[memory context\]/),
+      'last',
+    ]);
+    // No word of it is in what is remembered.
+    expect(JSON.stringify(last.messages.slice(1))).not.toMatch(/Be brief today|in rhyme/);
+  });
+
+  it('[P05] [P13] closes its memory context before the words of a group, too', async () => {
+    scene = await startTelegramScene({}, { agent: { layout: 'lab', ephemeral: RHYME } });
+    const request = await ask('what now, @parley_test_bot?', GROUP);
+    expect(lastOf(request).split(`\n\n${RHYME}${CLOSING}`)[1]).toMatch(/^From "[^"]+": what now/);
+  });
+
+  it('[P05] [P13] gives a sub-agent its task at the end of its memory context', async () => {
+    scene = await startTelegramScene({}, { agent: { layout: 'lab' } });
+    scene.model.reply(({ messages }) => {
+      const said = textOf(messages.at(-1));
+      if (said.includes('## Your task')) return 'Parrots talk.';
+      if (said.endsWith('go')) {
+        const task = { title: 'parrots', task: 'find out what parrots do' };
+        return { toolCalls: [{ name: 'delegate_task', arguments: task }] };
+      }
+      return said.includes('Parrots talk.') ? 'They talk.' : 'It is under way.';
+    });
+    scene.telegram.say({ chat: ANN, text: 'go' });
+    await scene.untilAnswers(ANN, 2);
+    const given = scene.model.requests.find(({ body }) => lastOf(body).includes('## Your task'));
+    if (given === undefined) throw new Error('no sub-agent was asked');
+    const [context = '', words = ''] = lastOf(given.body).split(CLOSING);
+    expect(context).toMatch(/\n\n## Your task\n\nfind out what parrots do\n/);
+    expect(words).toMatch(/^⚙️ /);
+    expect(systemOf(given.body)).not.toContain('parrots');
+  });
+});
+
+describe('layout openclaw', () => {
+  it('[P07] names the system and the model that answers, also one that was chosen', async () => {
+    scene = await startTelegramScene({ choices: ['third'] }, { agent: { layout: 'openclaw' } });
+    const runtime = (text: string) => /## Runtime\n([\s\S]*?)\n\n# /.exec(text)?.[1] ?? '';
+    const first = runtime(systemOf(await ask('hello')));
+    expect(first).toMatch(/^- Operating system: \w+ \(\w+\)$/m);
+    expect(first).toMatch(/^- Model: openai-compatible\/double$/m);
+    await command('/model third');
+    expect(runtime(systemOf(await ask('and now?')))).toMatch(
+      /^- Model: openai-compatible\/third$/m,
+    );
+    const preview = ['--data', scene.folder.path, 'prompt', '--channel', 'telegram', '--full'];
+    expect((await runCommand(preview)).out).toContain('- Model: openai-compatible/double');
+  });
+
+  it('[P07] [H05] names in its section the very message that starts a heartbeat', async () => {
+    const heartbeat = { quietHours: 'off' };
+    scene = await startTelegramScene({}, { agent: { layout: 'openclaw' }, heartbeat });
+    const [, named = ''] =
+      /## Heartbeats\nHeartbeat prompt: (.*)\n/.exec(systemOf(await ask('hi'))) ?? [];
+    put('HEARTBEAT.md', '## mail\n- every: 30 min\n- do: Look through new mail.\n');
+    scene.model.reply(() => 'HEARTBEAT_OK');
+    scene.telegram.say({ chat: ANN, text: '/heartbeat now mail' });
+    const beat = () =>
+      scene.model.requests.find(({ body }) => systemOf(body).includes('Task: mail'));
+    await expect.poll(beat, { timeout: 30_000 }).toBeDefined();
+    const request = beat()?.body;
+    expect(request && lastOf(request)).toMatch(/\n\n⚙️ [^\n]+$/);
+    expect(request && lastOf(request).endsWith(`\n\n${named}`)).toBe(true);
+    expect(request && systemOf(request)).toContain(`## Heartbeats\nHeartbeat prompt: ${named}\n`);
+  });
+});
