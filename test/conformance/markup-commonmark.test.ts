@@ -14,11 +14,12 @@ const LIMITS = [2_000, 60, 24] as const;
 
 /**
  * Where people see something else than CommonMark's HTML on purpose, and in how many examples: HTML
- * is shown as written, so is a definition that nothing refers to, `*` between letters or numbers, and an underline of
+ * is shown as written, so is a character reference outside of addresses, a definition that nothing refers to, `*` between letters or numbers, and an underline of
  * one or two signs; a link without a text shows its address. The numbers are exact, so that the list cannot grow unseen.
  */
 const ON_PURPOSE = {
   'literal HTML': 69,
+  'written reference': 8,
   'unused definition': 12,
   'link without text': 1,
   'emphasis inside words': 4,
@@ -81,6 +82,7 @@ function reasonOf(markdown: string): keyof typeof ON_PURPOSE | undefined {
     ),
   );
   if (nodes.some(({ type }) => type === 'html')) return 'literal HTML';
+  if (/&#?\w+;/.test(markdown)) return 'written reference';
   if (/[a-z0-9]\*[a-z0-9]/.test(markdown)) return 'emphasis inside words';
   if (nodes.some((node) => node.type === 'definition' && !referred.has(node.identifier))) {
     return 'unused definition';

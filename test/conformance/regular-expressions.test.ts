@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 
 /** Ambiguous, and harmless: nothing follows that could fail, so it never tries another way. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  '(?:[^\\\\`*_~[\\]<&@]+|[&<](?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+',
+  '(?:[^\\\\`*_~[\\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+',
 ]);
 
 interface Found {

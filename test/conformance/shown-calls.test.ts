@@ -32,6 +32,8 @@ const HOSTILE = [
   '\n# title\n> quote\n- item\n1. one\n| a | b |\n',
   '\\* \\u{41} $x$ $$y$$',
   '\u3164; rm x',
+  // Literal text has these inside; in a call they are no signs.
+  'rm \ufddd\u{1fffe}\ufdd9',
   ' '.repeat(40),
   '\n\n\n\n\n',
   'word '.repeat(900),

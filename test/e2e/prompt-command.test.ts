@@ -154,6 +154,32 @@ describe('the prompt as the command line shows it', () => {
     expect(nowhere.code).toBe(1);
     expect(nowhere.err).toContain('No prompt has been recorded in the chat "nowhere" yet');
   });
+
+  it('[G07] [P17] of a sub-agent is, byte for byte, the one that it gets with the same task', async () => {
+    const task = 'Compare the parrots on https://parrots.example/all and say which talks.';
+    const imagined = await asJson('--channel', 'web', '--mode', 'minimal', '--text', task);
+    const isTask = (request: (typeof model.requests)[number]['body']) =>
+      JSON.stringify(request.messages).includes('## Your task');
+    model.reply((request) => {
+      if (isTask(request)) return 'The grey one.';
+      if (request.messages.at(-1)?.role === 'tool') return 'It is under way.';
+      const isAsked = JSON.stringify(request.messages.at(-1)).includes('Hand it on');
+      if (!isAsked) return 'fine';
+      return { toolCalls: [{ name: 'delegate_task', arguments: { title: 'parrots', task } }] };
+    });
+    await web.post('Hand it on', JSON.stringify({ id: 'hand-it-on', text: `Hand it on: ${task}` }));
+    await expect.poll(() => model.requests.some(({ body }) => isTask(body))).toBe(true);
+    const sent = model.requests.find(({ body }) => isTask(body))?.body;
+    const of = (role: string) =>
+      sent?.messages.findLast((message) => message.role === role)?.content;
+    expect(withoutTime(textOf(imagined, 'system'))).toBe(withoutTime(String(of('system'))));
+    expect(imagined.tools).toEqual(sent?.tools?.map((tool) => tool.function.name));
+    expect(imagined.tools).not.toContain('message');
+    const first = '⚙️ Do the task that your instructions end with.';
+    const [context = ''] = withoutTime(String(of('user'))).split(`\n\n${first}`);
+    const idless = (text: string) => text.replaceAll(/sub_\w+|hypothetical/g, 'ID');
+    expect(idless(withoutTime(textOf(imagined, 'user')))).toBe(idless(context));
+  });
 });
 
 /** What the model was sent last, as one text each. */

@@ -79,7 +79,7 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     await channel.getByLabel('Channel').selectOption('WhatsApp');
     await channel.getByLabel('Its number').fill('mine');
     await channel.getByRole('button', { name: 'Connect' }).click();
-    await channel.getByText('must be a number such as').waitFor();
+    await channel.getByText('expected: a number such as').waitFor();
     // Nobody listens there.
     const whatsapp = '  whatsapp: { url: "ws://127.0.0.1:9/ws/chat" }\n';
     writeFileSync(file(), written.replace('channels:\n', `channels:\n${whatsapp}`));

@@ -220,3 +220,11 @@ function logStrangerCap(
     log.info({ open: places, perStrangerDaily: cap }, message);
   }
 }
+
+/** What all sub-agents of a conversation may use (G07). */
+export function subAgentLimitsOf({
+  limits,
+}: Pick<LoadedSettings['settings'], 'limits'>): NonNullable<TurnServices['subAgentLimits']> {
+  const { minutes, ...bounds } = limits.subAgents;
+  return { ...bounds, turnMs: minutes * 60_000 };
+}

@@ -3,7 +3,7 @@ import { type AgentMcp, openMedia } from '@parley/agent';
 import type { AskCron } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import { contextTokensOf, windowOf } from '@parley/models';
-import { approvalsOf, openSpendGuard, ownersOf, servedBy } from './access.ts';
+import { approvalsOf, openSpendGuard, ownersOf, servedBy, subAgentLimitsOf } from './access.ts';
 import { skillCommandsOf } from './agent-sources.ts';
 import { previewOnPage } from './commands/prompt/page.ts';
 import { type ChosenModel, chooseModel } from './model.ts';
@@ -85,6 +85,7 @@ export async function openAgentParts(
     },
     {
       ...{ owners, approvals, model: model.model, clock, monotonic, log },
+      subAgentLimits: subAgentLimitsOf(settings),
       contextTokens: () => windowOf(model.model, contextTokensOf(settings.model, model.model.id)),
     },
   );

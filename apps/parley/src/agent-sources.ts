@@ -38,12 +38,15 @@ export function openInstalledSkills(
     tools,
     added,
     log,
+    copyOf,
   }: {
     /** The names of the agent's tools; asked whenever skills are looked at. */
     readonly tools: () => readonly string[];
     /** Folders that plugins bring; every other source wins over them. */
     readonly added: readonly string[];
     readonly log: Logger;
+    /** Where the workspace is a copy for a preview: the folder that it is a copy of. */
+    readonly copyOf?: string | undefined;
   },
 ): Skills {
   const home = homedir();
@@ -66,6 +69,7 @@ export function openInstalledSkills(
     reserved: RESERVED_COMMANDS,
     home,
     log,
+    ...(copyOf !== undefined && { copy: { folder: settings.agent.workspace, of: copyOf } }),
   });
 }
 

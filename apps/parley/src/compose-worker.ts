@@ -17,7 +17,7 @@ import type { ReplyRoute } from '@parley/core';
 import { contextTokensOf, windowOf } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
-import { servedBy } from './access.ts';
+import { servedBy, subAgentLimitsOf } from './access.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { keepRetention } from './keep-retention.ts';
 import type { Parts } from './open-parts.ts';
@@ -150,7 +150,7 @@ export function turnServices(parts: Parts, own: AgentParts = parts): TurnService
     modelChoices: choices,
     limits: turnLimits(settings),
     modelAwayMs: settings.limits.modelAwayMinutes * 60_000,
-    subAgentLimits: subAgentLimits(settings),
+    subAgentLimits: subAgentLimitsOf(settings),
     approvals,
     spendGuard,
     owners,
@@ -174,13 +174,6 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
     messages: limits.answer.messages,
     characters: limits.answer.characters,
   };
-}
-
-function subAgentLimits({
-  limits,
-}: LoadedSettings['settings']): NonNullable<TurnServices['subAgentLimits']> {
-  const { minutes, ...bounds } = limits.subAgents;
-  return { ...bounds, turnMs: minutes * 60_000 };
 }
 
 /** What summaries need besides. They are not requested by a person, so they count only in the daily total (G17). */

@@ -1,5 +1,5 @@
 import type { MemoryCommands, MemoryService } from '@parley/agent';
-import type { Reader } from '@parley/core';
+import { type Reader, shownLiteral } from '@parley/core';
 import type { MemoryPage } from '@parley/gateway';
 import type { PersonMemories, ShownMemory } from '@parley/gateway/api';
 import {
@@ -144,5 +144,6 @@ async function notesOf(workspace: Workspace) {
 
 /** The answer of `/forget` without its Markdown: ids and names of files, never text of people. */
 function plain(text: string): string {
-  return text.replaceAll(/\*\*|`/g, '');
+  // Literal text keeps its own signs.
+  return shownLiteral(text.replaceAll(/\*\*|`/g, ''));
 }

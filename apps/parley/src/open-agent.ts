@@ -92,6 +92,8 @@ export interface OpenAgentOptions extends Surroundings {
   readonly soul?: GovernedFile & Partial<Pick<SoulService, 'sync'>>;
   /** Where several processes share the workspace. */
   readonly lock?: WorkspaceLock | undefined;
+  /** Where the workspace is a copy for a preview: the folder that it is a copy of. */
+  readonly copyOf?: string | undefined;
 }
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
@@ -99,7 +101,7 @@ const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
 /** Opens (at the first start: makes) the workspace, and the agent that lives in it. */
 export async function openAgent(options: OpenAgentOptions) {
   const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, durable, work = {} } = options;
-  const { soul, lock } = options;
+  const { soul, lock, copyOf } = options;
   const { agent } = settings;
   const { workspace: folder, memory = 'main-session' } = agent;
   const workspace = await openWorkspace({
@@ -116,6 +118,7 @@ export async function openAgent(options: OpenAgentOptions) {
     tools: () => tools.for(OWNER).names,
     added: plugins.skills,
     log,
+    copyOf,
   });
   const remembering = openMemory(workspace, memory, {
     offers: (reader) => tools.for(reader).get('save_memory') !== undefined,
@@ -150,7 +153,7 @@ export async function openAgent(options: OpenAgentOptions) {
     { added: plugins.tools, live: mcp.tools, log },
   );
   return {
-    ...(await introduced(settings, workspace, options.name)),
+    ...(await introduced(settings, workspace, options)),
     workspace,
     prompt,
     sources,
@@ -170,7 +173,7 @@ async function introduced(
     limits,
   }: Pick<LoadedSettings['settings'], 'agent' | 'identity' | 'limits'>,
   workspace: Workspace,
-  agentName: string | undefined,
+  { name: agentName, copyOf }: Pick<OpenAgentOptions, 'name' | 'copyOf'>,
 ) {
   // What a group may see of IDENTITY.md is what the agent is called everywhere.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
@@ -179,7 +182,7 @@ async function introduced(
   const { id, timeZone, clockMinutes, responseFormat } = agent;
   const time = { timeZone, localTime: localTimeIn(timeZone), clockMinutes };
   const place = {
-    ...{ id, name: agentName, identity, workspace: workspace.folder, ...time },
+    ...{ id, name: agentName, identity, workspace: copyOf ?? workspace.folder, ...time },
     responseFormat,
     turnLimits: { steps: limits.turnSteps, minutes: limits.turnMinutes },
   };

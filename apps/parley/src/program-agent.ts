@@ -91,7 +91,7 @@ const PREVIEW = [
   ['--text <text>', 'what they write'],
   ['--account <name>', 'which account of the channel'],
   ['--layout <name>', 'another layout than that of the settings'],
-  ['--mode <mode>', 'full, light (as for heartbeat runs), minimal (as for sub-agents) or none'],
+  ['--mode <mode>', 'full, light, minimal (a sub-agent whose task is --text) or none'],
   ['--heartbeat', 'as in a heartbeat run'],
 ] as const;
 

@@ -114,7 +114,7 @@ export class Setup implements SetupPage {
     const parsed = definition?.settings.safeParse(given);
     if (definition?.probe === undefined || !parsed?.success) {
       const wrong = parsed?.error?.issues.map(({ message }) => message).join('; ');
-      return problem(`The token ${wrong ?? 'cannot be tried'}.`, COPY_IT);
+      return problem(`The token ${wrong ? `must be ${wrong}` : 'cannot be tried'}.`, COPY_IT);
     }
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const env = { signal, clock, values: null, wantsPicture: true };

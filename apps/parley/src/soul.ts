@@ -1,6 +1,5 @@
 import {
   createSpendGuard,
-  isRefusedToPeople,
   localTimeIn,
   momentOf,
   nameOf,
@@ -154,20 +153,24 @@ type LocalTime = Parameters<typeof soulStatus>[1];
 
 /** SOUL.md for the page and the command line. */
 export function soulPage(service: SoulService, localTime: LocalTime): SoulPage {
-  const answered = (answer: SoulAnswer) => {
+  const frozen = async (): Promise<Frozen> => ({
+    all: service.settings.apply === 'never',
+    toPeople: await service.isOnlyAgents(),
+  });
+  const answered = async (answer: SoulAnswer) => {
     if (answer.kind === 'refused') throw new CliError('soul', answer.reason.replaceAll('`', ''));
-    return shown(answer.version, service, localTime);
+    return shown(answer.version, await frozen(), localTime);
   };
   return {
     async list() {
       await service.look();
-      const versions = await service.list();
-      return { versions: versions.map((version) => shown(version, service, localTime)) };
+      const [versions, held] = [await service.list(), await frozen()];
+      return { versions: versions.map((version) => shown(version, held, localTime)) };
     },
     async get(number) {
       const version = await service.get(number);
       if (version === null) throw new CliError('soul', `There is no version ${number}.`);
-      return shown(version, service, localTime);
+      return shown(version, await frozen(), localTime);
     },
     act: async (number, action, by) =>
       answered(
@@ -197,7 +200,13 @@ export async function soulHere(
   return soulPage(service, localTimeIn(settings.agent.timeZone));
 }
 
-function shown(version: SoulVersion, { settings }: SoulService, localTime: LocalTime): ShownSoul {
+/** Whether no version can be applied, or none that a person wrote. */
+interface Frozen {
+  readonly all: boolean;
+  readonly toPeople: boolean;
+}
+
+function shown(version: SoulVersion, frozen: Frozen, localTime: LocalTime): ShownSoul {
   const { number, reason, state, findings, diff, text, createdAt, basedOn } = version;
   return {
     number,
@@ -213,10 +222,7 @@ function shown(version: SoulVersion, { settings }: SoulService, localTime: Local
     createdAt,
     made: momentOf(createdAt, localTime),
     basedOn,
-    can: actionsOn(
-      version,
-      settings.apply === 'never' || isRefusedToPeople(version.author, settings),
-    ),
+    can: actionsOn(version, frozen.all || (frozen.toPeople && version.author === 'person')),
   };
 }
 

@@ -18,7 +18,7 @@ export { postNotice } from './post-message.ts';
 export { byAgent, unknownAgent } from './several-agents.ts';
 export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices, SoulTrial } from './soul/soul-scenarios.ts';
-export { isRefusedToPeople, type SoulAnswer, SoulService } from './soul/soul-service.ts';
+export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
 export { momentOf, nameOf, originOf, scoreText, soulDiff, soulStatus } from './soul/soul-text.ts';
 export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.ts';
 export { withSubAgents } from './sub-agents/sub-agent-runner.ts';

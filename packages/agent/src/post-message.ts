@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock, ReplyRoute } from '@parley/core';
+import { type Clock, type ReplyRoute, shownLiteral } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import type { AgentFile, NewPart, PartWithBytes, Post, PostResult, Store } from '@parley/store';
 import { marked, visibleText } from './answer/visible-text.ts';
@@ -68,7 +68,7 @@ export async function postNotice(
   const { channel, account, chatId } = route;
   await deps.store.groupContext.keepOwn(
     { conversationId, channel, account, chatId },
-    { key, what: 'notice', text: markdown },
+    { key, what: 'notice', text: shownLiteral(markdown) },
     deps.clock(),
   );
 }

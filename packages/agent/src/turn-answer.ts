@@ -203,14 +203,15 @@ function userMessage({ text }: OpenedTurn, media: TurnMedia, turn: ClaimedTurn):
 }
 
 export interface PreviewChange {
-  /** Of the turn of a chat; a heartbeat run has its own. */
+  /** Of the turn of a chat; a heartbeat run has its own. `minimal`: that of a sub-agent which gets the text as its task. */
   readonly mode?: PromptMode | undefined;
   /** The turn is a heartbeat run (H10) whose alerts go to this conversation. */
   readonly heartbeat?: { readonly target: string } | undefined;
 }
 
 /** Everything of a turn but what it writes to. */
-export type PreviewServices = Omit<DraftServices, 'pins' | 'history' | 'meter' | 'tracer'>;
+export type PreviewServices = Omit<DraftServices, 'pins' | 'history' | 'meter' | 'tracer'> &
+  Pick<TurnServices, 'subAgentLimits'>;
 
 /**
  * The first request that a turn would send (P17), built by the functions of real turns: hooks, sources,
@@ -231,6 +232,11 @@ export async function previewTurn(
   if (heartbeat !== undefined) {
     const { heartbeatRequest } = await import('./heartbeat/heartbeat-turn.ts');
     const setup = await heartbeatRequest(deps, heartbeat, turn);
+    return requestOf(setup.services, setup.turn, setup.opened);
+  }
+  if (mode === 'minimal') {
+    const { subAgentRequest } = await import('./sub-agents/sub-agent-runner.ts');
+    const setup = await subAgentRequest(deps, turn);
     return requestOf(setup.services, setup.turn, setup.opened);
   }
   const opened = await openTurn(

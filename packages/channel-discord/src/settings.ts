@@ -4,10 +4,10 @@ import { z } from 'zod';
 /** One Discord bot account, as written below `channels.discord`. */
 export const DiscordSettings = z.strictObject({
   token: z
-    .string('must be the bot token from the Discord developer portal')
+    .string('the bot token from the Discord developer portal')
     .regex(
       /^[\w-]+\.[\w-]+\.[\w-]+$/,
-      'must be three groups of letters joined by dots, as the developer portal shows it once after "Reset Token"',
+      'three groups of letters joined by dots, as the developer portal shows it once after "Reset Token"',
     )
     .describe('The bot token: discord.com/developers, your application, Bot, Reset Token.'),
   messageContent: z
@@ -39,7 +39,7 @@ export const DiscordSettings = z.strictObject({
     .default('auto')
     .describe('Gateway connections; Discord recommends a number, which auto takes.'),
   apiRoot: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .url({ protocol: /^https?$/, error: 'an http or https address' })
     .default('https://discord.com/api')
     .describe('Discord API; only for a proxy or a test.'),
 });

@@ -1,4 +1,4 @@
-import type { AdapterValues, InboundMessage } from '@parley/core';
+import { type AdapterValues, type InboundMessage, literalLine } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 
@@ -122,6 +122,6 @@ export function withMoves(api: TelegramApi, moved: MovedChats): TelegramApi {
 
 /** What the owner reads once about a move. */
 export function moveText(title: string | undefined, first: string, now: string): string {
-  const name = title === undefined ? 'A group' : `The group ${title}`;
+  const name = title === undefined ? 'A group' : `The group ${literalLine(title)}`;
   return `${name} became a supergroup (${now}). Nothing has to be done: it keeps its history, memory, jobs and permissions, and its id in the settings, ${first}.`;
 }

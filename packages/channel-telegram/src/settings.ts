@@ -8,11 +8,11 @@ const TELEGRAM = 'api.telegram.org';
 export const TelegramSettings = z
   .strictObject({
     token: z
-      .string('must be the bot token that @BotFather gave you')
-      .regex(/^\d+:[\w-]+$/, 'must look like 123456:ABC-def, as @BotFather gives it')
+      .string('the bot token that @BotFather gave you')
+      .regex(/^\d+:[\w-]+$/, 'a token such as 123456:ABC-def, as @BotFather gives it')
       .describe('The bot token from @BotFather. Keep it in the environment, not in the file.'),
     apiRoot: z
-      .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+      .url({ protocol: /^https?$/, error: 'an http or https address' })
       .default(`https://${TELEGRAM}`)
       .describe('Bot API server; only for a server of your own or a proxy.'),
     localServer: z
@@ -21,7 +21,7 @@ export const TelegramSettings = z
       .describe('apiRoot is a Bot API server of your own in local mode, which takes larger files.'),
     localFiles: z
       .string()
-      .refine((path) => isAbsolute(path), 'must be the whole path of a directory')
+      .refine((path) => isAbsolute(path), 'the whole path of a directory')
       .optional()
       .describe(
         'With localServer: its directory, to read files there; without it they come over http.',
@@ -41,11 +41,11 @@ export const TelegramSettings = z
     webhook: z
       .strictObject({
         url: z
-          .url({ protocol: /^https$/, error: 'must be an https address' })
+          .url({ protocol: /^https$/, error: 'an https address' })
           .describe('Where Telegram reaches /channels/telegram/<account>/ of this gateway.'),
         secret: z
           .string()
-          .regex(/^[\w-]{16,256}$/, 'must be 16 to 256 letters, digits, _ or -')
+          .regex(/^[\w-]{16,256}$/, '16 to 256 letters, digits, _ or -')
           .describe(
             'Telegram shows it with each call. Keep it in the environment, not in the file.',
           ),
@@ -55,7 +55,7 @@ export const TelegramSettings = z
   })
   .refine(({ apiRoot, localServer }) => !localServer || new URL(apiRoot).hostname !== TELEGRAM, {
     path: ['apiRoot'],
-    error: 'must be the address of your own server, as localServer is true',
+    error: 'the address of your own server, as localServer is true',
   });
 export type TelegramSettings = z.infer<typeof TelegramSettings>;
 

@@ -26,13 +26,13 @@ describe('settings of a WhatsApp account', () => {
   );
 
   it.each([
-    [{ phone: '01512 3456789' }, 'must be a number such as'],
-    [{ phone: '+49 ANN' }, 'must be a number such as'],
-    [{ url: 'ws://example.org/' }, 'must begin with wss://'],
-    [{ url: 'ws://127.0.0.1.example.org/' }, 'must begin with wss://'],
-    [{ url: 'https://web.whatsapp.com' }, 'must be a wss address'],
-    [{ version: '2.3000' }, 'must look like 2.3000.1027934701'],
-    [{ browser: '' }, 'must not be empty'],
+    [{ phone: '01512 3456789' }, 'a number such as'],
+    [{ phone: '+49 ANN' }, 'a number such as'],
+    [{ url: 'ws://example.org/' }, 'an address that begins with wss://'],
+    [{ url: 'ws://127.0.0.1.example.org/' }, 'an address that begins with wss://'],
+    [{ url: 'https://web.whatsapp.com' }, 'an address that begins with wss://'],
+    [{ version: '2.3000' }, 'a version such as 2.3000.1027934701'],
+    [{ browser: '' }, 'a name, not empty'],
     [{ number: '491500000001' }, 'number'],
   ])('refuse %o', (settings, words) => {
     expect(WhatsAppSettings.safeParse(settings).error?.message).toContain(words);

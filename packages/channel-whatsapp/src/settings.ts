@@ -4,8 +4,8 @@ import { z } from 'zod';
 /** One WhatsApp account, as written below `channels.whatsapp`. */
 export const WhatsAppSettings = z.strictObject({
   url: z
-    .url({ protocol: /^wss?$/, error: 'must be a wss address' })
-    .refine(isSafe, 'must begin with wss://; ws:// is for 127.0.0.1 only')
+    .url({ protocol: /^wss?$/, error: 'an address that begins with wss://' })
+    .refine(isSafe, 'an address that begins with wss://; ws:// is for 127.0.0.1 only')
     .default('wss://web.whatsapp.com/ws/chat')
     .describe("WhatsApp's server; only for tests."),
   phone: z
@@ -15,15 +15,15 @@ export const WhatsAppSettings = z.strictObject({
         .replace(/[\s()./+-]/g, '')
         .replace(/^00/, ''),
     )
-    .pipe(z.string().regex(/^[1-9]\d{6,14}$/, 'must be a number such as +49 1512 3456789'))
+    .pipe(z.string().regex(/^[1-9]\d{6,14}$/, 'a number such as +49 1512 3456789'))
     .optional()
     .describe(
       'The number of the account, with its country code, to link it by a code that is typed on the phone instead of a QR code. The phone lists it as "Windows" then, whatever "browser" says: WhatsApp takes no other name.',
     ),
   browser: z
-    .string('must be a name')
-    .min(1, 'must not be empty')
-    .max(40, 'must have at most 40 characters')
+    .string('a name')
+    .min(1, 'a name, not empty')
+    .max(40, 'a name of at most 40 characters')
     .default('Parley')
     .describe('The name that the phone shows under "Linked devices".'),
   readReceipts: z
@@ -37,8 +37,8 @@ export const WhatsAppSettings = z.strictObject({
     .default(true)
     .describe('Write no faster than a person would; false only for a server that blocks no one.'),
   version: z
-    .string('must look like 2.3000.1027934701')
-    .regex(/^\d+\.\d+\.\d+$/, 'must look like 2.3000.1027934701')
+    .string('a version such as 2.3000.1027934701')
+    .regex(/^\d+\.\d+\.\d+$/, 'a version such as 2.3000.1027934701')
     .optional()
     .describe('Version of WhatsApp Web to speak, where the built-in one is refused with 405.'),
 });

@@ -263,7 +263,7 @@ export interface ChannelAdapter {
 /** What a channel package exports: cheap to import, the platform library comes with `load` only (F03). */
 export interface ChannelDefinition<Settings = unknown> {
   readonly id: string;
-  /** Checks one account's settings; its error messages are shown to the operator. */
+  /** Checks one account's settings. An operator reads its error messages behind "SETTING must be": `an https address`. */
   readonly settings: z.ZodType<Settings>;
   /** False: strangers get no notice here; an owner gets it instead (F05). True by default. */
   readonly answersStrangers?: boolean;

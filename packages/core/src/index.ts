@@ -22,6 +22,7 @@ export {
 export { CheckError, type CheckRunner, createCheckRunner } from './json-schema/check-runner.ts';
 export { findPatternRisk } from './json-schema/pattern-risk.ts';
 export { type JsonSchema, measureSchema, type SchemaSize } from './json-schema/schema-risk.ts';
+export * from './literal.ts';
 export * from './proactive.ts';
 export * from './prompt.ts';
 export * from './runtime.ts';

@@ -1,23 +1,5 @@
 import { visibleLine } from './visible-text.ts';
 
-/** The signs that could make markup of a text in Markdown. */
-const SIGNS = /[\\`*_{}[\]()#+!|<>~]/g;
-
-/** A text that shows in Markdown as it is, whatever signs it contains. */
-export function literal(text: string): string {
-  return text.replace(SIGNS, '\\$&');
-}
-
-/** The same in one line, for names and reasons that others wrote. */
-export function literalLine(text: string): string {
-  return literal(visibleLine(text).replace(/\s+/g, ' ').trim());
-}
-
-/** A text as inline code in Markdown. */
-export function inlineCode(text: string): string {
-  return `\`${visibleLine(text).replaceAll('`', '')}\``;
-}
-
 /** `1 tool`, `3 tools`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inlineCode, literalLine } from './text.ts';
+import { inlineCode, literalLine, shownLiteral } from './literal.ts';
 import { blankedLine, escapedHidden, visibleLine, visibleText } from './visible-text.ts';
 
 /** What people write, and what must stay as it is. */
@@ -45,8 +45,8 @@ describe('text of others for people', () => {
   it('[U03] shows no name that looks like another one', () => {
     expect(visibleLine('ad\u200dmin\u202e\u200b\u2060\ufeff\u00ad')).toBe('admin');
     expect(visibleLine('two\nlines\tand\r\nmore')).toBe('two lines and more');
-    expect(literalLine(' Bo\u202e \n\u2067*x* ')).toBe('Bo \\*x\\*');
-    expect(inlineCode('a`\u202eb\nc')).toBe('`ab c`');
+    expect(shownLiteral(literalLine(' Bo\u202e \n\u2067*x* '))).toBe('Bo *x*');
+    expect(inlineCode('a`\u202eb\nc')).toBe('``a`b c``');
     expect(blankedLine('a\u202eb\tc')).toBe('a b c');
   });
 

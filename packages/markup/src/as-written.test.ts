@@ -1,3 +1,4 @@
+import { literal } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPrefixRenderer, render } from './index.ts';
@@ -10,6 +11,11 @@ describe('Markdown for a program that shows it itself', () => {
     const markdown = '# A\n\n| a | b |\n|---|---|\n| **1** | `2` |\n\n@everyone <b>\n';
     expect(render(markdown, target(4_000))).toEqual([{ text: markdown, plain: markdown }]);
     expect(render(' \n', target(4_000))).toEqual([]);
+  });
+
+  it('[M01] has literal text of Parley itself with the escapes of CommonMark', () => {
+    const [part] = render(`**Name**: ${literal('a_b &lt;\n# c')}`, target(4_000));
+    expect(part?.text).toBe('**Name**: a\\_b \\&lt;\\\n\\# c');
   });
 
   it('[M03] is within its length and loses no character', () => {

@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/core';
+import { hasLiteral, type RenderTarget, splitLiteral } from '@parley/core';
 import type { RenderedPart } from './rendered-part.ts';
 
 /** Bytes of a UTF-16 unit at most. */
@@ -8,7 +8,8 @@ const BYTES = 3;
  * Markdown for a program that shows it itself: it stays as it is, character for character, so that a growing answer
  * only grows. What is longer than a part is cut at the end of a line where there is one.
  */
-export function asWritten(markdown: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
+export function asWritten(source: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
+  const markdown = hasLiteral(source) ? withEscapes(source) : source;
   const longest = unit === 'byte' ? Math.floor(maxLength / BYTES) : maxLength;
   const parts: RenderedPart[] = [];
   for (let rest = markdown; rest.trim() !== ''; ) {
@@ -18,6 +19,13 @@ export function asWritten(markdown: string, { maxLength, unit }: RenderTarget): 
     rest = rest.slice(end);
   }
   return parts;
+}
+
+/** Literal text as Markdown of that program: by the rules of CommonMark, which is all that is known of it. */
+function withEscapes(source: string): string {
+  return splitLiteral(source)
+    .map((piece, at) => (at % 2 === 0 ? piece : piece.replace(/[!-/:-@[-`{-~\n]/g, '\\$&')))
+    .join('');
 }
 
 function cutAt(text: string, longest: number): number {

@@ -1,6 +1,10 @@
 import type { RenderTarget } from '@parley/core';
+import { literal } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { render } from './render.ts';
+
+/** White space that Markdown itself would drop. */
+const SPACE = literal(' ');
 
 const DISCORD: RenderTarget = { dialect: 'discord', maxLength: 2000, unit: 'utf16' };
 const one = (markdown: string, more: Partial<RenderTarget> = {}) =>
@@ -20,7 +24,7 @@ const marks: Row[] = [
   ['a mark in a word', '**a**b', '**a**b'],
   ['marks beside each other, kept apart', '**a***b* *a***b**', `**a**${ZW}*b* *a*${ZW}**b**`],
   ['a mark beside strike-through, kept apart', '~~a~~<u>b</u>', `~~a~~${ZW}__b__`],
-  ['space at the edge of a mark outside of it', '**a&#32;**b', '**a** b'],
+  ['space at the edge of a mark outside of it', `**a${SPACE}**b`, '**a** b'],
   ['a mark over lines', '**a\nb**', '**a\nb**'],
   ['marks round code', '**run `npm i` now**', '**run `npm i` now**'],
   ['code that would end a mark, without that mark', '*a `2*3` b*', '*a* `2*3` *b*'],
@@ -62,7 +66,7 @@ const literals: Row[] = [
     '\\# a\n\\- b\n1\\. c\n\\> d',
     '\\# a\n\\- b\n1\\. c\n\\> d',
   ],
-  ['a hash behind space in a mark', '&#32;**\\# a**', ' **\\# a**'],
+  ['a hash behind space in a mark', `**${SPACE}\\# a**`, ' **\\# a**'],
   ['a hash at a line start in a mark', '**\\# a**', '**\\# a**'],
   ['a word that Discord takes for a command', '@silent a', `@${ZW}silent a`],
   ['the same in a line', 'x # a - b 1. c > d', 'x # a - b 1. c > d'],
@@ -189,7 +193,7 @@ const blocks: Row[] = [
   ['a heading over two lines and an empty one', '# a<br><br>b', '# a\n# b'],
   ['a heading in a list as a bold line', '- # A', '- **A**'],
   ['line breaks and empty lines', 'a\nb  \nc\n\nd', 'a\nb\nc\n\nd'],
-  ['a line without the space at its end', 'a&#32;\nb', 'a\nb'],
+  ['a line without the space at its end', `a${SPACE}\nb`, 'a\nb'],
   ['a thematic break', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
   ['lists', '- a\n  b\n- c\n  - d', '- a\n  b\n- c\n  - d'],
   ['numbers from where they start', '3. a\n3. b', '3. a\n4. b'],
@@ -208,16 +212,16 @@ const blocks: Row[] = [
   ['a line of an item that begins with what may be an address', '- a\n  b:c', `- a\n  ${ZW}b:c`],
   ['a line of an item that begins with a number', '- a\n  1\\. b', `- a\n  ${ZW}1. b`],
   ['a line of an item that begins with a hash', '- a\n  \\# b', `- a\n  ${ZW}# b`],
-  ['a line of an item that begins with space', '- a\n  &#32;b', '- a\n  b'],
-  ['a paragraph with space behind a list', '- a\n\n&#32;b', '- a\n\n b'],
+  ['a line of an item that begins with space', `- a\n  ${SPACE}b`, '- a\n  b'],
+  ['a paragraph with space behind a list', `- a\n\n${SPACE}b`, '- a\n\n b'],
   ['HTML with space behind a list', '- a\n <div>', '- a\n\n \\<div>'],
   ['two quotes apart', '> a\n\n> b', '> a\n\n> b'],
-  ['an item that begins with space', '- &#32;a', '- a'],
+  ['an item that begins with space', `- ${SPACE}a`, '- a'],
   ['quotes in an item apart', '- > a\n\n  > b', `- \n  > a\n  ${ZW}\n  > b`],
   ['paragraphs in an item', '- a\n\n  b', '- a\n   \n  b'],
   ['a paragraph behind a nested list', '- a\n  - b\n\n  c', '- a\n  - b\n  c'],
-  ['a blank line at the end of an item', '- a\n&#32;\n> b', '- a\n> b'],
-  ['a blank line in an item', '- a\n&#32;\n  b', '- a\n   \n  b'],
+  ['a blank line at the end of an item', `- a\n${SPACE}\n> b`, '- a\n> b'],
+  ['a blank line in an item', `- a\n${SPACE}\n  b`, '- a\n   \n  b'],
   ['a marker in an item', '- \\- a', '- \\- a'],
   ['an empty item', '- a\n-\n- b', `- a\n- ${ZW}\n- b`],
   ['a list in a list at once', '- - a', '- \n  - a'],

@@ -8,7 +8,7 @@ const table: [what: string, markdown: string, text: string][] = [
   ['marks without their signs', '# A **b** *c* ~~d~~ `e` ||f||', 'A b c d e f'],
   ['addresses behind the text', '[a](https://e.org), [b](c.md)', 'a (https://e.org), b (c.md)'],
   ['an address once if it is the text', 'https://e.org <a@e.org>', 'https://e.org a@e.org'],
-  ['special characters as they are', '1 < 2 &amp; <b>', '1 < 2 & <b>'],
+  ['special characters as they are', '1 < 2 & &lt; <b>', '1 < 2 & &lt; <b>'],
   ['lists', '- a\n  1. b\n  2. [x] c', '• a\n  1. b\n  2. ☑ c'],
   ['quotes', '> a\n>\n> > b\n\nc', '> a\n>\n> > b\n\nc'],
   ['code as it is', 'a\n\n```js\n\tb\n\n c\n```', 'a\n\n\tb\n\n c'],

@@ -1,7 +1,11 @@
 import type { RenderTarget } from '@parley/core';
+import { literal } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printWhatsApp } from './print/whatsapp.ts';
 import { render } from './render.ts';
+
+/** White space that Markdown itself would drop. */
+const SPACE = literal(' ');
 
 const WHATSAPP: RenderTarget = { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' };
 const lines = (...all: string[]) => all.join('\n');
@@ -19,7 +23,7 @@ const marks: Case[] = [
   ['no mark with a letter outside', '**a**b c**d** `e`s', 'ab cd es'],
   ['no mark that only some clients show', '中文**粗体** 👍**a**', '中文粗体 👍a'],
   ['punctuation outside where only then a mark holds', '`x`**: y**', '`x`: *y*'],
-  ['white space outside of a mark', '**a&#32;** b', '*a*  b'],
+  ['white space outside of a mark', `**a${SPACE}** b`, '*a*  b'],
   ['marks line by line', '**a\nb**  \n*c*', '*a*\n*b*\n_c_'],
   ['no mark round its own marker', '**2 \\* 3** *a\\_b*', '2 * 3 a_b'],
   ['code without other marks', '**a `b` c**', '*a* `b` *c*'],

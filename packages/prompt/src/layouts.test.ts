@@ -206,6 +206,19 @@ describe('the order of the house layouts', () => {
     );
   });
 
+  it('[P08] neomagi has the files of the workspace in one Project Context, behind the tools', async () => {
+    const system = systemOf(await promptOf('neomagi', everything()));
+    const places = [
+      '## Safety',
+      '## Tooling',
+      '# Project Context',
+      '## AGENTS.md',
+      '## SOUL.md',
+    ].map((heading) => system.indexOf(`${heading}\n`));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
   it('[P08] neomagi asks the agent to embody SOUL.md in its own words, where there is one', async () => {
     const embody =
       /## SOUL\.md\nPurpose: [^\n]*Embody it and its tone: [^\n]*words of your own[^\n]*never stiffly[^\n]*higher rank/;

@@ -307,7 +307,8 @@ const neomagi: Layout = {
     { layer: 'identity' },
     { layer: 'safety' },
     { layer: 'tools', heading: '## Tooling', files: ['TOOLS.md'], characters: NEOMAGI_FILE },
-    { layer: 'conflict-order' },
+    // The files of the workspace, each in full.
+    { layer: 'conflict-order', heading: '# Project Context\n\n## Conflict Order' },
     { layer: 'agents-file', characters: NEOMAGI_FILE },
     { layer: 'soul-file', characters: NEOMAGI_FILE, purpose: EMBODY },
     { layer: 'user-file', characters: NEOMAGI_FILE },

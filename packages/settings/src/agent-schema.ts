@@ -157,8 +157,8 @@ export const Soul = section('Who the agent is (SOUL.md), and how that may change
     'How long an owner can say no before it comes into use by itself.',
   ),
   humanEdits: choice(
-    ['propose', 'seed-only'],
-    'What becomes of a text that a person writes once there is a SOUL.md. propose: a proposal, evaluated like the agent’s own. seed-only: it is kept to copy from and never used; only the agent proposes.',
+    ['until-first-proposal', 'propose', 'seed-only'],
+    'What happens to a text that a person writes once there is a SOUL.md. propose: it becomes a proposal, evaluated like the agent’s own. seed-only: it is refused and kept to copy from; only the agent proposes. until-first-proposal: propose until the first proposal of the agent has been applied, seed-only from then on.',
   ),
   judge: z
     .union([z.boolean(), z.string().min(1)])

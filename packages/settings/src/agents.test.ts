@@ -166,7 +166,7 @@ describe('settings of agents that do not fit', () => {
       'a time zone',
       'Europe/Berlin',
     ],
-    ['agents: { b: { heartbeat: { steps: 0 } } }', 'agents.b.heartbeat.steps', '>=1'],
+    ['agents: { b: { heartbeat: { steps: 0 } } }', 'agents.b.heartbeat.steps', 'at least 1'],
     ['agents: { b: { model: { provider: nobody } } }', 'agents.b.model.provider', 'one of'],
     [
       'agents: { b: { model: { provider: anthropic, apikey: k } } }',

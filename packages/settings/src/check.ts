@@ -191,15 +191,41 @@ function weight(branch: readonly Issue[]): number {
 }
 
 /**
- * Zod's message as a phrase for "expected: …": what was found is shown apart, and kinds have the names
- * that people give them. A schema's own message stays.
+ * What would fit, as a phrase that completes both "expected: …" and "SETTING must be …". A schema's own message is
+ * such a phrase; zod's messages are sentences, and what they found is shown apart. Channels and plugins of others may
+ * write a sentence, too.
  */
-function expectation({ message }: Issue): string {
+function expectation(issue: Issue): string {
+  const { message } = issue;
   const [, kind] = /^Invalid input: expected (\w+), received \w+$/.exec(message) ?? [];
   if (kind !== undefined) return KINDS[kind] ?? kind;
+  if (/^Too (?:small|big): /.test(message)) return sizeOf(issue);
   return message
-    .replace(/^(?:Invalid \w+|Too small|Too big): (?:expected )?/, '')
-    .replace(/^Invalid /, 'a valid ');
+    .replace(/^Invalid \w+: must (\w)/, 'text that must $1')
+    .replace(/^Invalid \w+: (?:expected )?/, '')
+    .replace(/^Invalid /, 'a valid ')
+    .replace(/^must be /, '')
+    .replace(/^must /, 'a value that must ');
+}
+
+/** The bound that a value is beyond. */
+function sizeOf(issue: Issue): string {
+  if (issue.code !== 'too_small' && issue.code !== 'too_big') return issue.message;
+  const isSmall = issue.code === 'too_small';
+  const bound = isSmall ? issue.minimum : issue.maximum;
+  const limit =
+    issue.inclusive === false
+      ? `${isSmall ? 'more' : 'less'} than ${bound}`
+      : `at ${isSmall ? 'least' : 'most'} ${bound}`;
+  switch (issue.origin) {
+    case 'string':
+      return `text of ${limit} ${bound === 1 ? 'character' : 'characters'}`;
+    case 'array':
+    case 'set':
+      return `a list of ${limit} ${bound === 1 ? 'item' : 'items'}`;
+    default:
+      return `a number of ${limit}`;
+  }
 }
 
 const KINDS: Readonly<Record<string, string>> = {

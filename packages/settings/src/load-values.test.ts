@@ -20,7 +20,7 @@ describe('loadSettings with wrong values', () => {
         path: 'http.port',
         position: { line: 3, column: 15 },
         found: '99999',
-        expected: 'number to be <=65535',
+        expected: 'a number of at most 65535',
       },
     ]);
   });

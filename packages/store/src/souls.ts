@@ -91,6 +91,9 @@ function soulLookups(database: Database) {
     /** Whether this text was in use at some time. */
     wasApplied: (agent: string, text: string): Promise<boolean> =>
       database.read(async (sql) => (await sql.get(ONCE_APPLIED, { agent, text })) !== undefined),
+    /** Whether a proposal of the agent was in use at some time. */
+    hasAgentChange: (agent: string): Promise<boolean> =>
+      database.read(async (sql) => (await sql.get(AGENT_CHANGE, { agent })) !== undefined),
     /** What waits for the evaluation, oldest first. */
     unjudged: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNJUDGED, { agent })).map(readSoulVersion)),
@@ -119,6 +122,8 @@ function soulLookups(database: Database) {
 const NEWEST = selectVersions('number >= 0 order by number desc limit :limit');
 
 const ONCE_APPLIED = selectVersions('text = :text and applied_at is not null limit 1');
+
+const AGENT_CHANGE = selectVersions("author = 'agent' and applied_at is not null limit 1");
 
 const UNJUDGED = selectVersions("state = 'proposed' order by number");
 

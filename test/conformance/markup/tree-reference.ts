@@ -2,7 +2,7 @@ import type { Heading, Nodes, Root, RootContent, TableRow } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import { emphasis } from '../../../packages/markup/src/parse/inline-syntax.ts';
+import { ampersand, emphasis } from '../../../packages/markup/src/parse/inline-syntax.ts';
 import type { Expected, ExpectedRow, Format, Formats, ItemMarker } from './expected.ts';
 import { unmasked } from './inline-maths.ts';
 import { expectedInlines, literalHtml } from './inline-reference.ts';
@@ -12,7 +12,8 @@ import { hasSeen } from './visible.ts';
 const OPTIONS = {
   // `~20` and `~/folder` are no strike.
   // Where emphasis begins and ends is tested by tables beside its syntax.
-  extensions: [gfm({ singleTilde: false }), { text: { 42: emphasis } }],
+  // Character references in text are shown as written, by the same construct.
+  extensions: [gfm({ singleTilde: false }), { text: { 38: ampersand, 42: emphasis } }],
   mdastExtensions: [gfmFromMarkdown()],
 };
 

@@ -1,3 +1,4 @@
+import { literal } from '@parley/core';
 import { type RenderTarget, render } from '@parley/markup';
 import { parseDiscordMarkdown } from '@parley/simulators/discord';
 import fc from 'fast-check';
@@ -20,7 +21,7 @@ const words = fc.constantFrom(
   '中',
   'word:x',
   ' ',
-  '&#32;',
+  literal(' '),
   '1\\. ',
   '<@1>',
   ':ok:',

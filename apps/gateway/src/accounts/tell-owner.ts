@@ -1,5 +1,5 @@
 import { partsOf } from '@parley/channels';
-import { agentOfConversation, type Clock, type LiveBus } from '@parley/core';
+import { agentOfConversation, type Clock, type LiveBus, shownLiteral } from '@parley/core';
 import { wakeDeliveryOn } from '@parley/queue';
 import type { InboxRow, Store } from '@parley/store';
 
@@ -25,7 +25,8 @@ export async function tellOwner(
   const { channel, account, chatId } = route;
   // People may ask the agent about it.
   const place = { conversationId: to.conversationId, channel, account, chatId };
-  await store.groupContext.keepOwn(place, { key, what: 'notice', text: markdown }, clock());
+  const text = shownLiteral(markdown);
+  await store.groupContext.keepOwn(place, { key, what: 'notice', text }, clock());
   await wakeDeliveryOn(bus)(channel, account, chatId);
 }
 

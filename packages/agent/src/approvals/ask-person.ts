@@ -1,4 +1,4 @@
-import { literal } from '@parley/core';
+import { literal, shownLiteral } from '@parley/core';
 import {
   type Approval,
   type ClaimedTurn,
@@ -38,7 +38,7 @@ export async function askPerson(
   const text = askedText(asking, isGroup ? message.sender.name : null, waitMs);
   const bodies = await renderParts(text, route);
   await storeQuestion(deps, turn, lease, async () => {
-    const about = { tool: 'ask_user', callKey, shown: question, rule: null };
+    const about = { tool: 'ask_user', callKey, shown: shownLiteral(question), rule: null };
     const made = newApproval(deps, turn, about);
     const approval = { ...made, approvers: [], choices, expiresAt: deps.clock() + waitMs };
     return { approval, parts: withButtons(bodies, asking, approval.code) };

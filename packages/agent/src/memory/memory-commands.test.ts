@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
 import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
+import { render } from '@parley/markup';
 import { openStore, type Store } from '@parley/store';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';
@@ -92,6 +93,25 @@ describe('/forget all', () => {
     expect(await commands.forget(bob, 'all')).toContain('once more');
     now += 11 * MINUTE;
     expect(await commands.forget({ ...ADA, messageId: 'm3' }, 'all')).toContain('once more');
+  });
+});
+
+describe('/memory', () => {
+  it('[G15] [M01] shows each memory as it was said, whatever signs it contains', async () => {
+    const commands = await openCommands();
+    const said = [
+      'green\\_tea, [x]\\(y\\)',
+      'a_b_c **d** &lt; | 1. <b> @everyone',
+      '\\d+\\.\\w* `x`',
+    ];
+    const lines = said.map((text) => `- ${text}`);
+    writeFileSync(join(folder, 'memory', 'project.md'), `${lines.join('\n')}\n`);
+    const shown = await commands.show({ ...ADA, messageId: 'm1' });
+    const target = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' } as const;
+    const text = render(shown, target)
+      .map((part) => part.text)
+      .join('');
+    for (const one of said) expect(text).toContain(one);
   });
 });
 

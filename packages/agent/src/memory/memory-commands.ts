@@ -4,6 +4,7 @@ import {
   countOf,
   inlineCode,
   literal,
+  literalLine,
   type Reader,
 } from '@parley/core';
 import type { ForgettingRepository, Forgotten, PersonForgotten, RawSearch } from '@parley/store';
@@ -285,7 +286,9 @@ function proofText(proof: ForgetProof, isOwner: boolean): string {
             : []),
         ]),
     ...(said === undefined ? [] : saidLines(said)),
-    ...failed.map(({ name, detail }) => `- **not** from ${inlineCode(name)}: ${detail}`),
+    ...failed.map(
+      ({ name, detail }) => `- **not** from ${inlineCode(name)}: ${literalLine(detail)}`,
+    ),
     ...(left.length === 0 ? [] : [`\n${leftText(left)}`]),
     `\n${said === undefined ? CANNOT : CANNOT_ALL}`,
   ].join('\n');

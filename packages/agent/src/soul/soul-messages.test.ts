@@ -1,4 +1,4 @@
-import { silentLogger } from '@parley/core';
+import { literal, silentLogger } from '@parley/core';
 import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import type { SoulVersion } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -169,7 +169,7 @@ describe('notices to the owner about SOUL.md', () => {
     expect(notice()).toBe(
       [
         'Proposal 3 for SOUL.md passed the evaluation with 92 of 100.',
-        'Reason: You \\*asked\\* for it, @everyone',
+        `Reason: ${literal('You *asked* for it, @everyone')}`,
         '```diff\n+Be brief.\n```',
         'It comes into use on 2026-11-22 23:05 unless you say no. At once: `/soul apply 3`. Not at all: `/soul veto 3`. All of it: `/soul diff 3`.',
       ].join('\n\n'),

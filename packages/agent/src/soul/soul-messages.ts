@@ -136,6 +136,14 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   }
 }
 
+/** Why I refused an edit; the setting may have changed since. */
+const ONLY_ME: Readonly<Record<SoulSettings['humanEdits'], string>> = {
+  'seed-only': 'Only I propose changes of it (`soul.humanEdits` is "seed-only")',
+  'until-first-proposal':
+    'Since a proposal of mine was applied, only I propose changes of it (`soul.humanEdits: propose` in the settings accepts yours again)',
+  propose: 'Only I proposed changes of it then',
+};
+
 /** The notice of a version, in Markdown; null where there is none. */
 export function soulNotice(
   version: SoulVersion,
@@ -154,7 +162,7 @@ export function soulNotice(
     }
     case 'refused':
       if (isEdit && findings.some(({ rule }) => rule === SEED_ONLY)) {
-        return `SOUL.md was edited by hand. Only I propose changes of it (\`soul.humanEdits\` is "seed-only"), so it is as it was, and your text is kept as version ${number}: \`/soul show ${number}\`. Send it to me here and I can propose it.`;
+        return `SOUL.md was edited by hand. ${ONLY_ME[settings.humanEdits]}, so it is as it was, and your text is kept as version ${number}: \`/soul show ${number}\`. Send it to me here and I can propose it.`;
       }
       // The caller of the proposal got its answer before the models were asked.
       if (!isEdit && !findings.some(({ rule }) => rule === 'scenario')) return null;

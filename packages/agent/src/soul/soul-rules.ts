@@ -1,6 +1,6 @@
 import type { SoulFinding, SoulVerdict } from '@parley/store';
 import { isBlank } from '@parley/workspace';
-import { LONGEST_SOUL, SEED_ONLY } from './soul-text.ts';
+import { LONGEST_SOUL, onlyAgentReason, SEED_ONLY, type SoulSettings } from './soul-text.ts';
 
 export interface SoulCandidate {
   readonly text: string;
@@ -45,18 +45,14 @@ export function judgeSoul(
 }
 
 /** Where only the agent may change SOUL.md: the text of a person is kept as a version, and never used. */
-export const REFUSED_TO_PEOPLE: SoulJudgement = {
-  state: 'refused',
-  score: 0,
-  findings: [
-    {
-      rule: SEED_ONLY,
-      points: 0,
-      blocks: true,
-      text: 'A person writes only the first SOUL.md (soul.humanEdits is "seed-only" in the settings). This text is kept here to copy from: ask the agent in your direct chat to propose it. You can veto proposals and roll back.',
-    },
-  ],
-};
+export function refusedToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
+  const text = `${onlyAgentReason(settings)} This text is kept here to copy from: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
+  return {
+    state: 'refused',
+    score: 0,
+    findings: [{ rule: SEED_ONLY, points: 0, blocks: true, text }],
+  };
+}
 
 function together(rules: number, scenarios: number | undefined): number {
   return scenarios === undefined ? rules : Math.round((rules + scenarios) / 2);

@@ -12,7 +12,13 @@ import {
 } from '@parley/workspace';
 import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
 import type { SoulTrial } from './soul-scenarios.ts';
-import { BY_HAND, LONGEST_SOUL, type SoulSettings, soulDiff } from './soul-text.ts';
+import {
+  BY_HAND,
+  LONGEST_SOUL,
+  onlyAgentReason,
+  type SoulSettings,
+  soulDiff,
+} from './soul-text.ts';
 
 /** A proposed text; `askedBy` deduplicates proposals. */
 interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
@@ -49,8 +55,6 @@ const RETRY_MS = 5 * 60_000;
 /** An editor may still be writing a file that changed less than this ago. In ms. */
 const SETTLED_MS = 1_000;
 const CONFLICT = 'Something else came in between; please look again.';
-const ONLY_AGENTS =
-  'A person wrote it, and soul.humanEdits is "seed-only" in the settings: ask the agent to propose that text.';
 const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
 
 /**
@@ -79,6 +83,13 @@ export class SoulService implements GovernedFile {
 
   get(number: number): Promise<SoulVersion | null> {
     return this.#soul.souls.get(this.#soul.agent, number);
+  }
+
+  /** Whether only the agent may change SOUL.md: by the settings, or since a proposal of it was applied (W06). */
+  async isOnlyAgents(): Promise<boolean> {
+    const { agent, souls, settings } = this.#soul;
+    if (settings.humanEdits !== 'until-first-proposal') return settings.humanEdits === 'seed-only';
+    return souls.hasAgentChange(agent);
   }
 
   /** The version in use, after edits of the file became proposals; null before the seed. */
@@ -154,7 +165,8 @@ export class SoulService implements GovernedFile {
   async apply(number: number, by: string): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const [version, inUse] = [await this.get(number), await this.#inUse()];
-    const objection = objectionTo(number, version, this.settings);
+    const isRefused = version?.author === 'person' && (await this.isOnlyAgents());
+    const objection = objectionTo(number, version, this.settings, isRefused);
     if (objection !== null) return refused(objection);
     if (inUse === null || !(await souls.apply(agent, number, by, inUse.number, clock())))
       return refused(CONFLICT);
@@ -202,7 +214,7 @@ export class SoulService implements GovernedFile {
     if (this.settings.apply !== 'after-veto-time') return;
     await souls.restartVetoTimes(agent, now);
     for (const { number, basedOn, author } of await souls.due(agent, now)) {
-      if (isRefusedToPeople(author, this.settings)) {
+      if (author === 'person' && (await this.isOnlyAgents())) {
         await souls.close(agent, number, 'vetoed', 'the settings (soul.humanEdits)', now);
         continue;
       }
@@ -246,10 +258,12 @@ export class SoulService implements GovernedFile {
     const { agent, souls, settings, trial } = this.#soul;
     const pending = await souls.unjudged(agent);
     if (pending.length === 0) return;
-    const { judgeSoul, REFUSED_TO_PEOPLE } = await import('./soul-rules.ts');
+    const { judgeSoul, refusedToPeople } = await import('./soul-rules.ts');
+    const isOnlyAgents = await this.isOnlyAgents();
     for (const version of pending) {
-      const verdict = isRefusedToPeople(version.author, settings)
-        ? REFUSED_TO_PEOPLE
+      const isRefused = isOnlyAgents && version.author === 'person';
+      const verdict = isRefused
+        ? refusedToPeople(settings)
         : judgeSoul(await this.#candidate(version), null);
       if (trial === undefined || verdict.state === 'refused') {
         await this.#keep(version.number, verdict);
@@ -285,26 +299,24 @@ export class SoulService implements GovernedFile {
   }
 }
 
-/** Whether only the agent may change SOUL.md, and somebody else wrote this. */
-export function isRefusedToPeople(
-  author: SoulVersion['author'],
-  { humanEdits }: SoulSettings,
-): boolean {
-  return author === 'person' && humanEdits === 'seed-only';
-}
-
 /** What a text changes in the version in use. */
 function against(inUse: SoulVersion, text: string) {
   return { basedOn: inUse.number, diff: soulDiff(inUse.text, text) };
 }
 
 /** Why a version cannot be applied; null where it can. */
-function objectionTo(number: number, version: SoulVersion | null, settings: SoulSettings) {
+function objectionTo(
+  number: number,
+  version: SoulVersion | null,
+  settings: SoulSettings,
+  isRefusedToPeople: boolean,
+): string | null {
   if (version === null) return `There is no version ${number}.`;
   if (settings.apply === 'never') return FROZEN;
   switch (version.state) {
     case 'passed':
-      return isRefusedToPeople(version.author, settings) ? ONLY_AGENTS : null;
+      if (!isRefusedToPeople) return null;
+      return `${onlyAgentReason(settings)} To use this text, ask the agent to propose it.`;
     case 'proposed':
       return `Version ${number} is still being evaluated.`;
     case 'refused':

@@ -12,12 +12,22 @@ export interface SoulSettings {
   /** `ask`: on the order of the owner; `never`: SOUL.md is frozen. */
   readonly apply: 'after-veto-time' | 'ask' | 'never';
   readonly vetoHours: number;
-  /** What becomes of texts of people after the seed; `seed-only`: they are kept and never used. */
-  readonly humanEdits: 'propose' | 'seed-only';
+  /**
+   * What happens to texts of people after the seed. `propose`: they are proposals; `seed-only`: they are refused and
+   * kept; `until-first-proposal`: the latter once a proposal of the agent has been applied.
+   */
+  readonly humanEdits: 'until-first-proposal' | 'propose' | 'seed-only';
 }
 
 /** The rule that refuses texts of people where only the agent may change SOUL.md. */
 export const SEED_ONLY = 'seed-only';
+
+/** Why a person may not change SOUL.md any more, and which setting decides that. */
+export function onlyAgentReason({ humanEdits }: Pick<SoulSettings, 'humanEdits'>): string {
+  return humanEdits === 'seed-only'
+    ? 'A person writes only the first SOUL.md (soul.humanEdits is "seed-only" in the settings).'
+    : 'Since a proposal of the agent was applied, only the agent proposes changes of SOUL.md (soul.humanEdits: propose in the settings accepts those of people again).';
+}
 
 const AROUND = 2;
 

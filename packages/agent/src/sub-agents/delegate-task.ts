@@ -142,11 +142,18 @@ const ADDRESS_CHARACTERS = 2_000;
 export function originOfTask(task: string, moment: CallMoment | undefined): TaskOrigin {
   if (moment === undefined) return { named: [], untrustedText: true };
   const found = addressesIn([task]).filter((url) => isKnownAddress(url, moment));
-  const named = new Set([...found, ...addressesIn(moment.said)]);
-  const some = [...named]
-    .filter((address) => address.length <= ADDRESS_CHARACTERS)
-    .slice(0, MAX_ADDRESSES);
-  return { named: some, untrustedText: moment.untrustedText };
+  const named = boundedAddresses([...found, ...addressesIn(moment.said)]);
+  return { named, untrustedText: moment.untrustedText };
+}
+
+/** The origin of a task that a person wrote like this. */
+export function originOfTyped(task: string): TaskOrigin {
+  return { named: boundedAddresses(addressesIn([task])), untrustedText: false };
+}
+
+function boundedAddresses(addresses: readonly string[]): readonly string[] {
+  const short = addresses.filter(({ length }) => length <= ADDRESS_CHARACTERS);
+  return [...new Set(short)].slice(0, MAX_ADDRESSES);
 }
 
 /** The task with a last line about its origin; it is always there, so a task cannot forge it. */

@@ -17,10 +17,25 @@ import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-limits.ts';
 import { unseenMedia } from '../media/turn-media.ts';
 import { accountOfTurn } from '../spend.ts';
 import type { SeenTurn } from '../turn-answer.ts';
-import { type OpenedTurn, openTurn, spoken, textOf, turnReader } from '../turn-opening.ts';
+import {
+  leadingMessage,
+  type OpenedTurn,
+  openTurn,
+  spoken,
+  textOf,
+  turnReader,
+} from '../turn-opening.ts';
+import type { PromptServices } from '../turn-prompt.ts';
 import type { TurnServices } from '../turn-services.ts';
-import { answerUnseen, inItsChat, type UnseenAnswer } from '../unseen-turn.ts';
-import { DEFAULT_SUB_AGENT_LIMITS, originIn, type SubAgentLimits } from './delegate-task.ts';
+import { answerUnseen, inItsChat, type UnseenAnswer, unseenServices } from '../unseen-turn.ts';
+import {
+  DEFAULT_SUB_AGENT_LIMITS,
+  FIRST_MESSAGE,
+  originIn,
+  originOfTyped,
+  type SubAgentLimits,
+  withOrigin,
+} from './delegate-task.ts';
 
 /**
  * Runs the turns of sub-agents itself (G07) and leaves all others to `runTurn`. A sub-agent is a lane
@@ -86,6 +101,21 @@ async function answerOf(
   current: Pick<SeenTurn, 'turn' | 'journal'>,
   signal: AbortSignal,
 ): Promise<UnseenAnswer> {
+  const { subAgentLimits = DEFAULT_SUB_AGENT_LIMITS } = deps;
+  const limits = { ...DEFAULT_TURN_LIMITS, ...deps.limits };
+  const prepare = async () => ({
+    ...(await meansOf(deps, run, current.turn)),
+    limits: limitsLeft(run, { turn: limits, all: subAgentLimits }, deps.clock()),
+  });
+  return answerUnseen(deps, current, prepare, signal);
+}
+
+/** What the requests of a sub-agent are made from. */
+type RequestedRun = Pick<SubAgentRun, 'task' | 'depth' | 'reader' | 'rootConversation'>;
+type SubAgentServices = PromptServices & Pick<TurnServices, 'subAgentLimits'>;
+
+/** What a turn of a sub-agent reads and may use. */
+async function meansOf(deps: SubAgentServices, run: RequestedRun, turn: ClaimedTurn) {
   // Last in the prompt (P13), for the one who asked for it.
   const task: ContextSource = {
     id: 'sub-agent-task',
@@ -99,14 +129,42 @@ async function answerOf(
   };
   const { subAgentLimits = DEFAULT_SUB_AGENT_LIMITS } = deps;
   const isLast = run.depth >= subAgentLimits.depth;
-  const limits = { ...DEFAULT_TURN_LIMITS, ...deps.limits };
-  const prepare = async () => ({
-    opened: await openSubAgentTurn(current.turn, run, deps),
+  return {
+    opened: await openSubAgentTurn(turn, run, deps),
     sources: [...deps.sources, task],
-    limits: limitsLeft(run, { turn: limits, all: subAgentLimits }, deps.clock()),
     withheld: new Set(isLast ? [...WITHHELD, 'delegate_task'] : WITHHELD),
-  });
-  return answerUnseen(deps, current, prepare, signal);
+  };
+}
+
+/**
+ * The first request of a sub-agent that a turn of this chat would start with the text of its message as the task, for
+ * previews (P17).
+ */
+export async function subAgentRequest<Services extends SubAgentServices>(
+  deps: Services,
+  chat: ClaimedTurn,
+) {
+  const { message, ...row } = leadingMessage(chat);
+  const { conversationId, turnId } = chat;
+  const { variables: _, ...place } = message;
+  const first = {
+    ...place,
+    messageId: turnId,
+    text: FIRST_MESSAGE,
+    mentions: [],
+    addressed: true,
+    variables: {},
+    trigger: 'sub-agent' as const,
+  };
+  const turn = { ...chat, messages: [{ ...row, message: first }] };
+  const run: RequestedRun = {
+    task: withOrigin(message.text, originOfTyped(message.text)),
+    depth: 1,
+    reader: turnReader(chat, deps).kind,
+    rootConversation: conversationId,
+  };
+  const { opened, withheld, ...own } = await meansOf(deps, run, turn);
+  return { turn, opened, services: { ...unseenServices(deps, withheld), ...own } };
 }
 
 function endOf(answer: Found): SubAgentEnd {
@@ -139,8 +197,8 @@ function commitOf(
  */
 async function openSubAgentTurn(
   turn: ClaimedTurn,
-  run: SubAgentRun,
-  deps: TurnServices,
+  run: RequestedRun,
+  deps: SubAgentServices,
 ): Promise<OpenedTurn> {
   const text = textOf(turn.messages, unseenMedia().forModel);
   const isOwner = run.reader === 'owner' && turnReader(turn, deps).kind === 'owner';

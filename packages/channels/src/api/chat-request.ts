@@ -126,7 +126,7 @@ function refusalOf(body: z.infer<typeof Body>): ApiError | null {
   }
   const format = ResponseFormat.optional().safeParse(formatOf(body));
   if (!format.success) {
-    const why = `response_format must be ${z.prettifyError(format.error)}`;
+    const why = `response_format must be ${format.error.issues.map(({ message }) => message).join(', or ')}.`;
     return badRequest(why, 'invalid_response_format');
   }
   return null;

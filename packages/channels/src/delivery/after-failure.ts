@@ -94,7 +94,7 @@ function canBeReported(failure: ChannelFailure): boolean {
 
 /** Sent when the platform refused a part for good. */
 function refusedNotice(reason: string): Notice {
-  return { markdown: `⚙️ A part of my answer could not be delivered: ${reason}` };
+  return { markdown: `⚙️ A part of my answer could not be delivered: ${literal(reason)}` };
 }
 
 /** What handling a part needs whose sending failed, or was interrupted. */

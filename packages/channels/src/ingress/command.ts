@@ -345,7 +345,7 @@ export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
 
 /** Written by the author of a skill, so no markup of ours. */
 function shortened(summary: string): string {
-  const characters = [...literal(summary)];
-  if (characters.length <= SUMMARY) return characters.join('');
-  return `${characters.slice(0, SUMMARY).join('').replace(/\\+$/, '')} …`;
+  const characters = [...summary];
+  if (characters.length <= SUMMARY) return literal(summary);
+  return `${literal(characters.slice(0, SUMMARY).join(''))} …`;
 }

@@ -1,4 +1,4 @@
-import { type InboundMessage, literal, shownBlock } from '@parley/core';
+import { type InboundMessage, inlineCode, literal, shownBlock } from '@parley/core';
 import type {
   AnswerVerdict,
   Approval,
@@ -72,7 +72,7 @@ export function modelText(
   const answers = now === null ? usual : `\`${now}\``;
   const isChanged = argument.toLowerCase() === DEFAULT_MODEL || modelNamed(argument, models);
   if (isChanged) return `From the next message on ${answers} answers in this conversation.`;
-  const unknown = argument === '' ? [] : [`I know no model \`${argument.replaceAll('`', '')}\`.`];
+  const unknown = argument === '' ? [] : [`I know no model ${inlineCode(argument)}.`];
   const list = [...models, DEFAULT_MODEL].map((name) => `- \`/model ${name}\``);
   const none = 'The settings name no other model: list some under `model.choices`.';
   return [

@@ -1,4 +1,4 @@
-import { type InboundMessage, literal, todoLines } from '@parley/core';
+import { type InboundMessage, literal, literalLine, todoLines } from '@parley/core';
 import type { CommandResult, MessageStory, TodoItem } from '@parley/store';
 import type { CommandInfo } from '../adapter.ts';
 import {
@@ -174,7 +174,7 @@ function statusText(
   const { agentName } = situation;
   const model = chosen?.now ?? situation.model;
   return [
-    `${agentName} is here.`,
+    `${literalLine(agentName)} is here.`,
     ...(audience === 'owner' ? [`Model: ${model}`] : []),
     ...(statusLine === undefined ? [] : [statusLine]),
     ...(todos.length > 0 ? [`To-dos, ${todoLines(todos)}`] : []),
@@ -183,7 +183,7 @@ function statusText(
 
 function helpText({ situation, asker, skills }: CommandFacts): string {
   return [
-    `I am ${situation.agentName}. Just write to me, or use a command:\n`,
+    `I am ${literalLine(situation.agentName)}. Just write to me, or use a command:\n`,
     ...commandsFor(asker).map(helpLine),
     ...skillHelp(skills),
   ].join('\n');

@@ -1,4 +1,4 @@
-import { agentOfConversation, shortDuration } from '@parley/core';
+import { agentOfConversation, inlineCode, literalLine, shortDuration } from '@parley/core';
 import type {
   AdmittedMessage,
   MessageStory,
@@ -22,7 +22,7 @@ export function whyText(stories: readonly MessageStory[], now: number, audience:
 }
 
 function storyText(story: MessageStory, now: number, audience: Audience): string {
-  const why = story.reason === null ? '' : ` (${story.reason})`;
+  const why = story.reason === null ? '' : ` (${literalLine(story.reason)})`;
   const { turn } = story;
   const taken = `taken${why}${interruptionsText(story)}`;
   switch (story.outcome) {
@@ -57,7 +57,7 @@ function interruptionsText({ interruptions = 0 }: MessageStory): string {
 
 /** A group does not learn the name of the task. */
 function alertText({ messageId, reason, turn }: MessageStory, audience: Audience): string {
-  const task = audience === 'others' || reason === null ? '' : ` \`${reason.replaceAll('`', '')}\``;
+  const task = audience === 'others' || reason === null ? '' : ` ${inlineCode(reason)}`;
   const delivery = turn === null ? '' : `; ${partsText(turn.parts)}`;
   if (messageId.startsWith('hook_')) return `an alert ⚙️ of an event of my hook${task}${delivery}.`;
   // Runs of the schedule are named `beat_…`; all others were requested.
@@ -69,7 +69,8 @@ function turnText(turn: TurnStory, now: number, audience: Audience): string {
   const took = shortDuration((turn.finishedAt ?? now) - turn.startedAt);
   const again = turn.attempts > 1 ? `, started ${turn.attempts} times` : '';
   // The reason of a failure may name a server; the group got its notice when it happened.
-  const reason = turn.reason === null || audience === 'others' ? '' : ` (${turn.reason})`;
+  const reason =
+    turn.reason === null || audience === 'others' ? '' : ` (${literalLine(turn.reason)})`;
   switch (turn.outcome) {
     case 'running':
       if (turn.awaits !== undefined) return pendingText(turn.awaits, now, audience);

@@ -172,6 +172,21 @@ export const escapedBar: Construct = {
   },
 };
 
+/**
+ * `&` is text, so that `&lt;` is shown as it is written: a model that explains HTML means those characters. In an
+ * address, which is no text, character references count as in CommonMark: `?a=1&amp;b=2`.
+ */
+export const ampersand: Construct = {
+  tokenize(effects, ok) {
+    return (code) => {
+      effects.enter('data');
+      effects.consume(code);
+      effects.exit('data');
+      return ok;
+    };
+  },
+};
+
 /** What an escaped bar becomes in the tree. */
 export const escapedBarTree: TreeExtension = literal('escapedBar', () => '|');
 

@@ -1,9 +1,11 @@
+import { shownLiteral } from '@parley/core';
 import type { Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import type { Steps } from '../steps.ts';
 import {
+  ampersand,
   emphasis,
   escapedBar,
   escapedBarTree,
@@ -12,6 +14,7 @@ import {
   quickAddresses,
   type SyntaxExtension,
 } from './inline-syntax.ts';
+import { placeLiteralText } from './literal-text.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
 import { quickTree } from './quick-tree.ts';
 import { quotesIn } from './quotes.ts';
@@ -49,9 +52,10 @@ export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
 /** Parses one piece of a source. */
 function parsePiece(piece: Piece, lent: string): Parsed {
   const endsBlank = piece.text.endsWith('\n') || piece.type === 'code';
-  if (piece.type !== 'markdown') return { ...piece, endsBlank };
+  if (piece.type !== 'markdown') return { ...piece, text: shownLiteral(piece.text), endsBlank };
   const root = tryParse(lent + piece.text);
-  if (root === undefined) return { type: 'literal', text: piece.text, endsBlank };
+  if (root === undefined) return { type: 'literal', text: shownLiteral(piece.text), endsBlank };
+  placeLiteralText(root, piece.text);
   return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
 }
 
@@ -67,6 +71,7 @@ function tryParse(markdown: string): Root | undefined {
 
 const CODE = {
   dollar: 36,
+  ampersand: 38,
   asterisk: 42,
   less: 60,
   bracket: 91,
@@ -98,6 +103,7 @@ function ownSyntax(markdown: string): SyntaxExtension {
   return {
     text: {
       [CODE.dollar]: maths,
+      [CODE.ampersand]: ampersand,
       [CODE.asterisk]: [maths, emphasis],
       [CODE.less]: maths,
       [CODE.bracket]: maths,

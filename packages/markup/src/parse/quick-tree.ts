@@ -15,7 +15,7 @@ const ODD = /[\t\r\0\ufeff]/;
 /** Begins a line that is more than text, in any place. */
 const NO_TEXT = /^(?:[\s#+=>:|~<[\\-]|\d{1,9}[.)](?:\s|$)|\*(?:\s|$)|```)/;
 /** Characters without a meaning of their own: most, and some signs where nothing can begin with them. */
-const TEXT = /(?:[^\\`*_~[\]<&@]+|[&<](?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+/y;
+const TEXT = /(?:[^\\`*_~[\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+/y;
 const CODE = /`([^`\s](?:[^`\n]*[^`\s])?)`(?!`)/y;
 const STARS = /\*\*?(?!\*)/y;
 /** Where GFM may find an address. */

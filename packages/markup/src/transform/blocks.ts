@@ -1,4 +1,4 @@
-import { type RenderTarget, visibleText } from '@parley/core';
+import { type RenderTarget, shownLiteral, visibleText } from '@parley/core';
 import type { Nodes, Root, RootContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { Container, Leaf, Marker, Run } from '../document.ts';
@@ -182,7 +182,7 @@ function draftBlock(node: RootContent, place: Place, context: BlockContext): Dra
 }
 
 function asWritten(node: Nodes, context: BlockContext): Run[] {
-  return [{ text: sourceOf(node, context), marks: [] }];
+  return [{ text: shownLiteral(sourceOf(node, context)), marks: [] }];
 }
 
 function sourceOf({ position }: Nodes, { source }: BlockContext): string {

@@ -1,6 +1,10 @@
+import { literal } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
 import { textWidth } from './tables.ts';
+
+/** White space that Markdown itself would drop. */
+const TAB = literal('\t');
 
 const show = (dialect: 'telegram' | 'html') => (markdown: string) =>
   render(markdown, { dialect, maxLength: 4096, unit: 'utf16' })
@@ -46,7 +50,7 @@ const grids: [what: string, markdown: string, shown: string][] = [
   ['a header of several lines', `${columns('A<br>x B')}|1|2|`, lines('A  B', 'x', '─  ─', '1  2')],
   ['no names at all', '| | |\n|-|-|\n|a|b|', 'a  b'],
   ['no rows', columns('A B'), lines('A  B', '─  ─')],
-  ['tabs', `${columns('A B')}|a&#9;b|1|`, lines('A    B', '───  ─', 'a b  1')],
+  ['tabs', `${columns('A B')}|a${TAB}b|1|`, lines('A    B', '───  ─', 'a b  1')],
   [
     'text from right to left, without mixing up the columns',
     `${columns('שם B')}|א|1|`,

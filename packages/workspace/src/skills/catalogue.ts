@@ -12,7 +12,7 @@ import {
   type SkillState,
   type UsableSkill,
 } from './resolve-skills.ts';
-import { escapeXml, locationOf, oneLine } from './skill-text.ts';
+import { escapeXml, locationOf, oneLine, type ShownFolder } from './skill-text.ts';
 
 /** The skills of one session: made when it begins, the same in each of its turns (S07). Survives JSON. */
 export const SkillSnapshot = z.readonly(
@@ -250,10 +250,10 @@ export interface ShownSkill {
 export function statusOf(
   { found, skill, state, reason, audience, command, commandProblem, key }: ResolvedSkill,
   shown: ShownSkill | undefined,
-  homes: readonly string[],
+  folders: readonly ShownFolder[],
 ): SkillStatus {
   const folder = join(found.root, ...found.segments);
-  const location = locationOf(skill === null ? folder : join(folder, SKILL_FILE), homes);
+  const location = locationOf(skill === null ? folder : join(folder, SKILL_FILE), folders);
   const forModel = skill !== null && !skill.disablemodelinvocation;
   const base = {
     name: oneLine(skill?.name ?? folderOf(found)),

@@ -20,8 +20,14 @@ export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
 
-/** A path as people and the model see it: the home folder is written `~` (S05). `homes` may be links to one another. */
-export function locationOf(path: string, homes: readonly string[]): string {
-  const home = homes.find((one) => one !== '/' && path.startsWith(`${one}/`));
-  return oneLine(home === undefined ? path : `~${path.slice(home.length)}`);
+/** A folder, and what people and the model see in its place. */
+export interface ShownFolder {
+  readonly folder: string;
+  readonly shown: string;
+}
+
+/** A path as people and the model see it: the home folder is written `~` (S05). The first folder that fits counts. */
+export function locationOf(path: string, folders: readonly ShownFolder[]): string {
+  const found = folders.find(({ folder }) => folder !== '/' && path.startsWith(`${folder}/`));
+  return oneLine(found === undefined ? path : `${found.shown}${path.slice(found.folder.length)}`);
 }

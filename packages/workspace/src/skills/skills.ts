@@ -45,7 +45,7 @@ import {
   usableBy,
 } from './resolve-skills.ts';
 import { parseSkill } from './skill-file.ts';
-import { locationOf, oneLine } from './skill-text.ts';
+import { locationOf, oneLine, type ShownFolder } from './skill-text.ts';
 
 /** A skill that people call by a command (S08). */
 export interface SkillCommand {
@@ -64,12 +64,12 @@ export type Skills = ReturnType<typeof openSkills>;
 export function openSkills(options: OpenSkillsOptions) {
   const { settings } = options;
   const memory: Memory = { cache: new Map(), reported: new Set() };
-  const homes = homesOf(options.home);
+  const shownAs = foldersOf(options);
   const scan = () => scanSkills(options, memory);
   const textOf = (skill: UsableSkill, reader: Reader, file?: string) =>
     readSkillText(skill, reader, file, {
       maxBytes: settings.maxFileBytes,
-      shownFolder: shownFolder(skill, reader, homes),
+      shownFolder: shownFolder(skill, reader, shownAs),
     });
   /** The skills that a reader's model may choose from: those in the prompt in full, and the catalogue of the others (S06). */
   const choose = async (all: readonly ResolvedSkill[], reader: Reader) => {
@@ -80,7 +80,7 @@ export function openSkills(options: OpenSkillsOptions) {
     );
     const entries = usable.map((one): CatalogueEntry => {
       const { name, description } = one.skill;
-      return { name, description, location: `${shownFolder(one, reader, homes)}/${SKILL_FILE}` };
+      return { name, description, location: `${shownFolder(one, reader, shownAs)}/${SKILL_FILE}` };
     });
     const { catalogue, inline } = divide(entries, texts, settings);
     const names = new Set([...catalogue.entries, ...inline].map(({ name }) => name));
@@ -100,7 +100,7 @@ export function openSkills(options: OpenSkillsOptions) {
         ...inline.map((one) => [one.name, { show: 'inline', text: one.body }] as const),
       ]);
       const chosen = new Map(skills.map(({ found, skill }) => [found, costs.get(skill.name)]));
-      const list = all.map((one) => statusOf(one, chosen.get(one.found), homes));
+      const list = all.map((one) => statusOf(one, chosen.get(one.found), shownAs));
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
     /** The text of a skill for the owner, also of one that is not used; null: it is refused, or there is none. */
@@ -153,9 +153,13 @@ function entryOf({ entries = {} }: SkillSettings, name: string): SkillEntry {
 }
 
 /** The folder of a skill as the model sees it: guests are not shown where on the machine it lies. */
-function shownFolder({ found }: UsableSkill, { kind }: Reader, homes: readonly string[]): string {
+function shownFolder(
+  { found }: UsableSkill,
+  { kind }: Reader,
+  folders: readonly ShownFolder[],
+): string {
   const { source, root, segments } = found;
-  if (kind === 'owner') return locationOf(join(root, ...segments), homes);
+  if (kind === 'owner') return locationOf(join(root, ...segments), folders);
   return oneLine((source === 'workspace' ? segments : [source, ...segments]).join('/'));
 }
 
@@ -181,6 +185,14 @@ function unknown(name: string, there: readonly UsableSkill[]): AbsentSkill {
     reason: 'unknown',
     detail: `There is no skill ${JSON.stringify(name.slice(0, 80))}.${hint}`,
   };
+}
+
+/** The folders that are shown by another name. */
+function foldersOf({ home, copy }: OpenSkillsOptions): readonly ShownFolder[] {
+  const homes = homesOf(home).map((folder) => ({ folder, shown: '~' }));
+  if (copy === undefined) return homes;
+  const shown = locationOf(`${copy.of}/`, homes).replace(/\/$/, '');
+  return [{ folder: copy.folder, shown }, ...homes];
 }
 
 /** The home folder by both of its names, where one is a link. */
@@ -221,6 +233,8 @@ export interface OpenSkillsOptions {
   readonly reserved: readonly string[];
   /** Written `~`. */
   readonly home: string;
+  /** Where a preview works on a copy of a folder: the folder that it is a copy of. */
+  readonly copy?: { readonly folder: string; readonly of: string } | undefined;
   readonly log?: Logger;
   readonly clock?: Clock;
 }

@@ -31,8 +31,9 @@ export function PreviewSheet(): VNode {
       <header class="entry-head">
         <h2 class="title">Preview</h2>
         <p>
-          The request of the first turn of a new session, or of the next heartbeat run. The model is
-          not called; nothing is stored.
+          The request of the first turn of a new session, or of the next heartbeat run; with the
+          mode “minimal” that of a sub-agent whose task is the text. The model is not called;
+          nothing is stored.
         </p>
       </header>
       <PreviewForm preview={preview} change={change} submit={() => setAsked(preview)} />

@@ -47,7 +47,14 @@ export function previewOnPage(
   place: Pick<PreviewPlace, 'channels' | 'heartbeat'>,
   deps: Pick<
     PreviewServices,
-    'owners' | 'approvals' | 'model' | 'clock' | 'monotonic' | 'log' | 'contextTokens'
+    | 'owners'
+    | 'approvals'
+    | 'model'
+    | 'clock'
+    | 'monotonic'
+    | 'log'
+    | 'contextTokens'
+    | 'subAgentLimits'
   >,
 ): PromptInspector['preview'] {
   return async ({ heartbeat, ...asked }) => {

@@ -1,12 +1,12 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, Monotonic, SentRequest } from '@parley/core';
 import { OFFLINE_MODEL } from '@parley/models';
 import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
-import { approvalsOf, ownersOf } from '../../access.ts';
+import { approvalsOf, ownersOf, subAgentLimitsOf } from '../../access.ts';
 import type { Surroundings } from '../../agent-sources.ts';
 import { modelName } from '../../agents.ts';
 import { delegatesOf, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
@@ -47,13 +47,18 @@ export async function previewPrompt(
       plugins,
       ...(soul !== undefined && { soul }),
       work: workOf(settings),
+      ...(copy !== null && { copyOf: realPath(workspace) }),
     });
-    const place = copy === null ? opened.place : { ...opened.place, workspace };
     const owners = ownersOf(settings);
     const approvals = approvalsOf(settings);
     const { model: choice } = settings.model;
-    const model = { id: choice === 'offline' ? OFFLINE_MODEL : modelName(settings) };
-    const deps = { ...opened, agent: place, owners, approvals, model, clock, monotonic, log };
+    const deps = {
+      ...opened,
+      agent: opened.place,
+      subAgentLimits: subAgentLimitsOf(settings),
+      model: { id: choice === 'offline' ? OFFLINE_MODEL : modelName(settings) },
+      ...{ owners, approvals, clock, monotonic, log },
+    };
     const prompt = await previewTurn(turn, change, deps);
     return { prompt, fromTemplates };
   } finally {
@@ -131,7 +136,14 @@ function noToolHere(): Error {
 
 /** A folder to make a workspace in, with what the real one has already. */
 function copyOf(workspace: string): string {
-  const copy = mkdtempSync(join(tmpdir(), 'parley-prompt-'));
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'parley-prompt-')));
   if (existsSync(workspace)) cpSync(workspace, copy, { recursive: true });
   return copy;
+}
+
+/** The path that a folder has once it is made: a folder above it may be a link. */
+function realPath(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const above = dirname(path);
+  return above === path ? path : join(realPath(above), basename(path));
 }

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '@parley/store';
@@ -209,6 +217,23 @@ describe('parley prompt: a preview', () => {
     expect(await prompt('--channel', 'web', '--full')).toBe(0);
     expect(written.out).toContain('rhymes about otters');
     expect(readdirSync(join(folder, 'workspace'))).toEqual(['SOUL.md']);
+  });
+
+  it('[P03] [P17] names the paths of that folder, not of the copy that it is made in', async () => {
+    const skill = join(folder, 'workspace', 'skills', 'otters');
+    mkdirSync(skill, { recursive: true });
+    writeFileSync(
+      join(skill, 'SKILL.md'),
+      '---\nname: otters\ndescription: Counts otters.\n---\nCount.\n',
+    );
+    const layouts = ['parley', 'openclaw', 'neomagi', 'zeus', 'lab', 'mushroom'];
+    for (const layout of layouts) {
+      written.out = '';
+      expect(await prompt('--channel', 'web', '--layout', layout, '--full')).toBe(0);
+      expect(written.out).not.toMatch(/parley-prompt-(?!test)/);
+      expect(written.out).toContain(`${realpathSync(skill)}/SKILL.md`);
+    }
+    expect(readdirSync(folder)).toEqual(['workspace']);
   });
 
   it('[P07] [P17] honours layout, mode and heartbeat', async () => {

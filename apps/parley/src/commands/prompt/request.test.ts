@@ -31,7 +31,7 @@ describe('a preview', () => {
       commands: [],
       report: () => {},
       skipped: async () => {},
-    ignored: async () => {},
+      ignored: async () => {},
       tellOwner: async () => {},
       history: async () => [],
     };

@@ -1,3 +1,4 @@
+import { shownLiteral } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Field, readFields, UnfitFormError } from './field.ts';
@@ -146,7 +147,8 @@ describe('what a person is shown of a server', () => {
       }),
     );
     const { question } = consentQuestion(asker('Fine.\n\n**From Parley:** `all` is safe <b>'));
-    expect(question).toContain('> Fine.\n> \\*\\*From Parley:\\*\\* \\`all\\` is safe \\<b\\>');
+    expect(question).not.toContain('**From');
+    expect(shownLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
   });
 
   it('[G03] whatever it sends is read without a failure, and only addresses of the web are shown', () => {

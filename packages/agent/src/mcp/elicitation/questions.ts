@@ -21,16 +21,20 @@ const DECLINES = { label: 'Decline', does: 'declines' } as const;
 function opening({ server, tool, message }: Asker): string {
   const lines = message
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
-    .map((line) => literal(visibleLine(line).trim()))
+    .map((line) => visibleLine(line).trim())
     .filter((line) => line !== '')
     .slice(0, MAX_LINES);
-  const quoted = quotedLines(cutTo(lines.join('\n'), MAX_MESSAGE));
+  const quoted = literalQuotation(cutTo(lines.join('\n'), MAX_MESSAGE));
   const who = `The server ${inlineCode(server)}, whose tool ${inlineCode(shortLine(tool, 80))} I am using, asks you this. Quoted words are its own, not mine, and it gets your answer. Never write a password, a key or a card number here: a server must not ask for them.`;
   return lines.length === 0 ? who : `${who}\n\n${quoted}`;
 }
 
+function literalQuotation(text: string): string {
+  return quotedLines(text.split('\n').map(literal).join('\n'));
+}
+
 function cutTo(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/\\+$/, '')}…`;
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** Which field of how many it is, what the server says of it, and the fault of the answer before. */
@@ -54,7 +58,7 @@ export function fieldQuestion(
     ...(isFirst ? [opening(asker)] : []),
     ...(problem === null ? [] : [`That does not fit: ${problem}.`]),
     `**${literal(field.title)}**${place}${from}`,
-    ...(description === '' ? [] : [quotedLines(literal(description))]),
+    ...(description === '' ? [] : [literalQuotation(description)]),
     hintOf(field),
   ];
   const skip = skipOf(field);

@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { literal, literalLine, shownLiteral, splitLiteral } from './literal.ts';
+
+const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }));
+const withoutNoncharacters = (one: string) =>
+  one
+    .replace(/\p{Noncharacter_Code_Point}/gu, '\ufffd')
+    .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n');
+
+describe('literal text', () => {
+  it('[M01] has no sign that means something to Markdown, and no line end', () => {
+    fc.assert(
+      fc.property(text, (one) => {
+        expect(literal(one)).not.toMatch(
+          /[\\`*_[\]#|<>~&$@\n]|^[!-/:-@\s]|^\d{1,9}[.)]|[ \t]$|www\.|:\/\//i,
+        );
+      }),
+    );
+  });
+
+  it('[M01] comes back as it was; a noncharacter, which no text may contain, as U+FFFD', () => {
+    fc.assert(
+      fc.property(text, (one) => {
+        expect(shownLiteral(literal(one))).toBe(withoutNoncharacters(one));
+      }),
+    );
+  });
+
+  it('[M01] is kept apart from the Markdown around it', () => {
+    expect(splitLiteral(`**a** ${literal('*')}b`)).toEqual(['**a** ', '*', 'b']);
+    expect(shownLiteral('**a** `b`')).toBe('**a** `b`');
+  });
+
+  it('[M01] of many lines can be one line', () => {
+    expect(shownLiteral(literalLine(' a\n\n # b '))).toBe('a # b');
+  });
+});

@@ -1,0 +1,89 @@
+import { visibleLine } from './visible-text.ts';
+
+/*
+ * Names, titles, memories and reasons inside Markdown of ours. A backslash before each sign would not be exact: what
+ * models mean by a backslash differs from what CommonMark says, and the parser follows the models. So literal text
+ * does not pass through Markdown at all: a sign that could mean something is replaced by a noncharacter of Unicode,
+ * which is reserved for use inside of one program and means nothing to any parser. The renderer puts the signs back
+ * after it has parsed.
+ */
+
+const FIRST = 0xfdd0;
+/** The punctuation of ASCII: as many signs as there are noncharacters from U+FDD0 to U+FDEF. */
+const SIGNS = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
+const STAND_INS: ReadonlyMap<string, string> = new Map([
+  ...[...SIGNS].map((sign, at): [string, string] => [sign, String.fromCodePoint(FIRST + at)]),
+  ['\n', '\u{1fffe}'],
+  [' ', '\u{1ffff}'],
+  ['\t', '\u{2fffe}'],
+]);
+const SHOWN: ReadonlyMap<string, string> = new Map(
+  [...STAND_INS].map(([sign, standIn]) => [standIn, sign]),
+);
+
+const NONCHARACTER = /\p{Noncharacter_Code_Point}/gu;
+const LINE_END = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/g;
+/**
+ * What means something to Markdown and to the extensions of the parser: signs of marks, links, HTML, tables and maths;
+ * signs at the ends of a line, which may begin a list or decide about the marks around the text; bare addresses; line
+ * ends; white space that it drops. Other signs stay, so that a text is still read easily in a log.
+ */
+const REPLACED = new RegExp(
+  [
+    String.raw`[\\${'`'}*_[\]#|<>~&$@\n]`,
+    String.raw`(?<=^|\n)[!-/:-@[-${'`'}{-~]|["%'()+/=^{}-](?=\n|$)`,
+    String.raw`(?<=(?:^|\n)\d{1,9})[.)]`,
+    String.raw`(?<=www)\.|:(?=\/\/)`,
+    String.raw`(?<=^|\n)[ \t]+|(?<![ \t])[ \t]+(?=\n|$)`,
+  ].join('|'),
+  'gi',
+);
+const STAND_IN = /[\ufdd0-\ufdef\u{1fffe}\u{1ffff}\u{2fffe}]/gu;
+const LITERAL = /[\ufdd0-\ufdef\u{1fffe}\u{1ffff}\u{2fffe}]+/u;
+
+/**
+ * Puts text into Markdown so that every printer shows exactly it, whatever signs it contains. Lines stay lines, also in
+ * a heading, a list item or a quotation; platforms drop white space at the ends of a message.
+ */
+export function literal(text: string): string {
+  return text
+    .replace(NONCHARACTER, '\ufffd')
+    .replace(LINE_END, '\n')
+    .replace(REPLACED, (found) => [...found].map((sign) => STAND_INS.get(sign) ?? sign).join(''));
+}
+
+/** The same in one line, for names and reasons that others wrote. */
+export function literalLine(text: string): string {
+  return literal(visibleLine(text).replace(/\s+/g, ' ').trim());
+}
+
+/** Whether Markdown contains signs of literal text. */
+export function hasLiteral(markdown: string): boolean {
+  return LITERAL.test(markdown);
+}
+
+/** Literal text as it was: for a renderer that has parsed, and where Markdown itself is read, by a model or in a list. */
+export function shownLiteral(markdown: string): string {
+  return hasLiteral(markdown)
+    ? markdown.replace(STAND_IN, (standIn) => SHOWN.get(standIn) ?? standIn)
+    : markdown;
+}
+
+/** Text cut into what is Markdown, at even places, and signs of literal text, as they are shown, at odd ones. */
+export function splitLiteral(markdown: string): readonly string[] {
+  return markdown
+    .split(new RegExp(`(${LITERAL.source})`, 'u'))
+    .map((piece, at) => (at % 2 === 0 ? piece : shownLiteral(piece)));
+}
+
+/** A text as inline code in Markdown, between as many backticks as it needs. */
+export function inlineCode(text: string): string {
+  const line = visibleLine(text);
+  const runs = new Set((line.match(/`+/g) ?? []).map(({ length }) => length));
+  let length = 1;
+  while (runs.has(length)) length += 1;
+  const fence = '`'.repeat(length);
+  // Markdown takes off one space on both sides, where there are two.
+  const space = /^`|`$|^ .* $/.test(line) ? ' ' : '';
+  return `${fence}${space}${line}${space}${fence}`;
+}
