@@ -154,7 +154,7 @@ describe.each(ASSEMBLERS)('in layout $name, what chat users choose', ({ assemble
     const long = 'y'.repeat(10_000);
     const novel = { ...HARMLESS, name: long, title: long, quote: long, value: long, file: long };
     const full = await promptOf(assembler, novel, 'group');
-    expect(full.context.length).toBeLessThan(context.length + 3_000);
+    expect(full.context.length).toBeLessThan(context.length + 15_000);
     expect(full.context).toContain('of 10000 characters]');
   });
 });

@@ -120,8 +120,8 @@ function newestWithin(lines: readonly string[], characters: number): readonly st
   return lines.slice(first + 1);
 }
 
-/** Longest name or title, quoted text and lists that are passed on. */
-const MAX_QUOTE = 600;
+/** A quoted text holds a whole message of a platform (4,096 characters on Telegram) and most cards (6,000 on Discord). */
+const MAX_QUOTE = 6_000;
 const MAX_MENTIONS = 20;
 const MAX_VARIABLES = 20;
 const MAX_KEY = 60;
