@@ -161,7 +161,7 @@ async function admit(deps: IntakeDeps, raw: RawMessage, message: InboundMessage)
 }
 
 /** The address a person used, and the timer on their message. */
-function newsIn({ chat, content }: RawMessage): ChatNews {
+export function newsIn({ chat, content }: RawMessage): ChatNews {
   const { expiration, ephemeralSettingTimestamp } = contextOf(unwrap(content).content) ?? {};
   return {
     address: isGroup(chat) ? undefined : personJid(chat),
