@@ -30,7 +30,7 @@ const REMEMBERED = 2_000;
  */
 export class Chats {
   readonly #values: AdapterValues;
-  readonly #known = new BoundedMap<string, ChatFacts>(REMEMBERED);
+  readonly #known = new BoundedMap<string, Known>(REMEMBERED);
 
   constructor(values: AdapterValues) {
     this.#values = values;
@@ -38,28 +38,51 @@ export class Chats {
 
   /** Uses the news from now on. `keep` stores them: not before the person is one who is answered. */
   async hear(chatId: string, news: ChatNews): Promise<{ readonly keep: () => Promise<void> }> {
-    const before = await this.of(chatId);
-    const after = changed(before, chatId, news);
-    this.#known.set(chatId, after);
-    const keep = async () => {
-      const isSame = JSON.stringify(before) === JSON.stringify(after);
-      if (!isSame) await this.#values.set([{ kind: KIND, id: chatId, value: textOf(after) }]);
-    };
-    return { keep };
+    const before = await this.#find(chatId);
+    const facts = changed(before.facts, chatId, news);
+    this.#known.set(chatId, { ...before, facts });
+    return { keep: () => this.#keep(chatId) };
   }
 
   async of(chatId: string): Promise<ChatFacts> {
-    const known = this.#known.get(chatId);
-    if (known !== undefined) return known;
-    const stored = (await this.#values.get(KIND, [chatId])).get(chatId);
-    const facts = stored === undefined ? {} : ChatFacts.parse(JSON.parse(stored));
-    this.#known.set(chatId, facts);
-    return facts;
+    return (await this.#find(chatId)).facts;
   }
 
   /** The JID under which a chat is answered. */
   async addressOf(chatId: string): Promise<string> {
     return (await this.of(chatId)).address ?? chatId;
+  }
+
+  async #find(chatId: string): Promise<Known> {
+    const known = this.#known.get(chatId);
+    if (known !== undefined) return known;
+    const stored = (await this.#values.get(KIND, [chatId])).get(chatId) ?? null;
+    const found = { facts: readFacts(stored), stored };
+    this.#known.set(chatId, found);
+    return found;
+  }
+
+  async #keep(chatId: string): Promise<void> {
+    const { facts, stored } = await this.#find(chatId);
+    const value = textOf(facts);
+    if (value === stored) return;
+    await this.#values.set([{ kind: KIND, id: chatId, value }]);
+    this.#known.set(chatId, { facts, stored: value });
+  }
+}
+
+/** Facts in use, and what is stored of them: those of people who are not answered are in memory alone. */
+interface Known {
+  readonly facts: ChatFacts;
+  readonly stored: string | null;
+}
+
+/** What cannot be read counts as nothing: the next message tells it again. */
+function readFacts(stored: string | null): ChatFacts {
+  try {
+    return ChatFacts.safeParse(JSON.parse(stored ?? '{}')).data ?? {};
+  } catch {
+    return {};
   }
 }
 

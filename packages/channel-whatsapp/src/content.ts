@@ -30,6 +30,8 @@ export interface RawMessage {
   readonly content: proto.IMessage;
   /** Names its content, with an article, where there is none to read. */
   readonly unread?: string | undefined;
+  /** It is no message to WhatsApp, so it cannot be marked as read: a call. */
+  readonly isNotice?: true;
 }
 
 /** Facts beside the message. */

@@ -154,7 +154,8 @@ async function admit(deps: IntakeDeps, raw: RawMessage, message: InboundMessage)
   const outcome = await deps.context.receive(message, {
     isAdministrator: async () => isGroup(raw.chat) && deps.groups.isAdmin(raw.chat, raw.from),
   });
-  if (outcome.kind === 'accepted' || outcome.kind === 'command') deps.read(raw);
+  const isTaken = outcome.kind === 'accepted' || outcome.kind === 'command';
+  if (isTaken && raw.isNotice !== true) deps.read(raw);
   if (outcome.kind === 'refused') return deps.recent.forget(message);
   await keep();
   if (message.chat.type === 'direct') await deps.contacts.keepIdentity(raw.from);

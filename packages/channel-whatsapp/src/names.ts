@@ -6,7 +6,7 @@ import { type PersonIds, personIds, personJid } from './people.ts';
 /** People whose names are kept, in memory only: a name is shown in a mention, and nothing depends on it. */
 const REMEMBERED = 5_000;
 
-type Named = Partial<Pick<Contact, 'id' | 'lid' | 'phoneNumber' | 'name' | 'notify'>>;
+type Named = Partial<Pick<Contact, 'id' | 'lid' | 'phoneNumber' | 'notify' | 'verifiedName'>>;
 
 /** The names that people gave themselves, by each of their ids. */
 export class Names {
@@ -22,11 +22,11 @@ export class Names {
     return this.#names.get(personJid(jid) ?? jid);
   }
 
-  /** The contacts of the phone, where Baileys tells them. */
+  /** What Baileys tells of people. How the phone's owner calls them in the address book is nobody else's business. */
   listen({ ev }: Pick<WASocket, 'ev'>): void {
     const note = guarded('contacts', (contacts: readonly Named[]) => {
-      for (const { id, lid, phoneNumber, name, notify } of contacts) {
-        this.note(personIds(id, lid, phoneNumber), name ?? notify);
+      for (const { id, lid, phoneNumber, notify, verifiedName } of contacts) {
+        this.note(personIds(id, lid, phoneNumber), notify ?? verifiedName);
       }
     });
     ev.on('contacts.upsert', note);

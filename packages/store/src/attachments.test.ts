@@ -1,5 +1,6 @@
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { openSnapshot } from './backup/snapshot.ts';
 import type { Store } from './open-store.ts';
 import type { AdmittedMessage } from './rows.ts';
 import { bothDatabases } from './testing/databases.ts';
@@ -177,6 +178,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         { state: 'ready', isViewOnce: 1, isKept: 0 },
         { state: 'ready', isViewOnce: 0, isKept: 1 },
       ]);
+      await using snapshot = await openSnapshot(database.url());
+      for await (const { rows } of snapshot.rows()) expect(String(rows)).not.toContain('the key');
     });
 
     it('[F18] that may be seen once and come after their turn are not kept', async () => {

@@ -89,14 +89,21 @@ describe('disappearing chats on WhatsApp', () => {
     expect(bot.map(({ expiration }) => expiration)).toEqual([DAY, undefined]);
   });
 
-  it('[F05] [F18] of strangers leave nothing behind', async () => {
+  it('[F05] [F18] of strangers leave nothing behind until they are answered', async () => {
     const refused = { kind: 'refused', reason: 'a stranger' } as const;
-    const { double, received, values } = await openScene({ receive: async () => refused });
+    let isStranger = true;
+    const receive = async () => (isStranger ? refused : accepted);
+    const { double, received, values } = await openScene({ receive });
     const eve = double.addPerson({ name: 'Eve', addressing: 'lid' });
     const contextInfo = { expiration: DAY };
     await double.acts.post({ chat: eve.id }, { extendedTextMessage: { text: 'x', contextInfo } });
     await double.waitFor(() => received.length === 1 && double.waiting().length === 0);
-    expect((await values.get('chat', [eve.id, eve.lid])).size).toBe(0);
+    const stored = () => values.get('chat', [eve.id, eve.lid]);
+    expect((await stored()).size).toBe(0);
+    isStranger = false;
+    await double.acts.post({ chat: eve.id }, { extendedTextMessage: { text: 'y', contextInfo } });
+    await double.waitFor(() => received.length === 2 && double.waiting().length === 0);
+    await expect.poll(async () => (await stored()).size).toBe(1);
   });
 });
 
@@ -159,6 +166,17 @@ describe('what people do on WhatsApp beside writing', () => {
     expect(ignored).toMatchObject([
       { event: { messageId: id }, reason: expect.stringContaining('could not be decrypted') },
     ]);
+  });
+
+  it('[F16] a message that came without content is read when the phone sends it', async () => {
+    const { double, received } = await openScene();
+    const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
+    const id = double.acts.withoutContent({ chat: ann.id });
+    await double.waitFor(() => double.waiting().length === 0);
+    await double.acts.sendAgain({ chat: ann.id, id }, { conversation: 'Is this available?' });
+    await double.waitFor(() => received.length === 1);
+    const sender = { id: ann.pn?.split('@')[0], name: 'Ann' };
+    expect(received[0]).toMatchObject({ messageId: id, text: 'Is this available?', sender });
   });
 
   it('[F16] [D08] statuses, lists and channels, and changes of a group, have a reason', async () => {

@@ -180,7 +180,8 @@ const EVENTS = {
   'groups.upsert': 'followed: titles of groups',
   'groups.update': 'followed: titles of groups',
   call: 'followed: a call is named to the agent',
-  'messages.upsert': RAW,
+  'messages.upsert':
+    'followed where the phone sent a message again; others are read from the stanza',
   'messages.update': RAW,
   'messages.delete': RAW,
   'messages.reaction': RAW,

@@ -186,6 +186,17 @@ export function composeDelete(
   return { protocolMessage: { type: REVOKE, key: keyOf(account, chat, person, id) } };
 }
 
+/** What the phone of the account tells its client about a message that came there without content. */
+export function composeResent(message: proto.IWebMessageInfo): proto.IMessage {
+  const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE } = proto.Message.ProtocolMessage.Type;
+  const webMessageInfoBytes = proto.WebMessageInfo.encode(message).finish();
+  const peerDataOperationResult = [{ placeholderMessageResendResponse: { webMessageInfoBytes } }];
+  const stanzaId = message.key?.id ?? '';
+  const peerDataOperationRequestResponseMessage = { stanzaId, peerDataOperationResult };
+  const type = PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE;
+  return { protocolMessage: { type, peerDataOperationRequestResponseMessage } };
+}
+
 /** A reaction; an empty emoji takes it back. */
 export function composeReaction(
   account: Account,

@@ -13,6 +13,7 @@ import {
   composeDelete,
   composeEdit,
   composeReaction,
+  composeResent,
   composeText,
   composeTimer,
   type Draft,
@@ -159,6 +160,22 @@ export class Acts {
   /** A message whose content WhatsApp keeps from linked clients, `view_once` for example. */
   withhold(place: Place, type: string): string {
     return this.#phones.withhold(this.#place(place), type);
+  }
+
+  /** A message without content, which the client asks the phone of the account for; `sendAgain` answers that. */
+  withoutContent(place: Place): string {
+    return this.#phones.withhold(this.#place(place), undefined);
+  }
+
+  /** The phone of the account sends the client a message that came without content. */
+  async sendAgain(
+    { id, ...place }: Place & { readonly id: string },
+    message: proto.IMessage,
+  ): Promise<void> {
+    const { chat, person } = this.#place(place);
+    const key = { remoteJid: chat.kind === 'direct' ? directJid(person) : chat.id, id };
+    const times = { messageTimestamp: seconds(this.#account), pushName: person.name };
+    await this.#phones.postToOwnClient(composeResent({ key, message, ...times }));
   }
 
   /** Puts a file on the media host; resolves with the message that points to it, which is not sent. */

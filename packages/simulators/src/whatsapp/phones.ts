@@ -67,8 +67,8 @@ export class Phones {
     });
   }
 
-  /** A message whose content WhatsApp keeps from linked clients. */
-  withhold({ chat, person }: Pick<Posting, 'chat' | 'person'>, type: string): string {
+  /** A message without content; `type`: WhatsApp keeps it from linked clients for this reason. */
+  withhold({ chat, person }: Pick<Posting, 'chat' | 'person'>, type: string | undefined): string {
     const id = newId();
     const route = { ...messageRoute(chat, person), id, t: seconds(this.#account) };
     const attrs = { ...route, notify: person.name, type: 'media' };
