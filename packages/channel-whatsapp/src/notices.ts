@@ -1,8 +1,7 @@
 import { type ChannelContext, guarded } from '@parley/channels';
 import { type Logger, reasonOf } from '@parley/core';
-import type { BaileysEventMap, BinaryNode, WAMessage, WASocket } from '@whiskeysockets/baileys';
+import type { BaileysEventMap, BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { RawMessage } from './content.ts';
-import { numberOf } from './kinds/reading.ts';
 import { isGroup, personIds, personJid, publicId } from './people.ts';
 
 /** What a stanza holds that Baileys does not decrypt. */
@@ -72,10 +71,7 @@ interface NoticeDeps extends NoteDeps {
   readonly admit: (raw: RawMessage, socket: WASocket) => Promise<void>;
 }
 
-/**
- * Follows what is no encrypted message: changes of groups are noted for `why`, a call is named to the agent, and a message
- * that the phone had to send again is read.
- */
+/** Follows what is no message: changes of groups are noted for `why`, and a call is named to the agent. */
 export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
   const changed = guarded('group notification', (stanza: BinaryNode) => {
     const change = Array.isArray(stanza.content) ? stanza.content[0]?.tag : undefined;
@@ -90,39 +86,6 @@ export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
     }
   });
   socket.ev.on('call', called);
-  const resent = guarded('resent messages', ({ messages, requestId }: Upsert) => {
-    // Of what else is told here the stanza was read before.
-    if (requestId === undefined) return;
-    for (const raw of messages.flatMap((message) => resentIn(message) ?? [])) {
-      deps.admit(raw, socket).catch((thrown: unknown) => {
-        deps.log.warn(
-          { reason: reasonOf(thrown) },
-          'a message that the phone sent again was not stored',
-        );
-      });
-    }
-  });
-  socket.ev.on('messages.upsert', resent);
-}
-
-type Upsert = BaileysEventMap['messages.upsert'];
-
-/**
- * A message that came without content, which Baileys has asked the phone of the account for: first messages of people who
- * come from an advertisement.
- */
-function resentIn({ key, message, messageTimestamp, pushName }: WAMessage): RawMessage | undefined {
-  const { remoteJid: chat, id, participant, remoteJidAlt, participantAlt, fromMe } = key;
-  if (!chat || !id || !message || fromMe === true) return undefined;
-  return {
-    chat,
-    id,
-    ...(participant && { participant }),
-    from: personIds(participant || chat, participantAlt, remoteJidAlt),
-    name: pushName ?? '',
-    time: numberOf(messageTimestamp) ?? 0,
-    content: message,
-  };
 }
 
 type Call = BaileysEventMap['call'][number];

@@ -9,6 +9,7 @@ import type { Names } from './names.ts';
 import { listenForNotices, noteStanza, unseenIn } from './notices.ts';
 import type { Contacts, Groups, PersonIds } from './people.ts';
 import type { RecentMessages } from './quotes.ts';
+import { resentIn } from './resent.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
 interface ReceivingDeps {
@@ -44,7 +45,12 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
   const encrypted = new EncryptedMessages({
     admit: async (envelope, plain, known) => {
       const raw = await readMessage(envelope, plain, known, clock);
-      if (raw !== undefined) await outside(() => admitMessage(intake, raw, known));
+      if (raw === undefined) return;
+      for (const { envelope: before, content } of resentIn(raw, deps.me())) {
+        const resent = await rawMessage(before, { content }, known, clock);
+        if (resent !== undefined) await outside(() => admitMessage(intake, resent, known));
+      }
+      await outside(() => admitMessage(intake, raw, known));
     },
     unreadable: (attrs) => {
       void outside(() => noteStanza({ context, log }, { tag: 'message', attrs }, UNDECRYPTABLE));

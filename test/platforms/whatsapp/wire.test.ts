@@ -180,8 +180,7 @@ const EVENTS = {
   'groups.upsert': 'followed: titles of groups',
   'groups.update': 'followed: titles of groups',
   call: 'followed: a call is named to the agent',
-  'messages.upsert':
-    'followed where the phone sent a message again; others are read from the stanza',
+  'messages.upsert': RAW,
   'messages.update': RAW,
   'messages.delete': RAW,
   'messages.reaction': RAW,
