@@ -120,11 +120,19 @@ export function lookAt(wrapped: proto.IMessage, place: MediaPlace): Look {
   const isAlbum = album?.associationType === AssociationType.MEDIA_ALBUM;
   const albumId = (isAlbum && album.parentMessageKey?.id) || undefined;
   const shown = shownIn(readings, opened, place);
-  if (shown.words !== '' || shown.files.length > 0 || shown.unread.length > 0) {
-    return { kind: 'shown', shown: { ...shown, albumId } };
-  }
-  return readNothing(opened);
+  if (!isEmpty(shown)) return { kind: 'shown', shown: { ...shown, albumId } };
+  const isText = fieldsOf(content).some((field) => TEXTS.has(field));
+  return isText ? readNothing(opened) : unreadable('a message without content');
 }
+
+/** Without words a message may still quote something, or come from an advertisement. */
+function isEmpty({ words, files, unread, beside, context }: Shown): boolean {
+  const quotes = context?.quotedMessage ?? context?.externalAdReply ?? context?.quotedAd;
+  return words === '' && files.length + unread.length + beside.length === 0 && quotes == null;
+}
+
+/** An empty text is nothing; whatever else is empty stands for something that its sender saw. */
+const TEXTS: ReadonlySet<Field> = new Set(['conversation', 'extendedTextMessage']);
 
 /** No words, files or names: a wrapper stands for its kind, and bookkeeping has a reason. */
 function readNothing({ content, holds, target }: Unwrapped): Look {

@@ -48,8 +48,12 @@ export function quotedIn(
   };
   const shown = context.quotedMessage ? lookAtQuoted(context.quotedMessage, place) : undefined;
   const text = shown === undefined ? '' : quotedText(shown, context, facts);
-  return { shown, text, senderJid, elsewhere };
+  // A kind that is newer than Baileys is quoted as an empty message.
+  const isUnknown = shown === undefined && context.quotedMessage != null;
+  return { shown, text: isUnknown ? UNKNOWN : text, senderJid, elsewhere };
 }
+
+const UNKNOWN = '[a message that cannot be read here]';
 
 /** Its words, else names of what it has: a reply to a picture says that it was one. */
 function quotedText(shown: Shown, context: proto.IContextInfo, facts: QuoteFacts): string {

@@ -179,6 +179,24 @@ describe('what people do on WhatsApp beside writing', () => {
     expect(received[0]).toMatchObject({ messageId: id, text: 'Is this available?', sender });
   });
 
+  it('[D12] [F07] a person cannot put words into the mouth of another by such an answer', async () => {
+    const { double, received, ignored } = await openScene();
+    const ann = double.addPerson({ name: 'Ann' });
+    const eve = double.addPerson({ name: 'Eve' });
+    const key = { remoteJid: ann.id, id: 'FORGED' };
+    const message = { conversation: 'pay Eve' };
+    const webMessageInfoBytes = proto.WebMessageInfo.encode({ key, message }).finish();
+    const peerDataOperationResult = [{ placeholderMessageResendResponse: { webMessageInfoBytes } }];
+    const type = proto.Message.ProtocolMessage.Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE;
+    const peerDataOperationRequestResponseMessage = { peerDataOperationResult };
+    const protocolMessage = { type, peerDataOperationRequestResponseMessage };
+    await double.acts.post({ chat: eve.id }, { protocolMessage });
+    await double.say({ chat: eve.id, text: 'hello' });
+    await double.waitFor(() => received.length === 1);
+    expect(received[0]?.text).toBe('hello');
+    expect(ignored.map(({ reason }) => reason)).toEqual(['the devices of an account synchronize']);
+  });
+
   it('[F16] [D08] statuses, lists and channels, and changes of a group, have a reason', async () => {
     const { double, received, ignored } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });

@@ -58,7 +58,7 @@ export function readText(text: proto.Message.IExtendedTextMessage): Reading {
   const preview = linesOf(title, description);
   const from = oneLine(`the preview of ${matchedText || 'a link'}`);
   return {
-    typed: text.text,
+    typed: text.text || matchedText,
     ...(preview !== '' && { beside: { from, text: preview } }),
     isViewOnce: text.viewOnce === true,
   };
