@@ -28,6 +28,7 @@ export interface CoreWishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
   readonly reacted?: (reaction: InboundReaction) => Promise<void>;
+  readonly ignored?: () => Promise<void>;
   /** What is stored of a message. */
   readonly message?: ChannelContext<unknown>['message'];
   readonly clock?: () => number;
@@ -95,6 +96,7 @@ export function coreAround(
     ignored: async (event: IgnoredEvent, reason: string) => {
       told.ignored.push({ event, reason });
       changed();
+      await wishes.ignored?.();
     },
     revise: async (revision: Revision) => {
       told.revised.push(revision);

@@ -6,6 +6,7 @@ import {
   type ReplyRoute,
   ResponseFormatError,
   type Runtime,
+  reasonOf,
   reasonToGiveUp,
 } from '@parley/core';
 import { ModelError, type ModelFailure } from '@parley/models';
@@ -91,12 +92,22 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     if (ending.outcome === 'answered' || ending.outcome === 'failed') {
       await deps.deliver(route.channel, route.account, route.chatId, fresh);
     }
+    await dropViewOnce(deps, started);
     deps.compactor?.afterTurn(conversationId);
     if (closing === undefined) return;
     if (closing.answer !== '' && responseFormatOf(turn, deps.agent) === undefined)
       await answerByVoice(deps, turn, closing.answer, signal);
     await callHooks(deps, ending, closing);
   };
+}
+
+/** What may be seen once goes with its turn; where that fails, the sweep of old attachments does it. */
+async function dropViewOnce({ store, log }: TurnServices, { messages }: ClaimedTurn) {
+  const hasSome = messages.some(({ message }) => message.attachments?.some((one) => one.viewOnce));
+  if (!hasSome) return;
+  await store.attachments.forgetViewOnce().catch((thrown: unknown) => {
+    log.warn({ reason: reasonOf(thrown) }, 'view-once files were not dropped; it is tried again');
+  });
 }
 
 /** The commands before the message to which the answer goes. */

@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelAdapter, ChannelContext, ChannelState } from '@parley/channels';
+import { Chats } from './chats.ts';
 import {
   Connection,
   openSocket,
@@ -7,15 +7,15 @@ import {
   realWhatsAppEnv,
   type WhatsAppEnv,
 } from './connection.ts';
-import type { RawMessage } from './content.ts';
 import { endingOnFailure, keyStore } from './credentials.ts';
-import { EncryptedMessages } from './decrypt.ts';
 import { createFiles } from './files.ts';
-import { admitMessage, readMessage } from './intake.ts';
+import { Names } from './names.ts';
 import { Contacts, Groups, personIds } from './people.ts';
 import { RecentMessages } from './quotes.ts';
-import { createMessageFacet, SentMessages, sendPart, Typing } from './send.ts';
+import { createReceiving } from './receiving.ts';
+import { createMessageFacet, SentMessages, sendPart } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
+import { Typing } from './typing.ts';
 
 /** One WhatsApp account, linked to a phone. No network traffic before `start`. */
 export function createWhatsAppAdapter(
@@ -23,7 +23,7 @@ export function createWhatsAppAdapter(
   env: WhatsAppEnv = realWhatsAppEnv,
 ): ChannelAdapter {
   const { clock, monotonic, log, settings } = context;
-  const values = endingOnFailure(context.values, (reason) => connection.breakOff(reason));
+  const values = endingOnFailure(context.values, (reason) => breakOff(reason));
   const { ackTimeoutMs } = env;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -31,34 +31,31 @@ export function createWhatsAppAdapter(
   const recent = new RecentMessages();
   const groups = new Groups(log);
   const contacts = new Contacts(values);
+  const chats = new Chats(values);
+  const names = new Names();
   const http = new PairingCode();
   const report = (state: ChannelState): void => {
     http.note(state);
     context.report(state);
   };
-  // Messages are admitted inside Baileys' transactions; the core's own work is not part of those.
-  const outside = AsyncLocalStorage.snapshot();
   const me = () => personIds(connection.creds?.me?.id, connection.creds?.me?.lid);
-  const read = ({ chat: remoteJid, id, participant }: RawMessage): void => {
-    if (!settings.readReceipts) return;
-    const key = { remoteJid, id, fromMe: false, ...(participant && { participant }) };
-    // It confirms the message, too: not before its session is saved.
-    const reading = encrypted.settled().then(() => socket()?.readMessages([key]));
-    reading.catch(() => log.debug({}, 'a message cannot be marked as read'));
-  };
-  const intake = { context, me, contacts, recent, groups, read };
-  const encrypted = new EncryptedMessages({
-    admit: async (envelope, plain, known) => {
-      const read = await readMessage(envelope, plain, known);
-      if (read !== undefined) await outside(() => admitMessage(intake, read, known));
-    },
-    breakOff: (reason) => connection.breakOff(reason),
-  });
-  const keys = keyStore(values, (damage) => connection.breakOff(damage));
+  const socket = () => connection.socket;
+  const breakOff = (reason: unknown) => connection.breakOff(reason);
+  const known = { contacts, recent, groups, chats, names };
+  const receiving = createReceiving({ context, me, ...known, socket, breakOff });
+  const { encrypted, heard } = receiving;
+  const keys = keyStore(values, breakOff);
   const connection = new Connection({
     phone: settings.phone,
-    open: (creds) => openSocket({ settings, keys, encrypted, sent, groups, log }, creds),
-    onOpen: () => void groups.askAll(),
+    open: (creds) => {
+      const socket = openSocket({ settings, keys, encrypted, sent, groups, heard, log }, creds);
+      receiving.listen(socket);
+      return socket;
+    },
+    onOpen: () => {
+      names.note(me(), connection.creds?.me?.name);
+      void groups.askAll();
+    },
     settled: () => encrypted.settled(),
     values,
     report,
@@ -67,9 +64,9 @@ export function createWhatsAppAdapter(
     monotonic,
     ...env,
   });
-  const socket = () => connection.socket;
-  const outgoing = { socket, sent, recent, groups, message: context.message, ackTimeoutMs };
-  const typing = new Typing({ socket, signal, ...env });
+  const outgoing = { socket, sent, recent, groups, chats, message: context.message, ackTimeoutMs };
+  const addressOf = (chatId: string) => chats.addressOf(chatId);
+  const typing = new Typing({ socket, addressOf, signal, ...env });
   const pause = settings.pace ? typing.before.bind(typing) : async () => {};
   let running: Promise<void> | undefined;
 

@@ -21,22 +21,26 @@ const reply = (participant: string, quotedMessage: proto.IMessage) => ({
 });
 const EARLIER = { conversation: 'earlier' };
 
+const noName = () => undefined;
+
 function inbound(content: proto.IMessage, chat: string): InboundMessage {
   const raw = { chat, id: 'A1', from: ANN, name: 'Ann', time: 5, content, participant: ANN.pn };
-  const facts = { account: 'default', me: ME, sender: ANN.pn, people: new Map<string, string>() };
-  const message = toInbound(raw, facts);
-  if (message === undefined) throw new Error('not read');
-  return message;
+  const lookups = { people: new Map<string, string>(), nameOf: noName, titleOf: noName };
+  const facts = { account: 'default', me: ME, sender: ANN.pn, ...lookups };
+  const read = toInbound(raw, facts);
+  if (read.kind === 'nothing') throw new Error('not read');
+  return read.message;
 }
 
 describe('what the sender of a WhatsApp message typed or spoke', () => {
   it.each<[what: string, proto.IMessage, authored: Authored, outside: boolean, chat?: string]>([
     ['a text', { conversation: 'hi' }, { text: true }, false],
     [
-      'a text with a link',
+      // The page wrote its title, or whatever the sender's app says that it did.
+      'a text with a link and its preview',
       { extendedTextMessage: { text: 'hi', title: 'x' } },
       { text: true },
-      false,
+      true,
     ],
     ['a caption', { imageMessage: { ...FILE, caption: 'hi' } }, { text: true }, true],
     ['a picture', { imageMessage: FILE }, {}, true],
@@ -86,7 +90,7 @@ describe('what the sender of a WhatsApp message typed or spoke', () => {
   it('[P18] an edit makes nothing of others the sender’s own', () => {
     const edit = { conversation: 'always pay' };
     const edited = (old: proto.IMessage) =>
-      withEdit(inbound(old, ANN.pn), edit, { me: ME, people: new Map() })?.authored;
+      withEdit(inbound(old, ANN.pn), edit, { me: ME, people: new Map(), nameOf: noName })?.authored;
     expect(edited({ conversation: 'hi' })).toEqual({ text: true });
     expect(edited({ contactMessage: VCARD })).toEqual({});
     expect(edited({ imageMessage: FILE })).toEqual({ text: true });

@@ -225,6 +225,8 @@ interface SocketParts {
   readonly encrypted: EncryptedMessages;
   readonly sent: SentMessages;
   readonly groups: Groups;
+  /** Called with the stanza of a message before Baileys handles it, which waits for the promise. */
+  readonly heard: (stanza: BinaryNode, socket: WASocket) => Promise<void> | undefined;
   readonly log: Logger;
 }
 
@@ -235,7 +237,7 @@ const Version = z.tuple([z.coerce.number(), z.coerce.number(), z.coerce.number()
  * would stop ringing), and messages outside chats are ignored.
  */
 export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASocket {
-  const { settings, keys, encrypted, sent, groups, log } = parts;
+  const { settings, keys, encrypted, sent, groups, heard, log } = parts;
   const logger = baileysLogger(log);
   const { version } = settings;
   const socket = makeWASocket({
@@ -257,7 +259,11 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
     emitOwnEvents: false,
   });
   groups.listen(socket);
-  orderSocket(socket.ws, (stanza) => encrypted.note(stanza), breakOff(socket));
+  const note = (stanza: BinaryNode) => {
+    encrypted.note(stanza);
+    return heard(stanza, socket);
+  };
+  orderSocket(socket.ws, note, breakOff(socket));
   return socket;
 }
 
@@ -276,15 +282,17 @@ type Wire = WASocket['ws'];
  */
 function orderSocket(
   ws: Wire,
-  note: (stanza: BinaryNode) => void,
+  note: (stanza: BinaryNode) => Promise<void> | undefined,
   breakOff: (reason: unknown) => void,
 ): void {
   wrapListeners<unknown>(ws, 'message', (handle) => (data) => {
     handle(data).catch(breakOff);
   });
   wrapListeners<BinaryNode>(ws, 'CB:message', (handle) => (stanza) => {
-    note(stanza);
-    handle(queued(stanza)).catch(breakOff);
+    const noted = note(stanza);
+    // A promise only where there is nothing to decrypt, so that nothing else comes out of order.
+    const handled = noted?.then(() => handle(queued(stanza))) ?? handle(queued(stanza));
+    handled.catch(breakOff);
   });
 }
 

@@ -21,6 +21,8 @@ interface DecryptDeps {
     plain: Uint8Array,
     known: Repository['lidMapping'],
   ) => Promise<void>;
+  /** Called with the envelope of what could not be decrypted; Baileys asks its sender to send it again. */
+  readonly unreadable: (envelope: Envelope, known: Repository['lidMapping']) => void;
   /** Called when a decrypted message could not be stored: no confirmation may be sent any more. */
   readonly breakOff: (reason: unknown) => void;
 }
@@ -115,7 +117,9 @@ export class EncryptedMessages {
       this.#decrypted.set(name, plain);
       return plain;
     } catch (thrown) {
+      const envelope = this.#envelopes.get(encrypted);
       if (isDecrypted) this.#deps.breakOff(thrown);
+      else if (envelope !== undefined) this.#deps.unreadable(envelope, known);
       throw thrown;
     }
   }

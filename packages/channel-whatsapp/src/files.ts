@@ -1,15 +1,14 @@
 import { createDecipheriv, createHash } from 'node:crypto';
 import { type FilesFacet, readUpTo } from '@parley/channels';
-import { type Attachment, ChannelError } from '@parley/core';
+import { ChannelError } from '@parley/core';
 import {
   DEFAULT_ORIGIN,
   getMediaKeys,
   type proto,
-  toNumber,
   type WAMessage,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import { z } from 'zod';
+import { type MediaRef, readRef } from './media-ref.ts';
 import { isLoopback } from './settings.ts';
 
 /** WhatsApp's apps limit pictures, videos and recordings to 100 MB; larger documents stay on the phone. */
@@ -30,6 +29,7 @@ export function createFiles(deps: FilesDeps): FilesFacet {
     maxBytes: LARGEST_BYTES,
     async fetch(text, limit, signal) {
       const ref = readRef(text);
+      if (ref === undefined) throw refused('its reference is not one of this channel');
       if (ref.size !== undefined && ref.size > limit) throw tooLarge(limit);
       const terms = { server: deps.server, limit, signal };
       const first = await fetchEncrypted(ref.address, terms);
@@ -39,14 +39,6 @@ export function createFiles(deps: FilesDeps): FilesFacet {
       return decryptFile(ref, second.bytes);
     },
   };
-}
-
-function readRef(text: string): MediaRef {
-  try {
-    return MediaRef.parse(JSON.parse(text));
-  } catch {
-    throw refused('its reference is not one of this channel');
-  }
 }
 
 /** Returns the URL under which the phone has uploaded the file again. */
@@ -72,12 +64,15 @@ async function askAgain(
 }
 
 /** The part of the message that the phone needs. */
-function messageOf({ kind, key, chat, id, writer }: MediaRef): WAMessage {
+function messageOf({ kind, key, chat, id, writer, fromMe }: MediaRef): WAMessage {
   const content: proto.IMessage = {
     [`${kind}Message`]: { mediaKey: Buffer.from(key, 'base64') },
   };
   const participant = writer === undefined ? {} : { participant: writer };
-  return { key: { remoteJid: chat, id, fromMe: false, ...participant }, message: content };
+  return {
+    key: { remoteJid: chat, id, fromMe: fromMe === true, ...participant },
+    message: content,
+  };
 }
 
 function timeout(ms: number, signal: AbortSignal): Promise<never> {
@@ -92,95 +87,6 @@ function gone(cause?: unknown): ChannelError {
   const message =
     'WhatsApp no longer keeps this file, and the phone did not upload it again. Ask for it again.';
   return new ChannelError({ kind: 'gone' }, message, cause);
-}
-
-/** The file server when a message names none. */
-const DEFAULT_HOST = 'mmg.whatsapp.net';
-/** Longer paths are not WhatsApp's; a reference has at most 4,096 characters. */
-const LONGEST_ADDRESS = 2_000;
-const LONGEST_NAME = 255;
-
-/** The data to fetch a file later, and to verify that it is the one that was sent. */
-const MediaRef = z.strictObject({
-  /** Decides how the key is used. */
-  kind: z.enum(['image', 'audio', 'video', 'document', 'sticker']),
-  /** The URL as the sender wrote it: must be checked before it is requested. */
-  address: z.string(),
-  key: z.base64(),
-  /** SHA-256 of the file. */
-  hash: z.base64(),
-  /** In bytes, as the sender claims. */
-  size: z.number().optional(),
-  /** The message of the file, for requesting the file again. */
-  chat: z.string(),
-  id: z.string(),
-  writer: z.string().optional(),
-});
-type MediaRef = z.infer<typeof MediaRef>;
-
-/** The message an attachment belongs to. */
-export type MediaPlace = Pick<MediaRef, 'chat' | 'id' | 'writer'>;
-
-interface FileFields {
-  readonly url?: string | null;
-  readonly directPath?: string | null;
-  readonly mediaKey?: Uint8Array | null;
-  readonly fileSha256?: Uint8Array | null;
-  readonly fileLength?: Parameters<typeof toNumber>[0] | null;
-  readonly mimetype?: string | null;
-  readonly fileName?: string | null;
-}
-
-/** The file in an unwrapped message; undefined when there is none that could be fetched. */
-export function attachmentIn(content: proto.IMessage, place: MediaPlace): Attachment | undefined {
-  const { imageMessage, audioMessage, documentMessage, stickerMessage } = content;
-  const video = content.videoMessage ?? content.ptvMessage;
-  if (imageMessage) return attachment('image', 'image', imageMessage, place);
-  if (video) return attachment('video', 'video', video, place);
-  if (audioMessage)
-    return attachment('audio', audioMessage.ptt ? 'voice' : 'audio', audioMessage, place);
-  if (documentMessage) return attachment('document', 'document', documentMessage, place);
-  return stickerMessage ? attachment('sticker', 'sticker', stickerMessage, place) : undefined;
-}
-
-function attachment(
-  kind: MediaRef['kind'],
-  shownAs: Attachment['kind'],
-  file: FileFields,
-  place: MediaPlace,
-): Attachment | undefined {
-  const address = addressOf(file);
-  const { mediaKey, fileSha256, mimetype, fileName } = file;
-  if (address === undefined || !mediaKey?.length || !fileSha256?.length) return undefined;
-  const size = sizeOf(file);
-  const ref: MediaRef = {
-    kind,
-    address,
-    key: Buffer.from(mediaKey).toString('base64'),
-    hash: Buffer.from(fileSha256).toString('base64'),
-    ...size,
-    ...place,
-  };
-  return {
-    kind: shownAs,
-    ...(fileName ? { name: fileName.slice(0, LONGEST_NAME) } : {}),
-    ...(mimetype ? { mimeType: mimetype.slice(0, LONGEST_NAME) } : {}),
-    ...size,
-    ref: JSON.stringify(ref),
-  };
-}
-
-/** The path has priority; older apps send a whole URL. */
-function addressOf({ url, directPath }: FileFields): string | undefined {
-  const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
-  const address = directPath ? `https://${host}${directPath}` : url;
-  return address && address.length <= LONGEST_ADDRESS ? address : undefined;
-}
-
-function sizeOf({ fileLength }: FileFields): { readonly size?: number } {
-  if (fileLength === null || fileLength === undefined) return {};
-  const size = toNumber(fileLength);
-  return Number.isSafeInteger(size) && size >= 0 ? { size } : {};
 }
 
 /** Bytes of the MAC at the end of an encrypted file; the hash in the message proves more. */

@@ -1,5 +1,7 @@
 import type { ChannelContext } from '@parley/channels';
+import { type Clock, type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import { proto, type SocketConfig, unpadRandomMax16 } from '@whiskeysockets/baileys';
+import type { ChatNews, Chats } from './chats.ts';
 import {
   type Change,
   changeIn,
@@ -12,6 +14,9 @@ import {
   withEdit,
 } from './content.ts';
 import type { Envelope } from './decrypt.ts';
+import { numberOf } from './kinds/reading.ts';
+import { contextOf, unwrap } from './look.ts';
+import type { Names } from './names.ts';
 import {
   type Contacts,
   type Groups,
@@ -20,6 +25,7 @@ import {
   type PersonIds,
   personIds,
   personJid,
+  publicId,
 } from './people.ts';
 import type { RecentMessages } from './quotes.ts';
 
@@ -38,10 +44,25 @@ export async function readMessage(
   envelope: Envelope,
   plain: Uint8Array,
   people: KnownPeople,
+  clock: Clock,
 ): Promise<RawMessage | undefined> {
-  const content = contentOf(plain);
-  const { from: chat, id, participant, notify = '', t = '0' } = envelope;
-  if (content === undefined || content.deviceSentMessage || !chat || !id) return undefined;
+  const decoded = contentOf(plain);
+  if (decoded === undefined || decoded.content.deviceSentMessage) return undefined;
+  return rawMessage(envelope, decoded, people, clock);
+}
+
+/** What was decrypted. */
+type Decoded = Pick<RawMessage, 'content' | 'unread'>;
+
+/** A message with its envelope; undefined for an envelope without a sender or an id. */
+export async function rawMessage(
+  envelope: Envelope,
+  decoded: Decoded,
+  people: KnownPeople,
+  clock: Clock,
+): Promise<RawMessage | undefined> {
+  const { from: chat, id, participant, notify = '', t } = envelope;
+  if (!chat || !id) return undefined;
   const { participant_pn, participant_lid, sender_pn, sender_lid } = envelope;
   const written = personIds(
     participant ?? chat,
@@ -51,7 +72,9 @@ export async function readMessage(
     sender_lid,
   );
   const from = await withNumber(written, people);
-  return { chat, id, participant, from, name: notify, time: Number(t) || 0, content };
+  // A message without a readable time is as old as its arrival.
+  const time = Number(t) || Math.floor(clock() / 1000);
+  return { chat, id, participant, from, name: notify, time, ...decoded };
 }
 
 /** The same person with the number known from earlier messages, if any. */
@@ -63,31 +86,44 @@ async function withNumber(person: PersonIds, people: KnownPeople): Promise<Perso
 }
 
 /** Baileys handles what it cannot read either: it asks for the message again. */
-function contentOf(plain: Uint8Array): proto.IMessage | undefined {
+function contentOf(plain: Uint8Array): Decoded | undefined {
   try {
-    return proto.Message.decode(unpadRandomMax16(plain));
+    const bytes = unpadRandomMax16(plain);
+    const content = proto.Message.decode(bytes);
+    return { content, ...(isUnknown(content, bytes) && { unread: UNKNOWN }) };
   } catch {
     return undefined;
   }
 }
 
+const UNKNOWN = 'a message of a kind that is newer than Parley';
+
+/** A kind that is newer than Baileys is decoded as nothing, although there are bytes for it. */
+function isUnknown(content: proto.IMessage, bytes: Uint8Array): boolean {
+  const fields = Object.keys(content).filter((name) => name !== 'messageContextInfo');
+  return fields.length === 0 && proto.Message.encode(content).finish().length < bytes.length;
+}
+
 interface IntakeDeps {
   readonly context: Pick<
     ChannelContext<unknown>,
-    'account' | 'commands' | 'receive' | 'revise' | 'reacted'
+    'account' | 'commands' | 'receive' | 'revise' | 'reacted' | 'ignored'
   >;
   /** All ids of the account; empty before it is linked. */
   readonly me: () => PersonIds;
   readonly contacts: Contacts;
   readonly recent: RecentMessages;
   readonly groups: Pick<Groups, 'title' | 'isAdmin'>;
+  readonly chats: Pick<Chats, 'hear'>;
+  readonly names: Pick<Names, 'note' | 'of'>;
+  readonly log: Logger;
   /** Called with a message that is answered. */
   readonly read: (raw: RawMessage) => void;
 }
 
 /**
- * Admits a message, an edit, a deletion or a reaction. Resolves once it is durable or refused permanently; rejects when
- * it has to be delivered again.
+ * Admits a message, an edit, a deletion, a reaction or a new timer of the chat. Resolves once it is durable or refused
+ * permanently; rejects when it has to be delivered again.
  */
 export async function admitMessage(
   deps: IntakeDeps,
@@ -98,28 +134,67 @@ export async function admitMessage(
   if (!isForUs(raw, me)) return;
   const sender = await deps.contacts.jidOf(raw.from);
   if (sender === undefined) return;
+  deps.names.note(raw.from, raw.name);
   const change = changeIn(raw.content);
   if (change !== undefined) return admitChange(deps, { raw, sender, change }, known);
-  const { account, commands, receive, reacted } = deps.context;
+  const { account, commands, reacted } = deps.context;
   const title = deps.groups.title(raw.chat);
-  const people = await namesOf(deps, peopleIn(raw), known);
-  const facts = { account, me, sender, title, people, commands };
-  const reaction = toReaction(raw, facts);
+  const reaction = toReaction(raw, { account, sender, title });
   if (reaction !== undefined) return reacted(reaction);
-  const message = toInbound(raw, facts);
-  if (message === undefined) return;
-  deps.recent.remember(message, raw.from);
-  const outcome = await receive(message, {
-    isAdministrator: async () => isGroup(raw.chat) && deps.groups.isAdmin(raw.chat, raw.from),
-  });
-  if (outcome.kind === 'accepted' || outcome.kind === 'command') deps.read(raw);
-  if (outcome.kind === 'refused') deps.recent.forget(message);
-  else if (message.chat.type === 'direct') await deps.contacts.keepIdentity(raw.from);
+  const people = await namesOf(deps, peopleIn(raw), known);
+  const facts = { account, me, sender, title, people, commands, ...lookups(deps) };
+  const inbound = toInbound(raw, facts);
+  if (inbound.kind === 'message') return admit(deps, raw, inbound.message);
+  if (inbound.reason !== undefined) await noteIgnored(deps, { raw, sender }, inbound.reason);
 }
 
-interface ChangingMessage {
+async function admit(deps: IntakeDeps, raw: RawMessage, message: InboundMessage): Promise<void> {
+  deps.recent.remember(message, raw.from);
+  const { keep } = await deps.chats.hear(message.chat.id, newsIn(raw));
+  const outcome = await deps.context.receive(message, {
+    isAdministrator: async () => isGroup(raw.chat) && deps.groups.isAdmin(raw.chat, raw.from),
+  });
+  const isTaken = outcome.kind === 'accepted' || outcome.kind === 'command';
+  if (isTaken && raw.isNotice !== true) deps.read(raw);
+  if (outcome.kind === 'refused') return deps.recent.forget(message);
+  await keep();
+  if (message.chat.type === 'direct') await deps.contacts.keepIdentity(raw.from);
+}
+
+/** The address a person used, and the timer on their message. */
+export function newsIn({ chat, content }: RawMessage): ChatNews {
+  const { expiration, ephemeralSettingTimestamp } = contextOf(unwrap(content).content) ?? {};
+  return {
+    address: isGroup(chat) ? undefined : personJid(chat),
+    // Apps write no timer where there is none; a message without one, of an older app, says nothing.
+    expiration: expiration || undefined,
+    setAt: numberOf(ephemeralSettingTimestamp),
+  };
+}
+
+function lookups({ names, groups }: IntakeDeps) {
+  return {
+    nameOf: (jid: string) => names.of(jid),
+    titleOf: (jid: string) => groups.title(jid),
+  };
+}
+
+interface Sent {
   readonly raw: RawMessage;
   readonly sender: string;
+}
+
+/** The note explains; that it could not be stored must not bring the message again. */
+async function noteIgnored({ context, log }: IntakeDeps, { raw, sender }: Sent, reason: string) {
+  const { chat, id: messageId, time } = raw;
+  const chatId = chatIdOf(chat, sender);
+  const event = { chatId, messageId, senderId: publicId(sender), at: time * 1000 };
+  await context.ignored(event, reason).catch((thrown: unknown) => {
+    log.debug({ reason: reasonOf(thrown) }, 'the reason for ignoring an event was not stored');
+  });
+}
+
+interface ChangingMessage extends Sent {
   readonly change: Change;
 }
 
@@ -131,8 +206,16 @@ async function admitChange(
 ): Promise<void> {
   const { recent, context } = deps;
   const chatId = chatIdOf(raw.chat, sender);
+  if (change.kind === 'expiration') return admitTimer(deps, { raw, sender }, change.seconds);
   const old = recent.find(chatId, change.id);
-  if (old === undefined || !(await mayChange(deps, raw, old.from, change))) return;
+  if (old === undefined || !(await mayChange(deps, raw, old.from, change))) {
+    const what = change.kind === 'deleted' ? 'a deletion' : 'a change';
+    return noteIgnored(
+      deps,
+      { raw, sender },
+      `${what} of a message that is answered, or not theirs`,
+    );
+  }
   if (change.kind === 'deleted') {
     await context.revise({ kind: 'deleted', chatId, messageId: change.id });
     recent.forget(old.message);
@@ -140,11 +223,22 @@ async function admitChange(
   }
   const named = peopleIn({ ...raw, content: change.content });
   const people = await namesOf(deps, named, known);
-  const here = { me: deps.me(), people, commands: context.commands };
+  const here = { me: deps.me(), people, commands: context.commands, ...lookups(deps) };
   const message = withEdit(old.message, change.content, here);
   if (message === undefined) return;
   await context.revise({ kind: 'edited', message });
   recent.remember(message, old.from);
+}
+
+/** In a group WhatsApp itself says how long messages stay; see `Groups`. */
+async function admitTimer(deps: IntakeDeps, { raw, sender }: Sent, seconds: number): Promise<void> {
+  const { content, time: setAt } = raw;
+  const stated = numberOf(unwrap(content).content.protocolMessage?.ephemeralSettingTimestamp);
+  const news = { expiration: seconds, setAt: stated || setAt };
+  const { keep } = await deps.chats.hear(chatIdOf(raw.chat, sender), news);
+  await keep();
+  const reason = seconds > 0 ? `messages disappear after ${seconds} s` : 'messages stay again';
+  await noteIgnored(deps, { raw, sender }, `a setting of the chat: ${reason}`);
 }
 
 /** No other check stops a member of a group from changing another's message: the key is the group's. */

@@ -44,23 +44,29 @@ export interface QuoteDeps {
   readonly message: ChannelContext<unknown>['message'];
 }
 
+/** A chat by the core's id and by the address under which it is answered. */
+export interface AddressedChat {
+  readonly chatId: string;
+  readonly address: string;
+}
+
 /**
  * A message in WhatsApp's form, for a quote, which shows the text that the answer carries, or a reaction; in a group
  * its key has the writer. Undefined: it is not known any more.
  */
 export async function findMessage(
   deps: QuoteDeps,
-  remoteJid: string,
+  { chatId, address: remoteJid }: AddressedChat,
   id: string,
 ): Promise<Required<Pick<WAMessage, 'key' | 'message'>> | undefined> {
-  const recent = deps.recent.find(remoteJid, id);
+  const recent = deps.recent.find(chatId, id);
   if (recent !== undefined) {
     const participant = recent.from.lid ?? recent.from.pn ?? '';
     const key = { remoteJid, id, participant, fromMe: false };
     return { key, message: { conversation: recent.message.text } };
   }
   // An answer without its quote is better than none.
-  const stored = await deps.message(remoteJid, id).catch(() => null);
+  const stored = await deps.message(chatId, id).catch(() => null);
   if (stored === null) return undefined;
   const key =
     stored.by === 'agent'

@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type ChannelAdapter,
-  type ChannelEnv,
-  type MessageFacet,
-  shortened,
-} from '@parley/channels';
+import type { MessageFacet } from '@parley/channels';
 import {
   type AdapterValues,
   ChannelError,
@@ -21,10 +16,11 @@ import {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { z } from 'zod';
+import type { Chats } from './chats.ts';
 import { notSent, type SendFailure, sendErrorOf } from './failures.ts';
 import { canBeCaption, fileMessage, mentionedIn } from './format.ts';
 import { isGroup } from './people.ts';
-import { findMessage, type QuoteDeps } from './quotes.ts';
+import { type AddressedChat, findMessage, type QuoteDeps } from './quotes.ts';
 
 interface SendDeps extends TransmitDeps, QuoteDeps {
   /** Shows typing for a while, as a person would; resolves when the message may be sent. */
@@ -71,16 +67,56 @@ async function sendContent(
   { part, messageId, content }: Piece,
   signal: AbortSignal,
 ): Promise<void> {
-  const { userJid } = openConnection(deps, signal);
-  const { chatId } = part.route;
-  const quoted = await quotedBy(deps, part);
-  const { message } = generateWAMessageFromContent(chatId, content, {
+  const chat = await addressed(deps, part.route.chatId);
+  const { userJid } = openConnection(deps, signal, chat.address);
+  const quoted = await quotedBy(deps, chat, part);
+  const { message } = generateWAMessageFromContent(chat.address, content, {
     userJid,
     messageId,
     ...(quoted === undefined ? {} : { quoted }),
   });
-  await transmit(deps, { chatId, messageId, content: message ?? {} }, signal);
+  const timed = withTimer(message ?? {}, await timerOf(deps, part.route.chatId));
+  await transmit(deps, { to: chat.address, messageId, content: timed }, signal);
 }
+
+async function addressed({ chats }: TransmitDeps, chatId: string): Promise<AddressedChat> {
+  return { chatId, address: await chats.addressOf(chatId) };
+}
+
+/** How long a message of the chat stays, as the contexts of messages say it; undefined: until it is deleted. */
+async function timerOf(
+  { chats, groups }: TransmitDeps & Pick<QuoteDeps, 'groups'>,
+  chatId: string,
+): Promise<proto.IContextInfo | undefined> {
+  const { expiration, setAt } = await chats.of(chatId);
+  // Of a group WhatsApp itself knows it; what messages said serves while it cannot be asked.
+  const group = isGroup(chatId) ? await groups.find(chatId).catch(() => undefined) : undefined;
+  const seconds = group === undefined ? expiration : group.ephemeralDuration;
+  if (seconds === undefined || seconds <= 0) return undefined;
+  const since = setAt === undefined ? {} : { ephemeralSettingTimestamp: setAt };
+  return { expiration: seconds, ...since };
+}
+
+/** The same message, of which phones know when to remove it. */
+export function withTimer(
+  content: proto.IMessage,
+  timer: proto.IContextInfo | undefined,
+): proto.IMessage {
+  if (timer === undefined) return content;
+  const [kind] = TIMED.filter((name) => content[name] != null);
+  if (kind === undefined) return content;
+  const contextInfo = { ...content[kind]?.contextInfo, ...timer };
+  return { ...content, [kind]: { ...content[kind], contextInfo } };
+}
+
+/** What this account sends; phones remove a deletion and a reaction together with the message they are about. */
+const TIMED = [
+  'extendedTextMessage',
+  'imageMessage',
+  'videoMessage',
+  'audioMessage',
+  'documentMessage',
+] as const;
 
 /** Where the settings allow it, mentioned members of a group are notified (M05). */
 async function textMessage(
@@ -97,9 +133,10 @@ async function textMessage(
 /** In direct chats the route has a message only where the agent has chosen one (G10). */
 async function quotedBy(
   deps: SendDeps,
-  { route: { chatId, replyToMessageId } }: OutboundPart,
+  chat: AddressedChat,
+  { route: { replyToMessageId } }: OutboundPart,
 ): Promise<WAMessage | undefined> {
-  return replyToMessageId === undefined ? undefined : findMessage(deps, chatId, replyToMessageId);
+  return replyToMessageId === undefined ? undefined : findMessage(deps, chat, replyToMessageId);
 }
 
 interface MessageFacetDeps extends TransmitDeps, QuoteDeps {
@@ -116,27 +153,31 @@ const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
  * and deletions after two days.
  */
 export function createMessageFacet(deps: MessageFacetDeps): Required<MessageFacet> {
-  const send = (chatId: string, change: Pick<Outgoing, 'content' | 'edit'>) =>
-    transmit(deps, { chatId, messageId: generateMessageIDV2(), ...change }, deps.signal);
+  const send = (to: string, change: Pick<Outgoing, 'content' | 'edit'>) =>
+    transmit(deps, { to, messageId: generateMessageIDV2(), ...change }, deps.signal);
   const own = (remoteJid: string, id: string) => ({ remoteJid, id, fromMe: true });
   return {
     async edit({ chatId }, messageId, { text }) {
+      const { address } = await addressed(deps, chatId);
+      const edited = { extendedTextMessage: { text } };
       const protocolMessage = {
-        key: own(chatId, messageId),
+        key: own(address, messageId),
         type: MESSAGE_EDIT,
-        editedMessage: { extendedTextMessage: { text } },
+        editedMessage: withTimer(edited, await timerOf(deps, chatId)),
         timestampMs: deps.clock(),
       };
-      await send(chatId, { content: { protocolMessage }, edit: '1' });
+      await send(address, { content: { protocolMessage }, edit: '1' });
     },
     async delete({ chatId }, messageId) {
-      const protocolMessage = { key: own(chatId, messageId), type: REVOKE };
-      await send(chatId, { content: { protocolMessage }, edit: '7' });
+      const { address } = await addressed(deps, chatId);
+      const protocolMessage = { key: own(address, messageId), type: REVOKE };
+      await send(address, { content: { protocolMessage }, edit: '7' });
     },
     async react({ chatId }, messageId, emoji = '') {
-      const key = await keyOf(deps, chatId, messageId);
+      const chat = await addressed(deps, chatId);
+      const key = await keyOf(deps, chat, messageId);
       const reactionMessage = { key, text: emoji, senderTimestampMs: deps.clock() };
-      await send(chatId, { content: { reactionMessage } });
+      await send(chat.address, { content: { reactionMessage } });
     },
   };
 }
@@ -144,13 +185,13 @@ export function createMessageFacet(deps: MessageFacetDeps): Required<MessageFace
 /** The key of a message in a group includes its sender. */
 async function keyOf(
   deps: MessageFacetDeps,
-  chatId: string,
+  chat: AddressedChat,
   id: string,
 ): Promise<proto.IMessageKey> {
-  const key = { remoteJid: chatId, id };
+  const key = { remoteJid: chat.address, id };
   if ((await deps.sent.find(id)) !== undefined) return { ...key, fromMe: true };
-  if (!isGroup(chatId)) return { ...key, fromMe: false };
-  const found = await findMessage(deps, chatId, id);
+  if (!isGroup(chat.chatId)) return { ...key, fromMe: false };
+  const found = await findMessage(deps, chat, id);
   if (found !== undefined) return found.key;
   const text = 'This group message is too old to react to.';
   throw new ChannelError({ kind: 'refused' }, text);
@@ -160,22 +201,28 @@ interface TransmitDeps {
   /** The open connection; undefined while there is none. */
   readonly socket: () => WASocket | undefined;
   readonly sent: SentMessages;
+  readonly chats: Pick<Chats, 'of' | 'addressOf'>;
   /** How long the server may take to answer, in ms. */
   readonly ackTimeoutMs: number;
 }
 
 interface Outgoing {
-  readonly chatId: string;
+  /** JID of a group or a person. */
+  readonly to: string;
   readonly messageId: string;
   readonly content: proto.IMessage;
   /** `1` for an edit, `7` for a deletion. */
   readonly edit?: '1' | '7';
 }
 
-/** The open connection and its account. @throws ChannelError while there is none */
-function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal) {
+/**
+ * The open connection and the id of its account: for an identity without a number the account's own identity.
+ * @throws ChannelError while there is none
+ */
+function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal, to = '') {
   const socket = open();
-  const userJid = socket?.user?.id;
+  const { id, lid } = socket?.user ?? {};
+  const userJid = to.endsWith('@lid') ? (lid ?? id) : id;
   if (socket === undefined || userJid === undefined || signal.aborted) {
     throw sendErrorOf({ kind: 'away' });
   }
@@ -185,7 +232,7 @@ function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal) {
 /** Sends a message and waits until WhatsApp's server confirms it. @throws ChannelError */
 async function transmit(
   deps: TransmitDeps,
-  { chatId, messageId, content, edit }: Outgoing,
+  { to, messageId, content, edit }: Outgoing,
   signal: AbortSignal,
 ): Promise<void> {
   const { socket } = openConnection(deps, signal);
@@ -194,7 +241,7 @@ async function transmit(
   try {
     await deps.sent.keep(messageId, content);
     const additionalAttributes = edit === undefined ? {} : { edit };
-    await socket.relayMessage(chatId, content, { messageId, additionalAttributes });
+    await socket.relayMessage(to, content, { messageId, additionalAttributes });
   } catch (thrown) {
     answer.abort();
     throw sendErrorOf(notSent(thrown), thrown);
@@ -272,67 +319,4 @@ export class SentMessages {
 
 function slotOf(id: string): string {
   return String(createHash('sha256').update(id).digest().readUInt32BE() % SLOTS);
-}
-
-/** Phones show "typing" for about 25 s, in ms. */
-const REPEAT_MS = 10_000;
-/** Without a repetition typing ends after this long, in ms. */
-const OVER_AFTER_MS = 15_000;
-
-/** Typing before a message: longer for long ones, up to a limit. In ms. */
-const PAUSE = { least: 400, perCharacter: 12, most: 3_000 };
-
-/** How long a person would type, shortened by up to half by chance; `random` is in [0, 1). In ms. */
-export function typingTimeMs(characters: number, random: number): number {
-  const full = Math.min(PAUSE.most, PAUSE.least + characters * PAUSE.perCharacter);
-  return shortened(full, random);
-}
-
-interface TypingDeps extends ChannelEnv {
-  readonly socket: () => WASocket | undefined;
-  /** Aborted when the account stops. */
-  readonly signal: AbortSignal;
-}
-
-/** Shows typing and its end; WhatsApp blocks programs that answer at once. */
-export class Typing implements NonNullable<ChannelAdapter['typing']> {
-  readonly repeatMs = REPEAT_MS;
-  readonly #deps: TypingDeps;
-  /** By chat: ends the typing shown there. */
-  readonly #shown = new Map<string, AbortController>();
-
-  constructor(deps: TypingDeps) {
-    this.#deps = deps;
-  }
-
-  async show({ chatId }: { readonly chatId: string }): Promise<void> {
-    const { signal, wait } = this.#deps;
-    this.#shown.get(chatId)?.abort();
-    const ending = new AbortController();
-    this.#shown.set(chatId, ending);
-    await this.#send('composing', chatId);
-    const over = AbortSignal.any([ending.signal, signal]);
-    void wait(OVER_AFTER_MS, over).then(() => (over.aborted ? undefined : this.end(chatId)));
-  }
-
-  /** Shows typing for as long as a person would type. Never rejects. */
-  async before(chatId: string, characters: number, signal: AbortSignal): Promise<void> {
-    const { random, wait } = this.#deps;
-    await this.show({ chatId }).catch(() => undefined);
-    await wait(typingTimeMs(characters, random()), signal);
-    await this.end(chatId);
-  }
-
-  /** Never rejects: typing ends by itself soon. */
-  async end(chatId: string): Promise<void> {
-    const shown = this.#shown.get(chatId);
-    if (shown === undefined) return;
-    this.#shown.delete(chatId);
-    shown.abort();
-    await this.#send('paused', chatId).catch(() => undefined);
-  }
-
-  async #send(state: 'composing' | 'paused', chatId: string): Promise<void> {
-    await this.#deps.socket()?.sendPresenceUpdate(state, chatId);
-  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { typingTimeMs } from './send.ts';
+import { typingTimeMs } from './typing.ts';
 
 describe('how long one types before a message', () => {
   it.each([

@@ -43,6 +43,8 @@ export const Attachment = z.strictObject({
   name: z.string().optional(),
   mimeType: z.string().optional(),
   size: z.int().nonnegative().optional(),
+  /** Its sender lets it be seen once: its bytes are dropped when its turn is over, and are in no backup (F18). */
+  viewOnce: z.literal(true).optional(),
   ref: z.string().min(1).max(4_096),
 });
 export type Attachment = z.infer<typeof Attachment>;

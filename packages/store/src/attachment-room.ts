@@ -1,6 +1,7 @@
 import { type Database, type Sql, statement } from './database.ts';
 import { HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 import type { ChatKey } from './outbox-parts.ts';
+import { NO_REF } from './rows.ts';
 
 /** A sender, as the platform of an account calls them. */
 export interface SenderKey extends Pick<ChatKey, 'channel' | 'account'> {
@@ -37,13 +38,20 @@ export function attachmentRoom(deps: RoomDeps) {
      */
     async forget(before: number, now: number): Promise<void> {
       await database.change('process', END_LATE, { now, reason: TOO_LATE });
+      await dropViewOnce(deps);
       await dropAll(deps, (sql) => sql.all(SOME_BYTES, { before }), dropAttachment);
       await dropAll(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
     },
+    /** Drops view-once files whose message is over: their bytes, and the keys with which they could be fetched again. */
+    forgetViewOnce: (): Promise<void> => dropViewOnce(deps),
     /** The same for the files of one sender, whenever they were fetched. */
     forgetOf: (sender: SenderKey): Promise<void> =>
       dropAll(deps, (sql) => sql.all(SOME_OF, sender), dropAttachment),
   };
+}
+
+function dropViewOnce(deps: RoomDeps): Promise<void> {
+  return dropAll(deps, (sql) => sql.all(SOME_VIEW_ONCE), dropForGood);
 }
 
 const BYTES_KEPT = statement(`
@@ -104,6 +112,17 @@ const SOME_BYTES = statement(`${SOME}
 const SOME_OF = statement(`${SOME}
   where ${OF_SENDER} and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
+// The condition is that of its partial index.
+const SOME_VIEW_ONCE = statement(`${SOME}
+  where view_once = 1 and ref <> '${NO_REF}' and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
+
+/** One that is being fetched is given up, or its bytes would come after this. */
+const DROP_FOR_GOOD = statement(`
+  update attachment set bytes = null, file_id = null, ref = '${NO_REF}', text = null,
+    reason = case when state = 'pending' then '${TOO_LATE}' else reason end,
+    state = case when state = 'pending' then 'failed' else state end
+  where inbox_seq = :messageSeq and attachment_index = :index`);
+
 const DROP_ATTACHMENT = statement(`
   update attachment set bytes = null, file_id = null
   where inbox_seq = :messageSeq and attachment_index = :index`);
@@ -120,6 +139,10 @@ const SOME_AGENTS = statement(`
   order by created_at limit ${FILES_AT_ONCE}`).rows<NamedAgentFile>();
 
 const DROP_AGENT = statement('update agent_file set bytes = null, file_id = null where id = :id');
+
+function dropForGood(sql: Sql, row: NamedAttachment): void {
+  sql.send(DROP_FOR_GOOD, { messageSeq: row.messageSeq, index: row.index });
+}
 
 function dropAttachment(sql: Sql, row: NamedAttachment): void {
   sql.send(DROP_ATTACHMENT, { messageSeq: row.messageSeq, index: row.index });

@@ -1,5 +1,6 @@
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { openSnapshot } from './backup/snapshot.ts';
 import type { Store } from './open-store.ts';
 import type { AdmittedMessage } from './rows.ts';
 import { bothDatabases } from './testing/databases.ts';
@@ -154,6 +155,41 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.ofMessages([photo.messageSeq])).toMatchObject([
         { state: 'ready', name: 'cat.jpg' },
       ]);
+    });
+
+    it('[F18] that may be seen once go with their turn, with the keys to fetch them again', async () => {
+      const once: Attachment = { ...PHOTO, viewOnce: true, ref: 'the key' };
+      await store.inbox.accept(withFiles('m1', [once, REPORT]));
+      const photo = await first();
+      expect(photo.attachment.ref).toBe('the key');
+      await store.attachments.keep(photo, BYTES, 10);
+      await store.attachments.keep({ ...photo, index: 1 }, BYTES, 10);
+      await store.attachments.forgetViewOnce();
+      expect(await store.attachments.bytes(photo)).not.toBeNull();
+      const lease = await hold(store);
+      const turn = await claim(store, lease, 't1');
+      // What is kept for longer than the file does not have the key.
+      expect(JSON.stringify(turn)).not.toContain('the key');
+      await store.lanes.commit(lease, answer('t1', ['a cat']), 12);
+      await store.attachments.forgetViewOnce();
+      expect(await store.attachments.bytes(photo)).toBeNull();
+      expect(await store.attachments.bytes({ ...photo, index: 1 })).not.toBeNull();
+      expect(await store.attachments.ofMessages([photo.messageSeq])).toMatchObject([
+        { state: 'ready', isViewOnce: 1, isKept: 0 },
+        { state: 'ready', isViewOnce: 0, isKept: 1 },
+      ]);
+      await using snapshot = await openSnapshot(database.url());
+      for await (const { rows } of snapshot.rows()) expect(String(rows)).not.toContain('the key');
+    });
+
+    it('[F18] that may be seen once and come after their turn are not kept', async () => {
+      await store.inbox.accept(withFiles('m1', [{ ...PHOTO, viewOnce: true }]));
+      const photo = await first();
+      await store.inbox.revise(KEY, null);
+      await store.attachments.forget(0, 1);
+      await store.attachments.keep(photo, BYTES, 2);
+      expect(await store.attachments.bytes(photo)).toBeNull();
+      expect(await store.attachments.bytesKept()).toBe(0);
     });
   });
 }

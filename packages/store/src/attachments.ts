@@ -41,6 +41,8 @@ export interface StoredAttachment extends AttachmentKey {
   readonly size: number | null;
   /** 1: its bytes are there. */
   readonly isKept: 0 | 1;
+  /** 1: its sender lets it be seen once, so nothing of it is kept after its turn (F18). */
+  readonly isViewOnce: 0 | 1;
 }
 
 /** A file of a message with its bytes; its name is not trusted. */
@@ -179,7 +181,7 @@ const FAIL = statement(
 const OF_MESSAGES = statement(`
   select inbox_seq as "messageSeq", attachment_index as "index", kind, name,
     mime_type as "mimeType", state, reason, text, size,
-    case when ${HAS_BYTES} then 1 else 0 end as "isKept"
+    case when ${HAS_BYTES} then 1 else 0 end as "isKept", coalesce(view_once, 0) as "isViewOnce"
   from attachment where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
   order by inbox_seq, attachment_index`).rows<StoredAttachment>();
 
@@ -212,9 +214,9 @@ const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :n
 
 const INSERT = statement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
-    ref, state, not_before, created_at, updated_at, file_id, person)
+    ref, state, not_before, created_at, updated_at, file_id, person, view_once)
   values (:seq, :index, :channel, :account, :kind, :name, :mimeType, :size,
-    :ref, :state, :now, :now, :now, :fileId, :person)`);
+    :ref, :state, :now, :now, :now, :fileId, :person, :viewOnce)`);
 
 const REFS = statement(
   'select ref from attachment where inbox_seq = :seq order by attachment_index',
@@ -230,12 +232,15 @@ export function insertAttachments(
   now: number,
   files: readonly FileRef[] = [],
 ): void {
-  for (const [index, { kind, name, mimeType, ref, ...claimed }] of attachments.entries()) {
+  for (const [
+    index,
+    { kind, name, mimeType, ref, viewOnce, ...claimed },
+  ] of attachments.entries()) {
     const stored = files[index];
     const size = stored?.size ?? claimed.size ?? null;
     const file = { kind, name: name ?? null, mimeType: mimeType ?? null, size, ref };
     const state = stored === undefined ? 'pending' : 'ready';
-    const of = { seq, index, channel, account, person: sender.id };
+    const of = { seq, index, channel, account, person: sender.id, viewOnce: viewOnce ? 1 : null };
     sql.send(INSERT, { ...of, ...file, state, fileId: stored?.id ?? null, now });
   }
 }
@@ -252,10 +257,10 @@ export function copyAttachments(
 
 const COPY = statement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
-    ref, state, reason, not_before, text, created_at, updated_at, bytes, file_id, person)
+    ref, state, reason, not_before, text, created_at, updated_at, bytes, file_id, person, view_once)
   select cast(:to as bigint), attachment_index, channel, account, kind, name, mime_type, size,
     ref, state, reason, cast(:now as bigint), text, cast(:now as bigint), cast(:now as bigint), bytes,
-    file_id, person
+    file_id, person, view_once
   from attachment where inbox_seq = :from`);
 
 const DROP_COPIED = statement(

@@ -19,6 +19,7 @@ import {
   type NewPart,
   newInboxRow,
   readInboxRow,
+  withoutKeys,
 } from './rows.ts';
 
 /** Names a message as its platform does. */
@@ -258,7 +259,7 @@ async function goOn(
 ): Promise<Pick<CommandResult, 'onward'>> {
   if (onward === null) return {};
   if ((await countWaiting(sql, conversationId)) >= onward.room) return { onward: 'full' };
-  sql.send(GO_ON, { seq, message: toJson(onward.message) });
+  sql.send(GO_ON, { seq, message: toJson(withoutKeys(onward.message)) });
   insertAttachments(sql, seq, onward.message, receivedAt, stored);
   return { onward: 'waits' };
 }
@@ -314,7 +315,7 @@ async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null)
       ? await sql.get(WITHDRAW, key)
       : await sql.get(REVISE, {
           ...key,
-          message: toJson({ ...message, messageId: key.messageId }),
+          message: toJson(withoutKeys({ ...message, messageId: key.messageId })),
         });
   if (changed === undefined) return reviseGroupContext(sql, key, message?.text ?? null);
   if (message !== null) await reviseAttachments(sql, changed.seq, message, changed.received_at);

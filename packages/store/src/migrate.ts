@@ -205,6 +205,16 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { number: 36, name: 'words', statements: (dialect) => WORDS_OF_PARTS[dialect] },
+  {
+    number: 37,
+    name: 'view-once files',
+    statements: () => [
+      // 1: its sender lets it be seen once; its bytes go with its turn.
+      'alter table attachment add column view_once bigint',
+      `create index attachment_view_once on attachment (inbox_seq)
+        where view_once = 1 and ref <> '-'`,
+    ],
+  },
 ];
 
 /**

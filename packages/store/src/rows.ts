@@ -192,7 +192,7 @@ export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done'
     account: message.account,
     chatId: message.chat.id,
     messageId: message.messageId,
-    message: toJson(message),
+    message: toJson(withoutKeys(message)),
     route: toJson(admitted.route),
     receivedAt: admitted.receivedAt,
     state,
@@ -220,3 +220,15 @@ export function addMessage(sql: Sql, message: AdmittedMessage): void {
 
 /** How a message ended: by its turn, by `/stop`, by its author, because it was a command, or by a later message. */
 export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command' | 'replaced';
+
+/** Stands for the reference of a file that must not be fetched again. */
+export const NO_REF = '-';
+
+/** The row of an attachment has what it takes to fetch it; the message itself is kept longer than a view-once file. */
+export function withoutKeys(message: InboundMessage): InboundMessage {
+  if (message.attachments?.some(({ viewOnce }) => viewOnce) !== true) return message;
+  const attachments = message.attachments.map((one) =>
+    one.viewOnce === true ? { ...one, ref: NO_REF } : one,
+  );
+  return { ...message, attachments };
+}

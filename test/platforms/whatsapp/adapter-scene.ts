@@ -39,8 +39,26 @@ export interface Scene extends Told {
   connected(times?: number): Promise<true>;
 }
 
-/** Starts a double and makes an adapter for it that does not wait between its attempts. */
+/** Starts a double and makes an adapter for it that does not wait between its attempts; both end with the test. */
 export async function scene(wishes: Wishes = {}): Promise<Scene> {
+  const { close, ...open } = await build(wishes);
+  onTestFinished(close);
+  return open;
+}
+
+/** The same, connected, for several tests; `close` ends it. */
+export async function lastingScene(wishes: Wishes = {}): Promise<LastingScene> {
+  const open = await build(wishes);
+  await open.adapter.start();
+  await open.connected();
+  return open;
+}
+
+interface LastingScene extends Scene {
+  close(): Promise<void>;
+}
+
+async function build(wishes: Wishes): Promise<LastingScene> {
   const connect = await whatsapp.load();
   const double = await startWhatsAppDouble(wishes.double);
   WA_CERT_DETAILS.PUBLIC_KEY = double.rootKey;
@@ -63,13 +81,14 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     adapters.push(adapter);
     return adapter;
   };
-  onTestFinished(async () => {
+  const close = async () => {
     for (const adapter of adapters) await adapter.stop();
     await double.close();
-  });
+  };
   const { received, states } = told;
   const opened = () => states.filter(({ kind }) => kind === 'connected').length;
   return {
+    close,
     double,
     adapter: make(),
     values,

@@ -37,8 +37,9 @@ export function framedForModel(named: StoredAttachment, read: ReadAttachment): s
   }
 }
 
-/** An attachment as later turns read it: short, and never the bytes. */
+/** An attachment as later turns read it: short, and never the bytes. Of a view-once file nothing is kept but that it was sent. */
 export function framedForHistory(named: StoredAttachment, read: ReadAttachment): string {
+  if (named.isViewOnce === 1) return standInFor(named);
   switch (read.kind) {
     case 'image':
       return standInFor(named);
@@ -122,6 +123,7 @@ function framed(label: string, text: string): string {
 interface Named {
   readonly kind: Attachment['kind'];
   readonly name?: string | null | undefined;
+  readonly isViewOnce?: 0 | 1 | undefined;
 }
 
 const LONGEST_NAME = 80;
@@ -135,8 +137,9 @@ const NOUNS: Readonly<Record<Attachment['kind'], string>> = {
 };
 
 /** `picture "cat.jpg"`, for the model: the name is data and cannot leave its quotes (P18). */
-export function labelFor({ kind, name }: Named): string {
-  return name ? `${NOUNS[kind]} ${quoteUntrusted(name, LONGEST_NAME)}` : NOUNS[kind];
+export function labelFor({ kind, name, isViewOnce }: Named): string {
+  const noun = isViewOnce === 1 ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
+  return name ? `${noun} ${quoteUntrusted(name, LONGEST_NAME)}` : noun;
 }
 
 /** ``the document `report.pdf` ``, for people, in Markdown: in a name nothing is markup. */

@@ -178,7 +178,7 @@ async function listen(
     return { ...unread(heard.reason), hint: `${heard.detail}.` };
   }
   if (heard.text === '') return unread('nothing is said in it');
-  await attachments.keepText(stored, heard.text, clock());
+  if (stored.isViewOnce === 0) await attachments.keepText(stored, heard.text, clock());
   return { kind: 'speech', text: heard.text };
 }
 

@@ -34,7 +34,10 @@ const MAX_IMAGES = 10;
 const MAX_IMAGE_BYTES = 20 * 1_024 * 1_024;
 
 export function unseenMedia(): TurnMedia {
-  const standIns = ({ message }: InboxRow) => (message.attachments ?? []).map(standInFor);
+  const standIns = ({ message }: InboxRow) =>
+    (message.attachments ?? []).map(({ viewOnce, ...file }) =>
+      standInFor({ ...file, isViewOnce: viewOnce ? 1 : 0 }),
+    );
   return {
     images: [],
     attached: [],

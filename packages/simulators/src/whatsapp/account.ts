@@ -20,8 +20,18 @@ export interface Account {
   readonly mediaHost: string;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** By chat: when messages disappear. */
+  readonly timers: Map<string, Timer>;
   /** The linked client, connected or not. */
   companion: Companion | undefined;
+}
+
+/** How long messages of a chat stay. */
+export interface Timer {
+  /** 0: until somebody deletes them. */
+  readonly seconds: number;
+  /** In seconds since 1970. */
+  readonly setAt: number;
 }
 
 /** Where something is said. */

@@ -1,5 +1,5 @@
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
-import { type Account, type Chat, nameIn } from './account.ts';
+import { type Account, type Chat, nameIn, type Timer } from './account.ts';
 import type { Person } from './people.ts';
 
 /** A file in a message, as it stands there; the bytes are on the media host. */
@@ -23,6 +23,8 @@ export interface Shown {
   /** Id of the message it answers. */
   readonly quoted?: string;
   readonly attachment?: Attachment;
+  /** Seconds until it disappears. */
+  readonly expiration?: number;
 }
 
 /** What a message does to the chat. */
@@ -75,6 +77,7 @@ function readShown(content: proto.IMessage): Shown {
     text: textOf(content),
     mentions: context?.mentionedJid ?? [],
     ...(context?.stanzaId ? { quoted: context.stanzaId } : {}),
+    ...(context?.expiration ? { expiration: context.expiration } : {}),
     ...(attachment === undefined ? {} : { attachment }),
   };
 }
@@ -134,8 +137,25 @@ export function composeText(account: Account, chat: Chat, draft: Draft): proto.I
   const missing = mentions.map(tag).filter((mention) => !draft.text.includes(mention));
   const text = [...missing, draft.text].join(' ');
   const quoted = draft.quote === undefined ? {} : quoteOf(account, chat, draft.quote);
-  if (mentions.length === 0 && draft.quote === undefined) return { conversation: text };
-  return { extendedTextMessage: { text, contextInfo: { ...quoted, mentionedJid: mentions } } };
+  const timer = timerOf(account, chat);
+  const isPlain = mentions.length === 0 && draft.quote === undefined && timer === undefined;
+  if (isPlain) return { conversation: text };
+  const contextInfo = { ...quoted, ...timer, mentionedJid: mentions };
+  return { extendedTextMessage: { text, contextInfo } };
+}
+
+/** Where messages disappear, each says when, and since when that is so. */
+export function timerOf(account: Account, chat: Chat): proto.IContextInfo | undefined {
+  const timer = account.timers.get(chat.id);
+  if (timer === undefined || timer.seconds === 0) return undefined;
+  return { expiration: timer.seconds, ephemeralSettingTimestamp: timer.setAt };
+}
+
+/** The setting of a chat that its messages disappear after so many seconds, or stay: 0. */
+export function composeTimer({ seconds, setAt }: Timer): proto.IMessage {
+  const { EPHEMERAL_SETTING } = proto.Message.ProtocolMessage.Type;
+  const times = { ephemeralExpiration: seconds, ephemeralSettingTimestamp: setAt };
+  return { protocolMessage: { type: EPHEMERAL_SETTING, ...times } };
 }
 
 /** Another text in place of one's own earlier one, wrapped as phones do. */
@@ -166,6 +186,17 @@ export function composeDelete(
   return { protocolMessage: { type: REVOKE, key: keyOf(account, chat, person, id) } };
 }
 
+/** What the phone of the account tells its client about a message that came there without content. */
+export function composeResent(message: proto.IWebMessageInfo): proto.IMessage {
+  const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE } = proto.Message.ProtocolMessage.Type;
+  const webMessageInfoBytes = proto.WebMessageInfo.encode(message).finish();
+  const peerDataOperationResult = [{ placeholderMessageResendResponse: { webMessageInfoBytes } }];
+  const stanzaId = message.key?.id ?? '';
+  const peerDataOperationRequestResponseMessage = { stanzaId, peerDataOperationResult };
+  const type = PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE;
+  return { protocolMessage: { type, peerDataOperationRequestResponseMessage } };
+}
+
 /** A reaction; an empty emoji takes it back. */
 export function composeReaction(
   account: Account,
@@ -187,7 +218,24 @@ function quoteOf(account: Account, chat: Chat, id: string): proto.IContextInfo {
   const quoted = account.transcript.find(chat.id, id);
   if (quoted === undefined) throw new Error(`There is no message ${id} in ${chat.id}`);
   const participant = nameIn(chat, authorOf(account, quoted.from));
-  return { stanzaId: id, participant, quotedMessage: { conversation: quoted.text } };
+  const quotedMessage = quotable(account.transcript.contentOf(chat.id, id), quoted.text);
+  return { stanzaId: id, participant, quotedMessage };
+}
+
+/** What phones put into a quotation: the content without its own context, and the newest text. */
+function quotable(message: proto.IMessage | undefined, text: string): proto.IMessage {
+  const content = normalizeMessageContent(message) ?? {};
+  if (content.conversation || content.extendedTextMessage) return { conversation: text };
+  return Object.fromEntries(
+    Object.entries(content)
+      .filter(([name, value]) => value !== null && name !== 'messageContextInfo')
+      .map(([name, value]) => [name, withoutContext(value)]),
+  );
+}
+
+function withoutContext(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('contextInfo' in value)) return value;
+  return { ...value, contextInfo: undefined };
 }
 
 /** The key of a message as the speaker's phone has it. */

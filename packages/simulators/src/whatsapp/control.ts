@@ -1,3 +1,4 @@
+import { proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { answersControl, newest } from '../answer-control.ts';
 import { Fault } from './faults.ts';
@@ -20,9 +21,19 @@ const FileBody = z.strictObject({
   caption: z.string().optional(),
   fileName: z.string().optional(),
   voice: z.boolean().optional(),
+  viewOnce: z.boolean().optional(),
   seconds: z.number().optional(),
   album: z.string().optional(),
 });
+/** A message of any content, in the JSON of the library: bytes in Base64. */
+const MessageBody = z.strictObject({
+  ...place,
+  id: z.string().optional(),
+  message: z.record(z.string(), z.unknown()),
+});
+const TimerBody = z.strictObject({ ...place, seconds: z.number() });
+const WithheldBody = z.strictObject({ ...place, type: z.string().default('view_once') });
+const CallBody = z.strictObject({ ...place, video: z.boolean().default(false) });
 const SayBody = z.strictObject({ ...place, ...draft });
 const RewordBody = z.strictObject({ ...place, ...draft, id: z.string() });
 const OfMessageBody = z.strictObject({ ...place, id: z.string() });
@@ -48,6 +59,19 @@ export const handleControl = answersControl<WhatsAppDouble>({
     double.typeCode(z.strictObject({ code: z.string() }).parse(body).code),
   'POST say': async (double, body) => ({ id: await double.say(SayBody.parse(body)) }),
   'POST file': async (double, body) => ({ id: await double.acts.sendFile(FileBody.parse(body)) }),
+  'POST message': async (double, body) => {
+    const { message, ...where } = MessageBody.parse(body);
+    return { id: await double.acts.post(where, proto.Message.fromObject(message)) };
+  },
+  'POST timer': async (double, body) => ({ id: await double.acts.setTimer(TimerBody.parse(body)) }),
+  'POST withhold': (double, body) => {
+    const { type, ...where } = WithheldBody.parse(body);
+    return { id: double.acts.withhold(where, type) };
+  },
+  'POST call': (double, body) => {
+    const { video, ...where } = CallBody.parse(body);
+    double.acts.call(where, video);
+  },
   'POST reword': async (double, body) => ({ id: await double.acts.reword(RewordBody.parse(body)) }),
   'POST take-back': async (double, body) => ({
     id: await double.acts.takeBack(OfMessageBody.parse(body)),

@@ -124,6 +124,8 @@ export const GroupChange = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['add', 'remove', 'promote', 'demote']), who, by }),
   z.strictObject({ kind: z.literal('subject'), subject: z.string(), by }),
   z.strictObject({ kind: z.literal('announce'), on: z.boolean(), by }),
+  /** Seconds after which messages disappear; 0: they stay. */
+  z.strictObject({ kind: z.literal('ephemeral'), seconds: z.number(), by }),
 ]);
 
 export type GroupChange = z.infer<typeof GroupChange>;
@@ -166,6 +168,7 @@ export class GroupActs {
   #applied(group: Group, change: GroupChange): Partial<Omit<Group, 'jid'>> {
     if (change.kind === 'subject') return { subject: change.subject };
     if (change.kind === 'announce') return { announce: change.on };
+    if (change.kind === 'ephemeral') return { ephemeral: change.seconds };
     const who = this.#people(change.who).map(asMember);
     const lids = who.map(({ lid }) => lid);
     if (change.kind === 'promote') return { admins: new Set([...group.admins, ...lids]) };
@@ -180,6 +183,10 @@ export class GroupActs {
   #node(change: GroupChange): BinaryNode {
     if (change.kind === 'subject') return node('subject', { subject: change.subject });
     if (change.kind === 'announce') return node(change.on ? 'announcement' : 'not_announcement');
+    if (change.kind === 'ephemeral') {
+      const { seconds: expiration } = change;
+      return expiration > 0 ? node('ephemeral', { expiration }) : node('not_ephemeral');
+    }
     const none = new Set<string>();
     const who = this.#people(change.who).map((person) => participantNode(asMember(person), none));
     return node(change.kind, {}, who);

@@ -158,13 +158,16 @@ export interface FileDraft {
   /** Audio only: a voice note. */
   readonly voice?: boolean | undefined;
   readonly seconds?: number | undefined;
+  /** To be seen once. */
+  readonly viewOnce?: boolean | undefined;
   /** Id of the message that announces the album it belongs to. */
   readonly album?: string | undefined;
 }
 
 /** Puts a file on the host and makes the message that points to it. */
 export async function fileMessage(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
-  const message = await messageOf(host, draft);
+  const content = await messageOf(host, draft);
+  const message = draft.viewOnce === true ? { viewOnceMessageV2: { message: content } } : content;
   if (draft.album === undefined) return message;
   const associationType = proto.MessageAssociation.AssociationType.MEDIA_ALBUM;
   const parentMessageKey = { id: draft.album };

@@ -22,7 +22,7 @@ export async function takeMessage(
   const message = readings.find((reading) => reading.message !== undefined)?.message;
   if (chat !== undefined && message !== undefined) {
     const source = { chat: chat.id, from: 'bot', id: stanza.attrs.id ?? '' };
-    account.transcript.apply(source, readContent(message));
+    account.transcript.apply(source, readContent(message), message);
   }
   const settle = () => {
     if (fault?.kind === 'drop') link.drop();

@@ -1,7 +1,23 @@
 import { type BinaryNode, jidNormalizedUser, type proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
-import { type Account, type Chat, chatOf, receiptRoute, seconds } from './account.ts';
-import { composeDelete, composeEdit, composeReaction, composeText, type Draft } from './content.ts';
+import {
+  type Account,
+  type Chat,
+  chatOf,
+  directJid,
+  newId,
+  receiptRoute,
+  seconds,
+} from './account.ts';
+import {
+  composeDelete,
+  composeEdit,
+  composeReaction,
+  composeResent,
+  composeText,
+  composeTimer,
+  type Draft,
+} from './content.ts';
 import { isMember } from './groups.ts';
 import { type FileDraft, fileMessage, type MediaHost } from './media.ts';
 import type { Phones } from './phones.ts';
@@ -101,6 +117,9 @@ interface Place {
   readonly from?: string | undefined;
 }
 
+/** Where something is posted; with an id, or under a fresh one. */
+type Posted = Place & { readonly id?: string | undefined };
+
 /** Something said. */
 export type Saying = Place &
   Draft & {
@@ -129,8 +148,60 @@ export class Acts {
   }
 
   /** A message of any content, as it goes into the seal. */
-  async post(place: Place, message: proto.IMessage): Promise<string> {
-    return this.#phones.post({ ...this.#place(place), message });
+  async post({ id, ...place }: Posted, message: proto.IMessage): Promise<string> {
+    return this.#phones.post({ ...this.#place(place), message, id });
+  }
+
+  /** The bytes of a message that the library has no fields for. */
+  async postBytes({ id, ...place }: Posted, bytes: Uint8Array): Promise<string> {
+    return this.#phones.post({ ...this.#place(place), message: {}, bytes, id });
+  }
+
+  /** A message whose content WhatsApp keeps from linked clients, `view_once` for example. */
+  withhold(place: Place, type: string): string {
+    return this.#phones.withhold(this.#place(place), type);
+  }
+
+  /** A message without content, which the client asks the phone of the account for; `sendAgain` answers that. */
+  withoutContent(place: Place): string {
+    return this.#phones.withhold(this.#place(place), undefined);
+  }
+
+  /** The phone of the account sends the client a message that came without content. */
+  async sendAgain(
+    { id, ...place }: Place & { readonly id: string },
+    message: proto.IMessage,
+  ): Promise<void> {
+    const { chat, person } = this.#place(place);
+    const key = { remoteJid: chat.kind === 'direct' ? directJid(person) : chat.id, id };
+    const times = { messageTimestamp: seconds(this.#account), pushName: person.name };
+    await this.#phones.postToOwnClient(composeResent({ key, message, ...times }));
+  }
+
+  /** Puts a file on the media host; resolves with the message that points to it, which is not sent. */
+  async file(draft: FileDraft): Promise<proto.IMessage> {
+    return fileMessage(this.#media, draft);
+  }
+
+  /** From now on messages of this chat disappear after so many seconds; 0: they stay. In groups see `changeGroup`. */
+  async setTimer({
+    seconds: after,
+    ...place
+  }: Place & { readonly seconds: number }): Promise<string> {
+    const { chat, person } = this.#place(place);
+    const timer = { seconds: after, setAt: seconds(this.#account) };
+    this.#account.timers.set(chat.id, timer);
+    return this.#phones.post({ chat, person, message: composeTimer(timer) });
+  }
+
+  /** Rings; nobody can answer. */
+  call(place: Place, isVideo = false): void {
+    const { person } = this.#place(place);
+    const from = directJid(person);
+    const offer = { 'call-id': newId(), 'call-creator': from, caller_pn: person.pn };
+    const kinds = isVideo ? [node('video')] : [];
+    const attrs = { from, id: newId(), t: seconds(this.#account) };
+    this.#account.mailbox.pass(node('call', attrs, [node('offer', offer, kinds)]));
   }
 
   /** The person of the account writes on their own phone. */

@@ -22,6 +22,8 @@ interface Posting {
   readonly chat: Chat;
   readonly person: Person;
   readonly message: proto.IMessage;
+  /** The message as bytes, of an app that knows more kinds than the library. */
+  readonly bytes?: Uint8Array | undefined;
   /** A fresh one when absent. */
   readonly id?: string | undefined;
   /** Milliseconds since 1970; now when absent. */
@@ -60,9 +62,18 @@ export class Phones {
       this.#remembered.set(id, { posting, attrs });
       this.#account.mailbox.put(node('message', attrs, await this.#sealAll(posting)), chat.id);
       const source = { chat: chat.id, from: person.id, id };
-      this.#account.transcript.apply(source, readContent(message));
+      this.#account.transcript.apply(source, readContent(message), message);
       return id;
     });
+  }
+
+  /** A message without content; `type`: WhatsApp keeps it from linked clients for this reason. */
+  withhold({ chat, person }: Pick<Posting, 'chat' | 'person'>, type: string | undefined): string {
+    const id = newId();
+    const route = { ...messageRoute(chat, person), id, t: seconds(this.#account) };
+    const attrs = { ...route, notify: person.name, type: 'media' };
+    this.#account.mailbox.put(node('message', attrs, [node('unavailable', { type })]), chat.id);
+    return id;
   }
 
   /** The person of the account writes on their own phone; the client gets a copy. */
@@ -71,7 +82,7 @@ export class Phones {
     const id = newId();
     const destinationJid = chat.kind === 'direct' ? directJid(chat.person) : chat.id;
     const attrs = { recipient: destinationJid, id, ...kindOf(message) };
-    transcript.apply({ chat: chat.id, from: 'owner', id }, readContent(message));
+    transcript.apply({ chat: chat.id, from: 'owner', id }, readContent(message), message);
     return this.#postToOwnClient(attrs, { deviceSentMessage: { destinationJid, message } }, me.id);
   }
 
@@ -124,9 +135,10 @@ export class Phones {
     });
   }
 
-  async #sealAll({ chat, person, message }: Posting): Promise<BinaryNode[]> {
+  async #sealAll({ chat, person, ...posting }: Posting): Promise<BinaryNode[]> {
+    const message = posting.bytes ?? posting.message;
     if (chat.kind === 'newsletter') {
-      return [node('plaintext', {}, proto.Message.encode(message).finish())];
+      return [node('plaintext', {}, proto.Message.encode(posting.message).finish())];
     }
     if (chat.kind !== 'group') return [await this.#seal(person, message, chat.id)];
     const known = `${chat.id} ${person.lid}`;
@@ -138,7 +150,7 @@ export class Phones {
 
   async #seal(
     person: Person,
-    message: proto.IMessage,
+    message: proto.IMessage | Uint8Array,
     chat?: string,
     count?: string,
   ): Promise<BinaryNode> {

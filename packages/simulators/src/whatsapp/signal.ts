@@ -15,6 +15,7 @@ import {
   type SignalRepositoryWithLIDStore,
   signedKeyPair,
   unpadRandomMax16,
+  writeRandomPadMax16,
 } from '@whiskeysockets/baileys';
 import { silentLogger } from './quiet.ts';
 import { bigEndian, bytes, child, children, node } from './wire.ts';
@@ -92,8 +93,8 @@ export class SignalParty {
     await this.#repository.injectE2ESession({ jid, session });
   }
 
-  seal(jid: string, message: proto.IMessage): Promise<Sealed> {
-    return this.#repository.encryptMessage({ jid, data: encodeWAMessage(message) });
+  seal(jid: string, message: proto.IMessage | Uint8Array): Promise<Sealed> {
+    return this.#repository.encryptMessage({ jid, data: paddedBytes(message) });
   }
 
   /** @throws Error when there is no session, or the message is not for it. */
@@ -112,9 +113,9 @@ export class SignalParty {
   async sealForGroup(
     group: string,
     me: string,
-    message: proto.IMessage,
+    message: proto.IMessage | Uint8Array,
   ): Promise<{ readonly ciphertext: Uint8Array; readonly key: proto.IMessage }> {
-    const data = encodeWAMessage(message);
+    const data = paddedBytes(message);
     const sealed = await this.#repository.encryptGroupMessage({ group, meId: me, data });
     const axolotlSenderKeyDistributionMessage = sealed.senderKeyDistributionMessage;
     return {
@@ -310,4 +311,9 @@ export class MemoryKeyStore implements SignalKeyStore {
       else this.#rooms[kind].set(id, value);
     }
   }
+}
+
+/** A message as it is before its seal: with some bytes more, so that its length says nothing. */
+function paddedBytes(message: proto.IMessage | Uint8Array): Buffer {
+  return message instanceof Uint8Array ? writeRandomPadMax16(message) : encodeWAMessage(message);
 }

@@ -23,6 +23,8 @@ export interface VisibleMessage {
   readonly mentions: readonly string[];
   readonly quoted?: string;
   readonly attachment?: Attachment;
+  /** Phones remove it after so many seconds; absent: it stays. */
+  readonly expiration?: number;
   /** How often its text was replaced. */
   readonly edits: number;
   readonly deleted: boolean;
@@ -70,6 +72,8 @@ export class Transcript {
   readonly #sends: RecordedSend[] = [];
   readonly #stanzas: BinaryNode[] = [];
   readonly #problems: unknown[] = [];
+  /** Chat and id, to what a phone puts into a quotation. */
+  readonly #contents = new Map<string, proto.IMessage>();
   readonly #clock: () => number;
   #seq = 0;
 
@@ -78,7 +82,8 @@ export class Transcript {
   }
 
   /** Applies what a message does; the same id again, and changes of what is not there, do nothing. */
-  apply(source: Source, content: Content): void {
+  apply(source: Source, content: Content, message?: proto.IMessage): void {
+    if (message !== undefined) this.#contents.set(`${source.chat} ${source.id}`, message);
     const name = `${source.chat} ${source.from} ${source.id}`;
     if (!this.#applied.has(name)) this.#apply(source, content);
     this.#applied.add(name);
@@ -144,6 +149,11 @@ export class Transcript {
     return this.#messages[this.#places.get(`${chat} ${id}`) ?? -1];
   }
 
+  /** A message as it was sent; undefined for one that nobody could read. */
+  contentOf(chat: string, id: string): proto.IMessage | undefined {
+    return this.#contents.get(`${chat} ${id}`);
+  }
+
   /** Messages of all chats that appeared later than `seq`, oldest first. */
   after(seq: number): VisibleMessage[] {
     return this.#messages.filter((message) => message.seq > seq);
@@ -187,7 +197,7 @@ export class Transcript {
   }
 }
 
-function visible({ text: whole, mentions, quoted, attachment }: Shown) {
+function visible({ text: whole, mentions, quoted, attachment, expiration }: Shown) {
   const text = whole.slice(0, LONGEST_TEXT);
   return {
     text,
@@ -195,5 +205,6 @@ function visible({ text: whole, mentions, quoted, attachment }: Shown) {
     mentions,
     ...(quoted === undefined ? {} : { quoted }),
     ...(attachment === undefined ? {} : { attachment }),
+    ...(expiration === undefined ? {} : { expiration }),
   };
 }

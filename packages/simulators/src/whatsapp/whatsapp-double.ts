@@ -98,6 +98,7 @@ function newAccount(
     groups: new Groups(),
     mailbox: new Mailbox((chat) => faults.takeDelivery(chat)),
     faults,
+    timers: new Map(),
     companion: undefined,
   };
 }

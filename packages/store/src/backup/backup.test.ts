@@ -77,6 +77,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
     }
 
+    it('[F18] leaves out a file that may be seen once, and is restored all the same', async () => {
+      const before = await storeWithFile(database, { viewOnce: true });
+      expect(await before.attachments.bytes({ messageSeq: 1, index: 0 })).not.toBeNull();
+      const copy = await copyOf(database.url());
+      await before.close();
+      const cells = copy.rows.flatMap(({ rows }) => rows.flat());
+      const bytes = cells.flatMap((cell) => (cell instanceof Uint8Array ? [...cell] : []));
+      expect(bytes).toEqual([]);
+      const url = await emptyTarget('SQLite');
+      await restore(url, copy, { unfinished: 'go-on' });
+      const after = await openStore({ url, clock });
+      expect(await after.attachments.bytes({ messageSeq: 1, index: 0 })).toBeNull();
+      await after.close();
+    });
+
     it('[D01] leaves out a file that is gone, and is restored all the same', async () => {
       const before = await storeWithFile(database);
       const named = await before.files.named();
@@ -264,10 +279,10 @@ describe.runIf(postgres?.available)('a restore into a PostgreSQL that is at work
 /** Of three pieces. */
 const LARGE_FILE = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
 
-async function storeWithFile(database: TestDatabase) {
+async function storeWithFile(database: TestDatabase, more: { readonly viewOnce?: true } = {}) {
   const store = await database.openEmpty();
   const plain = message('m1');
-  const attachments = [{ kind: 'document', ref: 'r' } as const];
+  const attachments = [{ kind: 'document', ref: 'r', ...more } as const];
   await store.inbox.accept({
     ...plain,
     message: { ...plain.message, attachments },

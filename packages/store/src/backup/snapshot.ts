@@ -71,10 +71,23 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The query for all rows of a table; in the order of storing, since a row may refer to an earlier one. */
-function selectAll({ name, columns }: BackupTable): string {
+/** Files that their senders let be seen once, of turns that are not over (F18). */
+const VIEW_ONCE = 'select file_id from attachment where view_once = 1 and file_id is not null';
+
+/** Whether these tables can say so: those of an older Parley cannot. */
+function knowsViewOnce(tables: readonly BackupTable[]): boolean {
+  return tables.some(({ name, columns }) => name === 'attachment' && columns.includes('view_once'));
+}
+
+/**
+ * The query for all rows of a table that a backup takes; in the order of storing, since a row may refer to an earlier
+ * one. The bytes of view-once files stay behind.
+ */
+function selectAll({ name, columns }: BackupTable, withoutViewOnce: boolean): string {
+  const isFiltered = withoutViewOnce && name === FILE_TABLE;
+  const where = isFiltered ? ` where file_id not in (${VIEW_ONCE})` : '';
   const order = columns.includes('seq') ? ' order by seq' : '';
-  return `select ${columns.map(quoted).join(', ')} from ${quoted(name)}${order}`;
+  return `select ${columns.map(quoted).join(', ')} from ${quoted(name)}${where}${order}`;
 }
 
 /** All that one database holds at one moment, while others go on writing to it. */
@@ -115,7 +128,9 @@ function snapshotOfSqlite(
     const steps = sqliteSteps(sqlite, migrations, name);
     const tables = sqliteTables(sqlite, tablesOf(migrations));
     const counters = sqliteCounters(sqlite);
-    const named = tables.some(({ name }) => name === FILE_TABLE) ? namedFiles(sqlite) : [];
+    const isNewer = knowsViewOnce(tables);
+    const hasFiles = tables.some(({ name }) => name === FILE_TABLE);
+    const named = hasFiles ? namedFiles(sqlite, isNewer) : [];
     const folder = filesFolderOf({ dialect: 'sqlite', path, name }) ?? '';
     const open = sqlite;
     return {
@@ -126,7 +141,7 @@ function snapshotOfSqlite(
       async *rows() {
         try {
           for (const table of tables) {
-            yield* sqliteRows(open, table);
+            yield* sqliteRows(open, table, isNewer);
             if (table.name === FILE_TABLE) yield* filesAsRows(folder, named, table);
           }
         } catch (reason) {
@@ -143,12 +158,15 @@ function snapshotOfSqlite(
   }
 }
 
-/** The files that rows of this moment name. */
-function namedFiles(sqlite: DatabaseSync): readonly string[] {
-  return sqlite
-    .prepare(NAMED.text)
-    .all()
-    .map(({ id }) => String(id));
+/** The files that rows of this moment name and that a backup takes. */
+function namedFiles(sqlite: DatabaseSync, withoutViewOnce: boolean): readonly string[] {
+  const idsOf = (query: string, column: string) =>
+    sqlite
+      .prepare(query)
+      .all()
+      .map((row) => String(row[column]));
+  const left = new Set(withoutViewOnce ? idsOf(VIEW_ONCE, 'file_id') : []);
+  return idsOf(NAMED.text, 'id').filter((id) => !left.has(id));
 }
 
 function sqliteSteps(sqlite: DatabaseSync, migrations: readonly Migration[], name: string) {
@@ -177,9 +195,9 @@ function sqliteCounters(sqlite: DatabaseSync): Readonly<Record<string, number>> 
   );
 }
 
-async function* sqliteRows(sqlite: DatabaseSync, table: BackupTable) {
+async function* sqliteRows(sqlite: DatabaseSync, table: BackupTable, withoutViewOnce: boolean) {
   let rows: Cell[][] = [];
-  for (const row of sqlite.prepare(selectAll(table)).iterate()) {
+  for (const row of sqlite.prepare(selectAll(table, withoutViewOnce)).iterate()) {
     const cells = table.columns.map((column) => cellOf(row[column]));
     rows.push(cells);
     if (rows.length < ROWS && !cells.some(isLarge)) continue;
@@ -245,7 +263,9 @@ async function snapshotOfPostgres(
       async *rows() {
         try {
           for (const table of tables) {
-            yield* postgresRows(client, table, withFiles.has(table.name) ? 1 : ROWS_AT_A_TIME);
+            const query = selectAll(table, knowsViewOnce(tables));
+            const atATime = withFiles.has(table.name) ? 1 : ROWS_AT_A_TIME;
+            yield* postgresRows(client, { table, query, atATime });
           }
         } catch (reason) {
           throw explain(reason);
@@ -305,8 +325,14 @@ async function postgresCounters(client: Client, tables: readonly BackupTable[]) 
   return counters;
 }
 
-async function* postgresRows(client: Client, table: BackupTable, atATime: number) {
-  await client.query(`declare copied no scroll cursor for ${selectAll(table)}`);
+interface Reading {
+  readonly table: BackupTable;
+  readonly query: string;
+  readonly atATime: number;
+}
+
+async function* postgresRows(client: Client, { table, query, atATime }: Reading) {
+  await client.query(`declare copied no scroll cursor for ${query}`);
   for (;;) {
     const { rows } = await client.query({ text: `fetch ${atATime} from copied`, rowMode: 'array' });
     if (rows.length > 0) yield { table, rows: Cells.parse(rows) };

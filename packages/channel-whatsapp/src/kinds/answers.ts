@@ -1,0 +1,57 @@
+import { proto } from '@whiskeysockets/baileys';
+import { linesOf, oneLine, type Reading } from './reading.ts';
+
+/** An answer of WhatsApp's assistant that a person shares: text, code, tables and formulas in order. */
+export function readRichResponse({
+  submessages,
+  unifiedResponse,
+}: proto.IAIRichResponseMessage): Reading {
+  const shown = linesOf(...(submessages ?? []).map(partText));
+  const hasMore = shown === '' && (submessages ?? []).length === 0 && unifiedResponse != null;
+  return shown === '' || hasMore ? { unread: 'an answer of an assistant' } : { shown };
+}
+
+function partText(part: proto.IAIRichResponseSubMessage): string {
+  const { codeMetadata, tableMetadata, latexMetadata, contentItemsMetadata } = part;
+  return linesOf(
+    part.messageText,
+    codeMetadata && codeText(codeMetadata),
+    tableMetadata && tableText(tableMetadata),
+    latexMetadata?.text,
+    (part.imageMetadata || part.gridImageMetadata) && '[Picture]',
+    part.imageMetadata?.imageText,
+    part.dynamicMetadata && '[Picture]',
+    contentItemsMetadata && '[Videos]',
+    ...(part.mapMetadata?.annotations ?? []).map(({ title, body }) => linesOf(title, body)),
+  );
+}
+
+function codeText(code: proto.IAIRichResponseCodeMetadata): string {
+  const text = (code.codeBlocks ?? []).map(({ codeContent }) => codeContent ?? '').join('');
+  return text === '' ? '' : `\`\`\`${oneLine(code.codeLanguage)}\n${text}\n\`\`\``;
+}
+
+function tableText({ title, rows }: proto.IAIRichResponseTableMetadata): string {
+  return linesOf(title, ...(rows ?? []).map(({ items }) => (items ?? []).map(oneLine).join(' | ')));
+}
+
+/** An answer to a question in a status or a channel. */
+export function readQuestionAnswer({ text }: proto.Message.IQuestionResponseMessage): Reading {
+  return text ? { typed: text } : { unread: 'an answer to a question' };
+}
+
+/** A status of someone that is quoted with a text. */
+export function readQuotedStatus({ text }: proto.Message.IStatusQuotedMessage): Reading {
+  return text ? { shown: text } : { unread: 'a status' };
+}
+
+const { SecretEncType } = proto.Message.SecretEncryptedMessage;
+
+/** It is encrypted with a key of the earlier message, which a linked device may never have had. */
+export function readSecret({ secretEncType }: proto.Message.ISecretEncryptedMessage): Reading {
+  if (secretEncType === SecretEncType.EVENT_EDIT) return { unread: 'a change of an event' };
+  if (secretEncType === SecretEncType.MESSAGE_EDIT) {
+    return { unread: 'a change of an earlier message' };
+  }
+  return { unread: 'an encrypted change' };
+}

@@ -1,0 +1,199 @@
+import type { proto } from '@whiskeysockets/baileys';
+import { z } from 'zod';
+import { fileIn } from './media.ts';
+import { placeLine } from './places.ts';
+import {
+  type FoundFile,
+  heading,
+  labelled,
+  linesOf,
+  moneyOf,
+  numberOf,
+  oneLine,
+  type Reading,
+} from './reading.ts';
+
+type Message = proto.IMessage;
+
+/** Buttons, lists and carousels are read as text: their labels are choices the person sees. */
+function choices(labels: readonly (string | null | undefined)[]): string {
+  const shown = labels.map(oneLine).filter((label) => label !== '');
+  return shown.map((label) => `- ${label}`).join('\n');
+}
+
+/** Where a message of a business has no words, it is named. */
+function readOrNamed(what: string, shown: string, files: readonly FoundFile[]): Reading {
+  return shown === '' && files.length === 0 ? { unread: what } : { shown, files };
+}
+
+/** What a header can show above the words. */
+type Header = Pick<
+  Message,
+  'imageMessage' | 'videoMessage' | 'documentMessage' | 'locationMessage' | 'productMessage'
+>;
+
+function headerOf(header: Header | null | undefined) {
+  const place = header?.locationMessage;
+  const product = header?.productMessage;
+  return {
+    words: linesOf(place && placeLine(place), product && productText(product)),
+    files: header ? fileIn(header) : [],
+  };
+}
+
+export function readButtons(message: proto.Message.IButtonsMessage): Reading {
+  const { text, contentText, footerText, buttons } = message;
+  const above = headerOf(message);
+  const labels = (buttons ?? []).map(({ buttonText }) => buttonText?.displayText);
+  const words = linesOf(above.words, text, contentText, footerText, choices(labels));
+  return readOrNamed('a message with buttons', words, above.files);
+}
+
+export function readList(message: proto.Message.IListMessage): Reading {
+  const { title, description, buttonText, footerText, sections, productListInfo } = message;
+  const rows = (sections ?? []).flatMap((section) => [
+    section.title,
+    ...(section.rows ?? []).map((row) => [row.title, row.description].filter(Boolean).join(': ')),
+  ]);
+  const products = (productListInfo?.productSections ?? []).map((section) => section.title);
+  const words = linesOf(
+    title,
+    description,
+    choices([...rows, ...products]),
+    footerText,
+    buttonText,
+  );
+  return readOrNamed('a list to choose from', words, []);
+}
+
+/** Cards of a carousel are messages of the same form; they do not nest. */
+export function readInteractive(message: proto.Message.IInteractiveMessage): Reading {
+  const card = readCard(message);
+  const cards = (message.carouselMessage?.cards ?? []).map(readCard);
+  const words = linesOf(card.words, ...cards.map((one) => one.words));
+  const files = [...card.files, ...cards.flatMap((one) => one.files)];
+  return readOrNamed('an interactive message', words, files);
+}
+
+function readCard({ header, body, footer, nativeFlowMessage }: proto.Message.IInteractiveMessage) {
+  const above = headerOf(header);
+  const labels = (nativeFlowMessage?.buttons ?? []).map(({ buttonParamsJson }) =>
+    fieldOf(buttonParamsJson, 'display_text'),
+  );
+  const title = linesOf(header?.title, header?.subtitle);
+  const words = linesOf(title, above.words, body?.text, footer?.text, choices(labels));
+  return { words, files: above.files };
+}
+
+export function readTemplate(message: proto.Message.ITemplateMessage): Reading {
+  const { hydratedTemplate, hydratedFourRowTemplate, fourRowTemplate } = message;
+  const hydrated = hydratedTemplate ?? hydratedFourRowTemplate;
+  const inside = message.interactiveMessageTemplate;
+  if (inside) return readInteractive(inside);
+  if (fourRowTemplate && !hydrated) return readFourRows(fourRowTemplate);
+  const above = headerOf(hydrated);
+  const labels = (hydrated?.hydratedButtons ?? []).flatMap((button) => [
+    button.quickReplyButton?.displayText,
+    linkText(button.urlButton?.displayText, button.urlButton?.url),
+    linkText(button.callButton?.displayText, button.callButton?.phoneNumber),
+  ]);
+  const words = linesOf(
+    above.words,
+    hydrated?.hydratedTitleText,
+    hydrated?.hydratedContentText,
+    hydrated?.hydratedFooterText,
+    choices(labels),
+  );
+  return readOrNamed('a template message', words, above.files);
+}
+
+function readFourRows(rows: proto.Message.TemplateMessage.IFourRowTemplate): Reading {
+  const above = headerOf(rows);
+  const parts = [rows.highlyStructuredMessage, rows.content, rows.footer];
+  const words = linesOf(above.words, ...parts.map((part) => part && structuredText(part)));
+  return readOrNamed('a template message', words, above.files);
+}
+
+function linkText(label: string | null | undefined, target: string | null | undefined): string {
+  return [oneLine(label), oneLine(target)].filter((part) => part !== '').join(': ');
+}
+
+/** The text itself is on the server of the business; its parameters are in the message. */
+export function readStructured(message: proto.Message.IHighlyStructuredMessage): Reading {
+  if (message.hydratedHsm) return readTemplate(message.hydratedHsm);
+  const words = structuredText(message);
+  return { shown: words, unread: 'a template message' };
+}
+
+function structuredText(message: proto.Message.IHighlyStructuredMessage): string {
+  const localized = (message.localizableParams ?? []).map((param) => param.default);
+  return linesOf(...[...(message.params ?? []), ...localized].map(oneLine));
+}
+
+export function readProduct(message: proto.Message.IProductMessage): Reading {
+  const { product, catalog, body, footer } = message;
+  const picture = product?.productImage ?? catalog?.catalogImage;
+  const files = picture ? fileIn({ imageMessage: picture }) : [];
+  return readOrNamed('a product', linesOf(productText(message), body, footer), files);
+}
+
+function productText({ product, catalog }: proto.Message.IProductMessage): string {
+  const about = product ?? catalog;
+  if (!about || (!about.title && !about.description && !product?.url)) return '';
+  const price = moneyOf(product?.priceAmount1000, product?.currencyCode);
+  const label = product ? 'Product' : 'Catalog';
+  return linesOf(
+    heading(label, about.title),
+    labelled('Price', price),
+    about.description,
+    labelled('Link', product?.url),
+  );
+}
+
+export function readOrder(order: proto.Message.IOrderMessage): Reading {
+  const count = numberOf(order.itemCount) ?? 0;
+  const total = moneyOf(order.totalAmount1000, order.totalCurrencyCode);
+  const words = linesOf(
+    order.orderTitle && heading('Order', order.orderTitle),
+    count > 0 && labelled('Items', String(count)),
+    labelled('Total', total),
+    order.message,
+  );
+  // What was ordered is on WhatsApp's server.
+  return { shown: words, unread: 'the items of an order' };
+}
+
+export function readButtonChoice(choice: proto.Message.IButtonsResponseMessage): Reading {
+  return { shown: choice.selectedDisplayText || choice.selectedButtonId };
+}
+
+export function readListChoice(choice: proto.Message.IListResponseMessage): Reading {
+  const { title, description, singleSelectReply } = choice;
+  return { shown: title || description || singleSelectReply?.selectedRowId };
+}
+
+export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMessage): Reading {
+  return { shown: choice.selectedDisplayText || choice.selectedId };
+}
+
+/**
+ * What was chosen, or filled in, below a message of a business: as the person saw it, else its id. Parley sends no such
+ * messages: phones do not show those of programs, so its own choices are numbered text.
+ */
+export function readInteractiveChoice(answer: proto.Message.IInteractiveResponseMessage): Reading {
+  const json = answer.nativeFlowResponseMessage?.paramsJson;
+  const shown = answer.body?.text || fieldOf(json, 'id');
+  return shown ? { shown } : { unread: 'a form that they filled in' };
+}
+
+const Fields = z.record(z.string(), z.unknown());
+
+/** A text in the JSON of an app; undefined where there is none. */
+function fieldOf(json: string | null | undefined, name: string): string | undefined {
+  try {
+    const value = Fields.safeParse(JSON.parse(json ?? '')).data?.[name];
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

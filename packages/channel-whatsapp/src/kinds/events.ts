@@ -1,0 +1,71 @@
+import { proto } from '@whiskeysockets/baileys';
+import { placeText } from './places.ts';
+import {
+  heading,
+  labelled,
+  linesOf,
+  momentOf,
+  momentOfMs,
+  numberOf,
+  oneLine,
+  type Reading,
+} from './reading.ts';
+
+export function readEvent(event: proto.Message.IEventMessage): Reading {
+  const { name, description, location, joinLink, startTime, endTime, isCanceled } = event;
+  return {
+    shown: linesOf(
+      heading(isCanceled === true ? 'Cancelled event' : 'Event', name),
+      labelled('Starts', momentOf(startTime)),
+      labelled('Ends', momentOf(endTime)),
+      location && labelled('Place', placeText(location)),
+      labelled('Link', joinLink),
+      description,
+    ),
+  };
+}
+
+/** All its forms share their fields. */
+export function readPoll({ name, options, pollType }: proto.Message.IPollCreationMessage): Reading {
+  const isQuiz = pollType === proto.Message.PollType.QUIZ;
+  const choices = (options ?? []).map(({ optionName }) => `- ${oneLine(optionName)}`);
+  return { shown: [`[${isQuiz ? 'Quiz' : 'Poll'}: ${oneLine(name)}]`, ...choices].join('\n') };
+}
+
+export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): Reading {
+  const votes = (poll.pollVotes ?? []).map(({ optionName, optionVoteCount }) => {
+    const count = numberOf(optionVoteCount) ?? 0;
+    return `- ${oneLine(optionName)}: ${count} ${count === 1 ? 'vote' : 'votes'}`;
+  });
+  return { shown: [heading('Results of a poll', poll.name), ...votes].join('\n') };
+}
+
+/** A call that someone has planned. */
+export function readScheduledCall(call: proto.Message.IScheduledCallCreationMessage): Reading {
+  const { CallType } = proto.Message.ScheduledCallCreationMessage;
+  const label = call.callType === CallType.VIDEO ? 'Planned video call' : 'Planned call';
+  const starts = labelled('Starts', momentOfMs(call.scheduledTimestampMs));
+  return { shown: linesOf(heading(label, call.title), starts) };
+}
+
+const OUTCOMES: Readonly<Record<keyof typeof proto.Message.CallLogMessage.CallOutcome, string>> = {
+  CONNECTED: 'answered',
+  MISSED: 'missed',
+  FAILED: 'failed',
+  REJECTED: 'declined',
+  ACCEPTED_ELSEWHERE: 'answered elsewhere',
+  ONGOING: 'going on',
+  SILENCED_BY_DND: 'silenced',
+  SILENCED_UNKNOWN_CALLER: 'silenced',
+};
+const OUTCOME_NAMES = new Map(Object.entries(OUTCOMES));
+
+/** What became of a call, as the chat shows it. */
+export function readCallLog(call: proto.Message.ICallLogMessage): Reading {
+  const { CallOutcome } = proto.Message.CallLogMessage;
+  const outcome = OUTCOME_NAMES.get(CallOutcome[call.callOutcome ?? 0] ?? '');
+  const seconds = numberOf(call.durationSecs) ?? 0;
+  const facts = [outcome, seconds > 0 && `${seconds} s`].filter((fact) => Boolean(fact));
+  const about = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+  return { shown: `[${call.isVideo === true ? 'Video call' : 'Call'}${about}]` };
+}

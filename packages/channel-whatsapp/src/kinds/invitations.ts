@@ -1,0 +1,35 @@
+import type { proto } from '@whiskeysockets/baileys';
+import { heading, labelled, linesOf, momentOf, numberOf, type Reading } from './reading.ts';
+
+/** A code of the apps; anything else would make a link that its sender chooses. */
+const CODE = /^[\w-]{8,64}$/;
+
+export function readGroupInvitation(invitation: proto.Message.IGroupInviteMessage): Reading {
+  const { groupName, inviteCode, inviteExpiration, caption } = invitation;
+  const link = CODE.test(inviteCode ?? '') ? `https://chat.whatsapp.com/${inviteCode}` : '';
+  return {
+    shown: linesOf(
+      heading('Invitation to a group', groupName),
+      labelled('Link', link),
+      labelled('Valid until', momentOf(inviteExpiration)),
+      caption,
+    ),
+  };
+}
+
+type ChannelInvitation = proto.Message.INewsletterFollowerInviteMessage &
+  Pick<proto.Message.INewsletterAdminInviteMessage, 'inviteExpiration'>;
+
+export function readAdminInvitation(invitation: ChannelInvitation): Reading {
+  return channelInvitation('Invitation to manage a channel', invitation);
+}
+
+export function readFollowerInvitation(invitation: ChannelInvitation): Reading {
+  return channelInvitation('Invitation to follow a channel', invitation);
+}
+
+function channelInvitation(label: string, invitation: ChannelInvitation): Reading {
+  const { newsletterName, caption, inviteExpiration } = invitation;
+  const until = labelled('Valid until', momentOf(numberOf(inviteExpiration)));
+  return { shown: linesOf(heading(label, newsletterName), until, caption) };
+}

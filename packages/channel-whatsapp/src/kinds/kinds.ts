@@ -1,0 +1,205 @@
+import type { proto } from '@whiskeysockets/baileys';
+import { readQuestionAnswer, readQuotedStatus, readRichResponse, readSecret } from './answers.ts';
+import {
+  readButtonChoice,
+  readButtons,
+  readInteractive,
+  readInteractiveChoice,
+  readList,
+  readListChoice,
+  readOrder,
+  readProduct,
+  readStructured,
+  readTemplate,
+  readTemplateChoice,
+} from './business.ts';
+import { readCallLog, readEvent, readPoll, readPollResult, readScheduledCall } from './events.ts';
+import { readAdminInvitation, readFollowerInvitation, readGroupInvitation } from './invitations.ts';
+import {
+  readAudio,
+  readDocument,
+  readImage,
+  readSticker,
+  readStickerPack,
+  readText,
+  readVideo,
+} from './media.ts';
+import { readInvoice, readPayment, readPaymentRequest } from './payments.ts';
+import { readContact, readContacts, readLiveLocation, readLocation } from './places.ts';
+import { type Kind, named, type WrapperMarks } from './reading.ts';
+
+type Field = keyof Required<proto.IMessage>;
+type Value<Name extends Field> = NonNullable<proto.IMessage[Name]>;
+export type Kinds = { readonly [Name in Field]: Kind<Value<Name>> };
+
+/** Every field that a message of WhatsApp may have: one that a new Baileys brings does not compile until it is listed. */
+export const KINDS: Kinds = {
+  // Words and files
+  conversation: { is: 'read', read: (typed) => ({ typed }) },
+  extendedTextMessage: { is: 'read', read: readText },
+  imageMessage: { is: 'read', read: readImage },
+  videoMessage: { is: 'read', read: readVideo },
+  ptvMessage: { is: 'read', read: readVideo },
+  audioMessage: { is: 'read', read: readAudio },
+  documentMessage: { is: 'read', read: readDocument },
+  stickerMessage: { is: 'read', read: readSticker },
+  stickerPackMessage: { is: 'named', read: readStickerPack },
+
+  // Places, contacts, events, polls, calls
+  locationMessage: { is: 'read', read: readLocation },
+  liveLocationMessage: { is: 'read', read: readLiveLocation },
+  contactMessage: { is: 'read', read: readContact },
+  contactsArrayMessage: { is: 'read', read: readContacts },
+  eventMessage: { is: 'read', read: readEvent },
+  encEventResponseMessage: named('an answer to an event'),
+  pollCreationMessage: { is: 'read', read: readPoll },
+  pollCreationMessageV2: { is: 'read', read: readPoll },
+  pollCreationMessageV3: { is: 'read', read: readPoll },
+  pollCreationMessageV4: wrapper('a poll'),
+  pollCreationMessageV5: { is: 'read', read: readPoll },
+  pollResultSnapshotMessage: { is: 'read', read: readPollResult },
+  pollResultSnapshotMessageV3: { is: 'read', read: readPollResult },
+  pollUpdateMessage: named('a vote in a poll'),
+  scheduledCallCreationMessage: { is: 'read', read: readScheduledCall },
+  scheduledCallEditMessage: named('a change of a planned call'),
+  callLogMesssage: { is: 'read', read: readCallLog },
+  call: named('a call'),
+  bcallMessage: {
+    is: 'named',
+    read: ({ caption }) => ({ shown: caption, unread: 'a call to many people' }),
+  },
+
+  // Invitations and requests
+  groupInviteMessage: { is: 'read', read: readGroupInvitation },
+  newsletterAdminInviteMessage: { is: 'read', read: readAdminInvitation },
+  newsletterFollowerInviteMessageV2: { is: 'read', read: readFollowerInvitation },
+  requestPhoneNumberMessage: named('a request for the phone number of this account'),
+
+  // Of businesses
+  buttonsMessage: { is: 'read', read: readButtons },
+  listMessage: { is: 'read', read: readList },
+  interactiveMessage: { is: 'read', read: readInteractive },
+  templateMessage: { is: 'read', read: readTemplate },
+  highlyStructuredMessage: { is: 'named', read: readStructured },
+  productMessage: { is: 'read', read: readProduct },
+  orderMessage: { is: 'named', read: readOrder },
+  buttonsResponseMessage: { is: 'read', read: readButtonChoice },
+  listResponseMessage: { is: 'read', read: readListChoice },
+  templateButtonReplyMessage: { is: 'read', read: readTemplateChoice },
+  interactiveResponseMessage: { is: 'read', read: readInteractiveChoice },
+  sendPaymentMessage: { is: 'named', read: readPayment },
+  requestPaymentMessage: { is: 'named', read: readPaymentRequest },
+  declinePaymentRequestMessage: named('a refusal of a request for a payment'),
+  cancelPaymentRequestMessage: named('the withdrawal of a request for a payment'),
+  paymentInviteMessage: named('an invitation to payments'),
+  invoiceMessage: { is: 'named', read: readInvoice },
+
+  // Comments, questions, statuses, assistants
+  commentMessage: wrapper('a comment'),
+  encCommentMessage: named('a comment'),
+  secretEncryptedMessage: { is: 'named', read: readSecret },
+  richResponseMessage: { is: 'read', read: readRichResponse },
+  statusQuestionAnswerMessage: { is: 'read', read: readQuestionAnswer },
+  questionResponseMessage: { is: 'read', read: readQuestionAnswer },
+  statusQuotedMessage: { is: 'read', read: readQuotedStatus },
+  statusStickerInteractionMessage: named('a sticker on a status'),
+  statusMentionMessage: named('a status that mentions this account'),
+  groupStatusMentionMessage: named('a status that mentions this group'),
+  placeholderMessage: named('a message that WhatsApp shows on the phone alone'),
+
+  // The message is inside
+  ephemeralMessage: wrapper('a disappearing message'),
+  viewOnceMessage: wrapper('a view-once message', { isViewOnce: true }),
+  viewOnceMessageV2: wrapper('a view-once message', { isViewOnce: true }),
+  viewOnceMessageV2Extension: wrapper('a view-once message', { isViewOnce: true }),
+  documentWithCaptionMessage: wrapper('a document'),
+  editedMessage: wrapper('a changed message'),
+  groupMentionedMessage: wrapper('a message that mentions a group'),
+  botInvokeMessage: wrapper('a message to an assistant'),
+  botTaskMessage: wrapper('a task of an assistant'),
+  botForwardedMessage: wrapper('a message of an assistant', { origin: 'an assistant' }),
+  lottieStickerMessage: wrapper('an animated sticker', { isUnreadable: true }),
+  eventCoverImage: wrapper('the picture of an event'),
+  pollCreationOptionImageMessage: wrapper('the picture of an answer in a poll'),
+  associatedChildMessage: wrapper('a message that belongs to another'),
+  statusAddYours: wrapper('a status to join in'),
+  groupStatusMessage: wrapper('a status of the group'),
+  groupStatusMessageV2: wrapper('a status of the group'),
+  questionMessage: wrapper('a question to a channel'),
+  questionReplyMessage: wrapper('a reply to a question'),
+
+  // Changes of other messages, reactions
+  protocolMessage: { is: 'change' },
+  reactionMessage: { is: 'change' },
+
+  // Bookkeeping
+  encReactionMessage: ignored('an encrypted reaction; reactions start no turn'),
+  keepInChatMessage: ignored('a message was kept from disappearing, or let go again'),
+  pinInChatMessage: ignored('a message was pinned or unpinned'),
+  limitSharingMessage: ignored('sharing from the chat was limited or allowed'),
+  albumMessage: ignored('the start of an album, whose files follow as messages of their own'),
+  chat: ignored('an entry of the list of chats'),
+  stickerSyncRmrMessage: ignored('stickers were synchronized between devices'),
+  messageHistoryBundle: ignored('earlier messages were shared with a new member of the group'),
+  messageHistoryNotice: ignored('earlier messages were shared with a new member of the group'),
+  statusNotificationMessage: ignored('a status was shared or answered'),
+  deviceSentMessage: silent('a copy of what the owner of the account wrote on the phone'),
+  senderKeyDistributionMessage: silent('keys of a group, which come with a message'),
+  fastRatchetKeySenderKeyDistributionMessage: silent('keys of a group, which come with a message'),
+  messageContextInfo: silent('facts about the message beside it'),
+};
+
+function wrapper<Marks extends WrapperMarks>(holds: string, marks?: Marks) {
+  return { is: 'wrapper', holds, ...marks } as const;
+}
+
+function ignored(reason: string) {
+  return { is: 'ignored', reason } as const;
+}
+
+function silent(reason: string) {
+  return { is: 'silent', reason } as const;
+}
+
+/** What a message says that sets something or that the platform writes, by the name of its type. */
+export type ProtocolKind =
+  | { readonly is: 'read' }
+  | { readonly is: 'named'; readonly what: string }
+  | { readonly is: 'ignored'; readonly reason: string };
+
+export type ProtocolType = keyof typeof proto.Message.ProtocolMessage.Type;
+
+const OWN_DEVICES = ignored('the devices of an account synchronize');
+const ASSISTANTS = ignored('a setting of the assistants of WhatsApp');
+
+/** `read`: an edit, a deletion, or how long messages of the chat stay. */
+export const PROTOCOL_KINDS: Readonly<Record<ProtocolType, ProtocolKind>> = {
+  REVOKE: { is: 'read' },
+  MESSAGE_EDIT: { is: 'read' },
+  EPHEMERAL_SETTING: { is: 'read' },
+  STATUS_MENTION_MESSAGE: { is: 'named', what: 'a status that mentions this account' },
+  REMINDER_MESSAGE: ignored('a reminder that WhatsApp itself wrote'),
+  SHARE_PHONE_NUMBER: ignored('they shared their phone number, which comes with their messages'),
+  LIMIT_SHARING: ignored('sharing from the chat was limited or allowed'),
+  GROUP_MEMBER_LABEL_CHANGE: ignored('the label of a member of the group was changed'),
+  CLOUD_API_THREAD_CONTROL_NOTIFICATION: ignored(
+    'a business passed the chat on to another program',
+  ),
+  MEDIA_NOTIFY_MESSAGE: ignored('a file was uploaded, whose message comes by itself'),
+  EPHEMERAL_SYNC_RESPONSE: OWN_DEVICES,
+  HISTORY_SYNC_NOTIFICATION: OWN_DEVICES,
+  APP_STATE_SYNC_KEY_SHARE: OWN_DEVICES,
+  APP_STATE_SYNC_KEY_REQUEST: OWN_DEVICES,
+  MSG_FANOUT_BACKFILL_REQUEST: OWN_DEVICES,
+  INITIAL_SECURITY_NOTIFICATION_SETTING_SYNC: OWN_DEVICES,
+  APP_STATE_FATAL_EXCEPTION_NOTIFICATION: OWN_DEVICES,
+  PEER_DATA_OPERATION_REQUEST_MESSAGE: OWN_DEVICES,
+  PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE: OWN_DEVICES,
+  LID_MIGRATION_MAPPING_SYNC: OWN_DEVICES,
+  REQUEST_WELCOME_MESSAGE: ASSISTANTS,
+  BOT_FEEDBACK_MESSAGE: ASSISTANTS,
+  BOT_MEMU_ONBOARDING_MESSAGE: ASSISTANTS,
+  STOP_GENERATION_MESSAGE: ASSISTANTS,
+  AI_PSI_METADATA: ASSISTANTS,
+  AI_QUERY_FANOUT: ASSISTANTS,
+};

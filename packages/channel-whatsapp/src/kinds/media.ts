@@ -1,0 +1,80 @@
+import type { proto } from '@whiskeysockets/baileys';
+import { type FoundFile, linesOf, oneLine, type Reading } from './reading.ts';
+
+/** The file of a header, which shows one at most. */
+export function fileIn({
+  imageMessage,
+  videoMessage,
+  documentMessage,
+}: Pick<proto.IMessage, 'imageMessage' | 'videoMessage' | 'documentMessage'>): FoundFile[] {
+  if (imageMessage) return [{ media: 'image', shownAs: 'image', fields: imageMessage }];
+  if (videoMessage) return [{ media: 'video', shownAs: 'video', fields: videoMessage }];
+  if (documentMessage) return [{ media: 'document', shownAs: 'document', fields: documentMessage }];
+  return [];
+}
+
+export function readImage(image: proto.Message.IImageMessage): Reading {
+  const files = fileIn({ imageMessage: image });
+  return { typed: image.caption, files, isViewOnce: image.viewOnce === true };
+}
+
+/** Also the round ones that are recorded in the chat. */
+export function readVideo(video: proto.Message.IVideoMessage): Reading {
+  const files = fileIn({ videoMessage: video });
+  return { typed: video.caption, files, isViewOnce: video.viewOnce === true };
+}
+
+export function readDocument(document: proto.Message.IDocumentMessage): Reading {
+  return { typed: document.caption, files: fileIn({ documentMessage: document }) };
+}
+
+export function readAudio(audio: proto.Message.IAudioMessage): Reading {
+  const shownAs = audio.ptt === true ? 'voice' : 'audio';
+  const files: FoundFile[] = [{ media: 'audio', shownAs, fields: audio }];
+  return { files, isViewOnce: audio.viewOnce === true };
+}
+
+/** A Lottie sticker is a drawing in JSON, which no model can look at. */
+export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
+  const label = oneLine(sticker.accessibilityLabel);
+  const shown = label === '' ? '' : `[Sticker: ${label}]`;
+  if (sticker.isLottie === true) return { shown, unread: 'an animated sticker' };
+  return { files: [{ media: 'sticker', shownAs: 'sticker', fields: sticker }] };
+}
+
+/** The stickers are in an archive that only the apps open. */
+export function readStickerPack(pack: proto.Message.IStickerPackMessage): Reading {
+  const name = [oneLine(pack.name), oneLine(pack.publisher)].filter((part) => part !== '');
+  const title = name.length === 0 ? '' : `[Sticker pack: ${name.join(', by ')}]`;
+  return {
+    shown: linesOf(title, pack.packDescription, pack.caption),
+    unread: 'a sticker pack',
+  };
+}
+
+/** A text, with the preview of its link: that is the page's, and the sender's app may write anything. */
+export function readText(text: proto.Message.IExtendedTextMessage): Reading {
+  const { matchedText, title, description } = text;
+  const preview = linesOf(title, description);
+  const from = oneLine(`the preview of ${matchedText || 'a link'}`);
+  return {
+    typed: text.text || matchedText,
+    ...(preview !== '' && { beside: { from, text: preview } }),
+    isViewOnce: text.viewOnce === true,
+  };
+}
+
+/** The header of an album; its files follow as messages of their own. */
+export function albumText(album: proto.Message.IAlbumMessage): string {
+  const counts = [
+    counted(album.expectedImageCount ?? 0, 'picture'),
+    counted(album.expectedVideoCount ?? 0, 'video'),
+  ];
+  const text = counts.filter((count) => count !== '').join(' and ');
+  return text === '' ? 'an album' : `an album of ${text}`;
+}
+
+function counted(count: number, noun: string): string {
+  if (count <= 0) return '';
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}

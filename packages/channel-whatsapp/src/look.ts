@@ -1,0 +1,269 @@
+import type { Attachment } from '@parley/core';
+import { proto } from '@whiskeysockets/baileys';
+import {
+  KINDS,
+  type Kinds,
+  PROTOCOL_KINDS,
+  type ProtocolKind,
+  type ProtocolType,
+} from './kinds/kinds.ts';
+import { albumText } from './kinds/media.ts';
+import type { Beside, Kind, Reading } from './kinds/reading.ts';
+import { attachmentOf, type MediaPlace, nameOfFile } from './media-ref.ts';
+
+/** What a message shows. */
+export interface Shown {
+  /** What its sender typed, else what it shows in words; empty for a file alone. */
+  readonly words: string;
+  /** Names of what cannot be read, with articles. */
+  readonly unread: readonly string[];
+  /** Its sender typed the words, which is not what they passed on, chose from a list, or picked in the app. */
+  readonly isTyped: boolean;
+  readonly files: readonly Attachment[];
+  readonly context: proto.IContextInfo | undefined;
+  /** Messages with the same id were sent together. */
+  readonly albumId: string | undefined;
+  /** Text beside it that is not its sender's. */
+  readonly beside: readonly Beside[];
+  /** The message it comments on, where it has no quotation. */
+  readonly target: proto.IMessageKey | undefined;
+}
+
+export type Look =
+  | { readonly kind: 'shown'; readonly shown: Shown }
+  /** Nothing that anyone wrote; without a reason it is not worth a note. */
+  | { readonly kind: 'nothing'; readonly reason?: string };
+
+/** Wrappers within wrappers that are opened; apps use three. */
+const MAX_WRAPPERS = 8;
+
+/** A message without its wrappers. */
+interface Unwrapped {
+  readonly content: proto.IMessage;
+  /** Names the innermost wrapper; undefined: there was none. */
+  readonly holds: string | undefined;
+  readonly isViewOnce: boolean;
+  readonly isUnreadable: boolean;
+  readonly origin: string | undefined;
+  readonly target: proto.IMessageKey | undefined;
+}
+
+/** Opens all wrappers; Baileys knows half of them. A wrapper around nothing leaves an empty message. */
+export function unwrap(wrapped: proto.IMessage): Unwrapped {
+  let opened: Unwrapped = {
+    content: wrapped,
+    holds: undefined,
+    isViewOnce: false,
+    isUnreadable: false,
+    origin: undefined,
+    target: undefined,
+  };
+  for (let depth = 0; depth < MAX_WRAPPERS; depth += 1) {
+    const next = openOnce(opened);
+    if (next === undefined) return opened;
+    opened = next;
+  }
+  return { ...opened, content: {} };
+}
+
+function openOnce({ content, ...outer }: Unwrapped): Unwrapped | undefined {
+  for (const field of fieldsOf(content)) {
+    const kind: Kind<never> = KINDS[field];
+    const inside = content[field];
+    if (kind.is !== 'wrapper' || typeof inside !== 'object' || inside === null) continue;
+    const message = 'message' in inside ? inside.message : undefined;
+    const isMessage = typeof message === 'object' && message !== null;
+    const target = 'targetMessageKey' in inside ? inside.targetMessageKey : undefined;
+    return {
+      content: isMessage ? message : {},
+      holds: kind.holds,
+      isViewOnce: outer.isViewOnce || kind.isViewOnce === true,
+      isUnreadable: outer.isUnreadable || kind.isUnreadable === true,
+      origin: outer.origin ?? kind.origin,
+      target: outer.target ?? target ?? undefined,
+    };
+  }
+  return undefined;
+}
+
+type Field = keyof Kinds;
+
+function isField(name: string): name is Field {
+  return Object.hasOwn(KINDS, name);
+}
+
+/** The fields that a message has, in the order of the wire. */
+function fieldsOf(content: proto.IMessage): Field[] {
+  const isThere = (name: Field) => content[name] !== null && content[name] !== undefined;
+  return Object.keys(content).filter(isField).filter(isThere);
+}
+
+const { AssociationType } = proto.MessageAssociation;
+/** The same picture or video again, in another quality. */
+const SECOND_COPIES: ReadonlySet<number> = new Set([
+  AssociationType.HD_IMAGE_DUAL_UPLOAD,
+  AssociationType.HD_VIDEO_DUAL_UPLOAD,
+  AssociationType.HEVC_VIDEO_DUAL_UPLOAD,
+  AssociationType.MOTION_PHOTO,
+]);
+
+/** Reads everything that a message shows, whatever it is wrapped in. */
+export function lookAt(wrapped: proto.IMessage, place: MediaPlace): Look {
+  const opened = unwrap(wrapped);
+  const { content } = opened;
+  const album = associationOf(wrapped, content);
+  if (SECOND_COPIES.has(album?.associationType ?? 0)) {
+    return { kind: 'nothing', reason: 'the same picture or video in another quality' };
+  }
+  const readings = readAll(content);
+  if (readings.length === 0) return readNothing(opened);
+  const isAlbum = album?.associationType === AssociationType.MEDIA_ALBUM;
+  const albumId = (isAlbum && album.parentMessageKey?.id) || undefined;
+  const shown = shownIn(readings, opened, place);
+  if (!isEmpty(shown)) return { kind: 'shown', shown: { ...shown, albumId } };
+  const isText = fieldsOf(content).some((field) => TEXTS.has(field));
+  return isText ? readNothing(opened) : unreadable('a message without content');
+}
+
+/** Without words a message may still quote something, or come from an advertisement. */
+function isEmpty({ words, files, unread, beside, context }: Shown): boolean {
+  const quotes = context?.quotedMessage ?? context?.externalAdReply ?? context?.quotedAd;
+  return words === '' && files.length + unread.length + beside.length === 0 && quotes == null;
+}
+
+/** An empty text is nothing; whatever else is empty stands for something that its sender saw. */
+const TEXTS: ReadonlySet<Field> = new Set(['conversation', 'extendedTextMessage']);
+
+/** No words, files or names: a wrapper stands for its kind, and bookkeeping has a reason. */
+function readNothing({ content, holds, target }: Unwrapped): Look {
+  const fields = fieldsOf(content);
+  const reasons = fields.flatMap((field) => {
+    const kind: Kind<never> = KINDS[field];
+    return kind.is === 'ignored' ? [kind.reason] : [];
+  });
+  const protocol = content.protocolMessage && protocolKind(content.protocolMessage);
+  const reason = reasons[0] ?? (protocol?.is === 'ignored' ? protocol.reason : undefined);
+  if (reason !== undefined) return { kind: 'nothing', reason };
+  const isEmpty = fields.every((field) => KINDS[field].is === 'silent');
+  if (holds === undefined || !isEmpty) return { kind: 'nothing' };
+  return { kind: 'shown', shown: { ...NOTHING, unread: [holds], target } };
+}
+
+const NOTHING: Shown = {
+  words: '',
+  unread: [],
+  isTyped: false,
+  files: [],
+  context: undefined,
+  albumId: undefined,
+  beside: [],
+  target: undefined,
+};
+
+/** A message of which only a name is known. */
+export function unreadable(what: string): Look {
+  return { kind: 'shown', shown: { ...NOTHING, unread: [what] } };
+}
+
+/** A kind may be read in its quotation only: an album has its files in other messages. */
+export function lookAtQuoted(wrapped: proto.IMessage, place: MediaPlace): Shown | undefined {
+  const look = lookAt(wrapped, place);
+  if (look.kind === 'shown') return look.shown;
+  const { albumMessage } = unwrap(wrapped).content;
+  return albumMessage ? { ...NOTHING, unread: [albumText(albumMessage)] } : undefined;
+}
+
+function readAll(content: proto.IMessage): Reading[] {
+  const readings = fieldsOf(content).flatMap((field) => readField(content, field));
+  const protocol = content.protocolMessage && protocolKind(content.protocolMessage);
+  return protocol?.is === 'named' ? [...readings, { unread: protocol.what }] : readings;
+}
+
+function readField<Name extends Field>(content: proto.IMessage, field: Name): Reading[] {
+  const kind: Kinds[Name] = KINDS[field];
+  const value: proto.IMessage[Name] = content[field];
+  if (value === null || value === undefined) return [];
+  return kind.is === 'read' || kind.is === 'named' ? [kind.read(value)] : [];
+}
+
+function isProtocolType(name: string | undefined): name is ProtocolType {
+  return name !== undefined && Object.hasOwn(PROTOCOL_KINDS, name);
+}
+
+const NEWER: ProtocolKind = { is: 'ignored', reason: 'a change that is newer than Parley' };
+
+/** The wire leaves out the number 0, which is that of a deletion. */
+function protocolKind({ type }: proto.Message.IProtocolMessage): ProtocolKind {
+  const { Type } = proto.Message.ProtocolMessage;
+  const name: string | undefined = Type[type ?? Type.REVOKE];
+  return isProtocolType(name) ? PROTOCOL_KINDS[name] : NEWER;
+}
+
+function shownIn(readings: readonly Reading[], opened: Unwrapped, place: MediaPlace): Shown {
+  const context = withOrigin(contextOf(opened.content), opened.origin);
+  const isViewOnce = opened.isViewOnce || readings.some((reading) => reading.isViewOnce === true);
+  const found = readings.flatMap(({ files = [] }) => files);
+  const files = found.map((file) => attachmentOf(file, place, isViewOnce));
+  const isUnreadable = opened.isUnreadable && found.length > 0;
+  const unread = [
+    ...readings.flatMap((reading) => reading.unread ?? []),
+    // A file without its key or address cannot be fetched.
+    ...found.flatMap(({ shownAs: kind }, at) =>
+      files[at] || isUnreadable
+        ? []
+        : [`a ${nameOfFile({ kind, viewOnce: isViewOnce || undefined })}`],
+    ),
+    ...(isUnreadable && opened.holds !== undefined ? [opened.holds] : []),
+  ];
+  const typed = textsOf(readings.map((reading) => reading.typed));
+  const words = textsOf([typed, ...readings.map((reading) => reading.shown)]);
+  return {
+    words,
+    unread: [...new Set(unread)],
+    isTyped: typed !== '' && typed === words && !isPassedOn(context),
+    files: isUnreadable ? [] : files.filter((file) => file !== undefined),
+    context,
+    albumId: undefined,
+    beside: readings.flatMap(({ beside }) => beside ?? []),
+    target: opened.target,
+  };
+}
+
+function textsOf(texts: readonly (string | null | undefined)[]): string {
+  return texts.filter((text) => typeof text === 'string' && text !== '').join('\n');
+}
+
+/** Mentions, the quoted message and what else stands beside an unwrapped content. */
+export function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
+  for (const field of fieldsOf(content)) {
+    const value = content[field];
+    if (typeof value !== 'object' || value === null || !('contextInfo' in value)) continue;
+    if (value.contextInfo) return value.contextInfo;
+  }
+  return undefined;
+}
+
+function withOrigin(
+  context: proto.IContextInfo | undefined,
+  origin: string | undefined,
+): proto.IContextInfo | undefined {
+  return origin === undefined ? context : { ...context, isForwarded: true };
+}
+
+/** Forwarded by the sender, or taken over from a channel or an assistant of the platform. */
+export function isPassedOn(context: proto.IContextInfo | undefined): boolean {
+  if (context === undefined) return false;
+  const { isForwarded, forwardingScore } = context;
+  const { forwardedNewsletterMessageInfo, forwardedAiBotMessageInfo } = context;
+  const from = forwardedNewsletterMessageInfo ?? forwardedAiBotMessageInfo;
+  return isForwarded === true || (forwardingScore ?? 0) > 0 || from != null;
+}
+
+/** It is beside the outermost wrapper, or inside. */
+function associationOf(
+  wrapped: proto.IMessage,
+  content: proto.IMessage,
+): proto.IMessageAssociation | undefined {
+  const outer = wrapped.messageContextInfo?.messageAssociation;
+  return outer ?? content.messageContextInfo?.messageAssociation ?? undefined;
+}

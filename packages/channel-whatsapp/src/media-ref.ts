@@ -1,0 +1,111 @@
+import type { Attachment } from '@parley/core';
+import { toNumber } from '@whiskeysockets/baileys';
+import { z } from 'zod';
+import type { FoundFile } from './kinds/reading.ts';
+
+/** The file server when a message names none. */
+const DEFAULT_HOST = 'mmg.whatsapp.net';
+/** Longer paths are not WhatsApp's; a reference has at most 4,096 characters. */
+const LONGEST_ADDRESS = 2_000;
+const LONGEST_NAME = 255;
+
+const MediaKind = z.enum(['image', 'audio', 'video', 'document', 'sticker']);
+export type MediaKind = z.infer<typeof MediaKind>;
+
+/** The data to fetch a file later, and to verify that it is the one that was sent. */
+const MediaRef = z.strictObject({
+  /** Decides how the key is used. */
+  kind: MediaKind,
+  /** The URL as the sender wrote it: must be checked before it is requested. */
+  address: z.string(),
+  key: z.base64(),
+  /** SHA-256 of the file. */
+  hash: z.base64(),
+  /** In bytes, as the sender claims. */
+  size: z.number().optional(),
+  /** The message of the file, for requesting the file again. */
+  chat: z.string(),
+  id: z.string(),
+  writer: z.string().optional(),
+  /** This account sent it. */
+  fromMe: z.literal(true).optional(),
+});
+export type MediaRef = z.infer<typeof MediaRef>;
+
+/** The message a file belongs to. */
+export type MediaPlace = Pick<MediaRef, 'chat' | 'id' | 'writer' | 'fromMe'>;
+
+/** What a message says about its file. */
+export interface FileFields {
+  readonly url?: string | null;
+  readonly directPath?: string | null;
+  readonly mediaKey?: Uint8Array | null;
+  readonly fileSha256?: Uint8Array | null;
+  readonly fileLength?: Parameters<typeof toNumber>[0] | null;
+  readonly mimetype?: string | null;
+  readonly fileName?: string | null;
+}
+
+/** The reference of an attachment; undefined for one that this channel did not make. */
+export function readRef(text: string): MediaRef | undefined {
+  try {
+    return MediaRef.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file for the core; undefined where it has no address, key or hash and could not be fetched. */
+export function attachmentOf(
+  { media, shownAs, fields }: FoundFile,
+  place: MediaPlace,
+  isViewOnce: boolean,
+): Attachment | undefined {
+  const address = addressOf(fields);
+  const { mediaKey, fileSha256, mimetype, fileName } = fields;
+  if (address === undefined || !mediaKey?.length || !fileSha256?.length) return undefined;
+  const size = sizeOf(fields);
+  const ref: MediaRef = {
+    kind: media,
+    address,
+    key: Buffer.from(mediaKey).toString('base64'),
+    hash: Buffer.from(fileSha256).toString('base64'),
+    ...size,
+    ...place,
+  };
+  return {
+    kind: shownAs,
+    ...(fileName ? { name: fileName.slice(0, LONGEST_NAME) } : {}),
+    ...(mimetype ? { mimeType: mimetype.slice(0, LONGEST_NAME) } : {}),
+    ...size,
+    ...(isViewOnce && { viewOnce: true }),
+    ref: JSON.stringify(ref),
+  };
+}
+
+const NOUNS: Readonly<Record<Attachment['kind'], string>> = {
+  image: 'picture',
+  audio: 'recording',
+  voice: 'voice message',
+  video: 'video',
+  document: 'document',
+  sticker: 'sticker',
+};
+
+/** What a file is called, without an article: `view-once picture`. */
+export function nameOfFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOnce'>): string {
+  return viewOnce === true ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
+}
+
+/** The path has priority; older apps send a whole URL. */
+function addressOf({ url, directPath }: FileFields): string | undefined {
+  const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
+  const address = directPath ? `https://${host}${directPath}` : url;
+  return address && address.length <= LONGEST_ADDRESS ? address : undefined;
+}
+
+function sizeOf({ fileLength }: FileFields): { readonly size?: number } {
+  if (fileLength === null || fileLength === undefined) return {};
+  const size = toNumber(fileLength);
+  return Number.isSafeInteger(size) && size >= 0 ? { size } : {};
+}

@@ -1,0 +1,55 @@
+import { visibleLine } from '@parley/core';
+import type { proto } from '@whiskeysockets/baileys';
+import { isPerson, type PersonIds, personJid } from './people.ts';
+
+/** The context of a message, as far as it names people. */
+type Naming = Pick<proto.IContextInfo, 'mentionedJid' | 'groupMentions'> | null | undefined;
+
+/** Longest name that stands in a text for a mention, in characters: its owner chose it. */
+const MAX_NAME = 60;
+
+/** A name that somebody chose, on one line. */
+export function shortName(name: string): string {
+  const line = visibleLine(name).replace(/\s+/g, ' ').trim();
+  return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME).toWellFormed()}…` : line;
+}
+
+/** `@` and the digits of an identity or a number, or the whole id of a group. */
+const MENTION = /@(\d{5,20}(?:-\d{1,20})?)(@g\.us)?/g;
+
+/**
+ * Replaces mentions by what people see: `@1234567` becomes `@Ann`. Only people that the message mentions are looked up,
+ * by any of their ids; one without a known name stays as it is, because a number must not become another's.
+ */
+export function withNames(
+  text: string,
+  context: Naming,
+  nameOf: (jid: string) => string | undefined,
+): string {
+  const names = new Map<string, string>();
+  for (const mentioned of context?.mentionedJid ?? []) {
+    const jid = personJid(mentioned);
+    const name = jid === undefined ? '' : shortName(nameOf(jid) ?? '');
+    if (jid !== undefined && name !== '') names.set(userOf(jid), name);
+  }
+  for (const { groupJid, groupSubject } of context?.groupMentions ?? []) {
+    const name = shortName(groupSubject ?? '');
+    if (groupJid && name !== '') names.set(groupJid, name);
+  }
+  if (names.size === 0) return text;
+  return text.replace(MENTION, (mention, user: string, server = '') => {
+    const name = names.get(`${user}${server}`) ?? names.get(user);
+    return name === undefined ? mention : `@${name}`;
+  });
+}
+
+/** Whether a text or its list of mentions names one of these ids. */
+export function mentions(text: string, context: Naming, person: PersonIds): boolean {
+  if (context?.mentionedJid?.some((jid) => isPerson(jid, person)) === true) return true;
+  const own = [person.lid, person.pn].flatMap((jid) => (jid === undefined ? [] : [userOf(jid)]));
+  return [...text.matchAll(MENTION)].some(([, user = '', server]) => !server && own.includes(user));
+}
+
+function userOf(jid: string): string {
+  return jid.split('@')[0] ?? '';
+}

@@ -1,0 +1,35 @@
+import { guarded } from '@parley/channels';
+import { BoundedMap } from '@parley/core';
+import type { Contact, WASocket } from '@whiskeysockets/baileys';
+import { type PersonIds, personIds, personJid } from './people.ts';
+
+/** People whose names are kept, in memory only: a name is shown in a mention, and nothing depends on it. */
+const REMEMBERED = 5_000;
+
+type Named = Partial<Pick<Contact, 'id' | 'lid' | 'phoneNumber' | 'notify' | 'verifiedName'>>;
+
+/** The names that people gave themselves, by each of their ids. */
+export class Names {
+  readonly #names = new BoundedMap<string, string>(REMEMBERED);
+
+  note({ lid, pn }: PersonIds, name: string | null | undefined): void {
+    if (!name) return;
+    if (lid !== undefined) this.#names.set(lid, name);
+    if (pn !== undefined) this.#names.set(pn, name);
+  }
+
+  of(jid: string): string | undefined {
+    return this.#names.get(personJid(jid) ?? jid);
+  }
+
+  /** What Baileys tells of people. How the phone's owner calls them in the address book is nobody else's business. */
+  listen({ ev }: Pick<WASocket, 'ev'>): void {
+    const note = guarded('contacts', (contacts: readonly Named[]) => {
+      for (const { id, lid, phoneNumber, notify, verifiedName } of contacts) {
+        this.note(personIds(id, lid, phoneNumber), notify ?? verifiedName);
+      }
+    });
+    ev.on('contacts.upsert', note);
+    ev.on('contacts.update', note);
+  }
+}

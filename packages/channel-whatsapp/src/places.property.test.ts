@@ -1,0 +1,133 @@
+import { conversationIdOf } from '@parley/channels';
+import { type InboundMessage, memoryValues, silentRuntime } from '@parley/core';
+import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Chats } from './chats.ts';
+import { admitMessage, readMessage } from './intake.ts';
+import { Names } from './names.ts';
+import { Contacts } from './people.ts';
+import { RecentMessages } from './quotes.ts';
+
+/** Somebody with an identity and a number; both are of the same length, so that one may look like the other. */
+interface Someone {
+  readonly lid: string;
+  readonly pn: string;
+  /** Their number is known from earlier messages. */
+  readonly isKnown: boolean;
+}
+
+/** How an envelope names its sender. */
+interface Envelope {
+  readonly by: 'lid' | 'pn';
+  readonly device: number;
+  readonly isHosted: boolean;
+  /** The other id is beside it. */
+  readonly withOther: boolean;
+}
+
+const digits = fc.integer({ min: 10_000_000_000, max: 10_000_000_400 }).map(String);
+const people = fc.uniqueArray(digits, { minLength: 8, maxLength: 8 }).chain((all) =>
+  fc.tuple(...[0, 1, 2, 3].map(() => fc.boolean())).map((known) =>
+    known.map(
+      (isKnown, at): Someone => ({
+        lid: `${all[at * 2]}@lid`,
+        pn: `${all[at * 2 + 1]}@s.whatsapp.net`,
+        isKnown,
+      }),
+    ),
+  ),
+);
+const envelope = fc.record<Envelope>({
+  by: fc.constantFrom('lid', 'pn'),
+  device: fc.integer({ min: 0, max: 3 }),
+  isHosted: fc.boolean(),
+  withOther: fc.boolean(),
+});
+/** Ids of groups of today, and those of before, which are made of a number. */
+const group = fc.constantFrom(
+  '120363000000000001@g.us',
+  '120363000000000002@g.us',
+  '10000000000-1500000000@g.us',
+);
+const event = fc.record({
+  who: fc.integer({ min: 0, max: 3 }),
+  group: fc.option(group, { nil: undefined }),
+  envelope,
+});
+
+/** A person's id as it stands on the wire. */
+function written({ lid, pn }: Someone, { by, device, isHosted }: Envelope): string {
+  const [user = '', server = ''] = (by === 'lid' ? lid : pn).split('@');
+  const hosted = by === 'lid' ? 'hosted.lid' : 'hosted';
+  return `${user}${device === 0 ? '' : `:${device}`}@${isHosted ? hosted : server}`;
+}
+
+function attributesOf(someone: Someone, on: Envelope, inGroup: string | undefined) {
+  const jid = written(someone, on);
+  const other = on.by === 'lid' ? 'pn' : 'lid';
+  const beside = on.withOther ? someone[other] : undefined;
+  return inGroup === undefined
+    ? { from: jid, ...(beside === undefined ? {} : { [`sender_${other}`]: beside }) }
+    : { from: inGroup, participant: jid, ...(beside && { [`participant_${other}`]: beside }) };
+}
+
+it('[F17] two people or groups never share a conversation, one person has one, and an answer goes back', async () => {
+  const property = fc.asyncProperty(
+    people,
+    fc.array(event, { maxLength: 12 }),
+    async (all, events) => {
+      const known = {
+        getPNForLID: async (lid: string) =>
+          all.find((one) => one.lid === lid && one.isKnown)?.pn ?? null,
+      };
+      const values = memoryValues();
+      const chats = new Chats(values);
+      const received: InboundMessage[] = [];
+      const deps = {
+        context: {
+          account: 'default',
+          commands: [],
+          receive: async (message: InboundMessage) => {
+            received.push(message);
+            return { kind: 'accepted', conversationId: 'c' } as const;
+          },
+          revise: async () => {},
+          reacted: async () => {},
+          ignored: async () => {},
+        },
+        me: () => ({ lid: '1@lid', pn: '2@s.whatsapp.net' }),
+        contacts: new Contacts(values),
+        recent: new RecentMessages(),
+        groups: { title: () => undefined, isAdmin: async () => false },
+        chats,
+        names: new Names(),
+        log: silentRuntime.log,
+        read: () => {},
+      };
+      const plain = writeRandomPadMax16(proto.Message.encode({ conversation: 'hi' }).finish());
+      const places = new Map<string, string>();
+      for (const [at, { who, group: inGroup, envelope: on }] of events.entries()) {
+        const someone = all[who];
+        if (someone === undefined) continue;
+        const attrs = { ...attributesOf(someone, on, inGroup), id: `M${at}`, t: '5' };
+        const raw = await readMessage(attrs, plain, known, () => 0);
+        if (raw === undefined) throw new Error('not read');
+        await admitMessage(deps, raw, known);
+        const message = received.at(-1);
+        if (message?.messageId !== `M${at}`) throw new Error('not received');
+        const conversation = conversationIdOf(message);
+        const place = inGroup ?? someone.lid;
+        const names = places.get(conversation) ?? place;
+        // One whose number only some envelopes tell is known by two ids, until it is; but never another person.
+        expect(names).toBe(place);
+        places.set(conversation, place);
+        const address = await chats.addressOf(message.chat.id);
+        expect(address).toBe(inGroup ?? (on.by === 'lid' ? someone.lid : someone.pn));
+        // The same after a restart.
+        expect(await new Chats(values).addressOf(message.chat.id)).toBe(address);
+      }
+    },
+  );
+  await fc.assert(property);
+});

@@ -1,0 +1,171 @@
+import type { Attachment, InboundMessage } from '@parley/core';
+import type { proto } from '@whiskeysockets/baileys';
+import { lookAtQuoted, type Shown } from './look.ts';
+import { nameOfFile } from './media-ref.ts';
+import { shortName, withNames } from './mentions.ts';
+import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
+
+/** What is needed to read a quotation. */
+export interface QuoteFacts {
+  /** All ids of the account. */
+  readonly me: PersonIds;
+  /** The chat of the answering message, as the platform names it. */
+  readonly chat: string;
+  /** JIDs for the core of people the message names, by the JIDs in the message. */
+  readonly people: ReadonlyMap<string, string>;
+  /** The name of a person, where they told it. */
+  readonly nameOf: (jid: string) => string | undefined;
+  /** The title of a group, where it is known. */
+  readonly titleOf: (jid: string) => string | undefined;
+}
+
+/** The message that another one answers or quotes. */
+export interface Quoted {
+  readonly shown: Shown | undefined;
+  /** What the model reads of it; empty where the quotation shows nothing. */
+  readonly text: string;
+  readonly senderJid: string | undefined;
+  /** Where it is from, if that is another chat: a status, a group; undefined for this chat. */
+  readonly elsewhere: string | undefined;
+}
+
+/** Reads the quotation of a message; undefined without one. */
+export function quotedIn(
+  context: proto.IContextInfo | undefined,
+  facts: QuoteFacts,
+): Quoted | undefined {
+  if (!context?.stanzaId && !context?.quotedMessage) return undefined;
+  const senderJid = personJid(context.participant);
+  const fromMe = isPerson(context.participant, facts.me) ? { fromMe: true as const } : {};
+  const elsewhere = otherChat(context.remoteJid, facts.chat);
+  const place = {
+    chat: elsewhere ?? facts.chat,
+    id: context.stanzaId ?? '',
+    ...((isGroup(elsewhere ?? facts.chat) || elsewhere !== undefined) && senderJid !== undefined
+      ? { writer: senderJid }
+      : {}),
+    ...fromMe,
+  };
+  const shown = context.quotedMessage ? lookAtQuoted(context.quotedMessage, place) : undefined;
+  const text = shown === undefined ? '' : quotedText(shown, context, facts);
+  // A kind that is newer than Baileys is quoted as an empty message.
+  const isUnknown = shown === undefined && context.quotedMessage != null;
+  return { shown, text: isUnknown ? UNKNOWN : text, senderJid, elsewhere };
+}
+
+const UNKNOWN = '[a message that cannot be read here]';
+
+/** Its words, else names of what it has: a reply to a picture says that it was one. */
+function quotedText(shown: Shown, context: proto.IContextInfo, facts: QuoteFacts): string {
+  const named = [...shown.files.map((file) => `a ${nameOfFile(file)}`), ...shown.unread];
+  const isWordless = shown.words === '';
+  const list = isWordless ? named : shown.unread;
+  const names = list.map((name) => `[${name}]`).join(' ');
+  const words = withNames(shown.words, mentionsOf(context, shown), facts.nameOf);
+  return [words, names].filter((part) => part !== '').join('\n');
+}
+
+/** Apps take the list of mentions out of a quoted message; the answering one may have it. */
+function mentionsOf(context: proto.IContextInfo, shown: Shown): proto.IContextInfo {
+  const mentionedJid = [...(shown.context?.mentionedJid ?? []), ...(context.mentionedJid ?? [])];
+  return { ...shown.context, mentionedJid };
+}
+
+/**
+ * A chat beside this one: a status, a group, a channel. A person's id is not: they have two, and a direct chat
+ * may be named by either.
+ */
+function otherChat(remoteJid: string | null | undefined, chat: string): string | undefined {
+  if (!remoteJid || remoteJid === chat) return undefined;
+  return /@(?:g\.us|broadcast|newsletter)$/.test(remoteJid) ? remoteJid : undefined;
+}
+
+/** A quoted message of this chat. */
+export function replyOf(
+  context: proto.IContextInfo | undefined,
+  quoted: Quoted | undefined,
+  { people }: Pick<QuoteFacts, 'people'>,
+): Pick<InboundMessage, 'replyTo'> {
+  const messageId = context?.stanzaId;
+  if (!messageId || quoted === undefined || quoted.elsewhere !== undefined) return {};
+  const { senderJid: sender, text } = quoted;
+  return {
+    replyTo: {
+      messageId,
+      ...(sender === undefined ? {} : { senderId: publicId(people.get(sender) ?? sender) }),
+      ...(text === '' ? {} : { text }),
+    },
+  };
+}
+
+type Quotation = NonNullable<InboundMessage['quotation']>;
+
+/** Text that is not of this chat: a quoted status or group message, the preview of a link, an advertisement. */
+export function quotationOf(
+  shown: Shown,
+  quoted: Quoted | undefined,
+  facts: QuoteFacts,
+): Pick<InboundMessage, 'quotation'> {
+  const all: Quotation[] = [
+    ...elsewhereIn(quoted, facts),
+    ...shown.beside,
+    ...questionsIn(shown.context),
+    ...advertisementsIn(shown.context),
+  ];
+  const [first, ...more] = all;
+  if (first === undefined) return {};
+  if (more.length === 0) return { quotation: first };
+  const text = all.map((one) => `${one.from ?? 'quoted'}: ${one.text}`).join('\n');
+  const sender = first.senderId === undefined ? {} : { senderId: first.senderId };
+  return { quotation: { text, ...sender } };
+}
+
+function elsewhereIn(quoted: Quoted | undefined, facts: QuoteFacts): Quotation[] {
+  if (quoted?.elsewhere === undefined || quoted.text === '') return [];
+  const { senderJid: sender, text, elsewhere } = quoted;
+  const isOurs = sender !== undefined && isPerson(sender, facts.me);
+  const name = isOurs ? 'this account' : sender && shortName(facts.nameOf(sender) ?? '');
+  const from = [name || 'someone', placeName(elsewhere, facts)].join(' in ');
+  return [
+    {
+      text,
+      from,
+      ...(sender === undefined ? {} : { senderId: publicId(facts.people.get(sender) ?? sender) }),
+    },
+  ];
+}
+
+function placeName(jid: string, { titleOf }: QuoteFacts): string {
+  if (jid === 'status@broadcast') return 'a status';
+  if (isGroup(jid)) return titleOf(jid) ?? 'another group';
+  return jid.endsWith('@newsletter') ? 'a channel' : 'a list';
+}
+
+/** The question of a channel that a message answers, and an answer to it. */
+function questionsIn(context: proto.IContextInfo | undefined): Quotation[] {
+  const { quotedQuestion, quotedResponse } = context?.questionReplyQuotedMessage ?? {};
+  const texts = [quotedQuestion, quotedResponse].map((message) =>
+    message ? (lookAtQuoted(message, { chat: '', id: '' })?.words ?? '') : '',
+  );
+  const text = texts.filter((one) => one !== '').join('\n');
+  return text === '' ? [] : [{ from: 'a question to a channel', text }];
+}
+
+/** Which advertisement somebody came from: the first message of a customer often says "Is this available?". */
+function advertisementsIn(context: proto.IContextInfo | undefined): Quotation[] {
+  const { externalAdReply: ad, quotedAd, actionLink } = context ?? {};
+  const found = [
+    ['an advertisement', [ad?.title, ad?.body, ad?.greetingMessageBody, ad?.sourceUrl]],
+    ['an advertisement', [quotedAd?.advertiserName, quotedAd?.caption]],
+    ['a button', [actionLink?.buttonTitle, actionLink?.url]],
+  ] as const;
+  return found.flatMap(([from, parts]) => {
+    const text = parts.filter((part) => typeof part === 'string' && part !== '').join('\n');
+    return text === '' ? [] : [{ from, text }];
+  });
+}
+
+/** The files of the quoted message, where the message itself has none: "what is this?" below a picture. */
+export function filesOf(shown: Shown, quoted: Quoted | undefined): readonly Attachment[] {
+  return shown.files.length > 0 ? shown.files : (quoted?.shown?.files ?? []);
+}

@@ -1,0 +1,100 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ChannelContext } from '@parley/channels';
+import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
+import type { Chats } from './chats.ts';
+import type { RawMessage } from './content.ts';
+import { EncryptedMessages } from './decrypt.ts';
+import { admitMessage, rawMessage, readMessage } from './intake.ts';
+import type { Names } from './names.ts';
+import { listenForNotices, noteStanza, unseenIn } from './notices.ts';
+import type { Contacts, Groups, PersonIds } from './people.ts';
+import type { RecentMessages } from './quotes.ts';
+import { resentIn } from './resent.ts';
+import type { WhatsAppSettings } from './settings.ts';
+
+interface ReceivingDeps {
+  readonly context: ChannelContext<WhatsAppSettings>;
+  /** All ids of the account; empty before it is linked. */
+  readonly me: () => PersonIds;
+  readonly contacts: Contacts;
+  readonly recent: RecentMessages;
+  readonly groups: Groups;
+  readonly chats: Chats;
+  readonly names: Names;
+  /** The open connection; undefined while there is none. */
+  readonly socket: () => WASocket | undefined;
+  /** Ends the connection, so that nothing more is confirmed. */
+  readonly breakOff: (reason: unknown) => void;
+}
+
+/** All ways by which something reaches the account: decrypted messages, stanzas without content, notices and calls. */
+export interface Receiving {
+  readonly encrypted: EncryptedMessages;
+  /** Called with each stanza of a message, before Baileys handles it; see `openSocket`. */
+  heard(stanza: BinaryNode, socket: WASocket): Promise<void> | undefined;
+  /** Follows a new socket. */
+  listen(socket: WASocket): void;
+}
+
+export function createReceiving(deps: ReceivingDeps): Receiving {
+  const { context, names, breakOff } = deps;
+  const { clock, log } = context;
+  // Messages are admitted inside Baileys' transactions; the core's own work is not part of those.
+  const outside = AsyncLocalStorage.snapshot();
+  const intake = { ...deps, log, read: (raw: RawMessage) => markRead(deps, encrypted, raw) };
+  const encrypted = new EncryptedMessages({
+    admit: async (envelope, plain, known) => {
+      const raw = await readMessage(envelope, plain, known, clock);
+      if (raw === undefined) return;
+      for (const { envelope: before, content } of resentIn(raw, deps.me())) {
+        const resent = await rawMessage(before, { content }, known, clock);
+        if (resent !== undefined) await outside(() => admitMessage(intake, resent, known));
+      }
+      await outside(() => admitMessage(intake, raw, known));
+    },
+    unreadable: (attrs) => {
+      void outside(() => noteStanza({ context, log }, { tag: 'message', attrs }, UNDECRYPTABLE));
+    },
+    breakOff,
+  });
+  const admitUnread = async ({ attrs }: BinaryNode, unread: string, socket: WASocket) => {
+    const known = socket.signalRepository.lidMapping;
+    const raw = await rawMessage(attrs, { content: {}, unread }, known, clock);
+    if (raw !== undefined) await admitMessage(intake, raw, known);
+  };
+  const notices = {
+    context,
+    log,
+    nameOf: (jid: string) => names.of(jid),
+    admit: (raw: RawMessage, { signalRepository }: WASocket) =>
+      admitMessage(intake, raw, signalRepository.lidMapping),
+  };
+  return {
+    encrypted,
+    heard(stanza, socket) {
+      const unseen = unseenIn(stanza);
+      if (unseen?.kind === 'ignored') void noteStanza({ context, log }, stanza, unseen.reason);
+      return unseen?.kind === 'unread' ? admitUnread(stanza, unseen.what, socket) : undefined;
+    },
+    listen(socket) {
+      names.listen(socket);
+      listenForNotices(socket, notices);
+    },
+  };
+}
+
+/** A copy comes by itself, often within a second, so nothing is said to the person. */
+const UNDECRYPTABLE =
+  'it could not be decrypted; the phone of its sender is asked to send it again';
+
+function markRead(
+  { context: { settings, log }, socket }: ReceivingDeps,
+  encrypted: EncryptedMessages,
+  { chat: remoteJid, id, participant }: RawMessage,
+): void {
+  if (!settings.readReceipts) return;
+  const key = { remoteJid, id, fromMe: false, ...(participant && { participant }) };
+  // It confirms the message, too: not before its session is saved.
+  const reading = encrypted.settled().then(() => socket()?.readMessages([key]));
+  reading.catch(() => log.debug({}, 'a message cannot be marked as read'));
+}

@@ -1,0 +1,49 @@
+import { proto } from '@whiskeysockets/baileys';
+import type { RawMessage } from './content.ts';
+import type { Envelope } from './decrypt.ts';
+import { numberOf } from './kinds/reading.ts';
+import { isPerson, type PersonIds } from './people.ts';
+
+/** A message that the phone of the account sent once more. */
+export interface Resent {
+  readonly envelope: Envelope;
+  readonly content: proto.IMessage;
+}
+
+/**
+ * Messages that came without content, such as the first one of a person who comes from an advertisement: Baileys asks the
+ * phone of the account for them, and this is its answer. Baileys' own event for them does not say so, because its buffer
+ * forgets it. From anyone else such an answer is forged.
+ */
+export function resentIn({ from, content }: RawMessage, me: PersonIds): readonly Resent[] {
+  if (!isPerson(from.pn, me) && !isPerson(from.lid, me)) return [];
+  const results =
+    content.protocolMessage?.peerDataOperationRequestResponseMessage?.peerDataOperationResult;
+  return (results ?? []).flatMap(({ placeholderMessageResendResponse: response }) => {
+    const bytes = response?.webMessageInfoBytes;
+    return bytes?.length ? (readResent(bytes) ?? []) : [];
+  });
+}
+
+function readResent(bytes: Uint8Array): Resent | undefined {
+  const info = decode(bytes);
+  const { remoteJid: from, id, participant, fromMe } = info?.key ?? {};
+  if (!info?.message || !from || !id || fromMe === true) return undefined;
+  const sender = participant || info.participant;
+  const envelope = {
+    from,
+    id,
+    ...(sender ? { participant: sender } : {}),
+    notify: info.pushName ?? '',
+    t: String(numberOf(info.messageTimestamp) ?? 0),
+  };
+  return { envelope, content: info.message };
+}
+
+function decode(bytes: Uint8Array): proto.IWebMessageInfo | undefined {
+  try {
+    return proto.WebMessageInfo.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import { type ChannelAdapter, type ChannelEnv, shortened } from '@parley/channels';
+import type { WASocket } from '@whiskeysockets/baileys';
+
+/** Phones show "typing" for about 25 s, in ms. */
+const REPEAT_MS = 10_000;
+/** Without a repetition typing ends after this long, in ms. */
+const OVER_AFTER_MS = 15_000;
+
+/** Typing before a message: longer for long ones, up to a limit. In ms. */
+const PAUSE = { least: 400, perCharacter: 12, most: 3_000 };
+
+/** How long a person would type, shortened by up to half by chance; `random` is in [0, 1). In ms. */
+export function typingTimeMs(characters: number, random: number): number {
+  const full = Math.min(PAUSE.most, PAUSE.least + characters * PAUSE.perCharacter);
+  return shortened(full, random);
+}
+
+interface TypingDeps extends ChannelEnv {
+  readonly socket: () => WASocket | undefined;
+  /** The JID under which a chat is answered. */
+  readonly addressOf: (chatId: string) => Promise<string>;
+  /** Aborted when the account stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Shows typing and its end; WhatsApp blocks programs that answer at once. */
+export class Typing implements NonNullable<ChannelAdapter['typing']> {
+  readonly repeatMs = REPEAT_MS;
+  readonly #deps: TypingDeps;
+  /** By chat: ends the typing shown there. */
+  readonly #shown = new Map<string, AbortController>();
+
+  constructor(deps: TypingDeps) {
+    this.#deps = deps;
+  }
+
+  async show({ chatId }: { readonly chatId: string }): Promise<void> {
+    const { signal, wait } = this.#deps;
+    this.#shown.get(chatId)?.abort();
+    const ending = new AbortController();
+    this.#shown.set(chatId, ending);
+    await this.#send('composing', chatId);
+    const over = AbortSignal.any([ending.signal, signal]);
+    void wait(OVER_AFTER_MS, over).then(() => (over.aborted ? undefined : this.end(chatId)));
+  }
+
+  /** Shows typing for as long as a person would type. Never rejects. */
+  async before(chatId: string, characters: number, signal: AbortSignal): Promise<void> {
+    const { random, wait } = this.#deps;
+    await this.show({ chatId }).catch(() => undefined);
+    await wait(typingTimeMs(characters, random()), signal);
+    await this.end(chatId);
+  }
+
+  /** Never rejects: typing ends by itself soon. */
+  async end(chatId: string): Promise<void> {
+    const shown = this.#shown.get(chatId);
+    if (shown === undefined) return;
+    this.#shown.delete(chatId);
+    shown.abort();
+    await this.#send('paused', chatId).catch(() => undefined);
+  }
+
+  async #send(state: 'composing' | 'paused', chatId: string): Promise<void> {
+    const to = await this.#deps.addressOf(chatId);
+    await this.#deps.socket()?.sendPresenceUpdate(state, to);
+  }
+}

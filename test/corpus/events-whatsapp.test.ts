@@ -1,0 +1,225 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasOutsideText, type InboundMessage, typedText } from '@parley/core';
+import { proto } from '@whiskeysockets/baileys';
+import { afterAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openTurnScene, type TurnScene } from '../../packages/agent/src/testing/turn-scene.ts';
+import { lastingScene } from '../platforms/whatsapp/adapter-scene.ts';
+import { trustForLong } from '../platforms/whatsapp/trust-media.ts';
+
+const FOLDER = join(import.meta.dirname, 'events-whatsapp');
+
+/**
+ * What must follow from an event. `reads` and `never`: words of the user message that the model reads, or does not.
+ * `text` is all that its sender wrote, as the adapter hands it over, and `typed` what of it counts as theirs (without it,
+ * nothing does). `ignored`: nothing follows, and this is what `why` says; `nothing`: not even that.
+ */
+const Expected = z.union([
+  z.strictObject({
+    about: z.string(),
+    reads: z.array(z.string()).default([]),
+    never: z.array(z.string()).default([]),
+    text: z.string().optional(),
+    typed: z.string().default(''),
+    /** Whether anything in it was neither typed nor spoken by its sender. */
+    outside: z.boolean().optional(),
+    /** Kind and name of each file that comes along, and whether it may be seen once. */
+    files: z.array(z.string()).default([]),
+    addressed: z.boolean(),
+    chat: z.enum(['direct', 'group']),
+    /** Id of the answered message. */
+    replyTo: z.string().optional(),
+    /** Edits are changes of what was said. */
+    edits: z.literal(true).optional(),
+  }),
+  z.strictObject({ about: z.string(), ignored: z.string() }),
+  z.strictObject({ about: z.string(), nothing: z.literal(true) }),
+]);
+type Follows = Extract<z.infer<typeof Expected>, { addressed: boolean }>;
+
+/** An event as Baileys prints it; of a kind that it does not know there are only the bytes. */
+const Input = z.object({
+  key: z.object({
+    remoteJid: z.string(),
+    id: z.string(),
+    participant: z.string().optional(),
+  }),
+  message: z.record(z.string(), z.unknown()).optional(),
+  /** Base64. */
+  bytes: z.string().optional(),
+  /** The content is kept from linked devices, for this reason. */
+  unavailable: z.string().optional(),
+  /** The same person wrote this before, under the id in it. */
+  after: z.object({ id: z.string(), text: z.string() }).optional(),
+});
+type Input = z.infer<typeof Input>;
+
+const files = readdirSync(FOLDER);
+const inputs = files.filter((file) => !file.endsWith('.expected.json'));
+
+/** The double with the adapter, its people and their group, and what its files look like in a message. */
+async function openStage() {
+  const [whatsapp, turns] = await Promise.all([lastingScene(), openTurnScene()]);
+  const { double } = whatsapp;
+  const stopTrusting = trustForLong(double);
+  const ann = double.addPerson({ name: 'Ann', number: '491510000001', lid: '88000000000001' });
+  const ben = double.addPerson({ name: 'Ben', lid: '88000000000002', hidden: true });
+  const members = [ann.id, ben.id, double.me.id];
+  const group = double.addGroup({ subject: 'Friends', members });
+  // What their phones tell about names.
+  await double.say({ chat: group.jid, from: ben.id, text: 'hello' });
+  await double.say({ chat: group.jid, from: ann.id, text: 'hello' });
+  await double.waitFor(() => whatsapp.received.length === 2);
+  const fields = new Map<string, unknown>();
+  for (const kind of ['image', 'video', 'audio', 'document', 'sticker'] as const) {
+    const draft = { kind, content: Buffer.from(`a ${kind}`), mimetype: `${kind}/x` };
+    const message = proto.Message.fromObject(await double.acts.file(draft));
+    fields.set(kind, proto.Message.toObject(message)[`${kind}Message`]);
+  }
+  return { whatsapp, turns, ann, ben, group, fields, stopTrusting };
+}
+type Stage = Awaited<ReturnType<typeof openStage>>;
+
+let opening: Promise<Stage> | undefined;
+const stage = (): Promise<Stage> => {
+  opening ??= openStage();
+  return opening;
+};
+afterAll(async () => {
+  if (opening === undefined) return;
+  const { whatsapp, turns, stopTrusting } = await opening;
+  await whatsapp.close();
+  await turns.close();
+  stopTrusting();
+});
+
+/** The ids of the double in place of those that the cases write. */
+function named(text: string, { whatsapp, ann, ben, group }: Stage): string {
+  const { me } = whatsapp.double;
+  return text
+    .replaceAll('GROUP', group.jid)
+    .replaceAll('BOT_LID_DIGITS', me.lid.split('@')[0] ?? '')
+    .replaceAll('BOT_DIGITS', me.pn?.split('@')[0] ?? '')
+    .replaceAll('BOT_LID', me.lid)
+    .replaceAll('BOT', me.pn ?? '')
+    .replaceAll('ANN_LID', ann.lid)
+    .replaceAll('ANN', ann.id)
+    .replaceAll('BEN_DIGITS', ben.lid.split('@')[0] ?? '')
+    .replaceAll('BEN', ben.lid);
+}
+
+/** `"$file": "image"` stands for the fields that point to such a file on the double's media host. */
+function withFiles(value: unknown, fields: Stage['fields']): unknown {
+  if (Array.isArray(value)) return value.map((one) => withFiles(one, fields));
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  const { $file: file, ...rest } = Object(value);
+  const own = Object.entries(rest).map(([name, one]) => [name, withFiles(one, fields)] as const);
+  const found = typeof file === 'string' ? fields.get(file) : undefined;
+  return { ...Object(found), ...Object.fromEntries(own) };
+}
+
+function read(file: string, on: Stage) {
+  const text = readFileSync(join(FOLDER, file), 'utf8');
+  const expected = readFileSync(join(FOLDER, file.replace(/\.json$/, '.expected.json')), 'utf8');
+  return {
+    event: Input.parse(JSON.parse(named(text, on))),
+    expected: Expected.parse(JSON.parse(named(expected, on))),
+  };
+}
+
+/** Posts an event as the phone of its sender does. */
+async function post({ whatsapp, ann, fields }: Stage, event: Input): Promise<void> {
+  const { acts } = whatsapp.double;
+  const { remoteJid: chat, participant, id } = event.key;
+  const place = { chat, from: participant ?? ann.id, id };
+  if (event.unavailable !== undefined) acts.withhold(place, event.unavailable);
+  else if (event.bytes !== undefined)
+    await acts.postBytes(place, Buffer.from(event.bytes, 'base64'));
+  else await acts.post(place, proto.Message.fromObject(Object(withFiles(event.message, fields))));
+}
+
+/** What the adapter makes of an event; a message behind it tells when all of it is done. */
+async function follow(on: Stage, file: string, event: Input) {
+  const { double, received, revised, ignored } = on.whatsapp;
+  const from = event.key.participant ?? on.ann.id;
+  if (event.after !== undefined) {
+    await double.say({ chat: event.key.remoteJid, from, ...event.after });
+    await double.waitFor(() => received.at(-1)?.messageId === event.after?.id);
+  }
+  const before = [received.length, revised.length, ignored.length] as const;
+  await post(on, event);
+  const end = `the end of ${file}`;
+  await double.say({ chat: on.ann.id, from: on.ann.id, text: end });
+  await double.waitFor(() => received.at(-1)?.text === end);
+  return {
+    messages: received.slice(before[0], -1),
+    revisions: revised.slice(before[1]),
+    notes: ignored.slice(before[2]),
+  };
+}
+
+/** The user message of a turn that answers this message. */
+async function readByModel(turns: TurnScene, message: InboundMessage, conversationId: string) {
+  const { store, model } = turns;
+  const { channel, account, chat } = message;
+  const target = { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' } as const;
+  const route = { channel, account, chatId: chat.id, target };
+  const now = turns.now();
+  await store.inbox.accept({ conversationId, message, route, receivedAt: now });
+  for (const key of await store.attachments.due(channel, account, now, 99))
+    await store.attachments.fail(key, 'it is gone', now);
+  await turns.answerNext(conversationId);
+  const asked = model.asked.at(-1)?.messages.findLast(({ role }) => role === 'user');
+  return JSON.stringify(asked?.content);
+}
+
+async function check(on: Stage, file: string, message: InboundMessage, expected: Follows) {
+  const { text, typed, outside, replyTo, addressed, chat } = expected;
+  if (text !== undefined) expect(message.text).toBe(text);
+  expect(typedText(message)).toBe(typed);
+  if (outside !== undefined) expect(hasOutsideText(message)).toBe(outside);
+  const shown = (message.attachments ?? []).map(({ kind, name, viewOnce }) =>
+    [viewOnce ? 'view-once' : '', kind, name].join(' ').trim(),
+  );
+  expect(shown).toEqual(expected.files);
+  for (const { ref } of message.attachments ?? []) {
+    const bytes = await on.whatsapp.adapter.files?.fetch(ref, 99, AbortSignal.timeout(10_000));
+    expect(Buffer.from(bytes ?? []).toString()).toMatch(/^a /);
+  }
+  expect(message.addressed).toBe(addressed);
+  expect(message.chat.type).toBe(chat);
+  expect(message.replyTo?.messageId).toBe(replyTo);
+  const words = await readByModel(on.turns, message, file);
+  // The user message is compared as JSON, in which quotation marks and new lines are escaped; so are quotes of quotes.
+  const plain = words.replaceAll(/\\+n/g, '\n').replaceAll(/\\+"/g, '"');
+  for (const part of expected.reads) expect(plain).toContain(part);
+  for (const part of expected.never) expect(plain).not.toContain(part);
+}
+
+describe('the corpus of events of WhatsApp', () => {
+  it('[F16] has an expectation for each input, and no other', () => {
+    const expected = inputs.map((file) => file.replace(/\.json$/, '.expected.json'));
+    expect(files.toSorted()).toEqual([...inputs, ...expected].toSorted());
+  });
+
+  it.each(inputs)('[F16] [F01] brings to the model what people see: %s', async (file) => {
+    const on = await stage();
+    const { event, expected } = read(file, on);
+    const { messages, revisions, notes } = await follow(on, file, event);
+    if ('nothing' in expected) {
+      expect({ messages, notes }).toEqual({ messages: [], notes: [] });
+      return;
+    }
+    if ('ignored' in expected) {
+      expect(messages).toEqual([]);
+      expect(notes.map(({ reason }) => reason)).toEqual([expected.ignored]);
+      return;
+    }
+    const edited = revisions.flatMap((one) => (one.kind === 'edited' ? [one.message] : []));
+    const [message, ...more] = expected.edits === true ? edited : messages;
+    expect(more).toEqual([]);
+    if (message === undefined) throw new Error('nothing followed');
+    await check(on, file, message, expected);
+  });
+});
