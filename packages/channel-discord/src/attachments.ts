@@ -23,29 +23,32 @@ const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
   [4, 'gif'],
 ]);
 
-/** Where a content is: its message has fresh addresses. */
-interface Holder {
-  readonly channelId: string;
-  readonly messageId: string;
-}
-
 /**
  * The files, stickers and pictures of a message, and of those that it forwards. Where it has none, those of the
  * message it replies to: "what is this?" below a picture means the picture.
  */
 export function attachmentsOf(message: WireMessage): Attachment[] {
   const { channel_id: channelId, referenced_message: answered } = message;
-  const own = filesShown(message, { channelId, messageId: message.id });
+  const own = filesOf(message, { channelId, messageId: message.id });
   if (own.length > 0 || answered?.id === undefined) return own.slice(0, MAX_FILES);
-  return filesShown(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
+  return filesOf(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
 }
 
-function filesShown(message: WireMessage | WireAnswered, holder: Holder): Attachment[] {
+/** Which message has fresh addresses of the files. */
+interface Holder {
+  readonly channelId: string;
+  readonly messageId: string;
+}
+
+const UNKNOWN: Holder = { channelId: '0', messageId: '0' };
+
+/** What a message itself brings, forwarded messages included. */
+export function filesOf(message: WireMessage | WireAnswered, holder = UNKNOWN): Attachment[] {
   const forwarded = message.message_snapshots.map((snapshot) => snapshot.message);
-  return [message, ...forwarded].flatMap((content) => filesOf(content, holder));
+  return [message, ...forwarded].flatMap((content) => filesIn(content, holder));
 }
 
-function filesOf(content: WireContent, holder: Holder): Attachment[] {
+function filesIn(content: WireContent, holder: Holder): Attachment[] {
   const { media } = readComponents(content.components, (text) => text);
   const known = new Set(content.attachments.flatMap(({ id, url }) => [id, url]));
   const others = media.filter(({ attachment_id, url }) => !known.has(attachment_id ?? url));

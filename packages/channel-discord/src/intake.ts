@@ -11,7 +11,8 @@ import type { Reacted } from './reactions.ts';
 import type { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { type KnownChannel, whatToFetch } from './what-to-fetch.ts';
-import { WireDeletion, WireMessage } from './wire.ts';
+import { WireDeletion } from './wire.ts';
+import { WireMessage } from './wire-message.ts';
 
 interface IntakeDeps
   extends Pick<

@@ -16,8 +16,10 @@ export interface ShownContent {
 const MAX_SHOWN = 12_000;
 /** Names of what cannot be read; one message has ten files and three stickers at most. */
 const MAX_UNREAD = 8;
-/** `message_reference.type` of a forwarded message; all others answer what they refer to. */
+/** `message_reference.type` of a forwarded message. */
 const FORWARD = 1;
+/** Message flag: the copy of a message of a channel that this one follows. */
+const IS_CROSSPOST = 1 << 1;
 
 type Shown = WireMessage | WireAnswered;
 
@@ -41,6 +43,13 @@ export function wholeText(message: Shown, place: Pick<Place, 'nameOf' | 'guildId
   const words = namingOf(message, place)(message.content);
   const named = unread.map((what) => `[${what}]`);
   return cut([words, text, ...named].filter((part) => part.trim() !== '').join('\n'), MAX_SHOWN);
+}
+
+/** Whether a message answers the one that it refers to. Others forward it, or are a copy of one of another channel. */
+export function isReply({ message_reference: reference, flags, channel_id }: WireMessage): boolean {
+  if (reference?.message_id === undefined || reference.type === FORWARD) return false;
+  const isHere = reference.channel_id === undefined || reference.channel_id === channel_id;
+  return isHere && (flags & IS_CROSSPOST) === 0;
 }
 
 interface Reading {
@@ -103,8 +112,14 @@ function forwardsShown(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>)
     // Nobody says who wrote it; what is no kind of preview was written by a bot.
     const { text, unread } = contentShown(forwarded, { naming, isByPerson: false });
     const words = [naming(forwarded.content), text].filter((part) => part.trim() !== '');
-    return { text: words.length === 0 ? '' : [`[Forwarded${where}]`, ...words].join('\n'), unread };
+    if (words.length > 0) return { text: [`[Forwarded${where}]`, ...words].join('\n'), unread };
+    const isEmpty = unread.length === 0 && !hasFiles(forwarded);
+    return { text: '', unread: isEmpty ? ['a forwarded message'] : unread };
   });
+}
+
+function hasFiles({ attachments, sticker_items, stickers }: WireContent): boolean {
+  return attachments.length + sticker_items.length + stickers.length > 0;
 }
 
 /** The channel where it stands, if it is one of the same server: others may not know that there is such a channel. */

@@ -131,6 +131,12 @@ function lostParts(sent: unknown, read: object): string[] {
   });
 }
 
+function referenceOf(sent: unknown): unknown {
+  return typeof sent === 'object' && sent !== null
+    ? Reflect.get(sent, 'referenced_message')
+    : undefined;
+}
+
 /**
  * An object of the wire with the content of a message. A field of an unexpected form loses that field and never the
  * message; what people would miss is in `lost`.
@@ -139,7 +145,11 @@ function withContent<Shape extends z.ZodRawShape>(shape: Shape) {
   const fields = z.object({ ...content, ...shape });
   return z.unknown().transform((sent, context) => {
     const read = fields.safeParse(withoutNulls(sent));
-    if (read.success) return { ...read.data, lost: lostParts(sent, read.data) };
+    if (read.success) {
+      // Null where the message was deleted; absent where Discord did not look for it.
+      const isAnsweredGone = referenceOf(sent) === null;
+      return { ...read.data, lost: lostParts(sent, read.data), isAnsweredGone };
+    }
     context.addIssue({ code: 'custom', message: read.error.message });
     return z.NEVER;
   });

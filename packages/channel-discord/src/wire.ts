@@ -60,10 +60,19 @@ export const WireReaction = received({
   channel_id: Snowflake,
   message_id: Snowflake,
   guild_id: Snowflake.optional(),
-  member: WireMember.extend({ user: WireUser.optional() }).nullish(),
-  emoji: z.object({ id: Snowflake.nullish(), name: z.string().nullish() }),
+  member: field(WireMember.extend({ user: field(WireUser) })),
+  emoji: z.object({ id: field(Snowflake), name: field(z.string()) }).catch({}),
 });
 export type WireReaction = z.infer<typeof WireReaction>;
+
+/** A moderator has taken all reactions below a message away, or all with one emoji. */
+export const WireClearedReactions = received({
+  channel_id: Snowflake,
+  message_id: Snowflake,
+  guild_id: field(Snowflake),
+  emoji: field(z.object({ id: field(Snowflake), name: field(z.string()) })),
+});
+export type WireClearedReactions = z.infer<typeof WireClearedReactions>;
 
 /** A slash command (type 2) or a pressed button (type 3); no others are registered. */
 export const WireInteraction = received({
