@@ -2,6 +2,7 @@ import type { ChannelContext, ChannelEnv } from '@parley/channels';
 import { reportAndWait } from '@parley/channels';
 import { ParleyError, reasonOf } from '@parley/core';
 import type { Client } from 'discord.js';
+import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
 import { Connection, type GatewayEvent, later } from './connection.ts';
 import { EarlierSessions } from './earlier-sessions.ts';
@@ -15,6 +16,7 @@ import type { Responses } from './responses.ts';
 import { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { knownChannels } from './what-to-fetch.ts';
+import { Snowflake } from './wire.ts';
 import { WireMessage } from './wire-message.ts';
 
 type Context = ChannelContext<DiscordSettings>;
@@ -22,6 +24,12 @@ type Context = ChannelContext<DiscordSettings>;
 const LOAD_AGAIN_MS = 1_000;
 
 type OnEvent = (data: unknown, before?: Position) => void;
+
+const MaybeId = Snowflake.optional().catch(undefined);
+/** What an event of any kind is about, as far as it says so. */
+const EventIds = z
+  .object({ id: MaybeId, channel_id: MaybeId, guild_id: MaybeId })
+  .catch({ id: undefined, channel_id: undefined, guild_id: undefined });
 
 /** The receiving half: connection, messages, commands and buttons, and the position up to which they are stored. */
 export class Receiver {
@@ -95,6 +103,7 @@ export class Receiver {
         intake.hold(shard);
       },
       onShardReady: (shard, client) => this.#ready(shard, client),
+      onUnreadable: (event, thrown) => void this.#noteUnreadable(event, thrown),
     });
   }
 
@@ -193,6 +202,21 @@ export class Receiver {
         const deps = { ...this.#context, wait: this.#wait };
         await reportAndWait({ kind: 'retry', afterMs: LOAD_AGAIN_MS, reason }, deps, signal);
       }
+    }
+  }
+
+  /** What this adapter reads by itself is not lost with it; of the rest `why` and the metrics know. */
+  async #noteUnreadable({ t, d, s }: GatewayEvent, thrown: unknown): Promise<void> {
+    const { log, clock, ignored } = this.#context;
+    const isRead = this.#events[t] !== undefined;
+    log.warn({ event: t, isRead, reason: reasonOf(thrown) }, 'discord.js cannot read this event');
+    if (isRead) return;
+    const { id, channel_id, guild_id } = EventIds.parse(d);
+    const event = { chatId: channel_id ?? guild_id ?? '0', messageId: id ?? `${t} ${s}` };
+    try {
+      await ignored({ ...event, at: clock() }, `Discord sent ${t} in a form that is not known`);
+    } catch (failure) {
+      log.warn({ event: t, reason: reasonOf(failure) }, 'the event could not be noted');
     }
   }
 
