@@ -55,7 +55,8 @@ beforeAll(async () => {
   await discord.connect();
   direct = double.dmWith(ANN);
   thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
-  await double.waitFor(() => discord.ignored.length > 0);
+  double.say({ channel: double.channelId, from: ANN, text: 'the thread is open' });
+  await discord.hears(1);
 });
 afterAll(async () => {
   await endScenes();
