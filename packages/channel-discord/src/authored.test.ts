@@ -44,7 +44,12 @@ describe('what the sender of a Discord message typed or spoke', () => {
     ['a forwarded voice message', forwarded({ attachments: [VOICE] }), {}, true],
     ['a text with a preview', { content: 'hi', embeds: [{ title: 'x' }] }, { text: true }, true],
     ['a text above a poll', { content: 'hi', poll: POLL }, { text: true }, true],
-    ['a text with a moving sticker', { content: 'hi', sticker_items: [LOTTIE] }, { text: true }, true],
+    [
+      'a text with a moving sticker',
+      { content: 'hi', sticker_items: [LOTTIE] },
+      { text: true },
+      true,
+    ],
     ['an embed', { embeds: [{ title: '/new' }] }, {}, true],
     ['components', { components: [{ type: 10, content: '/new' }] }, {}, true],
     ['an invitation into a game', { activity: { type: 1 } }, {}, true],

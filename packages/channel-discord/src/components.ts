@@ -149,7 +149,9 @@ function optionText({ label, value, description }: z.infer<typeof Option>): stri
 }
 
 /** The emoji itself, or the name of a server's own between colons. */
-export function emojiText(emoji: { id?: string | undefined; name?: string | undefined } | undefined) {
+export function emojiText(
+  emoji: { id?: string | undefined; name?: string | undefined } | undefined,
+) {
   if (emoji === undefined) return '';
   return emoji.id === undefined ? (emoji.name ?? '') : `:${emoji.name ?? 'emoji'}:`;
 }

@@ -42,7 +42,9 @@ async function freshUrl(
   try {
     const message = await api.message(channelId, messageId, signal);
     const contents = [message, ...message.message_snapshots.map((snapshot) => snapshot.message)];
-    const found = contents.map((content) => urlOf(content, fileId)).find((url) => url !== undefined);
+    const found = contents
+      .map((content) => urlOf(content, fileId))
+      .find((url) => url !== undefined);
     if (found !== undefined) return found;
   } catch (thrown) {
     const failure = callFailureOf(thrown);

@@ -1,6 +1,6 @@
 import type { Place } from './places.ts';
-import type { WireContent, WireMention } from './wire-message.ts';
 import type { WireUser } from './wire.ts';
+import type { WireContent, WireMention } from './wire-message.ts';
 
 /** Writes a text as people see it: names instead of ids. */
 export type Naming = (text: string) => string;

@@ -1,7 +1,9 @@
 import type { MessageType } from 'discord-api-types/v10';
 
 /** What a type of message is: written by people and bots, or the platform's own bookkeeping, and why it says nothing. */
-export type MessageKind = { readonly kind: 'written' } | { readonly kind: 'notice'; readonly what: string };
+export type MessageKind =
+  | { readonly kind: 'written' }
+  | { readonly kind: 'notice'; readonly what: string };
 
 const WRITTEN = { kind: 'written' } as const;
 const notice = (what: string) => ({ kind: 'notice', what }) as const;
