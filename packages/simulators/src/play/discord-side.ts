@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { type DiscordDouble, startDiscordDouble } from '../discord/discord-double.ts';
 import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
+import { readPartsLine } from '../discord/parts-line.ts';
 import { REAL_LIMITS } from '../discord/rate-limits.ts';
 import { buttonsOf, type VisibleMessage } from '../discord/transcript.ts';
 import { drawDiscord } from './draw/discord.ts';
@@ -109,6 +110,8 @@ class DiscordSide implements PlatformSide {
       this.#interactions.push({ id, chat: channel, from });
       return undefined;
     }
+    const parts = readPartsLine(text);
+    if (parts !== undefined) return this.#double.say({ channel, from, replyTo, ...parts }).id;
     return this.#double.say({
       ...{ channel, from, replyTo },
       text: mention ? `<@${this.#double.me.id}> ${text}` : text,
