@@ -136,7 +136,7 @@ const INTERACTION: Fields<APIChatInputApplicationCommandInteraction> &
   Fields<APIMessageComponentButtonInteraction> = {
   guild_locale: 'varies',
   context: 'varies',
-  guild: 'unsent',
+  guild: 'varies',
   guild_id: 'kept',
   member: 'kept',
   message: 'kept',

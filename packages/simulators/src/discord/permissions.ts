@@ -31,7 +31,7 @@ export type PermissionName = Exclude<keyof typeof PERMISSION, 'usual'>;
 
 /** Whether the bot may do something in a channel; in a direct message it may do everything. */
 export function botMay(world: World, channel: Channel, permission: PermissionName): boolean {
-  if (channel.guildId === undefined) return true;
+  if (channel.guildId === undefined) return channel.people === undefined;
   const guild = world.guilds.get(channel.guildId);
   if (guild === undefined || guild.left) return false;
   const above = channel.parentId === undefined ? undefined : world.channels.get(channel.parentId);
