@@ -12,8 +12,9 @@ import type {
 
 export type Attachment = NonNullable<InboundMessage['attachments']>[number];
 
-/** The contract's limit; Discord itself allows ten files and three stickers. */
+/** The contract's limits; Discord itself allows ten files and three stickers. */
 const MAX_FILES = 32;
+const MAX_REF = 4_096;
 /** Pictures of embeds are fetched, too, as people see them; of more, the text names the address. */
 const MAX_PICTURES = 4;
 /** File extensions of stickers by Discord's format number; 3 (Lottie) is not a picture. */
@@ -45,7 +46,8 @@ const UNKNOWN: Holder = { channelId: '0', messageId: '0' };
 /** What a message itself brings, forwarded messages included. */
 export function filesOf(message: WireMessage | WireAnswered, holder = UNKNOWN): Attachment[] {
   const forwarded = message.message_snapshots.map((snapshot) => snapshot.message);
-  return [message, ...forwarded].flatMap((content) => filesIn(content, holder));
+  const all = [message, ...forwarded].flatMap((content) => filesIn(content, holder));
+  return all.filter(({ ref }) => ref.length <= MAX_REF);
 }
 
 function filesIn(content: WireContent, holder: Holder): Attachment[] {

@@ -94,6 +94,9 @@ export function threadName(
   return `${cut.replace(/\s\S*$/, '')} …`;
 }
 
+/** The contract's limit; a server has 250 roles. */
+const MAX_ROLES = 500;
+
 /** A person; in a server with their name and their roles there. */
 export function personOf(
   user: WireUser,
@@ -101,7 +104,7 @@ export function personOf(
   isBot: boolean,
 ): InboundMessage['sender'] {
   const { id, username } = user;
-  const roles = member?.roles;
+  const roles = member?.roles?.slice(0, MAX_ROLES);
   return { id, name: displayName(user, member?.nick), username, isBot, ...(roles && { roles }) };
 }
 

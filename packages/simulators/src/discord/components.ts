@@ -124,7 +124,11 @@ const LINK = 5;
 
 function checkButton({ style, label, custom_id, url }: Json, path: string, seen: Seen): void {
   if (typeof style !== 'number' || style < 1 || style > LINK)
-    throw invalidForm(`${path}.style`, 'BASE_TYPE_CHOICES', 'Value must be one of (1, 2, 3, 4, 5).');
+    throw invalidForm(
+      `${path}.style`,
+      'BASE_TYPE_CHOICES',
+      'Value must be one of (1, 2, 3, 4, 5).',
+    );
   if (typeof label !== 'string' || label === '') throw required(`${path}.label`);
   checkLength(label, LIMIT.buttonLabel, `${path}.label`);
   if (style === LINK && typeof url !== 'string') throw required(`${path}.url`);
