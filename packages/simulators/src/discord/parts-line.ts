@@ -1,4 +1,5 @@
 import type { Saying } from './people.ts';
+import type { WireMessage } from './wire.ts';
 
 /** How a person at a keyboard sends more than words. */
 export const PARTS_HELP = `  !poll Tea? | Yes | No                      !embed TITLE | TEXT     of a webhook
@@ -43,4 +44,17 @@ function cardOf(content: string, labels: readonly string[]) {
   const buttons = labels.map((label, at) => ({ type: 2, style: 2, label, custom_id: `b${at}` }));
   const row = buttons.length === 0 ? [] : [{ type: 1, components: buttons }];
   return [{ type: 17, components: [{ type: 10, content }, ...row] }];
+}
+
+/** What a message shows besides words, files and components, a line each. */
+export function describeParts(message: WireMessage): readonly string[] {
+  const { poll, sticker_items = [], embeds, message_snapshots = [], activity } = message;
+  const answers = poll?.answers.map(({ poll_media }) => poll_media.text).join(' | ');
+  return [
+    ...(poll === undefined ? [] : [`📊 ${poll.question.text}: ${answers}`]),
+    ...embeds.map(({ title, description }) => ['▌', title, description].filter(Boolean).join(' ')),
+    ...sticker_items.map(({ name }) => `(sticker ${name})`),
+    ...message_snapshots.map((one) => `↪ ${one.message.content}`),
+    ...(activity === undefined ? [] : [`🎮 ${message.application?.name ?? 'an invitation'}`]),
+  ];
 }
