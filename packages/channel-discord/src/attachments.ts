@@ -131,7 +131,7 @@ function picturesOf({ type, image, thumbnail }: WireEmbed): Attachment[] {
 }
 
 /** The stickers of a message, in the newer form where both came. */
-export function stickersOf({ sticker_items, stickers }: WireContent): readonly WireSticker[] {
+function stickersOf({ sticker_items, stickers }: WireContent): readonly WireSticker[] {
   return sticker_items.length > 0 ? sticker_items : stickers;
 }
 

@@ -9,7 +9,7 @@ const WRITTEN = { kind: 'written' } as const;
 const notice = (what: string) => ({ kind: 'notice', what }) as const;
 
 /** Complete by its type: one that a new version of Discord's types knows does not compile until it is here. */
-export const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
+const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
   0: WRITTEN,
   1: notice('somebody was added to a group of friends'),
   2: notice('somebody left a group of friends'),
