@@ -77,23 +77,18 @@ function checkOne(component: Json, path: string, allowed: readonly number[], see
     throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', words);
   }
   seen.components += 1;
-  switch (type) {
-    case KIND.row:
-      return checkRow(component, path, seen);
-    case KIND.container:
-      return checkAll(childrenOf(component), `${path}.components`, IN_CONTAINER, seen);
-    case KIND.section:
-      return checkSection(component, path, seen);
-    case KIND.text:
-      return checkText(component, path, seen);
-    case KIND.button:
-      return checkButton(component, path, seen);
-    case KIND.select:
-      return checkSelect(component, path, seen);
-    default:
-      return;
-  }
+  CHECKS[type]?.(component, path, seen);
 }
+
+const CHECKS: Readonly<Record<number, (component: Json, path: string, seen: Seen) => void>> = {
+  [KIND.row]: checkRow,
+  [KIND.container]: (container, path, seen) =>
+    checkAll(childrenOf(container), `${path}.components`, IN_CONTAINER, seen),
+  [KIND.section]: checkSection,
+  [KIND.text]: checkText,
+  [KIND.button]: checkButton,
+  [KIND.select]: checkSelect,
+};
 
 function checkRow(row: Json, path: string, seen: Seen): void {
   const inner = childrenOf(row);
@@ -124,7 +119,11 @@ const LINK = 5;
 
 function checkButton({ style, label, custom_id, url }: Json, path: string, seen: Seen): void {
   if (typeof style !== 'number' || style < 1 || style > LINK)
-    throw invalidForm(`${path}.style`, 'BASE_TYPE_CHOICES', 'Value must be one of (1, 2, 3, 4, 5).');
+    throw invalidForm(
+      `${path}.style`,
+      'BASE_TYPE_CHOICES',
+      'Value must be one of (1, 2, 3, 4, 5).',
+    );
   if (typeof label !== 'string' || label === '') throw required(`${path}.label`);
   checkLength(label, LIMIT.buttonLabel, `${path}.label`);
   if (style === LINK && typeof url !== 'string') throw required(`${path}.url`);

@@ -227,7 +227,15 @@ function placesOf(
   world: World,
 ): Pick<
   DiscordDouble,
-  'addGuild' | 'addChannel' | 'openPrivate' | 'dmWith' | 'nameUser' | 'deny' | 'grant' | 'promote' | 'closeDms'
+  | 'addGuild'
+  | 'addChannel'
+  | 'openPrivate'
+  | 'dmWith'
+  | 'nameUser'
+  | 'deny'
+  | 'grant'
+  | 'promote'
+  | 'closeDms'
 > {
   return {
     addGuild: (name, joined = true) => {

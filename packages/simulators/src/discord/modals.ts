@@ -3,7 +3,14 @@ import { invalidForm } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 
 /** Numbers and lengths the servers refuse above. */
-const LIMIT = { title: 45, customId: 100, components: 5, label: 45, about: 100, text: 4_000 } as const;
+const LIMIT = {
+  title: 45,
+  customId: 100,
+  components: 5,
+  label: 45,
+  about: 100,
+  text: 4_000,
+} as const;
 
 /**
  * A form as an app shows it: text inputs, each in a label or alone in a row, and texts.
