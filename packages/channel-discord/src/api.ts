@@ -23,7 +23,8 @@ import { z } from 'zod';
 import { afterConnectionFailure, callFailureOf, NO_CONTENT } from './failures.ts';
 import { download, pictureUrl } from './files.ts';
 import type { DiscordSettings } from './settings.ts';
-import { Snowflake, WireChannel, WireMessage, WireUser } from './wire.ts';
+import { Snowflake, WireChannel, WireUser } from './wire.ts';
+import { WireMessage } from './wire-message.ts';
 
 /** The request body that creates or changes a message, in the form of Discord's API. */
 export type MessageBody = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
 import { BoundedMap, type InboundMessage, type Logger, ParleyError, reasonOf } from '@parley/core';
+import { withAnswered } from './answered.ts';
 import type { DiscordApi } from './api.ts';
-import { toInbound } from './content.ts';
+import { noticeIn, sentAt, toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { Lanes } from './lanes.ts';
 import { MissedMessages } from './missed-messages.ts';
@@ -11,15 +12,16 @@ import type { Reacted } from './reactions.ts';
 import type { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { type KnownChannel, whatToFetch } from './what-to-fetch.ts';
-import { WireDeletion, WireMessage } from './wire.ts';
+import { WireDeletion } from './wire.ts';
+import { WireMessage } from './wire-message.ts';
 
 interface IntakeDeps
   extends Pick<
     ChannelContext<unknown>,
-    'account' | 'receive' | 'revise' | 'skipped' | 'tellOwner' | 'log' | 'clock'
+    'account' | 'receive' | 'revise' | 'skipped' | 'ignored' | 'tellOwner' | 'log' | 'clock'
   > {
   readonly settings: Pick<DiscordSettings, 'threads' | 'history'>;
-  readonly api: Pick<DiscordApi, 'messagesAfter' | 'messagesBefore'>;
+  readonly api: Pick<DiscordApi, 'message' | 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
   /** The bot's own id. */
@@ -176,9 +178,14 @@ export class Intake {
 
   #read(data: unknown): WireMessage | undefined {
     const message = WireMessage.safeParse(data);
-    if (message.success) return message.data;
-    this.#log.warn({ reason: message.error.message }, 'the message is not in the expected form');
-    return undefined;
+    if (!message.success) {
+      this.#log.warn({ reason: message.error.message }, 'the message is not in the expected form');
+      return undefined;
+    }
+    const { id, lost } = message.data;
+    if (lost.length > 0)
+      this.#log.warn({ messageId: id, lost }, 'parts of the message are not in the expected form');
+    return message.data;
   }
 
   async #inbound(message: WireMessage) {
@@ -186,8 +193,9 @@ export class Intake {
     const own = me();
     if (own === undefined) throw new Error('the id of the bot is not known yet');
     const place = await findPlace(message.channel_id);
+    const whole = await withAnswered(message, { ...this.#deps, signal: this.#stopping.signal });
     return {
-      inbound: toInbound(message, place, { account, me: own, threads: settings.threads }),
+      inbound: toInbound(whole, place, { account, me: own, threads: settings.threads }),
       place,
     };
   }
@@ -201,9 +209,19 @@ export class Intake {
       ...(inbound && this.#earlier(message, inbound, place)),
     };
     const outcome = inbound === undefined ? undefined : await this.#deps.receive(inbound, facts);
+    if (inbound === undefined) await this.#noteNotice(message, place);
     const byPerson = inbound?.sender.isBot === false;
     const served = byPerson && outcome !== undefined && outcome.kind !== 'refused';
     await this.#deps.seen.note(message.channel_id, message.id, served);
+  }
+
+  /** What Discord writes about a chat starts no turn; `why` knows it. */
+  async #noteNotice(message: WireMessage, { chat }: Place): Promise<void> {
+    const what = noticeIn(message);
+    if (what === undefined) return;
+    const { id: messageId, author } = message;
+    const event = { chatId: chat.id, messageId, senderId: author.id, at: sentAt(message) };
+    await this.#deps.ignored(event, `written by Discord: ${what}`);
   }
 
   /** What was said before the first message there since the start that may get a turn. */

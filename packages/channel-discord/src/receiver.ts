@@ -17,7 +17,8 @@ import type { Responses } from './responses.ts';
 import { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { knownChannels } from './what-to-fetch.ts';
-import { Snowflake, WireMessage } from './wire.ts';
+import { Snowflake } from './wire.ts';
+import { WireMessage } from './wire-message.ts';
 
 type Context = ChannelContext<DiscordSettings>;
 
@@ -90,6 +91,8 @@ export class Receiver {
       MESSAGE_DELETE_BULK: (data) => intake.deleted(data),
       MESSAGE_REACTION_ADD: (data) => intake.reacted(reactions.read(data, 'added')),
       MESSAGE_REACTION_REMOVE: (data) => intake.reacted(reactions.read(data, 'removed')),
+      MESSAGE_REACTION_REMOVE_ALL: (data) => intake.reacted(reactions.readCleared(data)),
+      MESSAGE_REACTION_REMOVE_EMOJI: (data) => intake.reacted(reactions.readCleared(data)),
       INTERACTION_CREATE: (data) => this.#interact(deps, data),
     };
     this.#connection = new Connection({

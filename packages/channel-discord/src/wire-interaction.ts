@@ -1,9 +1,6 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
-import { Snowflake, WireMember, WireUser } from './wire.ts';
-
-/** A field that may be absent; one of an unexpected form is lost, and nothing beside it. */
-const field = <Type extends z.ZodType>(type: Type) => type.optional().catch(undefined);
+import { field, items, Snowflake, WireMember, WireUser } from './wire.ts';
 
 /** The channel of an interaction, which the bot need not see. `recipients`: the other people of a private one. */
 export const BroughtChannel = z.object({
@@ -12,7 +9,7 @@ export const BroughtChannel = z.object({
   name: field(z.string()),
   parent_id: field(Snowflake),
   owner_id: field(Snowflake),
-  recipients: z.array(WireUser).optional().catch(undefined),
+  recipients: field(items(WireUser)),
 });
 export type BroughtChannel = z.infer<typeof BroughtChannel>;
 
@@ -39,9 +36,9 @@ export const WireInteraction = z.preprocess(
       z.object({
         name: field(z.string()),
         custom_id: field(z.string()),
-        options: field(z.array(z.object({ value: z.unknown() }))),
+        options: field(items(z.object({ value: z.union([z.string(), z.number(), z.boolean()]) }))),
         /** What was chosen in a menu. */
-        values: field(z.array(z.string())),
+        values: field(items(z.string())),
         /** What was written into a form. */
         components: z.unknown().optional(),
       }),

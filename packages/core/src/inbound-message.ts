@@ -43,6 +43,10 @@ export const Attachment = z.strictObject({
   name: z.string().optional(),
   mimeType: z.string().optional(),
   size: z.int().nonnegative().optional(),
+  /** How long a recording or video lasts. */
+  seconds: z.number().nonnegative().optional(),
+  /** What its sender wrote about it for people who do not see it. Never trusted. */
+  description: z.string().max(2_000).optional(),
   ref: z.string().min(1).max(4_096),
 });
 export type Attachment = z.infer<typeof Attachment>;

@@ -5,6 +5,8 @@ import { answersControl, newest } from '../answer-control.ts';
 import type { DiscordDouble } from './discord-double.ts';
 import { Fault } from './faults.ts';
 import { Press, Slash, Submit } from './interacting.ts';
+import { MessageParts } from './message-parts.ts';
+import { PARTS_HELP, readPartsLine } from './parts-line.ts';
 import { Reacting } from './people.ts';
 import { buttonsOf, type VisibleMessage } from './transcript.ts';
 
@@ -19,6 +21,7 @@ const SayingBody = z.strictObject({
   bot: z.boolean().optional(),
   webhook: z.string().optional(),
   embeds: z.array(z.record(z.string(), z.unknown())).optional(),
+  parts: MessageParts.optional(),
   files: z
     .array(z.strictObject({ name: z.string(), base64: z.string(), type: z.string().optional() }))
     .optional(),
@@ -149,7 +152,8 @@ export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name opt
   !dm, !channel      where you write         !press LABEL     the button of the newest message that has it
   !thread NAME       open a thread and stay  !edit TEXT       change what you wrote last
   !file PATH [WORDS] a file of your disk     !delete          take back what you wrote last
-  !reply TEXT        answer its last words   !react EMOJI     below its last words`;
+  !reply TEXT        answer its last words   !react EMOJI     below its last words
+${PARTS_HELP}`;
 
 /** Somebody at a keyboard, and where they are. */
 export class Typist {
@@ -173,6 +177,8 @@ export class Typist {
 
   #act(name: string, rest: string): unknown {
     const double = this.#double;
+    const saying = readPartsLine(`!${name} ${rest}`);
+    if (saying !== undefined) return double.say({ channel: this.here, from: PERSON, ...saying });
     switch (name) {
       case 'dm':
         this.here = double.dmWith(PERSON);

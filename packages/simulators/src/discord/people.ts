@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { describeMember } from './descriptions.ts';
 import { type NewFile, storeFile } from './files.ts';
+import { asVoice, fieldsOf, type MessageParts } from './message-parts.ts';
 import {
   changeMessage,
   openThread,
@@ -23,6 +24,8 @@ export interface Saying {
   readonly replyTo?: string | undefined;
   readonly files?: readonly NewFile[] | undefined;
   readonly embeds?: readonly Json[] | undefined;
+  /** What the message has besides words and files: a poll, stickers, another message. */
+  readonly parts?: MessageParts | undefined;
   /** The author is another bot. */
   readonly bot?: boolean | undefined;
   /** The author is a webhook with this name. */
@@ -47,14 +50,21 @@ export function say(world: World, saying: Saying): WireMessage {
   const channel = world.channel(saying.channel);
   const author = authorOf(world, channel, saying);
   const replyTo = saying.replyTo === undefined ? undefined : world.message(channel, saying.replyTo);
-  const attachments = (saying.files ?? []).map((file) => storeFile(world, channel.id, file));
+  const { parts = {}, embeds = parts.embeds } = saying;
+  const { voiceSeconds } = parts;
+  const files = (saying.files ?? []).map((file) => storeFile(world, channel.id, file));
   const { message } = storeMessage(world, channel, {
     author,
     content: (saying.text ?? '').trim(),
-    attachments,
-    embeds: saying.embeds,
+    attachments:
+      voiceSeconds === undefined ? files : files.map((file) => asVoice(file, voiceSeconds)),
+    embeds,
+    components: parts.components,
     replyTo,
-    ...(saying.webhook === undefined ? {} : { extra: { webhook_id: author.id } }),
+    extra: {
+      ...fieldsOf(world, parts),
+      ...(saying.webhook === undefined ? {} : { webhook_id: author.id }),
+    },
   });
   return message;
 }

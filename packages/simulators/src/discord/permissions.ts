@@ -107,7 +107,8 @@ export function hideContent(message: Json, botId: string): Json {
   const mentions = message.mentions;
   const mentioned = Array.isArray(mentions) && mentions.some((user) => idOf(user) === botId);
   if (mentioned || idOf(message.author) === botId) return { ...message, ...inner };
-  return { ...message, ...inner, content: '', embeds: [], attachments: [], components: [] };
+  const { poll: _poll, message_snapshots: _snapshots, ...rest } = message;
+  return { ...rest, ...inner, content: '', embeds: [], attachments: [], components: [] };
 }
 
 function idOf(value: unknown): unknown {
