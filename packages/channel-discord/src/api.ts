@@ -40,6 +40,8 @@ export interface OwnMessage {
   readonly id: string;
   readonly content: string;
   readonly flags?: number;
+  /** The text of a card is in its components. */
+  readonly components?: unknown;
 }
 
 /** A slash command of the menu. */
@@ -49,12 +51,20 @@ export const MenuCommand = z.object({
   options: z
     .array(z.object({ type: z.int(), name: z.string(), description: z.string() }))
     .default([]),
+  /** Who may use it, and where; null: as the portal says. */
+  integration_types: z.array(z.int()).nullish(),
+  contexts: z.array(z.int()).nullish(),
 });
 export type MenuCommand = z.infer<typeof MenuCommand>;
 
 /** Longer waits for a rate limit are left to the delivery, which serves other chats meanwhile. In ms. */
 const LONGEST_OWN_WAIT_MS = 6_000;
-const Own = z.object({ id: Snowflake, content: z.string().default(''), flags: z.int().default(0) });
+const Own = z.object({
+  id: Snowflake,
+  content: z.string().default(''),
+  flags: z.int().default(0),
+  components: z.unknown().optional(),
+});
 const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';

@@ -7,7 +7,8 @@ import type { DiscordApi } from './api.ts';
 import { Connection, type GatewayEvent, later } from './connection.ts';
 import { EarlierSessions } from './earlier-sessions.ts';
 import { Intake } from './intake.ts';
-import { admitInteraction, type InteractionDeps, registerMenu } from './menu.ts';
+import { admitInteraction, type InteractionDeps } from './interactions.ts';
+import { registerMenu } from './menu.ts';
 import { createContentWatch } from './missing-content.ts';
 import { createPlaces, createSenderFacts } from './places.ts';
 import { type Position, positionAfter } from './positions.ts';
@@ -230,7 +231,8 @@ export class Receiver {
   async #register(applicationId: string): Promise<void> {
     const { log } = this.#context;
     try {
-      await registerMenu({ ...this.#context, api: this.#api }, applicationId);
+      const { userInstall } = this.#context.settings;
+      await registerMenu({ ...this.#context, userInstall, api: this.#api }, applicationId);
     } catch (thrown) {
       log.warn(
         { reason: reasonOf(thrown) },

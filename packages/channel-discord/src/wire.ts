@@ -74,28 +74,6 @@ export const WireClearedReactions = received({
 });
 export type WireClearedReactions = z.infer<typeof WireClearedReactions>;
 
-/** A slash command (type 2) or a pressed button (type 3); no others are registered. */
-export const WireInteraction = received({
-  id: Snowflake,
-  /** Not the bot's own id where the bot is older than 2016. */
-  application_id: Snowflake,
-  type: z.int(),
-  token: z.string(),
-  channel_id: Snowflake.optional(),
-  guild_id: Snowflake.optional(),
-  member: WireMember.extend({ user: WireUser }).nullish(),
-  user: WireUser.nullish(),
-  message: z.object({ id: Snowflake }).nullish(),
-  data: z
-    .object({
-      name: z.string().optional(),
-      custom_id: z.string().optional(),
-      options: z.array(z.object({ value: z.unknown() })).optional(),
-    })
-    .optional(),
-});
-export type WireInteraction = z.infer<typeof WireInteraction>;
-
 /** The fields Parley reads of a channel. Types: 1 direct, 3 group of friends, 10–12 threads. */
 export const WireChannel = received({
   id: Snowflake,

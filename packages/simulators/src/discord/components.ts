@@ -77,23 +77,18 @@ function checkOne(component: Json, path: string, allowed: readonly number[], see
     throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', words);
   }
   seen.components += 1;
-  switch (type) {
-    case KIND.row:
-      return checkRow(component, path, seen);
-    case KIND.container:
-      return checkAll(childrenOf(component), `${path}.components`, IN_CONTAINER, seen);
-    case KIND.section:
-      return checkSection(component, path, seen);
-    case KIND.text:
-      return checkText(component, path, seen);
-    case KIND.button:
-      return checkButton(component, path, seen);
-    case KIND.select:
-      return checkSelect(component, path, seen);
-    default:
-      return;
-  }
+  CHECKS[type]?.(component, path, seen);
 }
+
+const CHECKS: Readonly<Record<number, (component: Json, path: string, seen: Seen) => void>> = {
+  [KIND.row]: checkRow,
+  [KIND.container]: (container, path, seen) =>
+    checkAll(childrenOf(container), `${path}.components`, IN_CONTAINER, seen),
+  [KIND.section]: checkSection,
+  [KIND.text]: checkText,
+  [KIND.button]: checkButton,
+  [KIND.select]: checkSelect,
+};
 
 function checkRow(row: Json, path: string, seen: Seen): void {
   const inner = childrenOf(row);

@@ -251,7 +251,7 @@ const FIXED: ReadonlySet<string> = new Set(
 );
 
 /** Longest values of fields that are bounded; a mark may be longer than the phrase in its place. */
-const LONGEST: Readonly<Record<string, number>> = { label: 64, name: 255 };
+const LONGEST: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
 
 /** Shorter phrases count only as a whole: `art` does not go out of `party`. In letters. */
 const PIECE = 4;
