@@ -62,7 +62,7 @@ function filesIn(content: WireContent, holder: Holder): Attachment[] {
   ];
 }
 
-/** ATTACHMENT flag: hidden until somebody presses it. */
+/** ATTACHMENT flag: hidden until it is clicked. */
 const IS_SPOILER = 1 << 3;
 /** How Discord itself marks such a file in its name. */
 const SPOILER = 'SPOILER_';

@@ -111,7 +111,7 @@ const SILENT: ReadonlySet<number> = new Set([ROW, 9, SEPARATOR, CONTAINER, 18]);
 
 function nameOfKind(type: number): string {
   if (type === BUTTON) return 'a button without words';
-  if (type === ENTRY) return 'an entry about what somebody plays or hears';
+  if (type === ENTRY) return 'an entry about what a person plays or hears';
   return `a part of the message (component type ${type})`;
 }
 

@@ -54,7 +54,7 @@ export function toInbound(
   };
 }
 
-/** What Discord notes with a message that nobody wrote; undefined for messages of people and bots. */
+/** What a message of Discord itself reports; undefined for messages of people and bots. */
 export function noticeIn({ type }: Pick<WireMessage, 'type'>): string | undefined {
   const kind = messageKind(type);
   return kind?.kind === 'notice' ? kind.what : undefined;

@@ -47,7 +47,7 @@ function previewText(
   const about = [title, description].filter(Boolean).join(': ');
   const words = [from, about].filter(Boolean).join(' · ').replace(/\s+/g, ' ').trim();
   const isKnown = url === undefined || content.includes(url);
-  // A preview that says nothing tells at least of a link that is not in the text.
+  // A preview without words still shows a link that is not in the text.
   if (words === '' && isKnown) return '';
   return `[Preview${url === undefined ? '' : ` of ${url}`}] ${cut(naming(words), MAX_PREVIEW)}`.trim();
 }
