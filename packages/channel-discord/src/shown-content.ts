@@ -4,7 +4,7 @@ import { cut, embedText, unreadEmbed } from './embeds.ts';
 import { type Naming, namingOf } from './mentions.ts';
 import type { Place } from './places.ts';
 import { pollText } from './polls.ts';
-import type { WireAnswered, WireContent, WireMessage } from './wire-message.ts';
+import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
 
 /** What a message shows besides the words of its author, and the names of what cannot be read. */
 export interface ShownContent {
@@ -27,8 +27,9 @@ type Shown = WireMessage | WireAnswered;
 export function shownContent(
   message: Shown,
   place: Pick<Place, 'nameOf' | 'guildId'>,
+  around: readonly WireMention[] = [],
 ): ShownContent {
-  const naming = namingOf(message, place);
+  const naming = namingOf(message, place, [...around, message.author]);
   const own = contentShown(message, naming);
   const forwards = forwardsShown(message, place);
   const text = [own.text, ...forwards.map((one) => one.text)].filter(Boolean).join('\n\n');
@@ -37,9 +38,13 @@ export function shownContent(
 }
 
 /** All that a message shows, words included, as the one who answers it sees it; empty for nothing. */
-export function wholeText(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): string {
-  const { text, unread } = shownContent(message, place);
-  const words = namingOf(message, place)(message.content);
+export function wholeText(
+  message: Shown,
+  place: Pick<Place, 'nameOf' | 'guildId'>,
+  around: readonly WireMention[] = [],
+): string {
+  const { text, unread } = shownContent(message, place, around);
+  const words = namingOf(message, place, around)(message.content);
   const named = unread.map((what) => `[${what}]`);
   return cut([words, text, ...named].filter((part) => part.trim() !== '').join('\n'), MAX_SHOWN);
 }
