@@ -10,6 +10,7 @@ import type { DiscordApi, MessageBody } from './api.ts';
 import { formOf, readPress, withoutButtons } from './component-layout.ts';
 import { personOf } from './content.ts';
 import { isShared, placeOfInteraction } from './interaction-place.ts';
+import { ASK } from './menu.ts';
 import type { FindPlace, GuildAuthor } from './places.ts';
 import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
 import { WireInteraction } from './wire-interaction.ts';
@@ -97,7 +98,7 @@ async function acknowledge(deps: InteractionDeps, interaction: Interaction): Pro
 function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interaction): boolean {
   if (interaction.type !== COMMAND || !isShared(interaction)) return false;
   const own = commands.filter((command) => command.private);
-  return isCommand(textOf(interaction) ?? '', own);
+  return isCommand(textOf(commands, interaction) ?? '', own);
 }
 
 interface Admitted {
@@ -129,7 +130,7 @@ async function inboundOf(
 ): Promise<InboundMessage | undefined> {
   const { id, type, member, message } = interaction;
   const user = member?.user ?? interaction.user;
-  const text = textOf(interaction);
+  const text = textOf(commands, interaction);
   if (user === undefined || text === undefined) return undefined;
   const { chat, isBound } = await placeOfInteraction(interaction, findPlace);
   const response = responseTo(interaction, user.id, {
@@ -174,15 +175,16 @@ function responseTo(
   return writePlace({ ...place, ...(isAlone && { only: person }) });
 }
 
-/** `/name text`, or what a button, a choice or a form says. */
-function textOf({ type, data }: Interaction): string | undefined {
+/** `/name text`, the text of `/ask` alone, or what a button, a choice or a form says. */
+function textOf(commands: readonly CommandInfo[], { type, data }: Interaction): string | undefined {
   if (type !== COMMAND) {
     const pressed = readPress(data ?? {});
     return pressed?.kind === 'wrote' ? pressed.text : undefined;
   }
   if (data?.name === undefined) return undefined;
   const values = (data.options ?? []).map(({ value }) => String(value));
-  return [`/${data.name}`, ...values].join(' ');
+  const isAsk = data.name === ASK.name && !commands.some(({ name }) => name === ASK.name);
+  return isAsk ? values.join(' ') : [`/${data.name}`, ...values].join(' ');
 }
 
 function silenceOf(outcome: IngressOutcome): Admitted['text'] {

@@ -24,6 +24,22 @@ const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types
     always: { integration_types: [0, 1], contexts: [0, 1, 2] },
   };
 
+/** A message to the agent as a command, for places where the bot is not there to be mentioned. */
+export const ASK: CommandInfo = {
+  name: 'ask',
+  summary: 'write to me, also where I am no member',
+  takes: 'what you want to say',
+};
+
+/** All commands of the menu: with `ask`, where people use the app from their account and no skill has that name. */
+function offered(
+  commands: readonly CommandInfo[],
+  userInstall: UserInstall,
+): readonly CommandInfo[] {
+  const isTaken = commands.some(({ name }) => name === ASK.name);
+  return userInstall === 'always' && !isTaken ? [ASK, ...commands] : commands;
+}
+
 /**
  * The commands in the form of Discord's menu, each with an optional text. One command may have 8,000 characters with all
  * its parts; these have at most 160.
@@ -55,9 +71,10 @@ interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'tellO
  * logged, and told to the owner once.
  */
 export async function registerMenu(
-  { api, commands, commandUses, userInstall = 'portal', tellOwner, log }: RegisterDeps,
+  { api, commands: known, commandUses, userInstall = 'portal', tellOwner, log }: RegisterDeps,
   applicationId: string,
 ): Promise<'same' | 'changed'> {
+  const commands = offered(known, userInstall);
   const isFull = fitMenu(commands, DISCORD_MENU).leftOut.some(({ why }) => why === 'room');
   const uses = isFull ? await commandUses?.() : undefined;
   const wanted = menuOf(commands, uses, userInstall);

@@ -34,7 +34,7 @@ export const DiscordSettings = z.strictObject({
     .enum(['portal', 'never', 'always'])
     .default('portal')
     .describe(
-      'Whether people who have added the app to their account are offered its commands everywhere: in servers without the bot, and in chats with other people. portal: as the Installation page of the developer portal says. Such a place is a group, which access.allowGroups has to name.',
+      'Whether people who have added the app to their account are offered its commands everywhere: in servers without the bot, and in chats with other people. portal: as the Installation page of the developer portal says. always: also /ask, for ordinary messages. Such a place is a group, which access.allowGroups has to name.',
     ),
   linkPreviews: z
     .boolean()

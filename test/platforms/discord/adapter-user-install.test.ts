@@ -191,7 +191,12 @@ describe('where commands are offered', () => {
   ])('[F09] follows the settings: userInstall %s', async (userInstall, offered) => {
     const here = await connected({ settings: { userInstall } });
     const { double } = here;
-    expect(double.calls('PUT /applications/')[0]?.body).toMatchObject([offered, offered]);
+    const ask = userInstall === 'always' ? [{ name: 'ask', ...offered }] : [];
+    expect(double.calls('PUT /applications/')[0]?.body).toMatchObject([
+      ...ask,
+      { name: 'status', ...offered },
+      { name: 'new', ...offered },
+    ]);
     await here.adapter.stop();
     const again = await scene({ on: double, commands: COMMANDS, settings: { userInstall } });
     await again.connect();
@@ -202,6 +207,28 @@ describe('where commands are offered', () => {
     const use = () => double.slash({ channel, from: ANN, name: 'new' });
     if (userInstall === 'never') expect(use).toThrow('No command /new');
     else expect(use()).toMatch(/^\d+$/);
+  });
+
+  it('[F18] has a command for ordinary messages where the bot cannot be mentioned', async () => {
+    const here = await connected({ settings: { userInstall: 'always' } });
+    const { double } = here;
+    const channel = double.openPrivate([ANN, BEN]);
+    const options = { text: '/status of the weather?' };
+    const id = double.slash({ channel, from: ANN, name: 'ask', options: { text: 'how are you?' } });
+    expect(await here.hears(1)).toMatchObject({ text: 'how are you?', addressed: true });
+    await here.answers(id, 'Fine');
+    double.slash({ channel, from: ANN, name: 'ask', options });
+    expect(await here.hears(2)).toMatchObject({ text: options.text });
+    expect(shownIn(here, channel)[0]).toBe('Fine');
+  });
+
+  it('[F09] leaves that name to a skill', async () => {
+    const commands = [...COMMANDS, { name: 'ask', summary: 'a skill', isSkill: true as const }];
+    const here = await connected({ settings: { userInstall: 'always' }, commands });
+    const { double } = here;
+    const channel = double.openPrivate([ANN, BEN]);
+    double.slash({ channel, from: ANN, name: 'ask', options: { text: 'how are you?' } });
+    expect(await here.hears(1)).toMatchObject({ text: '/ask how are you?' });
   });
 
   it('[F09] is left to the developer portal unless the settings say something', async () => {
