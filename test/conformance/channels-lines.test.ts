@@ -9,6 +9,7 @@ everyChannel('the example of docs/new-channel.md', linesPeer, [
     'edits',
     'deletes',
     'buttons',
+    'forms',
     'pings',
     'administrators',
   ] as const),

@@ -11,7 +11,7 @@ import { translated } from './failures.ts';
 import { createFiles } from './files.ts';
 import { MAX_TEXT } from './format.ts';
 import { Receiver } from './receiver.ts';
-import { Responses } from './responses.ts';
+import { isBound, Responses } from './responses.ts';
 import { createMessageFacet, sendPart } from './send.ts';
 import type { DiscordSettings } from './settings.ts';
 import { Streams } from './stream.ts';
@@ -30,6 +30,9 @@ const CAPABILITIES: Capabilities = {
   threads: true,
   quotes: true,
   buttons: true,
+  inputs: true,
+  // A menu of 25 choices, a button that asks for words, and the way out.
+  maxButtons: 27,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],
   // What every server takes; boosted ones take more.
@@ -70,7 +73,8 @@ export function createDiscordAdapter(
       sendPart({ api, streams, responses, threads, linkPreviews, log }, part, signal),
     typing: {
       repeatMs: TYPING_REPEAT_MS,
-      show: (address) => {
+      show: async (address) => {
+        if (isBound(address)) return;
         const { chatId, threadId = chatId } = threads.known(address);
         return translated(threadId, () => api.showTyping(threadId));
       },

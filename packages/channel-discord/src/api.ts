@@ -23,7 +23,8 @@ import { z } from 'zod';
 import { afterConnectionFailure, callFailureOf, NO_CONTENT } from './failures.ts';
 import { download, pictureUrl } from './files.ts';
 import type { DiscordSettings } from './settings.ts';
-import { Snowflake, WireChannel, WireMessage, WireUser } from './wire.ts';
+import { Snowflake, WireChannel, WireUser } from './wire.ts';
+import { WireMessage } from './wire-message.ts';
 
 /** The request body that creates or changes a message, in the form of Discord's API. */
 export type MessageBody = Readonly<Record<string, unknown>>;
@@ -39,6 +40,8 @@ export interface OwnMessage {
   readonly id: string;
   readonly content: string;
   readonly flags?: number;
+  /** The text of a card is in its components. */
+  readonly components?: unknown;
 }
 
 /** A slash command of the menu. */
@@ -48,12 +51,20 @@ export const MenuCommand = z.object({
   options: z
     .array(z.object({ type: z.int(), name: z.string(), description: z.string() }))
     .default([]),
+  /** Who may use it, and where; null: as the portal says. */
+  integration_types: z.array(z.int()).nullish(),
+  contexts: z.array(z.int()).nullish(),
 });
 export type MenuCommand = z.infer<typeof MenuCommand>;
 
 /** Longer waits for a rate limit are left to the delivery, which serves other chats meanwhile. In ms. */
 const LONGEST_OWN_WAIT_MS = 6_000;
-const Own = z.object({ id: Snowflake, content: z.string().default(''), flags: z.int().default(0) });
+const Own = z.object({
+  id: Snowflake,
+  content: z.string().default(''),
+  flags: z.int().default(0),
+  components: z.unknown().optional(),
+});
 const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';

@@ -1,7 +1,7 @@
 import { type Authored, hasOutsideText, typedText } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { toInbound } from './content.ts';
-import { WireMessage } from './wire.ts';
+import { WireMessage } from './wire-message.ts';
 
 const ANN = { id: '5', username: 'ann' };
 const BOB = { id: '6', username: 'bob' };
@@ -14,6 +14,7 @@ const FILE = {
   content_type: 'image/png',
 };
 const VOICE = { ...FILE, filename: 'a.ogg', content_type: 'audio/ogg', waveform: 'AA==' };
+const LOTTIE = { id: '1', name: '/new', format_type: 3 };
 const POLL = { question: { text: 'a?' }, answers: [{ poll_media: { text: 'b' } }] };
 const forwarded = (content: object) => ({
   message_reference: { type: 1, message_id: '2' },
@@ -41,11 +42,35 @@ describe('what the sender of a Discord message typed or spoke', () => {
     ['a forwarded text', forwarded({ content: 'always pay' }), {}, true],
     ['a forwarded file', forwarded({ attachments: [FILE] }), {}, true],
     ['a forwarded voice message', forwarded({ attachments: [VOICE] }), {}, true],
-    ['a text with an embed', { content: 'hi', embeds: [{ title: 'x' }] }, { text: true }, false],
+    ['a text with a preview', { content: 'hi', embeds: [{ title: 'x' }] }, { text: true }, true],
+    ['a text above a poll', { content: 'hi', poll: POLL }, { text: true }, true],
+    [
+      'a text with a moving sticker',
+      { content: 'hi', sticker_items: [LOTTIE] },
+      { text: true },
+      true,
+    ],
+    ['an embed', { embeds: [{ title: '/new' }] }, {}, true],
+    ['components', { components: [{ type: 10, content: '/new' }] }, {}, true],
+    ['an invitation into a game', { activity: { type: 1 } }, {}, true],
+    ['a message of a new type', { type: 77, content: '/new' }, {}, true],
     ['a message of a webhook', { content: 'hi', webhook_id: '9' }, {}, true],
     ['a reply to themselves', reply(ANN), { text: true, quote: true }, false],
     ['a reply to this bot', reply(ME), { text: true, quote: true }, false],
     ['a reply to this bot in a server', reply(ME), { text: true }, true, 'group'],
+    ['a reply to a poll of their own', reply(ANN, { poll: POLL }), { text: true }, true],
+    [
+      'a reply to buttons of this bot',
+      reply(ME, { components: [{ type: 10, content: 'Allow it?' }] }),
+      { text: true, quote: true },
+      false,
+    ],
+    [
+      'a reply to a preview below words of this bot',
+      reply(ME, { embeds: [{ type: 'article', title: 'always pay' }] }),
+      { text: true },
+      true,
+    ],
     ['a reply to another', reply(BOB), { text: true }, true, 'group'],
     [
       'a reply to a voice message of another',

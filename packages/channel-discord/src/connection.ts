@@ -37,6 +37,8 @@ interface ConnectionDeps extends ChannelEnv {
   readonly onSessionStart: (shard: number) => void;
   /** The shard knows its servers and channels. */
   readonly onShardReady: (shard: number, client: Client) => void;
+  /** discord.js could not read an event, which `onEvent` has had before it. */
+  readonly onUnreadable: (event: GatewayEvent, thrown: unknown) => void;
 }
 
 /** A connection that lasted this long resets the count of failures, in ms. */
@@ -93,7 +95,8 @@ export class Connection {
   }
 
   #listen(client: Client, end: (ending: Ending) => void): void {
-    const { onEvent, onSessionStart, onShardReady, log } = this.#deps;
+    const { onEvent, onSessionStart, onShardReady, onUnreadable, log } = this.#deps;
+    survivePackets(client, guarded('unreadable event', onUnreadable));
     const down = new Set<number>();
     const up = (shard: number): void => {
       down.delete(shard);
@@ -139,6 +142,35 @@ export class Connection {
       report({ kind: 'connected', as: `@${client.user.username}` });
     }
   }
+}
+
+/** Without what these say there is no session, so the adapter has to start again. */
+const SESSION_EVENTS: ReadonlySet<string> = new Set(['READY', 'RESUMED']);
+
+/**
+ * Keeps an event that discord.js cannot read from ending more than its own handling. Otherwise it would be thrown out
+ * of the socket's listener, where no caller waits: the adapter would restart, and other events would wait for that.
+ */
+function survivePackets(
+  client: Client,
+  onUnreadable: (event: GatewayEvent, thrown: unknown) => void,
+): void {
+  const handle: unknown = Reflect.get(client.ws, 'handlePacket');
+  if (typeof handle !== 'function') return;
+  Reflect.defineProperty(client.ws, 'handlePacket', {
+    // discord.js calls it without a packet, too, to go on with those that wait.
+    value: (packet: GatewayEvent | undefined, shard: unknown): unknown => {
+      try {
+        return handle.call(client.ws, packet, shard);
+      } catch (thrown) {
+        if (packet === undefined || SESSION_EVENTS.has(packet.t)) throw thrown;
+        onUnreadable(packet, thrown);
+        // discord.js looks into the data of a server once more, to count those that are there.
+        if (packet.d == null) Reflect.set(packet, 'd', {});
+        return true;
+      }
+    },
+  });
 }
 
 /** Caches neither people nor messages: each event carries both. */

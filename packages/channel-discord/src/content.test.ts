@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { plainMentions, toInbound } from './content.ts';
+import { toInbound } from './content.ts';
 import type { Place } from './places.ts';
-import { WireMessage } from './wire.ts';
+import { WireMessage } from './wire-message.ts';
 
 const ME = '900';
 const GROUP: Place = {
@@ -169,22 +169,4 @@ describe('[F01] a Discord message as the core knows it', () => {
     const fields = { type: 19, message_reference: { message_id: '50' }, referenced_message: null };
     expect(read(fields)?.replyTo).toEqual({ messageId: '50' });
   });
-});
-
-const users = new Map([['7', 'Ann']]);
-const others = new Map([
-  ['role 8', 'crew'],
-  ['channel 9', 'general'],
-]);
-const nameOf = (kind: 'role' | 'channel', id: string) => others.get(`${kind} ${id}`);
-
-it.each([
-  ['<@7> and <@!7>', '@Ann and @Ann'],
-  ['<@&8> in <#9>', '@crew in #general'],
-  ['<:wave:123> <a:dance:124>', ':wave: :dance:'],
-  ['use </status:55> or </config show:56>', 'use /status or /config show'],
-  ['<@1> <@&2> <#3>', '<@1> <@&2> <#3>'],
-  ['a < b, c <d> and <https://example.org>', 'a < b, c <d> and <https://example.org>'],
-])('mentions are written as people see them: %s', (text, plain) => {
-  expect(plainMentions(text, users, nameOf)).toBe(plain);
 });

@@ -1,34 +1,32 @@
+import { unreadText } from '@parley/channels';
 import type { Authored, InboundMessage } from '@parley/core';
-import { writeRef } from './files.ts';
+import { attachmentsOf, filesOf } from './attachments.ts';
+import { displayName, namesIn, namingOf, plainMentions, withoutMarks } from './mentions.ts';
+import { messageKind } from './message-types.ts';
 import type { Place } from './places.ts';
+import { timeOf } from './positions.ts';
 import type { DiscordSettings } from './settings.ts';
-import type {
-  WireAttachment,
-  WireContent,
-  WireMember,
-  WireMention,
-  WireMessage,
-  WirePoll,
-  WireUser,
-} from './wire.ts';
-
-/** Message types that people and bots write: a message, a reply, and the answers to commands. */
-const WRITTEN: ReadonlySet<number> = new Set([0, 19, 20, 23]);
-/** `message_reference.type` of a forwarded message; all others answer what they refer to. */
-const FORWARD = 1;
+import { isReply, type ShownContent, shownContent, wholeText } from './shown-content.ts';
+import type { WireMember, WireUser } from './wire.ts';
+import type { WireMessage } from './wire-message.ts';
 
 /**
  * Normalises a Discord message (F01). Undefined for the bot's own messages and for those that Discord
- * writes itself ("started a thread", joins, pins) (F07).
+ * writes itself ("started a thread", joins, pins) (F07). Of a type that is newer than Parley it reads what there is.
  */
 export function toInbound(
   message: WireMessage,
   place: Place,
   { account, me, threads }: Receiving,
 ): InboundMessage | undefined {
-  if (message.author.id === me || !WRITTEN.has(message.type)) return undefined;
+  if (message.author.id === me || noticeIn(message) !== undefined) return undefined;
   const attachments = attachmentsOf(message);
-  const { text, leading } = textOf(message, place, me);
+  const { own, leading } = ownWords(message, place, me);
+  const said: Said = {
+    own,
+    shown: shownContent(message, place),
+    hasFiles: attachments.length > 0,
+  };
   const mentions = message.mentions.map(({ id }) => id);
   const named = mentions.includes(me) || leading;
   const replied = message.referenced_message?.author.id === me;
@@ -45,24 +43,31 @@ export function toInbound(
     messageId: message.id,
     chat: opens ? threadOf(message, place, me) : place.chat,
     sender,
-    text,
-    authored: authoredIn(message, { me, isDirect }),
+    ...wordsOf(message, place, said),
+    authored: authoredIn(message, place, { own, me, isDirect }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...replyOf(message, place),
     mentions,
     addressed: addressed || goesOn,
-    sentAt: Date.parse(message.timestamp),
+    sentAt: sentAt(message),
     variables: {},
   };
 }
 
-/** The name people see: of this server, else their own, else the account's. */
-function displayName(user: WireUser, nick: string | null | undefined): string {
-  return nick ?? user.global_name ?? user.username;
+/** What a message of Discord itself reports; undefined for messages of people and bots. */
+export function noticeIn({ type }: Pick<WireMessage, 'type'>): string | undefined {
+  const kind = messageKind(type);
+  return kind?.kind === 'notice' ? kind.what : undefined;
+}
+
+/** Milliseconds since 1970: as the message says, else by its id. */
+export function sentAt({ id, timestamp }: Pick<WireMessage, 'id' | 'timestamp'>): number {
+  const at = Date.parse(timestamp);
+  return Number.isNaN(at) || at < 0 ? timeOf(id) : at;
 }
 
 function senderOf({ author, member, webhook_id }: WireMessage): InboundMessage['sender'] {
-  const isBot = author.bot === true || author.system === true || webhook_id != null;
+  const isBot = author.bot === true || author.system === true || webhook_id !== undefined;
   return personOf(author, member, isBot);
 }
 
@@ -81,13 +86,16 @@ export function threadName(
   me: string | undefined,
 ): string {
   const others = content.replaceAll(`<@${me}>`, '').replaceAll(`<@!${me}>`, '');
-  const named = plainMentions(others, namesIn(mentions), () => undefined).replace(MARK, '');
+  const named = withoutMarks(plainMentions(others, namesIn(mentions), () => undefined));
   const text = named.replace(/\s+/g, ' ').trim();
   if (text === '') return displayName(author, undefined).slice(0, LONGEST_NAME);
   if (text.length <= LONGEST_NAME) return text;
   const cut = text.slice(0, LONGEST_NAME).toWellFormed();
   return `${cut.replace(/\s\S*$/, '')} …`;
 }
+
+/** The contract's limit; a server has 250 roles. */
+const MAX_ROLES = 500;
 
 /** A person; in a server with their name and their roles there. */
 export function personOf(
@@ -96,7 +104,7 @@ export function personOf(
   isBot: boolean,
 ): InboundMessage['sender'] {
   const { id, username } = user;
-  const roles = member?.roles;
+  const roles = member?.roles?.slice(0, MAX_ROLES);
   return { id, name: displayName(user, member?.nick), username, isBot, ...(roles && { roles }) };
 }
 
@@ -105,146 +113,105 @@ function namesRole({ mention_roles }: WireMessage, { botRole }: Place): boolean 
   return botRole !== undefined && mention_roles.includes(botRole);
 }
 
-/** The text without a leading mention of the bot. */
-function textOf(
+/** What its author typed, without a leading mention of the bot. */
+function ownWords(
   message: WireMessage,
   place: Place,
   me: string,
-): { readonly text: string; readonly leading: boolean } {
-  const written = writtenIn(message);
-  const own = [
+): { readonly own: string; readonly leading: boolean } {
+  const { content } = message;
+  const names = [
     `@!?${RegExp.escape(me)}`,
     ...(place.botRole === undefined ? [] : [`@&${RegExp.escape(place.botRole)}`]),
   ];
-  const front = new RegExp(`^\\s*<(?:${own.join('|')})>[\\s,:]*`);
-  const text = written.replace(front, '');
-  const plain = plainMentions(text, namesIn(message.mentions), place.nameOf);
-  return { text: plain, leading: text !== written };
+  const front = new RegExp(`^\\s*<(?:${names.join('|')})>[\\s,:]*`);
+  const text = content.replace(front, '');
+  return { own: namingOf(message, place)(text), leading: text !== content };
+}
+
+/** What a message says: the words of its author, and what it shows besides. */
+interface Said {
+  readonly own: string;
+  readonly shown: ShownContent;
+  readonly hasFiles: boolean;
 }
 
 /**
- * The written text, else the forwarded text or the poll. Forwarded text is marked: it is another person's,
- * neither a command nor a request of the sender.
+ * The words of the sender stay alone in `text`, so that they can be a command or an approval; what the message shows besides
+ * is quoted. Without words of their own it is the text.
  */
-function writtenIn({ content, message_snapshots, poll }: WireMessage): string {
-  if (content !== '') return content;
-  if (poll != null) return pollText(poll);
-  const forwarded = message_snapshots?.[0]?.message.content ?? '';
-  return forwarded === '' ? '' : `[Forwarded]\n${forwarded}`;
+function wordsOf(
+  message: WireMessage,
+  { chat: { type } }: Place,
+  { own, shown, hasFiles }: Said,
+): Pick<InboundMessage, 'text' | 'quotation'> {
+  const unread = (chatType: typeof type) => shown.unread.map((what) => unreadText(what, chatType));
+  if (own.trim() !== '') {
+    const quoted = [shown.text, ...unread('group')].filter(Boolean).join('\n');
+    return { text: own, ...(quoted !== '' && { quotation: { text: quoted } }) };
+  }
+  const text = [shown.text, ...unread(type)].filter(Boolean).join('\n');
+  if (text !== '' || hasFiles) return { text };
+  if (messageKind(message.type) === undefined) return { text: unreadText(NEW_KIND, type) };
+  // In a group Discord withholds words; in a direct chat a person has sent something.
+  const isMention = message.content.trim() !== '';
+  return { text: type === 'direct' && !isMention ? unreadText('something', type) : '' };
 }
 
-function pollText({ question, answers }: WirePoll): string {
-  const lines = answers.map(({ poll_media }) => `- ${poll_media.text}`);
-  return [`Poll: ${question.text}`, ...lines].join('\n');
+const NEW_KIND = 'a message of a kind that is new on Discord';
+
+/** To whom the sender wrote. */
+interface Typing {
+  readonly me: string;
+  readonly isDirect: boolean;
 }
 
 /**
- * What the sender typed or spoke: `content` is always theirs. A message without it shows what it forwards, or a poll,
- * whose text is no request of theirs; the files of a forwarded message may hold another person's voice.
+ * What the sender typed or spoke: `content` is always theirs, but for types of messages that are not known. What a message
+ * shows besides is no request of theirs; the files of a forwarded message may hold another person's voice.
  */
 function authoredIn(
   message: WireMessage,
-  { me, isDirect }: { readonly me: string; readonly isDirect: boolean },
+  place: Place,
+  { own, me, isDirect }: Typing & Pick<Said, 'own'>,
 ): Authored {
-  const { content, attachments, message_snapshots: forwarded, webhook_id, author } = message;
-  if (webhook_id != null) return {};
-  const answered = message.referenced_message?.author.id;
-  const isTheirs = answered === author.id || (isDirect && answered === me);
+  const { attachments, message_snapshots: forwarded, webhook_id, type } = message;
+  if (webhook_id !== undefined) return {};
+  const isWritten = messageKind(type) !== undefined;
   return {
-    ...(content !== '' && { text: true }),
-    ...(attachments.length > 0 && (forwarded ?? []).length === 0 && { voice: true }),
-    ...(answered !== undefined && isTheirs && { quote: true }),
+    ...(own.trim() !== '' && isWritten && { text: true }),
+    ...(attachments.length > 0 && forwarded.length === 0 && { voice: true }),
+    ...(isQuoteOfTheirs(message, place, { me, isDirect }) && { quote: true }),
   };
 }
 
-function namesIn(mentions: readonly WireMention[]): ReadonlyMap<string, string> {
-  return new Map(mentions.map((user) => [user.id, displayName(user, user.member?.nick)]));
+/** Whether all of the quoted text is the sender's own, or in a direct chat the bot's. */
+function isQuoteOfTheirs(
+  { author, referenced_message: answered }: WireMessage,
+  place: Place,
+  { me, isDirect }: Typing,
+): boolean {
+  if (answered === undefined) return false;
+  const isMine = isDirect && answered.author.id === me;
+  if (!isMine && answered.author.id !== author.id) return false;
+  // Components of the bot are its own words, too.
+  const others = isMine ? { ...answered, components: [] } : answered;
+  return shownContent(others, place).text === '';
 }
 
 function replyOf(message: WireMessage, place: Place): Pick<InboundMessage, 'replyTo'> {
   const { message_reference: reference, referenced_message: answered } = message;
-  if (reference?.message_id === undefined || reference.type === FORWARD) return {};
-  const messageId = reference.message_id;
-  if (answered == null) return { replyTo: { messageId } };
-  const text = plainMentions(answered.content, namesIn(answered.mentions), place.nameOf);
+  const messageId = isReply(message) ? reference?.message_id : undefined;
+  if (messageId === undefined) return {};
+  if (answered === undefined) return { replyTo: { messageId } };
+  // Its files come along where the message has none itself; else people still see that they are there.
+  const files = filesOf(message).length === 0 ? [] : filesOf(answered);
+  const names = files.map(({ kind, name }) => `[${kind}${name === undefined ? '' : `: ${name}`}]`);
+  const around = [{ ...message.author, member: message.member }, ...message.mentions];
+  const text = [wholeText(answered, place, around), ...names].filter(Boolean).join('\n');
   return {
     replyTo: { messageId, senderId: answered.author.id, ...(text === '' ? {} : { text }) },
   };
-}
-
-type Attachment = NonNullable<InboundMessage['attachments']>[number];
-
-/** The contract's limit; Discord itself allows ten files and three stickers. */
-const MOST = 32;
-/** File extensions of stickers by Discord's format number; 3 (Lottie) is not a picture. */
-const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
-  [1, 'png'],
-  [2, 'png'],
-  [4, 'gif'],
-]);
-
-/**
- * The files and stickers of a message, and of one that it forwards. Where it has none, those of the
- * message it replies to: "what is this?" below a picture means the picture.
- */
-function attachmentsOf(message: WireMessage): Attachment[] {
-  const forwarded = message.message_snapshots?.map((snapshot) => snapshot.message) ?? [];
-  const own = [message, ...forwarded].flatMap((content) => filesOf(content, message, message.id));
-  const answered = message.referenced_message;
-  const id = answered?.id;
-  if (own.length > 0 || answered == null || id === undefined) return own.slice(0, MOST);
-  return filesOf(answered, message, id).slice(0, MOST);
-}
-
-/** `id` names the message that has fresh URLs. */
-function filesOf(content: WireContent, { channel_id }: WireMessage, id: string): Attachment[] {
-  const files = content.attachments.map((file) => fileOf(file, channel_id, id));
-  return [...files, ...stickersOf(content)];
-}
-
-function fileOf(file: WireAttachment, channelId: string, messageId: string): Attachment {
-  return {
-    kind: kindOf(file),
-    name: file.filename,
-    ...(file.content_type == null ? {} : { mimeType: file.content_type }),
-    size: file.size,
-    ref: writeRef({ url: file.url, channelId, messageId, fileId: file.id }),
-  };
-}
-
-function kindOf({ content_type, waveform }: WireAttachment): Attachment['kind'] {
-  if (waveform != null) return 'voice';
-  const [family] = (content_type ?? '').split('/');
-  return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
-}
-
-function stickersOf({ sticker_items }: WireContent): Attachment[] {
-  return sticker_items.flatMap(({ id, name, format_type }) => {
-    const extension = STICKER_FORMATS.get(format_type);
-    if (extension === undefined) return [];
-    const url = `https://media.discordapp.net/stickers/${id}.${extension}`;
-    return [{ kind: 'sticker', name, mimeType: `image/${extension}`, ref: writeRef({ url }) }];
-  });
-}
-
-const MARK = /<(?:(@[!&]?|#)(\d{1,20})|a?:(\w+):\d{1,20}|\/([^:<>\n]+):\d{1,20})>/g;
-
-/**
- * Replaces mentions by what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>` `:wave:`.
- * `users` are those the message mentions; `nameOf` knows roles and channels. Unknown ones stay.
- */
-export function plainMentions(
-  text: string,
-  users: ReadonlyMap<string, string>,
-  nameOf: (kind: 'role' | 'channel', id: string) => string | undefined,
-): string {
-  return text.replace(MARK, (mark, kind?: string, id = '', emoji?: string, command?: string) => {
-    if (emoji !== undefined) return `:${emoji}:`;
-    if (command !== undefined) return `/${command}`;
-    const name =
-      kind === '#' ? nameOf('channel', id) : kind === '@&' ? nameOf('role', id) : users.get(id);
-    return name === undefined ? mark : `${kind === '#' ? '#' : '@'}${name}`;
-  });
 }
 
 /** For whom messages are normalised. */

@@ -1,7 +1,9 @@
 import { type FilesFacet, readUpTo } from '@parley/channels';
 import { ChannelError, type Clock, reasonOf } from '@parley/core';
 import type { DiscordApi } from './api.ts';
+import { readComponents } from './components.ts';
 import { callFailureOf, sendErrorOf } from './failures.ts';
+import type { WireContent } from './wire-message.ts';
 
 interface FilesDeps {
   readonly api: Pick<DiscordApi, 'message'>;
@@ -38,15 +40,26 @@ async function freshUrl(
   const gone = new ChannelError({ kind: 'gone' }, 'The file is not on Discord any more.');
   if (channelId === undefined || messageId === undefined) throw gone;
   try {
-    const { attachments, message_snapshots } = await api.message(channelId, messageId, signal);
-    const forwarded = message_snapshots?.flatMap(({ message }) => message.attachments) ?? [];
-    const found = [...attachments, ...forwarded].find(({ id }) => id === fileId);
-    if (found !== undefined) return found.url;
+    const message = await api.message(channelId, messageId, signal);
+    const contents = [message, ...message.message_snapshots.map((snapshot) => snapshot.message)];
+    const found = contents
+      .map((content) => urlOf(content, fileId))
+      .find((url) => url !== undefined);
+    if (found !== undefined) return found;
   } catch (thrown) {
     const failure = callFailureOf(thrown);
     if (failure.kind !== 'refused') throw sendErrorOf(failure, channelId, thrown);
   }
   throw gone;
+}
+
+/** The address of an attachment, or of a file that stands in a component alone. */
+function urlOf({ attachments, components }: WireContent, fileId: string | undefined) {
+  const { media } = readComponents(components, (text) => text);
+  return (
+    attachments.find(({ id }) => id === fileId)?.url ??
+    media.find(({ attachment_id }) => attachment_id === fileId)?.url
+  );
 }
 
 /** Where pictures of accounts are. */
@@ -117,7 +130,13 @@ export function readRef(ref: string): FileRef | undefined {
   return { url, channelId, messageId, fileId };
 }
 
-const HOSTS: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
+/** The last two have copies of pictures from elsewhere, which Discord has fetched itself. */
+const HOSTS: ReadonlySet<string> = new Set([
+  'cdn.discordapp.com',
+  'media.discordapp.net',
+  'images-ext-1.discordapp.net',
+  'images-ext-2.discordapp.net',
+]);
 
 /**
  * Whether a URL may be requested: Discord's own file hosts by https, or, in a test, the loopback host of

@@ -1,6 +1,7 @@
 import type { OutboundPart } from '@parley/core';
 import { expect, it } from 'vitest';
-import { partBody, readButtonId } from './format.ts';
+import { readButtonId } from './component-layout.ts';
+import { partBody } from './format.ts';
 
 const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
 const part = (more: Partial<OutboundPart>): OutboundPart => ({

@@ -1,25 +1,27 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
 import { BoundedMap, type InboundMessage, type Logger, ParleyError, reasonOf } from '@parley/core';
+import { withAnswered } from './answered.ts';
 import type { DiscordApi } from './api.ts';
-import { toInbound } from './content.ts';
+import { noticeIn, sentAt, toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { Lanes } from './lanes.ts';
 import { MissedMessages } from './missed-messages.ts';
 import type { FindPlace, GuildAuthor, Place } from './places.ts';
-import type { Position } from './positions.ts';
+import { type Position, timeOf } from './positions.ts';
 import type { Reacted } from './reactions.ts';
 import type { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { type KnownChannel, whatToFetch } from './what-to-fetch.ts';
-import { WireDeletion, WireMessage } from './wire.ts';
+import { WireDeletion } from './wire.ts';
+import { WireMessage, WireMessageIds } from './wire-message.ts';
 
 interface IntakeDeps
   extends Pick<
     ChannelContext<unknown>,
-    'account' | 'receive' | 'revise' | 'skipped' | 'tellOwner' | 'log' | 'clock'
+    'account' | 'receive' | 'revise' | 'skipped' | 'ignored' | 'tellOwner' | 'log' | 'clock'
   > {
   readonly settings: Pick<DiscordSettings, 'threads' | 'history'>;
-  readonly api: Pick<DiscordApi, 'messagesAfter' | 'messagesBefore'>;
+  readonly api: Pick<DiscordApi, 'message' | 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
   /** The bot's own id. */
@@ -77,7 +79,10 @@ export class Intake {
   /** MESSAGE_CREATE; a session resumed at `before` delivers it again. */
   created(data: unknown, before?: Position): void {
     const message = this.#read(data);
-    if (message === undefined) return;
+    if (message === undefined) {
+      this.#noteUnreadable(data);
+      return;
+    }
     const { channel_id: channelId, id } = message;
     this.#deps.seen.track(id, before);
     this.#coverGap(message);
@@ -98,6 +103,18 @@ export class Intake {
     );
     // What is fetched instead keeps the stored position before it.
     if (placed === 'left') this.#deps.seen.drop(id);
+  }
+
+  /** A message without what makes one, as its author: `why` knows that it came. */
+  #noteUnreadable(data: unknown): void {
+    const parsed = WireMessageIds.safeParse(data);
+    if (!parsed.success) return;
+    const { channel_id: channelId, id: messageId } = parsed.data;
+    this.#push(channelId, async () => {
+      const { chat } = await this.#deps.findPlace(channelId);
+      const event = { chatId: chat.id, messageId, at: timeOf(messageId) };
+      await this.#deps.ignored(event, 'Discord sent this message in a form that is not known');
+    });
   }
 
   /** In a direct chat that is new, earlier messages may have been lost with a session. */
@@ -176,9 +193,14 @@ export class Intake {
 
   #read(data: unknown): WireMessage | undefined {
     const message = WireMessage.safeParse(data);
-    if (message.success) return message.data;
-    this.#log.warn({ reason: message.error.message }, 'the message is not in the expected form');
-    return undefined;
+    if (!message.success) {
+      this.#log.warn({ reason: message.error.message }, 'the message is not in the expected form');
+      return undefined;
+    }
+    const { id, lost } = message.data;
+    if (lost.length > 0)
+      this.#log.warn({ messageId: id, lost }, 'parts of the message are not in the expected form');
+    return message.data;
   }
 
   async #inbound(message: WireMessage) {
@@ -186,8 +208,9 @@ export class Intake {
     const own = me();
     if (own === undefined) throw new Error('the id of the bot is not known yet');
     const place = await findPlace(message.channel_id);
+    const whole = await withAnswered(message, { ...this.#deps, signal: this.#stopping.signal });
     return {
-      inbound: toInbound(message, place, { account, me: own, threads: settings.threads }),
+      inbound: toInbound(whole, place, { account, me: own, threads: settings.threads }),
       place,
     };
   }
@@ -201,9 +224,19 @@ export class Intake {
       ...(inbound && this.#earlier(message, inbound, place)),
     };
     const outcome = inbound === undefined ? undefined : await this.#deps.receive(inbound, facts);
+    if (inbound === undefined) await this.#noteNotice(message, place);
     const byPerson = inbound?.sender.isBot === false;
     const served = byPerson && outcome !== undefined && outcome.kind !== 'refused';
     await this.#deps.seen.note(message.channel_id, message.id, served);
+  }
+
+  /** What Discord writes about a chat starts no turn; `why` knows it. */
+  async #noteNotice(message: WireMessage, { chat }: Place): Promise<void> {
+    const what = noticeIn(message);
+    if (what === undefined) return;
+    const { id: messageId, author } = message;
+    const event = { chatId: chat.id, messageId, senderId: author.id, at: sentAt(message) };
+    await this.#deps.ignored(event, `written by Discord: ${what}`);
   }
 
   /** What was said before the first message there since the start that may get a turn. */

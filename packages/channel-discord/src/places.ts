@@ -8,6 +8,8 @@ import type { WireChannel, WireMember } from './wire.ts';
 export interface Place {
   readonly chat: InboundMessage['chat'];
   readonly guildId?: string | undefined;
+  /** False: a server where the bot is no member. */
+  readonly isMember?: boolean;
   /** Who has started the thread. */
   readonly threadOwner?: string | undefined;
   /** A thread can be started from a message. */
@@ -17,8 +19,11 @@ export interface Place {
   nameOf(kind: 'role' | 'channel', id: string): string | undefined;
 }
 
-/** Finds the chat of a channel. Rejects when Discord has to be asked and does not answer. */
-export type FindPlace = (channelId: string) => Promise<Place>;
+/**
+ * Finds the chat of a channel. Rejects when Discord has to be asked and does not answer; `brought`, the channel as an
+ * event describes it, needs no asking.
+ */
+export type FindPlace = (channelId: string, brought?: WireChannel) => Promise<Place>;
 
 /** Text and announcement channels. */
 const TAKES_THREADS: ReadonlySet<number> = new Set([0, 5]);
@@ -42,16 +47,20 @@ export function createPlaces(
     asked.set(id, answer);
     return answer;
   };
-  return async (channelId) => {
-    const here = await channel(channelId);
+  /** Of what an event brought the bot may not ask; only the name is missing then. */
+  const parent = async (id: string, isBrought: boolean) =>
+    isBrought ? knownChannel(current(), id) : channel(id);
+  return async (channelId, brought) => {
+    const here = knownChannel(current(), channelId) ?? brought ?? (await channel(channelId));
     const parentId = isThread(here.type) ? here.parent_id : undefined;
-    const above = parentId == null ? undefined : await channel(parentId);
+    const above = parentId == null ? undefined : await parent(parentId, here === brought);
     const client = current();
     const guild = here.guild_id == null ? undefined : client?.guilds.cache.get(here.guild_id);
     const me = client?.user;
     return {
       chat: chatOf(here, above, guild?.name),
       guildId: here.guild_id ?? undefined,
+      isMember: here.guild_id == null || guild !== undefined,
       threadOwner: isThread(here.type) ? (here.owner_id ?? undefined) : undefined,
       takesThreads: TAKES_THREADS.has(here.type),
       botRole: me == null ? undefined : guild?.roles.botRoleFor(me)?.id,

@@ -69,7 +69,7 @@ const EPOCH_MS = 1_420_070_400_000;
 const TIME_BITS = 22n;
 
 /** When an id was made, in ms since 1970. */
-function timeOf(snowflake: string): number {
+export function timeOf(snowflake: string): number {
   return Number(BigInt(snowflake) >> TIME_BITS) + EPOCH_MS;
 }
 

@@ -4,7 +4,7 @@ import type { DiscordApi } from './api.ts';
 import { personOf } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import type { FindPlace } from './places.ts';
-import { WireReaction, type WireUser } from './wire.ts';
+import { WireClearedReactions, WireReaction, type WireUser } from './wire.ts';
 
 interface ReactionDeps extends Pick<ChannelContext<unknown>, 'account' | 'reacted' | 'clock'> {
   readonly api: Pick<DiscordApi, 'user'>;
@@ -14,10 +14,10 @@ interface ReactionDeps extends Pick<ChannelContext<unknown>, 'account' | 'reacte
 }
 
 /** Reactions and people in memory; of older ones the next event says what it knows. */
-const MOST_REACTIONS = 2_000;
-const MOST_PEOPLE = 1_000;
+const MAX_REACTIONS = 2_000;
+const MAX_PEOPLE = 1_000;
 /** The contract's limit, as Discord's. */
-const MOST_EMOJIS = 20;
+const MAX_EMOJIS = 20;
 
 /** Something to do in the channel's order. */
 export interface Reacted {
@@ -29,9 +29,9 @@ export interface Reacted {
 export class Reactions {
   readonly #deps: ReactionDeps;
   /** By message and person: the emojis that are known. */
-  readonly #emojis = new BoundedMap<string, readonly string[]>(MOST_REACTIONS);
+  readonly #emojis = new BoundedMap<string, readonly string[]>(MAX_REACTIONS);
   /** By place and person. */
-  readonly #people = new BoundedMap<string, InboundReaction['sender']>(MOST_PEOPLE);
+  readonly #people = new BoundedMap<string, InboundReaction['sender']>(MAX_PEOPLE);
 
   constructor(deps: ReactionDeps) {
     this.#deps = deps;
@@ -48,6 +48,33 @@ export class Reactions {
     };
   }
 
+  /** MESSAGE_REACTION_REMOVE_ALL and MESSAGE_REACTION_REMOVE_EMOJI: what is known of the message is taken back. */
+  readCleared(data: unknown): Reacted | undefined {
+    const parsed = WireClearedReactions.safeParse(data);
+    if (!parsed.success) return undefined;
+    const cleared = parsed.data;
+    return {
+      channelId: cleared.channel_id,
+      work: () => this.#takeBack(cleared, this.#deps.clock()),
+    };
+  }
+
+  async #takeBack(cleared: WireClearedReactions, sentAt: number): Promise<void> {
+    const { account, findPlace, reacted } = this.#deps;
+    const { channel_id, message_id: messageId, guild_id: guild = '', emoji } = cleared;
+    const gone = emoji === undefined ? undefined : textOf(emoji);
+    for (const [key, known] of [...this.#emojis]) {
+      const [message, person] = key.split(' ');
+      const emojis = gone === undefined ? [] : known.filter((one) => one !== gone);
+      const sender = this.#people.get(`${guild} ${person}`);
+      const isSame = emojis.length === known.length;
+      if (message !== messageId || isSame || sender === undefined) continue;
+      const { chat } = await findPlace(channel_id);
+      await reacted({ channel: 'discord', account, chat, messageId, sender, emojis, sentAt });
+      this.#emojis.set(key, emojis);
+    }
+  }
+
   async #hand(reaction: WireReaction, change: 'added' | 'removed', sentAt: number): Promise<void> {
     const { account, findPlace, reacted } = this.#deps;
     const sender = await this.#senderOf(reaction, change);
@@ -56,7 +83,7 @@ export class Reactions {
     const key = `${reaction.message_id} ${reaction.user_id}`;
     const emoji = textOf(reaction.emoji);
     const others = (this.#emojis.get(key) ?? []).filter((other) => other !== emoji);
-    const emojis = (change === 'added' ? [...others, emoji] : others).slice(-MOST_EMOJIS);
+    const emojis = (change === 'added' ? [...others, emoji] : others).slice(-MAX_EMOJIS);
     const { message_id: messageId } = reaction;
     await reacted({ channel: 'discord', account, chat, messageId, sender, emojis, sentAt });
     this.#emojis.set(key, emojis);

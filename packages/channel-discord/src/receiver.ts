@@ -2,11 +2,13 @@ import type { ChannelContext, ChannelEnv } from '@parley/channels';
 import { reportAndWait } from '@parley/channels';
 import { ParleyError, reasonOf } from '@parley/core';
 import type { Client } from 'discord.js';
+import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
 import { Connection, type GatewayEvent, later } from './connection.ts';
 import { EarlierSessions } from './earlier-sessions.ts';
 import { Intake } from './intake.ts';
-import { admitInteraction, type InteractionDeps, registerMenu } from './menu.ts';
+import { admitInteraction, type InteractionDeps } from './interactions.ts';
+import { registerMenu } from './menu.ts';
 import { createContentWatch } from './missing-content.ts';
 import { createPlaces, createSenderFacts } from './places.ts';
 import { type Position, positionAfter } from './positions.ts';
@@ -15,13 +17,20 @@ import type { Responses } from './responses.ts';
 import { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { knownChannels } from './what-to-fetch.ts';
-import { WireMessage } from './wire.ts';
+import { Snowflake } from './wire.ts';
+import { WireMessage } from './wire-message.ts';
 
 type Context = ChannelContext<DiscordSettings>;
 
 const LOAD_AGAIN_MS = 1_000;
 
 type OnEvent = (data: unknown, before?: Position) => void;
+
+const MaybeId = Snowflake.optional().catch(undefined);
+/** What an event of any kind is about, as far as it says so. */
+const EventIds = z
+  .object({ id: MaybeId, channel_id: MaybeId, guild_id: MaybeId })
+  .catch({ id: undefined, channel_id: undefined, guild_id: undefined });
 
 /** The receiving half: connection, messages, commands and buttons, and the position up to which they are stored. */
 export class Receiver {
@@ -82,6 +91,8 @@ export class Receiver {
       MESSAGE_DELETE_BULK: (data) => intake.deleted(data),
       MESSAGE_REACTION_ADD: (data) => intake.reacted(reactions.read(data, 'added')),
       MESSAGE_REACTION_REMOVE: (data) => intake.reacted(reactions.read(data, 'removed')),
+      MESSAGE_REACTION_REMOVE_ALL: (data) => intake.reacted(reactions.readCleared(data)),
+      MESSAGE_REACTION_REMOVE_EMOJI: (data) => intake.reacted(reactions.readCleared(data)),
       INTERACTION_CREATE: (data) => this.#interact(deps, data),
     };
     this.#connection = new Connection({
@@ -93,6 +104,7 @@ export class Receiver {
         intake.hold(shard);
       },
       onShardReady: (shard, client) => this.#ready(shard, client),
+      onUnreadable: (event, thrown) => void this.#noteUnreadable(event, thrown),
     });
   }
 
@@ -194,6 +206,21 @@ export class Receiver {
     }
   }
 
+  /** What this adapter reads by itself is not lost with it; of the rest `why` and the metrics know. */
+  async #noteUnreadable({ t, d, s }: GatewayEvent, thrown: unknown): Promise<void> {
+    const { log, clock, ignored } = this.#context;
+    const isRead = this.#events[t] !== undefined;
+    log.warn({ event: t, isRead, reason: reasonOf(thrown) }, 'discord.js cannot read this event');
+    if (isRead) return;
+    const { id, channel_id, guild_id } = EventIds.parse(d);
+    const event = { chatId: channel_id ?? guild_id ?? '0', messageId: id ?? `${t} ${s}` };
+    try {
+      await ignored({ ...event, at: clock() }, `Discord sent ${t} in a form that is not known`);
+    } catch (failure) {
+      log.warn({ event: t, reason: reasonOf(failure) }, 'the event could not be noted');
+    }
+  }
+
   #interact(deps: InteractionDeps, data: unknown): void {
     const admitting = admitInteraction(deps, data).finally(() =>
       this.#interactions.delete(admitting),
@@ -204,7 +231,8 @@ export class Receiver {
   async #register(applicationId: string): Promise<void> {
     const { log } = this.#context;
     try {
-      await registerMenu({ ...this.#context, api: this.#api }, applicationId);
+      const { userInstall } = this.#context.settings;
+      await registerMenu({ ...this.#context, userInstall, api: this.#api }, applicationId);
     } catch (thrown) {
       log.warn(
         { reason: reasonOf(thrown) },

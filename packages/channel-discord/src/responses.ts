@@ -1,6 +1,7 @@
 import { BoundedMap, ChannelError, type OutboundPart, type ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import type { CallExtras, DiscordApi, MessageBody, OwnMessage } from './api.ts';
+import { shownText } from './component-layout.ts';
 import { callFailureOf } from './failures.ts';
 
 /** Visible to the sender of the command only. */
@@ -15,6 +16,10 @@ const Place = z.object({
   token: z.string(),
   /** The answer is for this person alone; absent: for everyone in the chat. */
   only: z.string().optional(),
+  /** The bot cannot write there: everything goes by the token, or not at all. */
+  bound: z.literal(true).optional(),
+  /** The first answer is the message with the pressed button, which stays as it is. */
+  further: z.literal(true).optional(),
 });
 type Place = z.infer<typeof Place>;
 
@@ -53,6 +58,11 @@ const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027]);
 const UNKNOWN_MESSAGE = 10008;
 const MOST_COMMANDS = 1_000;
 
+/** Whether only answers to an interaction reach the place of a route: nothing else is shown or sent there. */
+export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
+  return placeOf(route)?.bound === true;
+}
+
 /** Answers to slash commands: the first part takes the place of "thinking". */
 export class Responses {
   readonly #api: ResponseDeps['api'];
@@ -60,6 +70,8 @@ export class Responses {
   readonly #acknowledged = new BoundedMap<string, Promise<void>>(MOST_COMMANDS);
   /** By command: the part that has taken the place of "thinking"; null: none has. */
   readonly #first = new BoundedMap<string, string | null>(MOST_COMMANDS);
+  /** By command and part: the further message that this process has sent for it. */
+  readonly #followedUp = new BoundedMap<string, string>(MOST_COMMANDS);
 
   constructor({ api }: ResponseDeps) {
     this.#api = api;
@@ -84,35 +96,45 @@ export class Responses {
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       if (failure.kind !== 'refused' || !OVER.has(failure.code)) throw thrown;
-      return place.only === undefined ? undefined : this.#sendAlone(place.only, answer);
+      if (place.only !== undefined) return this.#sendAlone(place.only, answer);
+      if (place.bound === undefined) return undefined;
+      const why = 'the bot is not in that chat, and the 15 minutes are over in which Discord takes';
+      throw new ChannelError({ kind: 'refused' }, `Not sent: ${why} answers there.`, thrown);
     }
   }
 
   /** No answer follows: "thinking" goes. */
   async drop(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Promise<void> {
     const place = placeOf(route);
-    if (place === undefined) return;
+    if (place === undefined || place.further === true) return;
     await this.#acknowledged.get(place.id);
     if ((await this.#firstOf(place)) !== null) return;
     await this.#api.dropAnswer(place.application, place.token);
   }
 
   async #respond(place: Waiting, { part, body, extras }: Answer): Promise<string | undefined> {
-    const { id, application, token, only } = place;
+    const { id, application, token, only, bound, further } = place;
     const key = part.idempotencyKey;
-    const first = await this.#firstOf(place);
-    // An earlier process may have put this very part there.
-    if (first !== null && typeof first === 'object' && first.content === body.content)
-      return first.id;
-    if (first === null || first === key) {
-      this.#first.set(id, key);
-      const changed = await ifThere(this.#api.changeAnswer(application, token, body, extras));
-      if (changed !== undefined) return changed.id;
+    if (further === undefined) {
+      const first = await this.#firstOf(place);
+      // An earlier process may have put this very part there.
+      if (typeof first === 'object' && first !== null && shownText(first) === shownText(body))
+        return first.id;
+      if (first === null || first === key) {
+        this.#first.set(id, key);
+        const changed = await ifThere(this.#api.changeAnswer(application, token, body, extras));
+        if (changed !== undefined) return changed.id;
+      }
     }
     // Ordinary messages have a nonce, so they are never sent twice.
-    if (only === undefined) return undefined;
-    const alone = { ...body, flags: Number(body.flags ?? 0) | EPHEMERAL };
-    return (await this.#api.followUp(application, token, alone, extras)).id;
+    if (only === undefined && bound === undefined) return undefined;
+    const sent = `${id} ${key}`;
+    const known = this.#followedUp.get(sent);
+    if (known !== undefined) return known;
+    const flags = Number(body.flags ?? 0) | (only === undefined ? 0 : EPHEMERAL);
+    const message = await this.#api.followUp(application, token, { ...body, flags }, extras);
+    this.#followedUp.set(sent, message.id);
+    return message.id;
   }
 
   /**

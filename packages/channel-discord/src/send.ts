@@ -11,8 +11,9 @@ import {
 } from '@parley/core';
 import type { RawFile } from 'discord.js';
 import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
+import { cardOf, textCard } from './component-layout.ts';
 import { callFailureOf, translated } from './failures.ts';
-import { contentBody, originBody, partBody, WITHOUT_BUTTONS } from './format.ts';
+import { contentBody, originBody, partBody } from './format.ts';
 import type { Responses } from './responses.ts';
 import type { Streamed, Streams } from './stream.ts';
 import type { Threads } from './threads.ts';
@@ -55,6 +56,7 @@ export async function sendPart(
     threadId,
     async () =>
       (await putVoice(deps, message)) ??
+      (await putCard(deps, message)) ??
       (await deps.streams.claim(part, (streamed) => put(deps, message, streamed))),
   );
   return { platformMessageId };
@@ -95,6 +97,26 @@ async function putVoice(
 
 /** Missing permissions, what voice messages may not have, and channels that take none. */
 const NO_VOICE: ReadonlySet<number> = new Set([50013, 50159, 50160, 50161, 50173]);
+
+/** Discord does not take the form of the message. */
+const INVALID_FORM = 50035;
+
+/**
+ * Sends a question to approve something as a card; undefined where it is none, or Discord does not take the card: then it
+ * is sent as text with buttons below it, whole as well (M04).
+ */
+async function putCard(deps: SendDeps, message: Message): Promise<string | undefined> {
+  const body = cardOf(message.part, message.body);
+  if (body === undefined) return undefined;
+  try {
+    return await put(deps, { ...message, body }, {});
+  } catch (thrown) {
+    const failure = callFailureOf(thrown);
+    if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
+    deps.log.warn({ reason: failure.reason }, 'a question is sent without a card');
+    return undefined;
+  }
+}
 
 /** Returns the id of the message that shows the part. */
 async function put(
@@ -184,8 +206,15 @@ export function createMessageFacet(
     edit: ({ chatId, threadId = chatId }, messageId, { text }) =>
       translated(threadId, async () => {
         const content = contentBody(text, {}, linkPreviews);
-        // Discord keeps the buttons of the old text below the new one unless they are named.
-        await api.change(threadId, messageId, { ...content, ...WITHOUT_BUTTONS });
+        try {
+          // Discord keeps the buttons of the old text below the new one unless they are named.
+          await api.change(threadId, messageId, { ...content, components: [] });
+        } catch (thrown) {
+          const failure = callFailureOf(thrown);
+          if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
+          // A card stays one, and takes no text of its own.
+          await api.change(threadId, messageId, textCard(content, text));
+        }
       }),
     delete: ({ chatId, threadId = chatId }, messageId) =>
       translated(threadId, () => api.remove(threadId, messageId)),

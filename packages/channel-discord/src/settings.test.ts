@@ -10,6 +10,7 @@ describe('[D12] the settings of a Discord bot', () => {
       messageContent: true,
       linkPreviews: false,
       threads: 'never',
+      userInstall: 'portal',
       history: 0,
       shards: 'auto',
       apiRoot: 'https://discord.com/api',

@@ -30,6 +30,12 @@ export const DiscordSettings = z.strictObject({
     .describe(
       'Messages that were written in a channel before the bot is addressed there for the first time: so many are read as context.',
     ),
+  userInstall: z
+    .enum(['portal', 'never', 'always'])
+    .default('portal')
+    .describe(
+      'Whether people who have added the app to their account are offered its commands everywhere: in servers without the bot, and in chats with other people. portal: as the Installation page of the developer portal says. always: also /ask, for ordinary messages. Such a place is a group, which access.allowGroups has to name.',
+    ),
   linkPreviews: z
     .boolean()
     .default(false)

@@ -1,6 +1,7 @@
 import type { Client } from 'discord.js';
 import { isLater } from './positions.ts';
 import type { Cursors } from './seen.ts';
+import { Snowflake } from './wire.ts';
 
 /** A channel that the gateway listed, with its last message. */
 export interface KnownChannel {
@@ -52,6 +53,7 @@ export function knownChannels(client: Client): KnownChannel[] {
   return [...client.channels.cache.values()].flatMap((channel) => {
     if (channel.isDMBased() || !channel.isTextBased()) return [];
     const { id, lastMessageId } = channel;
-    return lastMessageId == null ? [] : [{ id, lastMessageId }];
+    const last = Snowflake.safeParse(lastMessageId);
+    return last.success ? [{ id, lastMessageId: last.data }] : [];
   });
 }

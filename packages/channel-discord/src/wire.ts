@@ -4,96 +4,48 @@ import { z } from 'zod';
 /** A Discord id: a 64-bit number in decimal whose upper bits are a time. */
 export const Snowflake = z.string().regex(/^\d{1,20}$/);
 
+/** A text; one of an unexpected form counts as empty. */
+export const text = z.string().catch('');
+
+/** A field that may be absent; one of an unexpected form is lost, and nothing beside it. */
+export function field<Type extends z.ZodType>(type: Type) {
+  return type.optional().catch(undefined);
+}
+
+/** A list; what has an unexpected form is left out. */
+export function items<Type extends z.ZodType>(type: Type) {
+  return z
+    .array(z.unknown())
+    .catch([])
+    .transform((all) =>
+      all.flatMap((one): z.output<Type>[] => {
+        const read = type.safeParse(one);
+        return read.success ? [read.data] : [];
+      }),
+    );
+}
+
 /** An object as Discord sends it; null counts as absent. */
 const received = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.preprocess(withoutNulls, z.object(shape));
 
 export const WireUser = z.object({
   id: Snowflake,
-  username: z.string(),
-  global_name: z.string().nullish(),
-  bot: z.boolean().optional(),
+  username: z.string().catch('unknown'),
+  global_name: field(z.string()),
+  bot: field(z.boolean()),
   /** Discord itself. */
-  system: z.boolean().optional(),
+  system: field(z.boolean()),
 });
 export type WireUser = z.infer<typeof WireUser>;
 
-const WireMember = z.object({
-  nick: z.string().nullish(),
-  roles: z.array(Snowflake).optional(),
+export const WireMember = z.object({
+  nick: field(z.string()),
+  roles: field(items(Snowflake)),
   /** In this channel, in decimal; with commands and buttons only. */
-  permissions: z.string().regex(/^\d+$/).optional(),
+  permissions: field(z.string().regex(/^\d+$/)),
 });
 export type WireMember = z.infer<typeof WireMember>;
-
-const WireAttachment = z.object({
-  id: Snowflake,
-  filename: z.string(),
-  size: z.int().nonnegative(),
-  url: z.string(),
-  content_type: z.string().nullish(),
-  /** Present on voice messages only. */
-  waveform: z.string().nullish(),
-});
-export type WireAttachment = z.infer<typeof WireAttachment>;
-
-const WireSticker = z.object({ id: Snowflake, name: z.string(), format_type: z.int() });
-
-/** Text, files and stickers; a forwarded message carries a copy of these. */
-const content = {
-  content: z.string().default(''),
-  attachments: z.array(WireAttachment).default([]),
-  // Stickers of an unexpected form are dropped; the text matters more.
-  sticker_items: z.array(WireSticker).default([]).catch([]),
-};
-const WireContent = z.object(content);
-export type WireContent = z.infer<typeof WireContent>;
-
-const WireMention = WireUser.extend({ member: WireMember.nullish() });
-export type WireMention = z.infer<typeof WireMention>;
-
-/** A question with answers to choose from. */
-const WirePoll = z.object({
-  question: z.object({ text: z.string().default('') }),
-  answers: z
-    .array(z.object({ poll_media: z.object({ text: z.string().default('') }) }))
-    .default([]),
-});
-export type WirePoll = z.infer<typeof WirePoll>;
-
-/** The message that another one replies to. */
-const WireAnswered = z.object({
-  ...content,
-  id: Snowflake.optional(),
-  author: WireUser,
-  mentions: z.array(WireMention).default([]),
-});
-
-/** The fields Parley reads of a message, from gateway and REST; only the gateway adds the server. */
-export const WireMessage = received({
-  ...content,
-  id: Snowflake,
-  channel_id: Snowflake,
-  guild_id: Snowflake.optional(),
-  type: z.int(),
-  author: WireUser,
-  member: WireMember.nullish(),
-  timestamp: z.string(),
-  edited_timestamp: z.string().nullish(),
-  webhook_id: Snowflake.nullish(),
-  mentions: z.array(WireMention).default([]),
-  mention_roles: z.array(Snowflake).default([]),
-  message_reference: z
-    .object({ type: z.int().default(0), message_id: Snowflake.optional() })
-    .nullish(),
-  referenced_message: WireAnswered.nullish().catch(undefined),
-  poll: WirePoll.nullish().catch(undefined),
-  message_snapshots: z
-    .array(z.object({ message: WireContent }))
-    .nullish()
-    .catch(undefined),
-});
-export type WireMessage = z.infer<typeof WireMessage>;
 
 /** One deleted message, or several. */
 export const WireDeletion = received({
@@ -108,32 +60,19 @@ export const WireReaction = received({
   channel_id: Snowflake,
   message_id: Snowflake,
   guild_id: Snowflake.optional(),
-  member: WireMember.extend({ user: WireUser.optional() }).nullish(),
-  emoji: z.object({ id: Snowflake.nullish(), name: z.string().nullish() }),
+  member: field(WireMember.extend({ user: field(WireUser) })),
+  emoji: z.object({ id: field(Snowflake), name: field(z.string()) }).catch({}),
 });
 export type WireReaction = z.infer<typeof WireReaction>;
 
-/** A slash command (type 2) or a pressed button (type 3); no others are registered. */
-export const WireInteraction = received({
-  id: Snowflake,
-  /** Not the bot's own id where the bot is older than 2016. */
-  application_id: Snowflake,
-  type: z.int(),
-  token: z.string(),
-  channel_id: Snowflake.optional(),
-  guild_id: Snowflake.optional(),
-  member: WireMember.extend({ user: WireUser }).nullish(),
-  user: WireUser.nullish(),
-  message: z.object({ id: Snowflake }).nullish(),
-  data: z
-    .object({
-      name: z.string().optional(),
-      custom_id: z.string().optional(),
-      options: z.array(z.object({ value: z.unknown() })).optional(),
-    })
-    .optional(),
+/** A moderator has taken all reactions below a message away, or all with one emoji. */
+export const WireClearedReactions = received({
+  channel_id: Snowflake,
+  message_id: Snowflake,
+  guild_id: field(Snowflake),
+  emoji: field(z.object({ id: field(Snowflake), name: field(z.string()) })),
 });
-export type WireInteraction = z.infer<typeof WireInteraction>;
+export type WireClearedReactions = z.infer<typeof WireClearedReactions>;
 
 /** The fields Parley reads of a channel. Types: 1 direct, 3 group of friends, 10–12 threads. */
 export const WireChannel = received({

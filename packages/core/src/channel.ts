@@ -38,6 +38,10 @@ export const Capabilities = z.strictObject({
   /** An answer can show which message it answers (G10). */
   quotes: z.literal(true).optional(),
   buttons: z.boolean(),
+  /** A button can ask for words (G02). */
+  inputs: z.literal(true).optional(),
+  /** Most buttons of a part; eight when absent. */
+  maxButtons: z.int().min(8).optional(),
   /**
    * How an unfinished answer is shown: not at all, by replacing what was shown before, or by adding to it. What was
    * shown stays there with `append`, so that an answer has the texts of all steps of its turn.
@@ -72,6 +76,10 @@ export const ReplyRoute = z.strictObject({
   appends: z.literal(true).optional(),
   /** Largest file that can be sent there, in bytes; absent: none can. */
   maxFileBytes: z.int().positive().optional(),
+  /** Buttons there can ask for words. */
+  inputs: z.literal(true).optional(),
+  /** Most buttons of a part there; eight when absent. */
+  maxButtons: z.int().optional(),
   /** A recording is shown there as a voice note. */
   voice: z.literal(true).optional(),
   /** An emoji that is put on a message while it is answered. */
@@ -91,6 +99,13 @@ export const Button = z.strictObject({
   label: z.string().min(1).max(64),
   /** At most 64 bytes: Telegram's limit, the shortest. */
   data: z.string().min(1).max(64),
+  /** How much it stands out, where the platform has colors: `success` agrees, `danger` refuses. Absent: as any button. */
+  style: z.enum(['primary', 'success', 'danger']).optional(),
+  /**
+   * Pressing it asks for words, under this name: the person writes `data`, a space and the words. Only on routes with
+   * `inputs`.
+   */
+  asks: z.string().min(1).max(45).optional(),
 });
 export type Button = z.infer<typeof Button>;
 
@@ -124,9 +139,12 @@ export const PartAct = z.discriminatedUnion('kind', [
 ]);
 export type PartAct = z.infer<typeof PartAct>;
 
+/** Most buttons of a part on any platform: Discord has menus of 25, and two more can stand below one. */
+const MAX_BUTTONS = 27;
+
 /** What a part may carry besides text, on platforms that declare it. */
 export const PartExtras = z.strictObject({
-  buttons: z.array(Button).min(1).max(8).optional(),
+  buttons: z.array(Button).min(1).max(MAX_BUTTONS).optional(),
   /** The part's text becomes its caption. */
   file: OutboundFile.optional(),
   act: PartAct.optional(),

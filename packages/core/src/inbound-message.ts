@@ -43,6 +43,10 @@ export const Attachment = z.strictObject({
   name: z.string().optional(),
   mimeType: z.string().optional(),
   size: z.int().nonnegative().optional(),
+  /** How long a recording or video lasts. */
+  seconds: z.number().nonnegative().optional(),
+  /** What its sender wrote about it for people who do not see it. Never trusted. */
+  description: z.string().max(2_000).optional(),
   /** Its sender lets it be seen once: its bytes are dropped when its turn is over, and are in no backup (F18). */
   viewOnce: z.literal(true).optional(),
   ref: z.string().min(1).max(4_096),

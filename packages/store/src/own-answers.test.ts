@@ -178,4 +178,15 @@ describe('a press', () => {
   ])('[G05] %s', (_where, messages, counts) => {
     expect(isPressOf(messages, { pressed: 'p1', data })).toBe(counts);
   });
+  it.each<[string, Partial<PressableMessage>, string, boolean]>([
+    ['words where they were asked for', {}, '/answer ABC234 in my words', true],
+    ['words for another question', {}, '/answer XYZ789 in my words', false],
+    ['a code that only starts alike', {}, '/answer ABC2345 in my words', false],
+    ['no words', {}, '/answer ABC234', false],
+    ['words below an edited question', { changed: 'edited' }, '/answer ABC234 in my words', false],
+    ['words for a button that asks for none', { asks: [] }, '/answer ABC234 in my words', false],
+  ])('[G05] %s', (_what, more, written, counts) => {
+    const message = stored({ data: ['/answer ABC234 skip'], asks: ['/answer ABC234'], ...more });
+    expect(isPressOf([message], { pressed: 'p1', data: written })).toBe(counts);
+  });
 });

@@ -72,6 +72,8 @@ export interface PressableMessage {
   readonly changed: PartChange | null;
   /** What its buttons write. */
   readonly data: readonly string[];
+  /** What those of them write that ask for words, which follow it. */
+  readonly asks?: readonly string[];
 }
 
 /**
@@ -83,10 +85,14 @@ export function isPressOf(
   messages: readonly PressableMessage[],
   { pressed, data }: { readonly pressed: string; readonly data: string },
 ): boolean {
-  const offering = messages.filter((message) => message.data.includes(data));
+  const offering = messages.filter((message) => isOffered(message, data));
   const itself = offering.find(({ messageId }) => messageId === pressed);
   if (itself !== undefined) return itself.changed === null;
   return offering.some(({ messageId, changed }) => messageId === null && changed === null);
+}
+
+function isOffered({ data: all, asks = [] }: PressableMessage, data: string): boolean {
+  return all.includes(data) || asks.some((before) => data.startsWith(`${before} `));
 }
 
 /** Whether a message counts: it was typed, or is a press of a stored button below an unedited message. */
@@ -94,11 +100,12 @@ export async function pressCounts(sql: Sql, message: InboundMessage): Promise<bo
   const { channel, account, chat, pressed, text: data } = message;
   if (pressed === undefined) return true;
   const rows = await sql.all(PRESSABLE, { channel, account, chatId: chat.id, pressed });
-  const messages = rows.map(({ messageId, changed, ...row }) => ({
-    messageId,
-    changed,
-    data: (readPart(row).buttons ?? []).map((button) => button.data),
-  }));
+  const messages = rows.map(({ messageId, changed, ...row }) => {
+    const { buttons = [] } = readPart(row);
+    const dataOf = (asks: boolean) =>
+      buttons.flatMap((one) => ((one.asks !== undefined) === asks ? one.data : []));
+    return { messageId, changed, data: dataOf(false), asks: dataOf(true) };
+  });
   return isPressOf(messages, { pressed, data });
 }
 
@@ -106,5 +113,5 @@ const PRESSABLE = statement(`
   select ${OUTBOX_COLUMNS}, platform_message_id as "messageId", changed from outbox
   where ${OF_CHAT} and has_buttons = 1
     and (platform_message_id = :pressed or platform_message_id is null)`).rows<
-  PartRow & Omit<PressableMessage, 'data'>
+  PartRow & Omit<PressableMessage, 'data' | 'asks'>
 >();

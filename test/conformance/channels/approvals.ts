@@ -52,6 +52,37 @@ async function chooses(scene: Scene, place: Place): Promise<void> {
   expect(told).toContain('They chose: green');
 }
 
+/** The question that stands in a place, by the words that only it has. */
+async function questionIn(scene: Scene, place: Place): Promise<string> {
+  const [question] = await scene.until(place, 'Which colour?');
+  return question?.id ?? '';
+}
+
+/** A menu stands where there are many choices; a choice counts as one press of its person. */
+async function choosesFromMenu(scene: Scene): Promise<void> {
+  const place = scene.peer.group();
+  const [asker, other] = [scene.peer.other(place), scene.peer.other(place)];
+  await scene.peer.say(place, { text: 'wish:choice:25', mention: true, from: asker });
+  const question = await questionIn(scene, place);
+  scene.peer.choose?.(place, question, 'shade 3', other);
+  await scene.until(place, 'I asked another person that.');
+  scene.peer.choose?.(place, question, 'shade 21', asker);
+  await scene.once(place, 'The tool said: They chose: shade 21');
+}
+
+/** Words in a form are those of the person who was asked, and of nobody else. */
+async function fillsIn(scene: Scene): Promise<void> {
+  const place = scene.peer.group();
+  const [asker, other] = [scene.peer.other(place), scene.peer.other(place)];
+  await scene.peer.say(place, { text: 'wish:choice', mention: true, from: asker });
+  const question = await questionIn(scene, place);
+  await scene.peer.fillIn?.(place, question, 'Answer…', { from: other, words: 'red then' });
+  await scene.until(place, 'I asked another person that.');
+  const words = 'something like teal,\nbut paler';
+  await scene.peer.fillIn?.(place, question, 'Answer…', { from: asker, words });
+  await scene.once(place, 'The tool said: They answered in their own words: something like teal');
+}
+
 /** The plan of an answer can be run with its button; an edit of the answer takes it away. */
 async function rewords(scene: Scene): Promise<void> {
   const place = scene.peer.ownerPlace;
@@ -123,6 +154,17 @@ export const APPROVALS: readonly Behaviour[] = [
     title: '[F04] [G05] pressing the other refuses it',
     needs: ['buttons'],
     run: pressing('Deny', 'The tool said: current_time was not run'),
+  },
+  {
+    title:
+      '[F18] [G05] one of many choices is chosen from a menu, by the person who was asked alone',
+    needs: ['forms'],
+    run: choosesFromMenu,
+  },
+  {
+    title: '[F18] [G05] other words are written into a form, by the person who was asked alone',
+    needs: ['forms'],
+    run: fillsIn,
   },
   {
     title: '[F04] [G05] an edit takes the buttons of a message away',

@@ -1,4 +1,5 @@
 import { buttonsOf, type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
+import { z } from 'zod';
 import { FILES } from './files.ts';
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
@@ -29,7 +30,14 @@ export async function discordPeer(): Promise<Peer> {
         'administrators',
         'pings',
       ] as const),
-      ...(['idempotent', 'rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),
+      ...([
+        'forms',
+        'idempotent',
+        'rate-limited',
+        'server-error',
+        'lost-before',
+        'lost-after',
+      ] as const),
       ...(['thrown-out', 'twice', 'out-of-order'] as const),
     ]),
     longest: 2_000,
@@ -44,7 +52,13 @@ export async function discordPeer(): Promise<Peer> {
     say: async (place, saying) => say(double, place, saying),
     edit: async (place, id, text) => double.reword(place.id, id, text),
     erase: async (place, id) => double.erase(place.id, id),
-    press: (place, id, label, from) => press(double, place, id, { label, from }),
+    press: (place, id, label, from) => void press(double, place, id, { label, from }),
+    choose: (place, id, label, from) => choose(double, place, id, { label, from }),
+    fillIn: async (place, id, label, { from, words }) => {
+      const interaction = press(double, place, id, { label, from });
+      await double.waitFor(() => double.interaction(interaction).modal !== undefined);
+      double.submit({ interaction, values: { words } });
+    },
     seen: (place) => seen(double, place),
     trouble: (place, trouble) => makeTrouble(double, place, trouble),
     tellTwice: () => double.fault({ kind: 'duplicate', events: 1 }),
@@ -104,11 +118,35 @@ function press(
   { id: channel }: Place,
   message: string,
   { label, from }: { readonly label: string; readonly from: string },
-): void {
+): string {
   const below = double.conversation(channel).find(({ id }) => id === message);
   const button = buttonsOf(below?.message.components ?? []).find((one) => one.label === label);
   if (typeof button?.custom_id !== 'string') throw new Error(`no button "${label}" there`);
-  double.press({ channel, message, from, customId: button.custom_id });
+  return double.press({ channel, message, from, customId: button.custom_id });
+}
+
+const Menu = z.object({
+  custom_id: z.string(),
+  options: z.array(z.object({ label: z.string(), value: z.string() })),
+});
+
+function choose(
+  double: DiscordDouble,
+  { id: channel }: Place,
+  message: string,
+  { label, from }: { readonly label: string; readonly from: string },
+): void {
+  const below = double.conversation(channel).find(({ id }) => id === message);
+  const rows = below?.message.components ?? [];
+  const all = rows.flatMap(({ components }) => (Array.isArray(components) ? components : []));
+  for (const component of all) {
+    const { data: menu } = Menu.safeParse(component);
+    const value = menu?.options.find((option) => option.label === label)?.value;
+    if (menu === undefined || value === undefined) continue;
+    double.press({ channel, message, from, customId: menu.custom_id, values: [value] });
+    return;
+  }
+  throw new Error(`no choice "${label}" there`);
 }
 
 function seen(double: DiscordDouble, place: Place): Seen[] {

@@ -52,6 +52,8 @@ export type Trait =
   | 'bots'
   | 'quotes'
   | 'buttons'
+  /** Many choices are a menu, and words are written into a form. */
+  | 'forms'
   | 'administrators'
   /** Text alone can ping people. */
   | 'pings'
@@ -89,6 +91,15 @@ export interface Peer {
   erase(place: Place, messageId: string): Promise<void>;
   /** Somebody presses a button below a message of the bot, where there are any. */
   press?(place: Place, messageId: string, label: string, from: string): void;
+  /** Somebody chooses from the menu below a message of the bot. */
+  choose?(place: Place, messageId: string, label: string, from: string): void;
+  /** Somebody presses a button that opens a form, and writes into it. */
+  fillIn?(
+    place: Place,
+    messageId: string,
+    label: string,
+    answer: { from: string; words: string },
+  ): Promise<void>;
   /** What people see in the place, oldest first. */
   seen(place: Place): readonly Seen[];
   trouble(place: Place, trouble: Trouble): void;

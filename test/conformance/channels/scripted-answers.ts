@@ -28,12 +28,12 @@ export function scripted(question: string): string | { toolCalls: ToolCall[] } {
           { name: 'edit_message', arguments: { message: 1, text: 'The weather is fine.' } },
         ],
       };
-    case 'choice':
+    case 'choice': {
+      const choices = Number(size) === 0 ? ['red', 'green'] : shades(Number(size));
       return {
-        toolCalls: [
-          { name: 'ask_user', arguments: { question: 'Which colour?', choices: ['red', 'green'] } },
-        ],
+        toolCalls: [{ name: 'ask_user', arguments: { question: 'Which colour?', choices } }],
       };
+    }
     case 'ping':
       return `${said} @everyone @here`;
     case 'empty':
@@ -44,6 +44,8 @@ export function scripted(question: string): string | { toolCalls: ToolCall[] } {
       return said;
   }
 }
+
+const shades = (count: number) => Array.from({ length: count }, (_, n) => `shade ${n + 1}`);
 
 /** So many characters of numbered words, each of which can be looked for. */
 function words(characters: number): string {

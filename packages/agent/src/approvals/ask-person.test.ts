@@ -13,10 +13,15 @@ const MINUTE = 60_000;
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function asked(chat?: typeof GROUP): Promise<void> {
+async function asked(
+  chat?: typeof GROUP,
+  { count, ...route }: { count?: number; inputs?: true; maxButtons?: number } = {},
+): Promise<void> {
   scene = await openTurnScene({}, { tools: [askUserTool] });
-  await scene.write('paint it', chat && { chat, sender: BO });
-  scene.model.next(ASK);
+  await scene.write('paint it', { ...(chat && { chat, sender: BO }), ...route });
+  const choices = Array.from({ length: count ?? 0 }, (_, n) => `Shade ${n + 1}`);
+  const many = { name: 'ask_user', with: { question: 'Which one?', choices } };
+  scene.model.next(count === undefined ? ASK : { calls: [many] });
   await scene.answerNext(chat?.id);
   expect(scene.outcome()).toBe('suspended');
 }
@@ -46,6 +51,32 @@ describe('a tool that asks the person', () => {
     ]);
     expect(await scene.store.approvals.waiting(0)).toEqual([]);
   });
+
+  const labels = async () => (await questions()).at(-1)?.buttons?.map(({ label }) => label);
+
+  it('[F18] [G02] asks for other words, too, where a button can', async () => {
+    await asked(undefined, { inputs: true });
+    expect((await questions()).at(-1)?.buttons?.slice(-2)).toEqual([
+      { label: 'Answer…', data: '/answer CODE1', asks: 'Your answer' },
+      { label: 'Skip', data: '/answer CODE1 skip' },
+    ]);
+  });
+
+  it.each([
+    [7, {}, 8],
+    // The numbers in the text choose one.
+    [8, {}, 1],
+    [7, { inputs: true as const }, 2],
+    [25, { inputs: true as const, maxButtons: 27 }, 27],
+  ])(
+    '[F18] [G02] offers %i choices as buttons only where so many fit: %o',
+    async (count, route, shown) => {
+      await asked(undefined, { count, ...route });
+      expect(await labels()).toHaveLength(shown);
+      await scene.write(String(count));
+      expect(await goOn()).toEqual([`They chose: Shade ${count}`]);
+    },
+  );
 
   it.each([
     ['2', 'They chose: Red'],

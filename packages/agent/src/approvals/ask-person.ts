@@ -1,4 +1,4 @@
-import { literal, shownLiteral } from '@parley/core';
+import { literal, type ReplyRoute, shownLiteral } from '@parley/core';
 import {
   type Approval,
   type ClaimedTurn,
@@ -41,7 +41,7 @@ export async function askPerson(
     const about = { tool: 'ask_user', callKey, shown: shownLiteral(question), rule: null };
     const made = newApproval(deps, turn, about);
     const approval = { ...made, approvers: [], choices, expiresAt: deps.clock() + waitMs };
-    return { approval, parts: withButtons(bodies, asking, approval.code) };
+    return { approval, parts: withButtons(bodies, asking, approval.code, route) };
   });
   // Fenced: the worker that has the lane now asks.
   throw new TurnSuspendedError('ask_user');
@@ -49,8 +49,10 @@ export async function askPerson(
 
 /** Most characters of a choice: what a button shows on every platform. */
 export const CHOICE_CHARACTERS = 60;
-/** With *Skip* as many buttons as a part may have. */
-export const MOST_CHOICES = 7;
+/** As many as a menu of Discord has. */
+export const MOST_CHOICES = 25;
+/** Buttons of a part where the route does not say how many there can be. */
+const USUAL_BUTTONS = 8;
 
 const SKIP = { label: 'Skip', does: 'leaves it open' } as const;
 
@@ -58,12 +60,20 @@ function withButtons(
   parts: readonly NewPart[],
   { choices, skip = SKIP }: PersonQuestion,
   code: string,
+  { inputs, maxButtons = USUAL_BUTTONS }: Pick<ReplyRoute, 'inputs' | 'maxButtons'>,
 ): readonly NewPart[] {
+  const others = [
+    ...(inputs ? [{ label: 'Answer…', data: `/answer ${code}`, asks: 'Your answer' }] : []),
+    {
+      ...{ label: skip.label, data: `/answer ${code} skip` },
+      ...('style' in skip && { style: skip.style }),
+    },
+  ];
   // More are chosen by their numbers.
-  const shown = choices.length > MOST_CHOICES ? [] : choices;
+  const shown = choices.length + others.length > maxButtons ? [] : choices;
   const buttons = [
     ...shown.map((label, at) => ({ label, data: `/answer ${code} ${at + 1}` })),
-    { label: skip.label, data: `/answer ${code} skip` },
+    ...others,
   ];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }

@@ -13,12 +13,15 @@ const LONGEST_SPEECH = 30_000;
 /** What the history keeps of a document, in characters. */
 const REMEMBERED = 400;
 
+/** A stored attachment with what the message says about it. */
+export type SeenAttachment = StoredAttachment & Pick<Attachment, 'seconds' | 'description'>;
+
 export function isFramedAsFile({ kind }: Named, read: ReadAttachment): boolean {
   return read.kind === 'document' || (read.kind === 'speech' && kind !== 'voice');
 }
 
 /** An attachment as the model reads it in its turn. */
-export function framedForModel(named: StoredAttachment, read: ReadAttachment): string {
+export function framedForModel(named: SeenAttachment, read: ReadAttachment): string {
   switch (read.kind) {
     case 'image':
       return `[${labelFor(named)}, shown above]`;
@@ -38,7 +41,7 @@ export function framedForModel(named: StoredAttachment, read: ReadAttachment): s
 }
 
 /** An attachment as later turns read it: short, and never the bytes. Of a view-once file nothing is kept but that it was sent. */
-export function framedForHistory(named: StoredAttachment, read: ReadAttachment): string {
+export function framedForHistory(named: SeenAttachment, read: ReadAttachment): string {
   if (named.isViewOnce === 1) return standInFor(named);
   switch (read.kind) {
     case 'image':
@@ -54,7 +57,7 @@ export function framedForHistory(named: StoredAttachment, read: ReadAttachment):
   }
 }
 
-function rememberedDocument(named: StoredAttachment, read: DocumentPart): string {
+function rememberedDocument(named: SeenAttachment, read: DocumentPart): string {
   const doubts = read.warning === null ? '' : `; ${read.warning}`;
   const label = `${labelFor(named)}${doubts}`;
   const said = quoteUntrusted(read.text, REMEMBERED);
@@ -111,7 +114,9 @@ function count(characters: number): string {
 /** A voice message counts as text of its sender; a recording is a file. */
 function speechOf(named: Named, text: string): string {
   const heard = capUntrusted(text, LONGEST_SPEECH);
-  if (named.kind === 'voice') return `[voice message, as it was understood] ${heard}`;
+  if (named.kind === 'voice') {
+    return `[voice message${lengthOf(named)}, as it was understood] ${heard}`;
+  }
   return framed(`${labelFor(named)}, transcribed`, heard);
 }
 
@@ -119,9 +124,8 @@ function framed(label: string, text: string): string {
   return frameUntrusted(`${label}\n---\n${text}`, { tag: 'file', note: null });
 }
 
-/** What is said of an attachment: its kind and the name that its sender gave it. */
-interface Named {
-  readonly kind: Attachment['kind'];
+/** What is said of an attachment: its kind, and what its sender and the platform say about it. */
+interface Named extends Pick<Attachment, 'kind' | 'seconds' | 'description'> {
   readonly name?: string | null | undefined;
   readonly isViewOnce?: 0 | 1 | undefined;
 }
@@ -136,10 +140,22 @@ const NOUNS: Readonly<Record<Attachment['kind'], string>> = {
   sticker: 'sticker',
 };
 
-/** `picture "cat.jpg"`, for the model: the name is data and cannot leave its quotes (P18). */
-export function labelFor({ kind, name, isViewOnce }: Named): string {
+/** Longest description of a picture that the model reads, in characters. */
+const MAX_DESCRIPTION = 1_000;
+
+/** `picture "cat.jpg", described as "Our cat"`, for the model: names and descriptions are data and cannot leave their quotes (P18). */
+export function labelFor(named: Named): string {
+  const { kind, name, description, isViewOnce } = named;
   const noun = isViewOnce === 1 ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
-  return name ? `${noun} ${quoteUntrusted(name, LONGEST_NAME)}` : noun;
+  const label = `${noun}${lengthOf(named)}`;
+  return [
+    name ? `${label} ${quoteUntrusted(name, LONGEST_NAME)}` : label,
+    ...(description ? [`described as ${quoteUntrusted(description, MAX_DESCRIPTION)}`] : []),
+  ].join(', ');
+}
+
+function lengthOf({ seconds }: Pick<Named, 'seconds'>): string {
+  return seconds === undefined ? '' : ` of ${Math.max(1, Math.round(seconds))} s`;
 }
 
 /** ``the document `report.pdf` ``, for people, in Markdown: in a name nothing is markup. */

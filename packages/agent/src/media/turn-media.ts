@@ -8,6 +8,7 @@ import {
   framedForModel,
   isFramedAsFile,
   nameForPeople,
+  type SeenAttachment,
   standInFor,
 } from './attachment-text.ts';
 import {
@@ -71,10 +72,20 @@ export async function readTurnMedia(
     forModel: (row) =>
       of(row).flatMap((one) => [
         ...(one === firstFile ? [FILES_NOTE] : []),
-        framedForModel(one.stored, one.read),
+        framedForModel(seen(one.stored, row), one.read),
       ]),
-    forHistory: (row) => of(row).map((one) => framedForHistory(one.stored, one.read)),
+    forHistory: (row) => of(row).map((one) => framedForHistory(seen(one.stored, row), one.read)),
     notice: noticeOf(read, reader),
+  };
+}
+
+/** A stored file with what its message says about it. */
+function seen(stored: StoredAttachment, { message }: InboxRow): SeenAttachment {
+  const { seconds, description } = message.attachments?.[stored.index] ?? {};
+  return {
+    ...stored,
+    ...(seconds !== undefined && { seconds }),
+    ...(description !== undefined && { description }),
   };
 }
 

@@ -14,6 +14,8 @@ export interface Writing {
   readonly maxFileBytes?: number | undefined;
   readonly acts?: ReplyRoute['acts'];
   readonly voice?: true;
+  readonly inputs?: true;
+  readonly maxButtons?: number;
   /** What was shown there cannot be taken back. */
   readonly appends?: true;
   /** The platform waits for the answer to this one. */

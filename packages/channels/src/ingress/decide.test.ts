@@ -151,6 +151,15 @@ describe('what ingress does with a message', () => {
     [aMessage({ sender: stranger }), 'the sender is not on the allow list'],
     [aMessage({ sender: { isBot: true } }), 'written by a bot'],
     [aMessage({ text: '' }), 'no text'],
+    [aMessage({ text: '', replyTo: { messageId: '6' } }), 'no text'],
+    [
+      aMessage({ text: '', replyTo: { messageId: '6', text: 'Build failed' } }),
+      'written by an owner; in a direct chat',
+    ],
+    [
+      aMessage({ text: '', quotation: { text: 'Build failed' } }),
+      'written by an owner; in a direct chat',
+    ],
     [aMessage({ text: '', replaces: '1' }), 'written by an owner; in a direct chat'],
     [aMessage({ text: 'x'.repeat(21) }), 'longer than 20 characters'],
   ])('[D08] gives its reason as a sentence (%#)', (message, reason) => {

@@ -46,7 +46,9 @@ export function decideIngress(
   if (activation.kind === 'stay-silent') {
     return ignore(activation.reason, activation.keepAsContext && !isEmpty);
   }
-  if (isEmpty) return ignore('no text');
+  // A mention alone below another message, or beside a quotation, is a question about it.
+  const isAbout = message.quotation !== undefined || (message.replyTo?.text ?? '') !== '';
+  if (isEmpty && !isAbout) return ignore('no text');
   const reason = `${access.reason}; ${activation.reason}`;
   const command = commandIn(message);
   const isReady = command !== null && !isInTurn(command.name);

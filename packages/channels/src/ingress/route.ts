@@ -25,6 +25,8 @@ export function routeOf(
     ...(named ? { replyToMessageId: messageId } : {}),
     ...(response === undefined ? {} : { response }),
     ...(capabilities.quotes === true ? { quotes: true } : {}),
+    ...(capabilities.inputs === true ? { inputs: true } : {}),
+    ...(capabilities.maxButtons === undefined ? {} : { maxButtons: capabilities.maxButtons }),
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     ...(capabilities.streaming === 'append' ? { appends: true } : {}),
     ...actsOf(capabilities),

@@ -22,6 +22,16 @@ const CommandForm = z.looseObject({
   description: z.string().min(1).max(100),
   type: z.number().default(1),
   options: z.array(Option).max(25).default([]),
+  /** 0: for those who are in a guild with it, 1: for those who have it on their account; both when absent. */
+  integration_types: z
+    .array(z.union([z.literal(0), z.literal(1)]))
+    .min(1)
+    .optional(),
+  /** 0: guilds, 1: direct messages with the bot, 2: other private channels; all when absent. */
+  contexts: z
+    .array(z.union([z.literal(0), z.literal(1), z.literal(2)]))
+    .min(1)
+    .nullish(),
 });
 
 /** One parameter or subcommand of a command. */

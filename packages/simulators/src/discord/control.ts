@@ -4,7 +4,10 @@ import { z } from 'zod';
 import { answersControl, newest } from '../answer-control.ts';
 import type { DiscordDouble } from './discord-double.ts';
 import { Fault } from './faults.ts';
-import { Press, Reacting, Slash } from './people.ts';
+import { Press, Slash, Submit } from './interacting.ts';
+import { MessageParts } from './message-parts.ts';
+import { PARTS_HELP, readPartsLine } from './parts-line.ts';
+import { Reacting } from './people.ts';
 import { buttonsOf, type VisibleMessage } from './transcript.ts';
 
 const Id = z.string();
@@ -18,6 +21,7 @@ const SayingBody = z.strictObject({
   bot: z.boolean().optional(),
   webhook: z.string().optional(),
   embeds: z.array(z.record(z.string(), z.unknown())).optional(),
+  parts: MessageParts.optional(),
   files: z
     .array(z.strictObject({ name: z.string(), base64: z.string(), type: z.string().optional() }))
     .optional(),
@@ -51,11 +55,12 @@ const ThreadBody = z.strictObject({
   message: Id.optional(),
   text: z.string().optional(),
 });
-const GuildBody = z.strictObject({ name: z.string() });
+const GuildBody = z.strictObject({ name: z.string(), joined: z.boolean().optional() });
+const PrivateBody = z.strictObject({ people: z.array(Id).min(2), name: z.string().optional() });
 const ChannelBody = z.strictObject({
   guild: Id,
   name: z.string(),
-  kind: z.enum(['text', 'forum', 'category']).optional(),
+  kind: z.enum(['text', 'voice', 'forum', 'category']).optional(),
 });
 const DmsBody = z.strictObject({ user: Id, closed: z.boolean().optional() });
 
@@ -87,7 +92,15 @@ export const handleControl = answersControl<DiscordDouble>({
   'POST thread': (double, body) => ({ channel: double.thread(ThreadBody.parse(body)) }),
   'POST slash': (double, body) => ({ interaction: double.slash(Slash.parse(body)) }),
   'POST press': (double, body) => ({ interaction: double.press(Press.parse(body)) }),
-  'POST guild': (double, body) => ({ guild: double.addGuild(GuildBody.parse(body).name) }),
+  'POST submit': (double, body) => ({ interaction: double.submit(Submit.parse(body)) }),
+  'POST guild': (double, body) => {
+    const { name, joined } = GuildBody.parse(body);
+    return { guild: double.addGuild(name, joined) };
+  },
+  'POST private': (double, body) => {
+    const { people, name } = PrivateBody.parse(body);
+    return { channel: double.openPrivate(people, name) };
+  },
   'POST channel': (double, body) => {
     const { guild, name, kind } = ChannelBody.parse(body);
     return { channel: double.addChannel(guild, name, kind) };
@@ -139,7 +152,8 @@ export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name opt
   !dm, !channel      where you write         !press LABEL     the button of the newest message that has it
   !thread NAME       open a thread and stay  !edit TEXT       change what you wrote last
   !file PATH [WORDS] a file of your disk     !delete          take back what you wrote last
-  !reply TEXT        answer its last words   !react EMOJI     below its last words`;
+  !reply TEXT        answer its last words   !react EMOJI     below its last words
+${PARTS_HELP}`;
 
 /** Somebody at a keyboard, and where they are. */
 export class Typist {
@@ -163,6 +177,8 @@ export class Typist {
 
   #act(name: string, rest: string): unknown {
     const double = this.#double;
+    const saying = readPartsLine(`!${name} ${rest}`);
+    if (saying !== undefined) return double.say({ channel: this.here, from: PERSON, ...saying });
     switch (name) {
       case 'dm':
         this.here = double.dmWith(PERSON);

@@ -2,6 +2,15 @@ import { PERMISSION } from './permissions.ts';
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type Guild, type World } from './world.ts';
 
+/** A channel as the interaction of a person describes it, which need not be one that the bot sees. */
+export function describeChannelTo(world: World, channel: Channel, userId: string): Json {
+  const { id, type, name, people } = channel;
+  if (people === undefined) return describeChannel(world, channel);
+  const recipients = people.filter((one) => one.id !== userId);
+  const named = type === CHANNEL_TYPE.groupDm ? { name: name === '' ? null : name } : {};
+  return { id, type, ...named, recipients, flags: 0 };
+}
+
 /** A channel as events and answers describe it. */
 export function describeChannel(world: World, channel: Channel): Json {
   if (channel.type === CHANNEL_TYPE.dm) {

@@ -5,18 +5,15 @@ import { describeChannel } from './descriptions.ts';
 import { type Fault, isGatewayFault, RestFaults, strikeGateway } from './faults.ts';
 import { serveFile } from './files.ts';
 import { Gateway } from './gateway.ts';
+import { type Press, press, type Slash, type Submit, slash, submit } from './interacting.ts';
 import { Interactions } from './interactions.ts';
 import {
   erase,
-  type Press,
-  press,
   type Reacting,
   reactAs,
   reword,
   type Saying,
-  type Slash,
   say,
-  slash,
   startThread,
   startTyping,
 } from './people.ts';
@@ -75,8 +72,11 @@ export interface DiscordDouble {
     readonly waitingResumes: number;
     readonly connections: number;
   };
-  addGuild(name: string): string;
-  addChannel(guild: string, name: string, kind?: 'text' | 'forum' | 'category'): string;
+  /** `joined` false: the bot is no member, so only commands of people who have it on their account come from there. */
+  addGuild(name: string, joined?: boolean): string;
+  addChannel(guild: string, name: string, kind?: 'text' | 'voice' | 'forum' | 'category'): string;
+  /** Direct messages of two people, or a group of more, without the bot; gives back the id of the channel. */
+  openPrivate(people: readonly string[], name?: string): string;
   /** The direct messages with a person; the bot hears of them by the first message alone. */
   dmWith(user: string): string;
   /** What a person is called from now on; the bot learns it with their next message. */
@@ -93,8 +93,14 @@ export interface DiscordDouble {
   slash(use: Slash): string;
   /** Somebody presses a button; gives back the id of the interaction. */
   press(use: Press): string;
-  /** Whether it was answered, and the answers that only the person sees. */
-  interaction(id: string): { readonly answered: boolean; readonly ephemeral: VisibleMessage[] };
+  /** Somebody fills in a form; gives back the id of the interaction that brings it. */
+  submit(use: Submit): string;
+  /** Whether it was answered, the answers that only the person sees, and the form that it was answered with. */
+  interaction(id: string): {
+    readonly answered: boolean;
+    readonly ephemeral: VisibleMessage[];
+    readonly modal?: Json | undefined;
+  };
   /** Takes a permission of the bot away in a channel, or gives it back. */
   deny(channel: string, permission: PermissionName, denied?: boolean): void;
   /** Gives the bot a permission in a guild that it usually does not have. */
@@ -221,10 +227,23 @@ function placesOf(
   world: World,
 ): Pick<
   DiscordDouble,
-  'addGuild' | 'addChannel' | 'dmWith' | 'nameUser' | 'deny' | 'grant' | 'promote' | 'closeDms'
+  | 'addGuild'
+  | 'addChannel'
+  | 'openPrivate'
+  | 'dmWith'
+  | 'nameUser'
+  | 'deny'
+  | 'grant'
+  | 'promote'
+  | 'closeDms'
 > {
   return {
-    addGuild: (name) => world.addGuild(name).id,
+    addGuild: (name, joined = true) => {
+      const guild = world.addGuild(name);
+      guild.left = !joined;
+      return guild.id;
+    },
+    openPrivate: (people, name = '') => world.openPrivate(people, name).id,
     addChannel: (guildId, name, kind = 'text') => {
       const channel = world.addChannel({ type: CHANNEL_TYPE[kind], name, guildId });
       world.emit('CHANNEL_CREATE', describeChannel(world, channel), guildId);
@@ -261,17 +280,19 @@ type ByPeople =
   | 'thread'
   | 'slash'
   | 'press'
+  | 'submit'
   | 'interaction';
 
 function peopleOf(world: World, interactions: Interactions): Pick<DiscordDouble, ByPeople> {
   return {
     slash: (use) => slash(world, interactions, use),
     press: (use) => press(world, interactions, use),
+    submit: (use) => submit(world, interactions, use),
     interaction: (id) => {
       const known = interactions.get(id);
       if (known === undefined) throw new Error(`No interaction ${id}`);
       const ephemeral = [...known.ephemeral.values()].map((message) => seen(world, message));
-      return { answered: known.answered, ephemeral };
+      return { answered: known.answered, ephemeral, modal: known.modal };
     },
     say: (saying) => say(world, saying),
     reword: (channel, message, text) => {

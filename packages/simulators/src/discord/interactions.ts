@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type MessageForm, readMessage } from './message-form.ts';
 import { editOf, readChange, readDraft } from './message-routes.ts';
 import { changeMessage, composeMessage, removeMessage, routeOf, storeMessage } from './messages.ts';
+import { checkModal } from './modals.ts';
 import { invalidForm, Refusal, RestCall, unknown } from './request.ts';
 import type { Routes, Scene } from './routes.ts';
 import { type MessageRoute, noteSent } from './transcript.ts';
@@ -12,20 +13,27 @@ import type { Channel, World } from './world.ts';
 const FIRST_ANSWER_MS = 3000;
 /** Later ones for so long. */
 const TOKEN_MS = 15 * 60_000;
+/** Follow-ups of an app that is on the account of a person alone. */
+const MAX_FOLLOW_UPS = 5;
 
 /** One command or press that waits for its answer, or has it. */
 export interface Interaction {
   readonly id: string;
   readonly token: string;
   readonly at: number;
-  /** 2: slash command, 3: button. */
-  readonly type: 2 | 3;
+  /** 2: slash command, 3: button or choice of a menu, 5: filled-in form. */
+  readonly type: 2 | 3 | 5;
   readonly name: string;
   readonly user: WireUser;
   readonly channel: Channel;
   /** The message whose button was pressed. */
   readonly source?: WireMessage | undefined;
+  /** The app is no part of the place: a person has brought it along on their account. */
+  readonly byUser: boolean;
   answered: boolean;
+  followUps: number;
+  /** The form that it was answered with. */
+  modal?: Json | undefined;
   /** The message that `@original` means, once there is one. */
   originalId?: string | undefined;
   /** Answers that only this person sees, by id. */
@@ -95,16 +103,22 @@ export const INTERACTION_ROUTES: Routes = {
     const form = readMessage(call);
     const first = interaction.originalId === undefined ? undefined : findOriginal(interaction);
     // While "thinking" is shown, a follow-up takes its place, as on the servers.
-    return first !== undefined && (first.flags & FLAG.loading) !== 0
-      ? changeAnswer(world, interaction, first, call, form)
-      : respond(world, interaction, call, form);
+    if (first !== undefined && (first.flags & FLAG.loading) !== 0)
+      return changeAnswer(world, interaction, first, call, form);
+    if (interaction.byUser && interaction.followUps >= MAX_FOLLOW_UPS) {
+      const words = 'This interaction has reached its maximum number of follow up messages';
+      throw new Refusal(400, 40094, words);
+    }
+    const message = await respond(world, interaction, call, form);
+    interaction.followUps += 1;
+    return message;
   },
   'GET /webhooks/:app/:token/messages/:message': ({ interactions }, call) =>
     answerOf(interactions.byToken(call.param('token')), call.param('message')),
   'PATCH /webhooks/:app/:token/messages/:message': ({ world, interactions }, call) => {
     const interaction = interactions.byToken(call.param('token'));
     const message = answerOf(interaction, call.param('message'));
-    return changeAnswer(world, interaction, message, call, readMessage(call));
+    return changeAnswer(world, interaction, message, call, readMessage(call, message.flags));
   },
   'DELETE /webhooks/:app/:token/messages/:message': ({ world, interactions }, call) => {
     const interaction = interactions.byToken(call.param('token'));
@@ -145,9 +159,15 @@ async function run(
     interaction.originalId = source.id;
     if (type === 6) return undefined;
     const now = answerOf(interaction, source.id);
-    return changeAnswer(world, interaction, now, call, readMessage(call));
+    return changeAnswer(world, interaction, now, call, readMessage(call, now.flags));
   }
-  if (type === 8 || type === 9) return undefined;
+  if (type === 9 && interaction.type !== 5) {
+    const modal = call.read(z.record(z.string(), z.unknown()));
+    checkModal(modal);
+    interaction.modal = modal;
+    return undefined;
+  }
+  if (type === 8) return undefined;
   throw invalidForm('type', 'BASE_TYPE_CHOICES', 'The type is not one of this interaction.');
 }
 

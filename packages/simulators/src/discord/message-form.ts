@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { COMPONENTS_V2, checkComponents } from './components.ts';
 import { invalidForm, Refusal, type RestCall } from './request.ts';
 
 /** Lengths and numbers the servers refuse above. */
@@ -7,14 +8,8 @@ const LIMIT = {
   embeds: 10,
   embedText: 6000,
   nonce: 25,
-  rows: 5,
-  buttons: 5,
-  customId: 100,
   files: 10,
 } as const;
-
-/** Set on messages made of components alone. */
-const COMPONENTS_V2 = 1 << 15;
 
 const Reference = z.looseObject({
   message_id: z.string(),
@@ -53,9 +48,13 @@ const MessageForm = z.looseObject({
 /** What a bot sends to make or change a message, read and within the limits. */
 export type MessageForm = z.infer<typeof MessageForm>;
 
-/** @throws Refusal 50035 naming the field */
-export function readMessage(call: RestCall): MessageForm {
+/**
+ * `before`: the flags of the message that is changed.
+ * @throws Refusal 50035 naming the field
+ */
+export function readMessage(call: RestCall, before = 0): MessageForm {
   const form = call.read(MessageForm);
+  const isV2 = ((before | (form.flags ?? 0)) & COMPONENTS_V2) !== 0;
   const { content, embeds, nonce, allowed_mentions: allowed } = form;
   if ((content ?? '').length > LIMIT.content) throw tooLong('content', LIMIT.content);
   if ((embeds ?? []).length > LIMIT.embeds) throw tooLong('embeds', LIMIT.embeds);
@@ -68,12 +67,7 @@ export function readMessage(call: RestCall): MessageForm {
   if (String(nonce ?? '').length > LIMIT.nonce) throw tooLong('nonce', LIMIT.nonce);
   if (call.files.size > LIMIT.files)
     throw new Refusal(400, 30015, 'Maximum number of attachments in a message reached (10)');
-  if (((form.flags ?? 0) & COMPONENTS_V2) !== 0 && (content || (embeds ?? []).length > 0))
-    throw invalidForm(
-      'content',
-      'MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2',
-      'The content field cannot be used when using MessageFlags.IS_COMPONENTS_V2',
-    );
+  if (isV2) checkLegacyFields(form);
   for (const kind of ['users', 'roles'] as const) {
     if (allowed?.parse?.includes(kind) && (allowed[kind] ?? []).length > 0)
       throw invalidForm(
@@ -82,7 +76,7 @@ export function readMessage(call: RestCall): MessageForm {
         `parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
       );
   }
-  checkComponents(form);
+  checkComponents(form.components ?? [], isV2);
   checkVoice(form, call);
   return form;
 }
@@ -119,27 +113,18 @@ export function checkNotEmpty(parts: {
     throw new Refusal(400, 50006, 'Cannot send an empty message');
 }
 
-function checkComponents({ components, flags }: MessageForm): void {
-  if (((flags ?? 0) & COMPONENTS_V2) !== 0) return;
-  if ((components ?? []).length > LIMIT.rows) throw tooLong('components', LIMIT.rows);
-  const seen = new Set<string>();
-  for (const [index, row] of (components ?? []).entries()) {
-    const buttons = Objects.safeParse(row.components).data ?? [];
-    const path = `components.${index}.components`;
-    if (buttons.length > LIMIT.buttons) throw tooLong(path, LIMIT.buttons);
-    for (const [place, button] of buttons.entries()) {
-      const id = button.custom_id;
-      if (typeof id !== 'string') continue;
-      const here = `${path}.${place}.custom_id`;
-      if (id.length > LIMIT.customId) throw tooLong(here, LIMIT.customId);
-      if (seen.has(id))
-        throw invalidForm(
-          here,
-          'COMPONENT_CUSTOM_ID_DUPLICATED',
-          'Component custom id cannot be duplicated',
-        );
-      seen.add(id);
-    }
+/** What a message of components may not have. */
+const LEGACY = ['content', 'embeds', 'poll', 'sticker_ids'] as const;
+
+function checkLegacyFields(form: MessageForm): void {
+  for (const field of LEGACY) {
+    const value = form[field];
+    if (value == null || value === '' || (Array.isArray(value) && value.length === 0)) continue;
+    throw invalidForm(
+      field,
+      'MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2',
+      `The '${field}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2`,
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { COMPONENTS_V2, shownText } from './components.ts';
 import { receiveFiles, signAnew } from './files.ts';
 import { checkNotEmpty, type MessageForm, readMessage } from './message-form.ts';
 import {
@@ -105,7 +106,7 @@ async function editMessage(
   message: WireMessage,
   call: RestCall,
 ): Promise<WireMessage> {
-  const form = readMessage(call);
+  const form = readMessage(call, message.flags);
   const change = await readChange(world, channel, message, call, form);
   const changed = changeMessage(world, channel, message, change);
   noteSent(world, 'edit', routeOf(channel), editOf(form, changed));
@@ -132,7 +133,14 @@ export async function readChange(
     attachments: [...kept, ...added],
   };
   checkNotEmpty(change);
-  const v2 = (message.flags | (form.flags ?? 0)) & (1 << 15);
+  const v2 = (message.flags | (form.flags ?? 0)) & COMPONENTS_V2;
+  // What a text message becomes must name both as gone.
+  if (v2 !== 0 && (content !== '' || change.embeds.length > 0))
+    throw invalidForm(
+      'content',
+      'MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2',
+      "The 'content' field cannot be used when using MessageFlags.IS_COMPONENTS_V2",
+    );
   return {
     ...change,
     flags: (form.flags ?? message.flags) | v2,
@@ -142,7 +150,7 @@ export async function readChange(
 
 /** An edit with what its text would notify; the servers notify nobody, but they light up the name. */
 export function editOf(form: MessageForm, message: WireMessage): Stored {
-  const pings = findPings(message.content, form.allowed_mentions ?? undefined, false);
+  const pings = findPings(shownText(message), form.allowed_mentions ?? undefined, false);
   return { message, pings: { ...pings, repliedUser: false } };
 }
 

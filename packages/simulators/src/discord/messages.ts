@@ -1,3 +1,4 @@
+import { shownText } from './components.ts';
 import { describeChannel, describeMember } from './descriptions.ts';
 import { parseDiscordMarkdown } from './parse-markdown.ts';
 import { botMay } from './permissions.ts';
@@ -79,6 +80,7 @@ export function changeMessage(
 /** Takes a message away and tells the gateway. */
 export function removeMessage(world: World, channel: Channel, messageId: string): void {
   channel.messages.delete(messageId);
+  if (channel.people !== undefined) return;
   const where = channel.guildId === undefined ? {} : { guild_id: channel.guildId };
   const data = { id: messageId, channel_id: channel.id, ...where };
   world.emit('MESSAGE_DELETE', data, channel.guildId);
@@ -96,6 +98,8 @@ export function routeOf(channel: Channel): MessageRoute {
 }
 
 function emitMessage(world: World, channel: Channel, name: string, message: WireMessage): void {
+  // The bot hears nothing of what others say among themselves.
+  if (channel.people !== undefined) return;
   const guild = world.guildOf(channel);
   const isMember = message.webhook_id === undefined;
   const data = {
@@ -116,7 +120,8 @@ function emitMessage(world: World, channel: Channel, name: string, message: Wire
 function pingsOf(world: World, channel: Channel, draft: Draft): Pings {
   const byBot = draft.author.id === world.bot.id;
   const mayPingEveryone = !byBot || botMay(world, channel, 'pingEveryone');
-  const pings = findPings(draft.content, draft.allowedMentions, mayPingEveryone);
+  const text = shownText({ content: draft.content, components: draft.components ?? [] });
+  const pings = findPings(text, draft.allowedMentions, mayPingEveryone);
   return { ...pings, repliedUser: pings.repliedUser && draft.replyTo !== undefined };
 }
 

@@ -11,7 +11,7 @@ import type {
   GatewayMessageCreateDispatchData,
   GatewayMessageReactionAddDispatchData,
   GatewayMessageReactionRemoveDispatchData,
-} from 'discord.js';
+} from 'discord-api-types/v10';
 
 /** The fields that Discord may leave out, or send as null. */
 type Loose<T> = {
@@ -65,10 +65,10 @@ const MEMBER: Fields<APIGuildMember> = {
 const ATTACHMENT: Fields<APIAttachment> = {
   content_type: 'varies',
   description: 'varies',
-  application: 'unsent',
+  application: 'kept',
   clip_created_at: 'unsent',
   clip_participants: 'unsent',
-  duration_secs: 'unsent',
+  duration_secs: 'kept',
   ephemeral: 'unsent',
   flags: 'kept',
   height: 'unsent',
@@ -76,7 +76,7 @@ const ATTACHMENT: Fields<APIAttachment> = {
   placeholder: 'unsent',
   placeholder_version: 'unsent',
   title: 'unsent',
-  waveform: 'unsent',
+  waveform: 'kept',
 };
 
 const MESSAGE: Fields<GatewayMessageCreateDispatchData> = {
@@ -95,17 +95,17 @@ const MESSAGE: Fields<GatewayMessageCreateDispatchData> = {
   guild_id: 'kept',
   message_reference: 'kept',
   referenced_message: 'kept',
-  activity: 'unsent',
-  application: 'unsent',
+  activity: 'kept',
+  application: 'kept',
   call: 'unsent',
   interaction: 'unsent',
   mention_channels: 'unsent',
-  message_snapshots: 'unsent',
-  poll: 'unsent',
+  message_snapshots: 'kept',
+  poll: 'kept',
   resolved: 'unsent',
   role_subscription_data: 'unsent',
-  shared_client_theme: 'unsent',
-  sticker_items: 'unsent',
+  shared_client_theme: 'kept',
+  sticker_items: 'kept',
   stickers: 'unsent',
 };
 
@@ -136,7 +136,7 @@ const INTERACTION: Fields<APIChatInputApplicationCommandInteraction> &
   Fields<APIMessageComponentButtonInteraction> = {
   guild_locale: 'varies',
   context: 'varies',
-  guild: 'unsent',
+  guild: 'varies',
   guild_id: 'kept',
   member: 'kept',
   message: 'kept',

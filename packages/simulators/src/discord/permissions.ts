@@ -31,7 +31,7 @@ export type PermissionName = Exclude<keyof typeof PERMISSION, 'usual'>;
 
 /** Whether the bot may do something in a channel; in a direct message it may do everything. */
 export function botMay(world: World, channel: Channel, permission: PermissionName): boolean {
-  if (channel.guildId === undefined) return true;
+  if (channel.guildId === undefined) return channel.people === undefined;
   const guild = world.guilds.get(channel.guildId);
   if (guild === undefined || guild.left) return false;
   const above = channel.parentId === undefined ? undefined : world.channels.get(channel.parentId);
@@ -107,7 +107,8 @@ export function hideContent(message: Json, botId: string): Json {
   const mentions = message.mentions;
   const mentioned = Array.isArray(mentions) && mentions.some((user) => idOf(user) === botId);
   if (mentioned || idOf(message.author) === botId) return { ...message, ...inner };
-  return { ...message, ...inner, content: '', embeds: [], attachments: [], components: [] };
+  const { poll: _poll, message_snapshots: _snapshots, ...rest } = message;
+  return { ...rest, ...inner, content: '', embeds: [], attachments: [], components: [] };
 }
 
 function idOf(value: unknown): unknown {

@@ -1,4 +1,5 @@
 import { Changes } from '../changes.ts';
+import { everyComponent, KIND, shownText } from './components.ts';
 import type { Pings, Stored } from './messages.ts';
 import { parseDiscordMarkdown } from './parse-markdown.ts';
 import type { Json, WireAttachment, WireMessage, WireReaction } from './wire.ts';
@@ -122,7 +123,7 @@ export function noteSent(
     route,
     messageId: message.id,
     content: message.content,
-    visible: parseDiscordMarkdown(message.content).visible,
+    visible: parseDiscordMarkdown(shownText(message)).visible,
     pings,
     attachments: message.attachments,
     ...(replyTo === undefined ? {} : { replyTo }),
@@ -143,7 +144,7 @@ export function seen(world: World, message: WireMessage): VisibleMessage {
     id: message.id,
     from: message.author.id === world.bot.id ? 'bot' : message.author.id,
     content: message.content,
-    visible: parseDiscordMarkdown(message.content).visible,
+    visible: parseDiscordMarkdown(shownText(message)).visible,
     edited: message.edited_timestamp !== null,
     ...(replyTo === undefined ? {} : { replyTo }),
     attachments: message.attachments,
@@ -153,6 +154,6 @@ export function seen(world: World, message: WireMessage): VisibleMessage {
 }
 
 /** The buttons of a message, in order. */
-export function buttonsOf(rows: readonly Json[]): Json[] {
-  return rows.flatMap(({ components }) => (Array.isArray(components) ? components : []));
+export function buttonsOf(components: readonly Json[]): Json[] {
+  return everyComponent(components).filter(({ type }) => type === KIND.button);
 }

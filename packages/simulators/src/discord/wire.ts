@@ -1,3 +1,5 @@
+import type { APIMessage } from 'discord-api-types/v10';
+
 /** Any JSON object of the wire. */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -20,6 +22,9 @@ export interface WireAttachment {
   readonly proxy_url: string;
   readonly content_type?: string;
   readonly description?: string;
+  /** Of a recording: its length, and a picture of its sound. */
+  readonly duration_secs?: number;
+  readonly waveform?: string;
 }
 
 /** One emoji below a message and how many put it there. */
@@ -29,16 +34,19 @@ export interface WireReaction {
   readonly me: boolean;
 }
 
-/** Where a message answers to. */
+/** The message that one answers (0) or passes on (1). */
 interface WireReference {
-  readonly type: 0;
+  readonly type: 0 | 1;
   readonly message_id?: string;
   readonly channel_id: string;
   readonly guild_id?: string;
 }
 
 /** A message as REST writes it; events add `guild_id` and `member`. Times are ISO 8601. */
-export interface WireMessage {
+export interface WireMessage
+  extends Readonly<
+    Pick<APIMessage, 'poll' | 'sticker_items' | 'activity' | 'application' | 'shared_client_theme'>
+  > {
   readonly id: string;
   readonly channel_id: string;
   readonly type: number;
@@ -59,6 +67,7 @@ export interface WireMessage {
   readonly nonce?: string | number;
   readonly message_reference?: WireReference;
   readonly referenced_message?: WireMessage | null;
+  readonly message_snapshots?: readonly { readonly message: Partial<WireMessage> }[];
   readonly webhook_id?: string;
   readonly application_id?: string;
   readonly interaction_metadata?: Json;

@@ -7,7 +7,15 @@ import type { Transcript } from './transcript.ts';
 import { isObject, type Json, type WireMessage, type WireUser } from './wire.ts';
 
 /** The channel types that the double has. */
-export const CHANNEL_TYPE = { text: 0, dm: 1, category: 4, thread: 11, forum: 15 } as const;
+export const CHANNEL_TYPE = {
+  text: 0,
+  dm: 1,
+  voice: 2,
+  groupDm: 3,
+  category: 4,
+  thread: 11,
+  forum: 15,
+} as const;
 
 /** A place for messages. A thread and a forum post are channels too. */
 export interface Channel {
@@ -18,6 +26,8 @@ export interface Channel {
   readonly parentId?: string;
   /** The person of a direct message. */
   readonly recipient?: WireUser;
+  /** The people of a private channel that the bot is no part of; only their commands reach it. */
+  readonly people?: readonly WireUser[];
   readonly ownerId?: string;
   name: string;
   archived: boolean;
@@ -44,7 +54,7 @@ export interface Guild {
   /** What the bot may do, as bits. */
   permissions: bigint;
   available: boolean;
-  /** The bot has been thrown out. */
+  /** The bot is no member: it was never invited, or has been thrown out. */
   left: boolean;
 }
 
@@ -108,8 +118,9 @@ export class World {
   asSent(document: unknown, event?: string | null): unknown {
     const sent = sentWith(this.optional, OPTIONAL_FIELDS, document, NEVER_NULL);
     if (event !== 'INTERACTION_CREATE' || !isObject(sent) || !isObject(document)) return sent;
-    // In a guild it always says who it was.
-    return document.member === undefined ? sent : { ...sent, member: this.asSent(document.member) };
+    // What was chosen or written has names of fields that vary elsewhere; in a guild it always says who it was.
+    const { data, member } = document;
+    return { ...sent, data, ...(member !== undefined && { member: this.asSent(member) }) };
   }
 
   /** A user, made when nobody has that id yet. */
@@ -169,6 +180,15 @@ export class World {
       type: CHANNEL_TYPE.dm,
       name: '',
       recipient: this.user(userId),
+    });
+  }
+
+  /** Direct messages of two people, or a group of more, without the bot. */
+  openPrivate(people: readonly string[], name: string): Channel {
+    return this.addChannel({
+      type: people.length > 2 ? CHANNEL_TYPE.groupDm : CHANNEL_TYPE.dm,
+      name,
+      people: people.map((id) => this.user(id)),
     });
   }
 

@@ -2,9 +2,11 @@ import { z } from 'zod';
 
 import { type DiscordDouble, startDiscordDouble } from '../discord/discord-double.ts';
 import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
+import { describeParts, readPartsLine } from '../discord/parts-line.ts';
 import { REAL_LIMITS } from '../discord/rate-limits.ts';
 import { buttonsOf, type VisibleMessage } from '../discord/transcript.ts';
 import { drawDiscord } from './draw/discord.ts';
+import { escapeText } from './draw/escape.ts';
 import {
   type MessageOnPlatform,
   type PlatformSide,
@@ -109,6 +111,8 @@ class DiscordSide implements PlatformSide {
       this.#interactions.push({ id, chat: channel, from });
       return undefined;
     }
+    const parts = readPartsLine(text);
+    if (parts !== undefined) return this.#double.say({ channel, from, replyTo, ...parts }).id;
     return this.#double.say({
       ...{ channel, from, replyTo },
       text: mention ? `<@${this.#double.me.id}> ${text}` : text,
@@ -196,11 +200,13 @@ class DiscordSide implements PlatformSide {
     const { id, from, content, edited, attachments, message, replyTo, onlyFor } = shown;
     const { tree, violations } = parseDiscordMarkdown(content);
     const name = (source: string) => this.#nameOf(source);
+    const parts = describeParts(message);
     const isNotice = message.type === 18;
     return {
       ...{ id, from, at: Date.parse(message.timestamp), isEdited: edited, replyTo, onlyFor },
-      text: shown.visible.replaceAll(/<@!?\d+>/g, name),
-      html: drawDiscord(tree, name),
+      text: [shown.visible.replaceAll(/<@!?\d+>/g, name), ...parts].filter(Boolean).join('\n'),
+      html:
+        drawDiscord(tree, name) + parts.map((part) => `<div>${escapeText(part)}</div>`).join(''),
       files: attachments.map(({ filename, content_type = 'application/octet-stream', url }) => ({
         ...{ name: filename, type: content_type },
         read: async () => new Uint8Array(await (await fetch(url)).arrayBuffer()),

@@ -55,6 +55,20 @@ describe('a simulator', () => {
     },
   );
 
+  it('[U04] discord: people send polls, cards and forwarded messages by what they type', async () => {
+    const simulator = await started('discord');
+    const from = { chat: 'friends', from: 'ann' } as const;
+    for (const text of ['!poll Vote :: Tea? | Yes | No', '!forward <the code>', '!sticker wave'])
+      await simulator.act({ kind: 'say', ...from, text });
+    const messages = chatOf(simulator, 'friends')?.messages ?? [];
+    expect(messages.map(({ text }) => text)).toEqual([
+      'Vote\n📊 Tea?: Yes | No',
+      '↪ <the code>',
+      '(sticker wave)',
+    ]);
+    expect(messages[1]?.html).toContain('&lt;the code&gt;');
+  });
+
   it.each(PLATFORMS)('[U04] %s: has people, a group, and makes more of them', async (platform) => {
     const simulator = await started(platform);
     expect(await simulator.act({ kind: 'person', name: 'Ann' })).toBe('ann-2');

@@ -246,12 +246,12 @@ const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
     'mentions messageId mimeType mode outcome placement pressed ref replyToMessageId response role roles ' +
-    'senderId signature state threadId timeZone toolCallId trigger turnId type unit'
+    'senderId signature state style threadId timeZone toolCallId trigger turnId type unit'
   ).split(' '),
 );
 
 /** Longest values of fields that are bounded; a mark may be longer than the phrase in its place. */
-const LONGEST: Readonly<Record<string, number>> = { label: 64, name: 255 };
+const LONGEST: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
 
 /** Shorter phrases count only as a whole: `art` does not go out of `party`. In letters. */
 const PIECE = 4;

@@ -1,0 +1,35 @@
+import { type Logger, reasonOf } from '@parley/core';
+import type { DiscordApi } from './api.ts';
+import { isReply } from './shown-content.ts';
+import type { WireMessage } from './wire-message.ts';
+
+interface AnsweredDeps {
+  readonly api: Pick<DiscordApi, 'message'>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** The message waits so long for the one that it answers, in ms; without it a reply is still a message. */
+const FETCH_WITHIN_MS = 5_000;
+
+/**
+ * The message with the one that it answers. Discord sends both, but promises only the reference; what was deleted is
+ * not asked for.
+ */
+export async function withAnswered(
+  message: WireMessage,
+  { api, log, signal }: AnsweredDeps,
+): Promise<WireMessage> {
+  const { channel_id: channelId, message_reference: reference } = message;
+  const id = reference?.message_id;
+  const isThere = message.referenced_message !== undefined || message.isAnsweredGone;
+  if (isThere || id === undefined || !isReply(message)) return message;
+  try {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(FETCH_WITHIN_MS)]);
+    return { ...message, referenced_message: await api.message(channelId, id, deadline) };
+  } catch (thrown) {
+    const reason = reasonOf(thrown);
+    log.debug({ channelId, messageId: id, reason }, 'the answered message cannot be read');
+    return message;
+  }
+}

@@ -1,0 +1,164 @@
+import type { InboundMessage } from '@parley/core';
+import { addressOf, readComponents, type ShownMedia } from './components.ts';
+import { writeRef } from './files.ts';
+import type {
+  WireAnswered,
+  WireAttachment,
+  WireContent,
+  WireEmbed,
+  WireMessage,
+  WireSticker,
+} from './wire-message.ts';
+
+export type Attachment = NonNullable<InboundMessage['attachments']>[number];
+
+/** The contract's limits; Discord itself allows ten files and three stickers. */
+const MAX_FILES = 32;
+const MAX_REF = 4_096;
+/** Pictures of embeds are fetched, too, as people see them; of more, the text names the address. */
+const MAX_PICTURES = 4;
+/** File extensions of stickers by Discord's format number; 3 (Lottie) is not a picture. */
+const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
+  [1, 'png'],
+  [2, 'png'],
+  [4, 'gif'],
+]);
+
+/**
+ * The files, stickers and pictures of a message, and of those that it forwards. Where it has none, those of the
+ * message it replies to: "what is this?" below a picture means the picture.
+ */
+export function attachmentsOf(message: WireMessage): Attachment[] {
+  const { channel_id: channelId, referenced_message: answered } = message;
+  const own = filesOf(message, { channelId, messageId: message.id });
+  if (own.length > 0 || answered?.id === undefined) return own.slice(0, MAX_FILES);
+  return filesOf(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
+}
+
+/** Which message has fresh addresses of the files. */
+interface Holder {
+  readonly channelId: string;
+  readonly messageId: string;
+}
+
+const UNKNOWN: Holder = { channelId: '0', messageId: '0' };
+
+/** What a message itself brings, forwarded messages included. */
+export function filesOf(message: WireMessage | WireAnswered, holder = UNKNOWN): Attachment[] {
+  const forwarded = message.message_snapshots.map((snapshot) => snapshot.message);
+  const all = [message, ...forwarded].flatMap((content) => filesIn(content, holder));
+  return all.filter(({ ref }) => ref.length <= MAX_REF);
+}
+
+function filesIn(content: WireContent, holder: Holder): Attachment[] {
+  const { media } = readComponents(content.components, (text) => text);
+  const isOf = (file: WireAttachment, { attachment_id, url }: ShownMedia) =>
+    attachment_id === undefined ? file.url === url : file.id === attachment_id;
+  const { attachments } = content;
+  const others = media.filter((one) => !attachments.some((file) => isOf(file, one)));
+  return [
+    ...attachments.map((file) =>
+      fileOf(
+        file,
+        holder,
+        media.find((one) => isOf(file, one)),
+      ),
+    ),
+    ...others.flatMap((one) => mediaOf(one, holder)),
+    ...content.embeds.flatMap(picturesOf).slice(0, MAX_PICTURES),
+    ...stickersOf(content).flatMap(stickerFile),
+  ];
+}
+
+/** ATTACHMENT flag: hidden until it is clicked. */
+const IS_SPOILER = 1 << 3;
+/** How Discord itself marks such a file in its name. */
+const SPOILER = 'SPOILER_';
+
+/** `shown`: how a component shows the file, where one does. */
+function fileOf(
+  file: WireAttachment,
+  { channelId, messageId }: Holder,
+  shown: ShownMedia | undefined,
+): Attachment {
+  const { url, id, content_type, size, duration_secs, flags = 0 } = file;
+  const description = file.description ?? shown?.description;
+  const isSpoiler = (flags & IS_SPOILER) !== 0 || shown?.isSpoiler === true;
+  return {
+    kind: file.waveform !== undefined ? 'voice' : kindOf(content_type),
+    name: spoilerName(titled(file), isSpoiler),
+    ...(content_type === undefined ? {} : { mimeType: content_type }),
+    ...(size === undefined ? {} : { size }),
+    ...(duration_secs === undefined ? {} : { seconds: duration_secs }),
+    ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
+    ref: writeRef({ url, channelId, messageId, fileId: id }),
+  };
+}
+
+/** Discord's limit. In characters. */
+const MAX_DESCRIPTION = 1_024;
+
+/** The name that people see: Discord takes signs such as blanks out of the other. */
+function titled({ title, filename }: WireAttachment): string {
+  if (title === undefined || title === '') return filename;
+  const [ending = ''] = /\.\w{1,10}$/.exec(filename) ?? [];
+  return title.endsWith(ending) ? title : `${title}${ending}`;
+}
+
+function spoilerName(name: string, isSpoiler: boolean): string {
+  return isSpoiler && !name.startsWith(SPOILER) ? `${SPOILER}${name}` : name;
+}
+
+function kindOf(contentType: string | undefined): Attachment['kind'] {
+  const [family] = (contentType ?? '').split('/');
+  return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
+}
+
+/** A file in a component. Discord has a copy of those that are elsewhere, from which they are fetched. */
+function mediaOf(media: ShownMedia, { channelId, messageId }: Holder): Attachment[] {
+  const { url, content_type, attachment_id, description, isSpoiler, name } = media;
+  const address = addressOf(media);
+  if (address === undefined) return [];
+  const called = name ?? URL.parse(url)?.pathname.split('/').at(-1) ?? '';
+  return [
+    {
+      kind: kindOf(content_type),
+      ...(called !== '' && { name: spoilerName(called, isSpoiler) }),
+      ...(content_type === undefined ? {} : { mimeType: content_type }),
+      ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
+      ref: writeRef({
+        url: address,
+        ...(attachment_id !== undefined && { channelId, messageId, fileId: attachment_id }),
+      }),
+    },
+  ];
+}
+
+/** The picture that an embed consists of, or contains; not the small ones beside previews of pages. */
+function picturesOf({ type, image, thumbnail }: WireEmbed): Attachment[] {
+  const isPicture = type === 'image' || type === 'gifv';
+  const picture = isPicture ? (thumbnail ?? image) : type === 'rich' ? image : undefined;
+  if (picture?.proxy_url === undefined || !/^https?:/.test(picture.proxy_url)) return [];
+  const { proxy_url: url, content_type } = picture;
+  const isImage = content_type?.startsWith('image/') === true;
+  return [{ kind: 'image', ...(isImage && { mimeType: content_type }), ref: writeRef({ url }) }];
+}
+
+/** The stickers of a message, in the newer form where both came. */
+function stickersOf({ sticker_items, stickers }: WireContent): readonly WireSticker[] {
+  return sticker_items.length > 0 ? sticker_items : stickers;
+}
+
+function stickerFile({ id, name, format_type }: WireSticker): Attachment[] {
+  const extension = STICKER_FORMATS.get(format_type);
+  if (extension === undefined) return [];
+  const url = `https://media.discordapp.net/stickers/${id}.${extension}`;
+  return [{ kind: 'sticker', name, mimeType: `image/${extension}`, ref: writeRef({ url }) }];
+}
+
+/** The names of stickers that are no pictures: moving drawings, and formats of which nothing is known. */
+export function stickersWithoutPicture(content: WireContent): readonly string[] {
+  return stickersOf(content).flatMap(({ name, format_type }) =>
+    STICKER_FORMATS.has(format_type) ? [] : [name],
+  );
+}

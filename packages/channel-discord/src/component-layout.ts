@@ -1,0 +1,226 @@
+import type { Button, OutboundPart } from '@parley/core';
+import { z } from 'zod';
+import type { MessageBody } from './api.ts';
+
+/** `flags`: the message is made of components alone. It cannot be taken back. */
+export const COMPONENTS_V2 = 1 << 15;
+/** Kinds of components: https://discord.com/developers/docs/components/reference */
+const [ROW, BUTTON, SELECT, TEXT_INPUT, TEXT, CONTAINER, LABEL] = [1, 2, 3, 4, 10, 17, 18];
+const BUTTONS_IN_A_ROW = 5;
+const [PLAIN, STYLES] = [2, { primary: 1, success: 3, danger: 4 }] as const;
+/** Most options of a select, and most characters of the texts of a form. */
+const MAX_OPTIONS = 25;
+const MAX_WORDS = 4_000;
+/** `style` of an input of several lines. */
+const PARAGRAPH = 2;
+/** The select of a message, and the input of a form: each has one. */
+const [MENU, WORDS] = ['menu', 'words'];
+
+/**
+ * The buttons of a part as rows. More than five choices become a menu; what is no choice stays a button below it: the
+ * last one, which is the way out, and those with a color or that ask for words.
+ */
+export function rowsOf(buttons: readonly Button[]): MessageBody[] {
+  const placed = buttons.map((button, place) => ({ button, place }));
+  const choices = placed.filter(({ button: { style, asks }, place }) => {
+    return style === undefined && asks === undefined && place < buttons.length - 1;
+  });
+  if (choices.length <= BUTTONS_IN_A_ROW || choices.length > MAX_OPTIONS) return buttonRows(placed);
+  const others = placed.filter((one) => !choices.includes(one));
+  return [{ type: ROW, components: [selectOf(choices)] }, ...buttonRows(others)];
+}
+
+interface PlacedButton {
+  readonly button: Button;
+  readonly place: number;
+}
+
+function selectOf(choices: readonly PlacedButton[]): MessageBody {
+  const options = choices.map(({ button: { label, data }, place }) => {
+    return { label, value: writeButtonId(place, data) };
+  });
+  return { type: SELECT, custom_id: MENU, placeholder: 'Choose one', options };
+}
+
+function buttonRows(buttons: readonly PlacedButton[]): MessageBody[] {
+  const rows: MessageBody[] = [];
+  for (let start = 0; start < buttons.length; start += BUTTONS_IN_A_ROW) {
+    const row = buttons.slice(start, start + BUTTONS_IN_A_ROW);
+    rows.push({
+      type: ROW,
+      components: row.map(({ button: { label, data, style, asks }, place }) => ({
+        type: BUTTON,
+        style: style === undefined ? PLAIN : STYLES[style],
+        label,
+        custom_id: asks === undefined ? writeButtonId(place, data) : writeAskId(asks, data),
+      })),
+    });
+  }
+  return rows;
+}
+
+/**
+ * A question to approve or deny something as a card: its whole text, with the buttons inside the same frame. Undefined:
+ * the part is no such question.
+ */
+export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | undefined {
+  const { buttons = [], file, body } = part;
+  const styles = buttons.map(({ style }) => style);
+  if (file !== undefined || !styles.includes('success') || !styles.includes('danger'))
+    return undefined;
+  const { content: _content, flags = 0, ...others } = base;
+  const components = [{ type: TEXT, content: body.text }, ...rowsOf(buttons)];
+  return {
+    ...others,
+    flags: Number(flags) | COMPONENTS_V2,
+    components: [{ type: CONTAINER, components }],
+  };
+}
+
+/** A text in place of that of a message of components, without its buttons. */
+export function textCard(base: MessageBody, text: string): MessageBody {
+  const { content: _content, flags = 0, ...others } = base;
+  const components = [{ type: TEXT, content: text }];
+  return { ...others, flags: Number(flags) | COMPONENTS_V2, components };
+}
+
+/** A message of the bot as an interaction brings it. */
+interface ShownMessage {
+  readonly flags?: number | undefined;
+  readonly components?: readonly unknown[] | undefined;
+}
+
+/** Takes the buttons of a message away; its text stays, which in a card is a component as well. */
+export function withoutButtons({ flags = 0, components = [] }: ShownMessage): MessageBody {
+  if ((flags & COMPONENTS_V2) === 0) return { components: [] };
+  return { flags: COMPONENTS_V2, components: withoutRows(components) };
+}
+
+const Component = z.looseObject({ type: z.int() });
+const Children = z.object({ components: z.array(z.unknown()) });
+
+function withoutRows(components: readonly unknown[]): readonly unknown[] {
+  return components.flatMap((component) => {
+    const read = Component.safeParse(component);
+    if (!read.success || read.data.type === ROW) return [];
+    const inner = Children.safeParse(read.data);
+    return inner.success
+      ? [{ ...read.data, components: withoutRows(inner.data.components) }]
+      : [read.data];
+  });
+}
+
+const TextDisplay = z.object({ type: z.literal(TEXT), content: z.string() });
+
+/** What people read of a message: its text, or the texts of its components. */
+export function shownText(message: {
+  readonly content?: unknown;
+  readonly components?: unknown;
+}): string {
+  const { content } = message;
+  const texts = typeof content === 'string' && content !== '' ? [content] : [];
+  return [...texts, ...textsIn(message.components)].join('\n');
+}
+
+function textsIn(components: unknown): readonly string[] {
+  if (!Array.isArray(components)) return [];
+  return components.flatMap((component: unknown) => {
+    const text = TextDisplay.safeParse(component);
+    if (text.success) return [text.data.content];
+    const inner = Children.safeParse(component);
+    return inner.success ? textsIn(inner.data.components) : [];
+  });
+}
+
+/** The form in which a person writes the words that a button asks for. */
+export function formOf({ asks, data }: Asking): MessageBody {
+  const input = {
+    type: TEXT_INPUT,
+    custom_id: WORDS,
+    style: PARAGRAPH,
+    required: true,
+    min_length: 1,
+    max_length: MAX_WORDS,
+  };
+  return {
+    title: asks,
+    custom_id: `${WORDS}:${data}`,
+    components: [{ type: LABEL, label: asks, component: input }],
+  };
+}
+
+/** Discord refuses two buttons with the same id, so each starts with its index. At most 67 of 100 characters. */
+function writeButtonId(place: number, data: string): string {
+  return `${place}:${data}`;
+}
+
+/** The name of a field may contain anything but is bounded, so its length comes before it. */
+function writeAskId(asks: string, data: string): string {
+  return data.length + asks.length < MAX_ID - 4 ? `?${asks.length}:${asks}${data}` : `?0:${data}`;
+}
+
+/** Longest id of a component. */
+const MAX_ID = 100;
+const USUAL_NAME = 'Your answer';
+
+/** What a button asks for, and what is written before the words. */
+export interface Asking {
+  readonly asks: string;
+  readonly data: string;
+}
+
+/** What a person has done with a component of the bot. */
+export type Pressed =
+  | { readonly kind: 'wrote'; readonly text: string }
+  | ({ readonly kind: 'asks' } & Asking);
+
+/** The data of an interaction with a component or a form. */
+export interface PressData {
+  readonly custom_id?: string | undefined;
+  readonly values?: readonly string[] | undefined;
+  readonly components?: unknown;
+}
+
+/** Reads a pressed button, a choice or a filled-in form; undefined when it is none of Parley. */
+export function readPress({
+  custom_id: id = '',
+  values,
+  components,
+}: PressData): Pressed | undefined {
+  if (id === MENU) return written(readButtonId(values?.[0] ?? ''));
+  const [, form] = /^words:([\s\S]+)$/.exec(id) ?? [];
+  if (form !== undefined) {
+    const words = wordsIn(components).trim();
+    return written(words === '' ? undefined : `${form} ${words}`);
+  }
+  const [, length, rest] = /^\?(\d{1,2}):([\s\S]+)$/.exec(id) ?? [];
+  if (length === undefined || rest === undefined) return written(readButtonId(id));
+  const asks = rest.slice(0, Number(length)) || USUAL_NAME;
+  return { kind: 'asks', asks, data: rest.slice(Number(length)) };
+}
+
+function written(text: string | undefined): Pressed | undefined {
+  return text === undefined ? undefined : { kind: 'wrote', text };
+}
+
+/** The data of a pressed button; undefined when it is not a button of Parley. */
+export function readButtonId(customId: string): string | undefined {
+  return /^\d{1,2}:([\s\S]+)$/.exec(customId)?.[1];
+}
+
+const Input = z.object({ custom_id: z.literal(WORDS), value: z.string() });
+const Labelled = z.object({ component: z.record(z.string(), z.unknown()) });
+
+/** The value of the input of a form, in a label or in a row. */
+function wordsIn(components: unknown): string {
+  if (!Array.isArray(components)) return '';
+  for (const component of components as readonly unknown[]) {
+    const labelled = Labelled.safeParse(component);
+    const input = Input.safeParse(labelled.success ? labelled.data.component : component);
+    if (input.success) return input.data.value;
+    const inner = Children.safeParse(component);
+    const found = inner.success ? wordsIn(inner.data.components) : '';
+    if (found !== '') return found;
+  }
+  return '';
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { linked } from './embeds.ts';
+import type { Naming } from './mentions.ts';
+import { field, items, Snowflake, text } from './wire.ts';
+import { WireMedia } from './wire-message.ts';
+
+const Option = z.object({
+  label: text,
+  value: text,
+  description: text,
+  default: field(z.boolean()),
+});
+const Media = z.object({
+  media: WireMedia,
+  description: text,
+  spoiler: field(z.boolean()),
+});
+const Nested = z.array(z.unknown()).catch([]);
+
+/** All that any type of component shows; each type has some of it. */
+const WireComponent = z.object({
+  type: z.int(),
+  content: text,
+  label: text,
+  placeholder: text,
+  description: text,
+  value: text,
+  name: text,
+  url: field(z.string()),
+  emoji: field(z.object({ id: field(Snowflake), name: field(z.string()) })),
+  options: items(Option),
+  default_values: items(z.object({ id: Snowflake, type: text })),
+  components: Nested,
+  component: field(z.unknown()),
+  accessory: field(z.unknown()),
+  items: items(Media),
+  media: field(WireMedia),
+  file: field(WireMedia),
+  spoiler: field(z.boolean()),
+  divider: field(z.boolean()),
+});
+type WireComponent = z.infer<typeof WireComponent>;
+
+/** A file that a component shows. */
+export interface ShownMedia extends WireMedia {
+  readonly isSpoiler: boolean;
+  readonly name?: string;
+}
+
+/** What components show: text as people read it, the files in them, and what is of a kind that cannot be read. */
+export interface ShownComponents {
+  readonly lines: readonly string[];
+  readonly media: readonly ShownMedia[];
+  readonly unread: readonly string[];
+}
+
+const NOTHING: ShownComponents = { lines: [], media: [], unread: [] };
+/** Discord nests three levels and has 40 components in a message. */
+const MAX_DEPTH = 8;
+const MAX_COMPONENTS = 100;
+
+/** Reads the components of a message, nested ones where they stand. */
+export function readComponents(
+  components: readonly unknown[],
+  naming: Naming,
+  depth = 0,
+): ShownComponents {
+  if (depth > MAX_DEPTH || components.length === 0) return NOTHING;
+  return joined(
+    components.slice(0, MAX_COMPONENTS).map((one) => {
+      const read = WireComponent.safeParse(one);
+      if (!read.success) return { ...NOTHING, unread: ['a part of the message'] };
+      return readComponent(read.data, naming, depth);
+    }),
+  );
+}
+
+/** Where a file can be fetched: it is Discord's own, or Discord has a copy of it. Undefined for others. */
+export function addressOf({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
+  const address = attachment_id === undefined ? proxy_url : url;
+  return address !== undefined && /^https?:/.test(address) ? address : undefined;
+}
+
+/** A file that cannot be fetched still has an address that people may open. */
+function mediaLine({ url, description, name }: ShownMedia): string {
+  return `[File] ${[name, description, url].filter(Boolean).join(' ')}`;
+}
+
+function joined(all: readonly ShownComponents[]): ShownComponents {
+  return {
+    lines: all.flatMap(({ lines }) => lines),
+    media: all.flatMap(({ media }) => media),
+    unread: all.flatMap(({ unread }) => unread),
+  };
+}
+
+function readComponent(component: WireComponent, naming: Naming, depth: number): ShownComponents {
+  const { type } = component;
+  const below = readComponents(nestedIn(component), naming, depth + 1);
+  const media = mediaIn(component);
+  const elsewhere = media.filter((one) => addressOf(one) === undefined).map(mediaLine);
+  const shown: ShownComponents = {
+    lines: [...ownLines(component, naming), ...elsewhere, ...below.lines],
+    media: [...media, ...below.media],
+    unread: below.unread,
+  };
+  const isEmpty = [shown.lines, shown.media, shown.unread].every((list) => list.length === 0);
+  const name = isEmpty && !SILENT.has(type) ? nameOfKind(type) : undefined;
+  return name === undefined ? shown : { ...shown, unread: [name] };
+}
+
+function nestedIn({ components, component, accessory }: WireComponent): unknown[] {
+  return [...components, component, accessory].filter((one) => one !== undefined);
+}
+
+const ROW = 1;
+const BUTTON = 2;
+const MENUS: ReadonlySet<number> = new Set([3, 5, 6, 7, 8]);
+const SEPARATOR = 14;
+const ENTRY = 16;
+const CONTAINER = 17;
+/** Kinds that may be empty: rows, sections, separators, containers and labels arrange what is in them. */
+const SILENT: ReadonlySet<number> = new Set([ROW, 9, SEPARATOR, CONTAINER, 18]);
+
+function nameOfKind(type: number): string {
+  if (type === BUTTON) return 'a button without words';
+  if (type === ENTRY) return 'an entry about what a person plays or hears';
+  return `a part of the message (component type ${type})`;
+}
+
+/** What the component itself shows; nested ones follow. */
+function ownLines(component: WireComponent, naming: Naming): string[] {
+  const { type, label, url, emoji, divider, content, description, value } = component;
+  if (type === SEPARATOR) return divider === false ? [] : ['---'];
+  if (type === BUTTON) {
+    const words = [emojiText(emoji), label].filter(Boolean).join(' ');
+    return words === '' && url === undefined ? [] : [`[Button] ${linked(words, url)}`];
+  }
+  if (MENUS.has(type)) return [menuLine(component, naming)];
+  const spoiler = component.spoiler === true && type === CONTAINER ? ['[Spoiler]'] : [];
+  const options = component.options.map((option) => `- ${optionText(option)}`);
+  const lines = [content, label, component.placeholder, description, value].filter(Boolean);
+  return [...spoiler, ...lines.map(naming), ...options.map(naming)];
+}
+
+function menuLine({ placeholder, options, default_values }: WireComponent, naming: Naming): string {
+  const chosen = default_values.map(({ id, type }) => naming(markOf(id, type)));
+  const all = [...options.map(optionText), ...chosen];
+  return ['[Menu]', naming(placeholder), all.length === 0 ? '' : `(${all.join(', ')})`]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function markOf(id: string, type: string): string {
+  if (type === 'channel') return `<#${id}>`;
+  return type === 'role' ? `<@&${id}>` : `<@${id}>`;
+}
+
+function optionText({ label, value, description }: z.infer<typeof Option>): string {
+  const words = label || value;
+  return description === '' ? words : `${words}: ${description}`;
+}
+
+/** The emoji itself, or the name of a server's own between colons. */
+export function emojiText(
+  emoji: { id?: string | undefined; name?: string | undefined } | undefined,
+) {
+  if (emoji === undefined) return '';
+  return emoji.id === undefined ? (emoji.name ?? '') : `:${emoji.name ?? 'emoji'}:`;
+}
+
+function mediaIn({ items: gallery, media, file, spoiler, name, description }: WireComponent) {
+  const single = [media, file].filter((one) => one !== undefined);
+  const of = (one: WireMedia, words: string, isSpoiler: boolean, called = ''): ShownMedia => ({
+    ...one,
+    ...(words !== '' && { description: words }),
+    isSpoiler,
+    ...(called !== '' && { name: called }),
+  });
+  return [
+    ...gallery.map((item) => of(item.media, item.description, item.spoiler === true)),
+    ...single.map((one) => of(one, description, spoiler === true, name)),
+  ];
+}

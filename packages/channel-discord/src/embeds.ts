@@ -1,0 +1,104 @@
+import { type Naming, shownTime } from './mentions.ts';
+import type { WireEmbed, WireMedia } from './wire-message.ts';
+
+/** What is shown of the page behind a link, in characters: it stands beside the words that contain the link. */
+const MAX_PREVIEW = 500;
+/** The same of a post, which Discord shows whole. */
+const MAX_POST = 1_500;
+/** Discord's limit for all embeds of one message. In characters. */
+const MAX_EMBED = 6_000;
+
+/** What stands above the embed, with the links of its author, and how marks in it are written. */
+export interface EmbedContext {
+  readonly naming: Naming;
+  readonly content: string;
+}
+
+/** Kinds of embed that Discord makes from a link; those of bots and webhooks, and some posts, are `rich`. */
+const PREVIEWS: ReadonlySet<string> = new Set(['link', 'article', 'video', 'image', 'gifv']);
+
+function isPreview({ type }: WireEmbed): boolean {
+  return type !== undefined && PREVIEWS.has(type);
+}
+
+/** An embed as text; empty where it shows nothing that can be written. */
+export function embedText(embed: WireEmbed, context: EmbedContext): string {
+  if (embed.type === 'poll_result') return pollResultText(embed);
+  if (isPreview(embed)) return previewText(embed, context);
+  const { url } = embed;
+  const isPost = url !== undefined && context.content.includes(url);
+  return cut(richText(embed, context.naming), isPost ? MAX_POST : MAX_EMBED);
+}
+
+/** The name of an embed that shows nothing that can be read, as one of a new kind; undefined for all others. */
+export function unreadEmbed(embed: WireEmbed, context: EmbedContext): string | undefined {
+  if (isPreview(embed) || embedText(embed, context) !== '') return undefined;
+  return embed.type === undefined || embed.type === 'rich'
+    ? 'an embed'
+    : `an embed (${embed.type})`;
+}
+
+/** `[Preview of https://…] Site · Title: first words`, in one line. */
+function previewText(
+  { url, title, description, provider, author }: WireEmbed,
+  { naming, content }: EmbedContext,
+): string {
+  const from = [provider?.name, author?.name].filter(Boolean).join(', ');
+  const about = [title, description].filter(Boolean).join(': ');
+  const words = [from, about].filter(Boolean).join(' · ').replace(/\s+/g, ' ').trim();
+  const isKnown = url === undefined || content.includes(url);
+  // A preview without words still shows a link that is not in the text.
+  if (words === '' && isKnown) return '';
+  return `[Preview${url === undefined ? '' : ` of ${url}`}] ${cut(naming(words), MAX_PREVIEW)}`.trim();
+}
+
+/** The card of a bot or a webhook, in the order in which people see it. */
+function richText(embed: WireEmbed, naming: Naming): string {
+  const { author, title, url, description, fields, provider, footer, timestamp } = embed;
+  const time = timestamp === undefined ? undefined : shownTime(Date.parse(timestamp));
+  const lines = [
+    provider?.name,
+    author && linked(author.name, author.url),
+    linked(naming(title), url),
+    naming(description),
+    ...fields.map(({ name, value }) => `${naming(name)}: ${naming(value)}`),
+    pictureLine('Picture', embed.image),
+    pictureLine('Small picture', embed.thumbnail),
+    pictureLine('Video', embed.video),
+    [footer?.text, time].filter(Boolean).join(' · '),
+  ].filter((line) => line !== undefined && line.trim() !== '');
+  return lines.length === 0 ? '' : ['[Embed]', ...lines].join('\n');
+}
+
+/** `[Build 77](https://…)`, as masked links are written. */
+export function linked(words: string, url: string | undefined): string {
+  if (url === undefined || url === '' || words === url) return words || (url ?? '');
+  return words.trim() === '' ? url : `[${words}](${url})`;
+}
+
+function pictureLine(what: string, media: WireMedia | undefined): string | undefined {
+  if (media === undefined) return undefined;
+  const { url, description } = media;
+  return `${what}: ${[description, url].filter(Boolean).join(' ')}`;
+}
+
+/** What became of a poll: Discord writes it into the fields of an embed. */
+function pollResultText({ fields }: WireEmbed): string {
+  const value = (name: string) => fields.find((one) => one.name === name)?.value ?? '';
+  const question = value('poll_question_text');
+  const winner = [value('victor_answer_emoji_name'), value('victor_answer_text')]
+    .filter(Boolean)
+    .join(' ');
+  const total = value('total_votes');
+  const votes = value('victor_answer_votes');
+  const result =
+    winner === ''
+      ? `No answer won${total === '' ? '' : `; votes in all: ${total}`}`
+      : `Winner: ${winner}${votes === '' ? '' : ` (${votes} of ${total} votes)`}`;
+  return `Poll closed: ${question}\n${result}`;
+}
+
+/** The first characters of a text, with a sign that more follows. */
+export function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
+}

@@ -1,0 +1,255 @@
+import {
+  type ChannelContext,
+  type CommandInfo,
+  type IngressOutcome,
+  isCommand,
+  type SenderFacts,
+} from '@parley/channels';
+import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
+import type { DiscordApi, MessageBody } from './api.ts';
+import { formOf, readPress, withoutButtons } from './component-layout.ts';
+import { personOf } from './content.ts';
+import { isShared, placeOfInteraction } from './interaction-place.ts';
+import { ASK } from './menu.ts';
+import type { FindPlace, GuildAuthor } from './places.ts';
+import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
+import { WireInteraction } from './wire-interaction.ts';
+
+export interface InteractionDeps
+  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'ignored' | 'commands' | 'clock'> {
+  readonly api: Pick<DiscordApi, 'answer' | 'changeAnswer' | 'dropAnswer' | 'followUp'>;
+  readonly responses: Pick<Responses, 'expect'>;
+  readonly findPlace: FindPlace;
+  readonly factsOf: (author: GuildAuthor) => SenderFacts;
+  readonly log: Logger;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const [COMMAND, PRESS, FORM] = [2, 3, 5];
+/** Discord shows a failure after 3 s; what takes longer than this shows "thinking". In ms. */
+const PATIENCE_MS = 1_500;
+/** First answers: a message or "thinking"; for a button nothing, a change of its message, or a form. */
+const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7, form: 9 } as const;
+const FAILED = 'That did not arrive: my memory does not work right now. Please try again.';
+
+type Interaction = WireInteraction & { readonly channel_id: string };
+
+/**
+ * Admits a slash command, a pressed button, a choice or a filled-in form as a message, and acknowledges it within Discord's
+ * 3 s. The answer takes the place of "thinking" (`Responses`); what is shown here only the sender sees. Never rejects.
+ */
+export async function admitInteraction(deps: InteractionDeps, data: unknown): Promise<void> {
+  const interaction = await readInteraction(deps, data);
+  if (interaction === undefined) return;
+  const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
+  deps.responses.expect(interaction.id, acknowledged);
+  try {
+    await acknowledge(deps, interaction);
+  } catch (thrown) {
+    // The message is admitted all the same; only Discord shows that the application was slow.
+    deps.log.warn({ reason: reasonOf(thrown) }, 'the interaction was not acknowledged');
+  } finally {
+    resolve();
+  }
+}
+
+/** Undefined: it cannot be handled, which `why` then knows. */
+async function readInteraction(
+  { log, clock, ignored }: InteractionDeps,
+  data: unknown,
+): Promise<Interaction | undefined> {
+  const { data: read, error } = WireInteraction.safeParse(data);
+  if (read === undefined) {
+    log.warn({ reason: error?.message }, 'the interaction is not in the expected form');
+    return undefined;
+  }
+  const channel_id = read.channel_id ?? read.channel?.id;
+  const isKnown = read.type === COMMAND || read.type === PRESS || read.type === FORM;
+  if (isKnown && channel_id !== undefined) return { ...read, channel_id };
+  const { id: messageId, member, user } = read;
+  const senderId = (member?.user ?? user)?.id;
+  const chatId = channel_id ?? senderId ?? messageId;
+  const what = isKnown ? 'without a channel' : `of type ${read.type}`;
+  log.warn({ messageId }, `an interaction ${what} is not handled`);
+  await ignored(
+    { chatId, messageId, senderId, at: clock() },
+    `an interaction ${what}, which is not handled`,
+  ).catch((thrown: unknown) => log.warn({ reason: reasonOf(thrown) }, 'it could not be noted'));
+  return undefined;
+}
+
+async function acknowledge(deps: InteractionDeps, interaction: Interaction): Promise<void> {
+  const pressed = interaction.type === PRESS ? readPress(interaction.data ?? {}) : undefined;
+  // A form can only be the first answer. What is written into it comes as an interaction of its own.
+  if (pressed?.kind === 'asks') {
+    return answerNow(deps, interaction, { type: ANSWER.form, data: formOf(pressed) });
+  }
+  const admitting = admit(deps, interaction);
+  const patience = new AbortController();
+  const late = deps.wait(PATIENCE_MS, patience.signal).then(() => undefined);
+  const soon = await Promise.race([admitting, late]);
+  patience.abort();
+  const isPrivate = isPrivateCommand(deps.commands, interaction);
+  if (soon === undefined) return answerLater(deps, interaction, isPrivate, admitting);
+  return answerNow(deps, interaction, firstAnswer(interaction, soon, isPrivate));
+}
+
+/** Whether the answer is for the sender alone. In a direct chat it is anyway, and lasts. */
+function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interaction): boolean {
+  if (interaction.type !== COMMAND || !isShared(interaction)) return false;
+  const own = commands.filter((command) => command.private);
+  return isCommand(textOf(commands, interaction) ?? '', own);
+}
+
+interface Admitted {
+  /** Shown to the sender instead of an answer; null where one comes. */
+  readonly text: string | null;
+  /** The question is decided: its buttons have no effect any more. */
+  readonly isSettled?: boolean;
+}
+
+async function admit(deps: InteractionDeps, interaction: Interaction): Promise<Admitted> {
+  try {
+    const message = await inboundOf(deps, interaction);
+    if (message === undefined) return { text: 'That button does nothing any more.' };
+    const { guild_id: guildId, member } = interaction;
+    const facts = deps.factsOf({ guildId, userId: message.sender.id, member });
+    const outcome = await deps.receive(message, facts);
+    const text = silenceOf(outcome);
+    const isPress = interaction.message !== undefined && interaction.type !== COMMAND;
+    return { text, isSettled: isPress && outcome.kind === 'command' && outcome.settled === true };
+  } catch (thrown) {
+    deps.log.error({ reason: reasonOf(thrown) }, 'the interaction could not be stored');
+    return { text: FAILED };
+  }
+}
+
+async function inboundOf(
+  { account, commands, findPlace }: InteractionDeps,
+  interaction: Interaction,
+): Promise<InboundMessage | undefined> {
+  const { id, type, member, message } = interaction;
+  const user = member?.user ?? interaction.user;
+  const text = textOf(commands, interaction);
+  if (user === undefined || text === undefined) return undefined;
+  const { chat, isBound } = await placeOfInteraction(interaction, findPlace);
+  const response = responseTo(interaction, user.id, {
+    isBound,
+    isPrivate: isPrivateCommand(commands, interaction),
+  });
+  return {
+    channel: 'discord',
+    account,
+    messageId: id,
+    chat,
+    sender: personOf(user, member, user.bot === true),
+    text,
+    // Typed behind a command or into a form, or a press of a button of this bot.
+    authored: { text: true },
+    ...(message === undefined ? {} : { replyTo: { messageId: message.id } }),
+    ...(type !== COMMAND && message !== undefined && { pressed: message.id }),
+    ...(response !== undefined && { response }),
+    mentions: [],
+    addressed: true,
+    sentAt: timeOf(id),
+    variables: {},
+  };
+}
+
+/**
+ * Where the answer is given. To a command in the place of "thinking"; below a button it is an ordinary message, except
+ * where the bot cannot write one.
+ */
+function responseTo(
+  { type, application_id: application, token, message }: Interaction,
+  person: string,
+  { isBound, isPrivate }: { readonly isBound: boolean; readonly isPrivate: boolean },
+): string | undefined {
+  const bound = isBound && { bound: true as const };
+  if (type === COMMAND) {
+    return writePlace({ application, token, ...(isPrivate && { only: person }), ...bound });
+  }
+  if (!isBound) return undefined;
+  const isAlone = ((message?.flags ?? 0) & EPHEMERAL) !== 0;
+  const place = { application, token, further: true as const, ...bound };
+  return writePlace({ ...place, ...(isAlone && { only: person }) });
+}
+
+/** `/name text`, the text of `/ask` alone, or what a button, a choice or a form says. */
+function textOf(commands: readonly CommandInfo[], { type, data }: Interaction): string | undefined {
+  if (type !== COMMAND) {
+    const pressed = readPress(data ?? {});
+    return pressed?.kind === 'wrote' ? pressed.text : undefined;
+  }
+  if (data?.name === undefined) return undefined;
+  const values = (data.options ?? []).map(({ value }) => String(value));
+  const isAsk = data.name === ASK.name && !commands.some(({ name }) => name === ASK.name);
+  return isAsk ? values.join(' ') : [`/${data.name}`, ...values].join(' ');
+}
+
+function silenceOf(outcome: IngressOutcome): Admitted['text'] {
+  if (outcome.kind === 'refused') return `I may not do that here: ${outcome.reason}.`;
+  return outcome.kind === 'ignored' ? `I stay silent: ${outcome.reason}.` : null;
+}
+
+/** A snowflake starts with its time, in ms since 2015. */
+function timeOf(snowflake: string): number {
+  return Number((BigInt(snowflake) >> 22n) + 1_420_070_400_000n);
+}
+
+async function answerNow(
+  { api, log }: InteractionDeps,
+  { id, token }: Interaction,
+  body: MessageBody,
+): Promise<void> {
+  try {
+    await api.answer(id, token, body);
+  } catch (thrown) {
+    // An idle connection may be dead; Discord refuses a second answer, it does not show it twice.
+    log.debug({ reason: reasonOf(thrown) }, 'the interaction is acknowledged again');
+    await api.answer(id, token, body);
+  }
+}
+
+function firstAnswer(
+  { type, message }: Interaction,
+  { text, isSettled }: Admitted,
+  isPrivate: boolean,
+): MessageBody {
+  if (isSettled && message !== undefined) {
+    return { type: ANSWER.change, data: withoutButtons(message) };
+  }
+  if (text !== null) return { type: ANSWER.message, data: ephemeral(text) };
+  return type === COMMAND ? thinking(isPrivate) : noAnswer(message);
+}
+
+/** Without a message that the form belongs to, something has to be shown. */
+function noAnswer(message: Interaction['message']): MessageBody {
+  return message === undefined
+    ? { type: ANSWER.message, data: ephemeral('Received.') }
+    : { type: ANSWER.nothing };
+}
+
+function thinking(isPrivate: boolean): MessageBody {
+  return { type: ANSWER.thinking, data: { flags: isPrivate ? EPHEMERAL : 0 } };
+}
+
+async function answerLater(
+  { api }: InteractionDeps,
+  { id, application_id: application, token, type, message }: Interaction,
+  isPrivate: boolean,
+  admitting: Promise<Admitted>,
+): Promise<void> {
+  await api.answer(id, token, type === COMMAND ? thinking(isPrivate) : noAnswer(message));
+  const { text, isSettled } = await admitting;
+  // The first answer of a button is the message it belongs to.
+  if (isSettled && message !== undefined)
+    await api.changeAnswer(application, token, withoutButtons(message));
+  if (text === null) return;
+  if (type === COMMAND) await api.dropAnswer(application, token);
+  await api.followUp(application, token, ephemeral(text));
+}
+
+function ephemeral(content: string): MessageBody {
+  return { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } };
+}

@@ -1,0 +1,96 @@
+import type { Place } from './places.ts';
+import type { WireUser } from './wire.ts';
+import type { WireContent, WireMention } from './wire-message.ts';
+
+/** Writes a text as people see it: names instead of ids. */
+export type Naming = (text: string) => string;
+
+/** The name people see: of this server, else their own, else the account's. */
+export function displayName(user: WireUser, nick: string | null | undefined): string {
+  return nick ?? user.global_name ?? user.username;
+}
+
+/**
+ * Names by id that a message brings along, and those that the place knows. `around`: people who are known by the messages
+ * around it, because Discord lists those that embeds and cards name nowhere.
+ */
+export function namingOf(
+  { mentions, mention_channels, resolved }: WireContent,
+  { nameOf }: Pick<Place, 'nameOf'>,
+  around: readonly WireMention[] = [],
+): Naming {
+  const users = namesIn([...around, ...mentions]);
+  for (const user of Object.values(resolved?.users ?? {}))
+    users.set(user.id, displayName(user, undefined));
+  const published = new Map(mention_channels.map(({ id, name }) => [id, name]));
+  const known = (kind: 'role' | 'channel', id: string): string | undefined => {
+    const own = nameOf(kind, id);
+    if (own !== undefined) return own;
+    const brought = kind === 'role' ? resolved?.roles : resolved?.channels;
+    return published.get(id) ?? brought?.[id]?.name;
+  };
+  return (text) => plainMentions(text, users, known);
+}
+
+export function namesIn(mentions: readonly WireMention[]): Map<string, string> {
+  return new Map(mentions.map((user) => [user.id, displayName(user, user.member?.nick)]));
+}
+
+/** Pages of a server by what stands in `<id:…>`. */
+const PAGES: ReadonlyMap<string, string> = new Map([
+  ['customize', 'Channels & Roles'],
+  ['browse', 'Browse Channels'],
+  ['guide', 'Server Guide'],
+  ['home', 'Server Guide'],
+  ['linked-roles', 'Linked Roles'],
+]);
+
+const MARKS = {
+  mention: /<(@[!&]?|#)(\d{1,20})>/g,
+  emoji: /<a?:(\w+):\d{1,20}>/g,
+  command: /<\/([^:<>\n]+):\d{1,20}>/g,
+  time: /<t:(-?\d{1,13})(?::[tTdDfFsSR])?>/g,
+  page: /<id:([a-z-]{1,20})(?::\d{1,20})?>/g,
+  sound: /<sound:\d{1,20}:\d{1,20}>/g,
+} as const;
+
+/**
+ * Replaces marks by what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>` `:wave:`, `<t:0>`
+ * `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are those the message mentions; `nameOf` knows roles and
+ * channels. Unknown ones stay.
+ */
+export function plainMentions(
+  text: string,
+  users: ReadonlyMap<string, string>,
+  nameOf: (kind: 'role' | 'channel', id: string) => string | undefined,
+): string {
+  if (!text.includes('<')) return text;
+  return text
+    .replace(MARKS.mention, (mark, kind: string, id: string) => {
+      const name =
+        kind === '#' ? nameOf('channel', id) : kind === '@&' ? nameOf('role', id) : users.get(id);
+      return name === undefined ? mark : `${kind === '#' ? '#' : '@'}${name}`;
+    })
+    .replace(MARKS.emoji, ':$1:')
+    .replace(MARKS.command, '/$1')
+    .replace(MARKS.time, (mark, seconds: string) => shownTime(Number(seconds) * 1_000) ?? mark)
+    .replace(MARKS.page, (mark, page: string) => PAGES.get(page) ?? mark)
+    .replace(MARKS.sound, '[sound of the soundboard]');
+}
+
+/** Without the marks that are left: of people, channels, emojis and commands that have no name here. */
+export function withoutMarks(text: string): string {
+  return text
+    .replace(MARKS.mention, '')
+    .replace(MARKS.emoji, '')
+    .replace(MARKS.command, '')
+    .replace(MARKS.sound, '');
+}
+
+/** `2026-11-01 10:00 UTC`: each person sees it in their own time zone. Undefined where there is no such time. */
+export function shownTime(at: number): string | undefined {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return undefined;
+  const [, day, minutes] = /^([+-]?\d+-\d\d-\d\d)T(\d\d:\d\d)/.exec(date.toISOString()) ?? [];
+  return `${day} ${minutes} UTC`;
+}

@@ -1,0 +1,29 @@
+import { emojiText } from './components.ts';
+import { shownTime } from './mentions.ts';
+import type { WirePoll } from './wire-message.ts';
+
+/** A poll as people see it: question, answers with their votes where Discord sends them, and when it closes. */
+export function pollText({ question, answers, results, ...poll }: WirePoll): string {
+  const counts = new Map(results?.answer_counts.map(({ id, count }) => [id, count]));
+  const lines = answers.map(({ answer_id, poll_media: { text, emoji } }) => {
+    const words = [emojiText(emoji), text].filter(Boolean).join(' ');
+    const count = answer_id === undefined ? undefined : counts.get(answer_id);
+    // Discord leaves out the count of an answer without votes.
+    const votes = results === undefined ? '' : ` (${count ?? 0} ${count === 1 ? 'vote' : 'votes'})`;
+    return `- ${words}${votes}`;
+  });
+  const asked = [emojiText(question.emoji), question.text].filter(Boolean).join(' ');
+  return [`Poll: ${asked}`, ...lines, ...about(poll, results?.is_finalized === true)].join('\n');
+}
+
+function about(
+  { allow_multiselect, expiry }: Pick<WirePoll, 'allow_multiselect' | 'expiry'>,
+  isClosed: boolean,
+): string[] {
+  const end = expiry === undefined ? undefined : shownTime(Date.parse(expiry));
+  const facts = [
+    ...(allow_multiselect === true ? ['several answers allowed'] : []),
+    ...(isClosed ? ['closed'] : end === undefined ? [] : [`open until ${end}`]),
+  ];
+  return facts.length === 0 ? [] : [`(${facts.join('; ')})`];
+}

@@ -1,0 +1,131 @@
+import { stickersWithoutPicture } from './attachments.ts';
+import { readComponents } from './components.ts';
+import { cut, embedText, unreadEmbed } from './embeds.ts';
+import { type Naming, namingOf } from './mentions.ts';
+import type { Place } from './places.ts';
+import { pollText } from './polls.ts';
+import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
+
+/** What a message shows besides the words of its author, and the names of what cannot be read. */
+export interface ShownContent {
+  readonly text: string;
+  readonly unread: readonly string[];
+}
+
+/** Longest text of all that a message shows besides its words, in characters: Discord's own limits stay below it. */
+const MAX_SHOWN = 12_000;
+/** Names of what cannot be read; one message has ten files and three stickers at most. */
+const MAX_UNREAD = 8;
+/** `message_reference.type` of a forwarded message. */
+const FORWARD = 1;
+/** Message flag: the copy of a message of a channel that this one follows. */
+const IS_CROSSPOST = 1 << 1;
+
+type Shown = WireMessage | WireAnswered;
+
+/** Reads poll, embeds, components and forwarded messages, in the order in which people see them. */
+export function shownContent(
+  message: Shown,
+  place: Pick<Place, 'nameOf' | 'guildId'>,
+  around: readonly WireMention[] = [],
+): ShownContent {
+  const naming = namingOf(message, place, [...around, message.author]);
+  const own = contentShown(message, naming);
+  const forwards = forwardsShown(message, place);
+  const text = [own.text, ...forwards.map((one) => one.text)].filter(Boolean).join('\n\n');
+  const unread = [...own.unread, ...forwards.flatMap((one) => one.unread)];
+  return { text: cut(text, MAX_SHOWN), unread: [...new Set(unread)].slice(0, MAX_UNREAD) };
+}
+
+/** All that a message shows, words included, as the one who answers it sees it; empty for nothing. */
+export function wholeText(
+  message: Shown,
+  place: Pick<Place, 'nameOf' | 'guildId'>,
+  around: readonly WireMention[] = [],
+): string {
+  const { text, unread } = shownContent(message, place, around);
+  const words = namingOf(message, place, around)(message.content);
+  const named = unread.map((what) => `[${what}]`);
+  return cut([words, text, ...named].filter((part) => part.trim() !== '').join('\n'), MAX_SHOWN);
+}
+
+/** Whether a message answers the one that it refers to. Others forward it, or are a copy of one of another channel. */
+export function isReply({ message_reference: reference, flags, channel_id }: WireMessage): boolean {
+  if (reference?.message_id === undefined || reference.type === FORWARD) return false;
+  const isHere = reference.channel_id === undefined || reference.channel_id === channel_id;
+  return isHere && (flags & IS_CROSSPOST) === 0;
+}
+
+function contentShown(content: WireContent, naming: Naming): ShownContent {
+  const { embeds, components, poll } = content;
+  const context = { naming, content: content.content };
+  const embedded = embeds.map((embed) => embedText(embed, context));
+  const unreadEmbeds = embeds.flatMap((embed) => unreadEmbed(embed, context) ?? []);
+  const built = readComponents(components, naming);
+  const parts = [poll === undefined ? '' : naming(pollText(poll)), ...embedded, ...built.lines];
+  return {
+    text: parts.filter((part) => part.trim() !== '').join('\n'),
+    unread: [...content.lost, ...unreadEmbeds, ...unreadIn(content), ...built.unread],
+  };
+}
+
+/** `message.activity.type` as people read it. */
+const INVITATIONS: ReadonlyMap<number, string> = new Map([
+  [1, 'an invitation to join'],
+  [2, 'an invitation to watch'],
+  [3, 'an invitation to listen along'],
+  [5, 'a request to join'],
+  [6, 'a request to stream'],
+]);
+
+/** What people send that has neither words nor a file. */
+function unreadIn(content: WireContent): string[] {
+  const { activity, application, shared_client_theme: theme } = content;
+  const stickers = stickersWithoutPicture(content).map((name) => `a sticker "${oneLine(name)}"`);
+  const invitation = activity && (INVITATIONS.get(activity.type) ?? 'an invitation');
+  const game = application?.name === undefined ? '' : ` ("${oneLine(application.name)}")`;
+  return [
+    ...stickers,
+    ...(invitation === undefined ? [] : [`${invitation}${game}`]),
+    ...(theme === undefined ? [] : ['colors for the Discord app']),
+  ];
+}
+
+/** Names are chosen by people: in quotation marks, in one line, and short. */
+function oneLine(name: string): string {
+  return cut(name.replace(/["\s]+/g, ' ').trim(), 60);
+}
+
+/** Forwarded messages, each marked: it is another person's, neither a command nor a request of the sender. */
+function forwardsShown(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): ShownContent[] {
+  const { message_reference: origin, message_snapshots: snapshots } = message;
+  const isForward = origin?.type === FORWARD;
+  // What is forwarded was deleted, or is withheld.
+  if (snapshots.length === 0)
+    return isForward && message.lost.length === 0
+      ? [{ text: '', unread: ['a forwarded message'] }]
+      : [];
+  const where = originOf(origin, place);
+  return snapshots.map(({ message: forwarded }) => {
+    const naming = namingOf(forwarded, place);
+    const { text, unread } = contentShown(forwarded, naming);
+    const words = [naming(forwarded.content), text].filter((part) => part.trim() !== '');
+    if (words.length > 0) return { text: [`[Forwarded${where}]`, ...words].join('\n'), unread };
+    const isEmpty = unread.length === 0 && !hasFiles(forwarded);
+    return { text: '', unread: isEmpty ? ['a forwarded message'] : unread };
+  });
+}
+
+function hasFiles({ attachments, sticker_items, stickers }: WireContent): boolean {
+  return attachments.length + sticker_items.length + stickers.length > 0;
+}
+
+/** The channel where it stands, if it is one of the same server: others may not know that there is such a channel. */
+function originOf(
+  origin: Shown['message_reference'],
+  { nameOf, guildId }: Pick<Place, 'nameOf' | 'guildId'>,
+): string {
+  if (origin?.channel_id === undefined || guildId === undefined) return '';
+  const name = origin.guild_id === guildId ? nameOf('channel', origin.channel_id) : undefined;
+  return name === undefined ? '' : ` from #${name}`;
+}

@@ -1,0 +1,48 @@
+import { withoutNulls } from '@parley/channels';
+import { z } from 'zod';
+import { field, items, Snowflake, WireMember, WireUser } from './wire.ts';
+
+/** The channel of an interaction, which the bot need not see. `recipients`: the other people of a private one. */
+export const BroughtChannel = z.object({
+  id: Snowflake,
+  type: z.int(),
+  name: field(z.string()),
+  parent_id: field(Snowflake),
+  owner_id: field(Snowflake),
+  recipients: field(items(WireUser)),
+});
+export type BroughtChannel = z.infer<typeof BroughtChannel>;
+
+/** A slash command (type 2), a pressed button or a choice (type 3), or a filled-in form (type 5). */
+export const WireInteraction = z.preprocess(
+  withoutNulls,
+  z.object({
+    id: Snowflake,
+    /** Not the bot's own id where the bot is older than 2016. */
+    application_id: Snowflake,
+    type: z.int(),
+    token: z.string(),
+    channel: field(BroughtChannel),
+    channel_id: field(Snowflake),
+    guild_id: field(Snowflake),
+    /** 0: a server, 1: direct messages with the bot, 2: private channels of other people. */
+    context: field(z.int()),
+    member: field(WireMember.extend({ user: WireUser })),
+    user: field(WireUser),
+    message: field(
+      z.object({ id: Snowflake, flags: field(z.int()), components: field(z.array(z.unknown())) }),
+    ),
+    data: field(
+      z.object({
+        name: field(z.string()),
+        custom_id: field(z.string()),
+        options: field(items(z.object({ value: z.union([z.string(), z.number(), z.boolean()]) }))),
+        /** What was chosen in a menu. */
+        values: field(items(z.string())),
+        /** What was written into a form. */
+        components: z.unknown().optional(),
+      }),
+    ),
+  }),
+);
+export type WireInteraction = z.infer<typeof WireInteraction>;

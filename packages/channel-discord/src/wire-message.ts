@@ -1,0 +1,199 @@
+import { withoutNulls } from '@parley/channels';
+import { z } from 'zod';
+import { field, items, Snowflake, text, WireMember, WireUser } from './wire.ts';
+
+const WireAttachment = z.object({
+  id: Snowflake,
+  url: z.string().min(1),
+  filename: z.string().catch('file'),
+  /** The name as it was before Discord removed signs from it, without its ending. */
+  title: field(z.string()),
+  /** What the sender wrote for people who do not see the picture. */
+  description: field(z.string()),
+  size: field(z.int().nonnegative()),
+  content_type: field(z.string()),
+  /** Present on voice messages only. */
+  waveform: field(z.string()),
+  duration_secs: field(z.number().nonnegative()),
+  flags: field(z.int()),
+});
+export type WireAttachment = z.infer<typeof WireAttachment>;
+
+const WireSticker = z.object({
+  id: Snowflake,
+  name: z.string().catch('unnamed'),
+  format_type: z.int().catch(0),
+});
+export type WireSticker = z.infer<typeof WireSticker>;
+
+/** A file that Discord shows without it being an attachment: the picture of an embed, a gallery of a bot. */
+export const WireMedia = z.object({
+  url: text,
+  proxy_url: field(z.string()),
+  content_type: field(z.string()),
+  description: field(z.string()),
+  attachment_id: field(Snowflake),
+});
+export type WireMedia = z.infer<typeof WireMedia>;
+
+const Named = z.object({ name: text, url: field(z.string()) });
+
+const WireEmbed = z.object({
+  type: field(z.string()),
+  title: text,
+  description: text,
+  url: field(z.string()),
+  timestamp: field(z.string()),
+  author: field(Named),
+  provider: field(Named),
+  footer: field(z.object({ text })),
+  fields: items(z.object({ name: text, value: text })),
+  image: field(WireMedia),
+  thumbnail: field(WireMedia),
+  video: field(WireMedia),
+});
+export type WireEmbed = z.infer<typeof WireEmbed>;
+
+const PollMedia = z.object({
+  text,
+  emoji: field(z.object({ id: field(Snowflake), name: field(z.string()) })),
+});
+
+/** A question with answers to choose from. */
+const WirePoll = z.object({
+  question: PollMedia,
+  answers: items(z.object({ answer_id: field(z.int()), poll_media: PollMedia })),
+  allow_multiselect: field(z.boolean()),
+  expiry: field(z.string()),
+  results: field(
+    z.object({
+      is_finalized: field(z.boolean()),
+      answer_counts: items(z.object({ id: z.int(), count: z.int() })),
+    }),
+  ),
+});
+export type WirePoll = z.infer<typeof WirePoll>;
+
+const WireMention = WireUser.extend({ member: field(WireMember) });
+export type WireMention = z.infer<typeof WireMention>;
+
+/** Channels, people and roles that menus of the message name. */
+const Resolved = z.object({
+  users: field(z.record(z.string(), WireUser)),
+  roles: field(z.record(z.string(), Named)),
+  channels: field(z.record(z.string(), Named)),
+});
+
+/** What a message shows; a forwarded message carries a copy of it. */
+const content = {
+  content: text,
+  attachments: items(WireAttachment),
+  embeds: items(WireEmbed),
+  /** Read one by one where they are shown: each has the form of its type. */
+  components: z.array(z.unknown()).catch([]),
+  sticker_items: items(WireSticker),
+  /** The same stickers, as they were sent before 2021. */
+  stickers: items(WireSticker),
+  poll: field(WirePoll),
+  flags: z.int().catch(0),
+  mentions: items(WireMention),
+  mention_channels: items(z.object({ id: Snowflake, name: z.string() })),
+  resolved: field(Resolved),
+  /** An invitation into a game, or to listen to the same music. */
+  activity: field(z.object({ type: z.int().catch(0) })),
+  application: field(z.object({ name: field(z.string()) })),
+  shared_client_theme: field(z.object({})),
+};
+
+/** How people call a part of a message; it is named where its form is unexpected and nothing of it can be read. */
+const PARTS = {
+  content: 'a text',
+  attachments: 'a file',
+  embeds: 'an embed',
+  components: 'a part of the message',
+  sticker_items: 'a sticker',
+  poll: 'a poll',
+  message_snapshots: 'a forwarded message',
+  activity: 'an invitation',
+} as const;
+
+/** The parts that came and are not in what was read. */
+function lostParts(sent: unknown, read: object): string[] {
+  if (typeof sent !== 'object' || sent === null) return [];
+  return Object.entries(PARTS).flatMap(([name, what]) => {
+    const before: unknown = Reflect.get(sent, name) ?? undefined;
+    const after: unknown = Reflect.get(read, name);
+    if (before === undefined || before === after) return [];
+    const isRead = Array.isArray(after)
+      ? Array.isArray(before) && before.length === after.length
+      : typeof after === 'object' && typeof before === typeof after;
+    return isRead ? [] : [what];
+  });
+}
+
+function referenceOf(sent: unknown): unknown {
+  return typeof sent === 'object' && sent !== null
+    ? Reflect.get(sent, 'referenced_message')
+    : undefined;
+}
+
+/**
+ * An object of the wire with the content of a message. A field of an unexpected form loses that field and never the
+ * message; what people would miss is in `lost`.
+ */
+function withContent<Shape extends z.ZodRawShape>(shape: Shape) {
+  const fields = z.object({ ...content, ...shape });
+  return z.unknown().transform((sent, context) => {
+    const read = fields.safeParse(withoutNulls(sent));
+    if (read.success) {
+      // Null where the message was deleted; absent where Discord did not look for it.
+      const isAnsweredGone = referenceOf(sent) === null;
+      return { ...read.data, lost: lostParts(sent, read.data), isAnsweredGone };
+    }
+    context.addIssue({ code: 'custom', message: read.error.message });
+    return z.NEVER;
+  });
+}
+
+const WireContent = withContent({});
+export type WireContent = z.infer<typeof WireContent>;
+
+const snapshots = { message_snapshots: items(z.object({ message: WireContent })) };
+
+const WireReference = z.object({
+  type: z.int().catch(0),
+  message_id: field(Snowflake),
+  channel_id: field(Snowflake),
+  guild_id: field(Snowflake),
+});
+
+/** The message that another one replies to. */
+const WireAnswered = withContent({
+  ...snapshots,
+  id: field(Snowflake),
+  author: WireUser,
+  webhook_id: field(Snowflake),
+  message_reference: field(WireReference),
+});
+export type WireAnswered = z.infer<typeof WireAnswered>;
+
+/** The fields Parley reads of a message, from gateway and REST; only the gateway adds the server. */
+export const WireMessage = withContent({
+  ...snapshots,
+  id: Snowflake,
+  channel_id: Snowflake,
+  guild_id: field(Snowflake),
+  type: z.int().catch(0),
+  author: WireUser,
+  member: field(WireMember),
+  timestamp: text,
+  edited_timestamp: field(z.string()),
+  webhook_id: field(Snowflake),
+  mention_roles: items(Snowflake),
+  message_reference: field(WireReference),
+  referenced_message: field(WireAnswered),
+});
+export type WireMessage = z.infer<typeof WireMessage>;
+
+/** The least of a message: which one it is. */
+export const WireMessageIds = z.object({ id: Snowflake, channel_id: Snowflake });

@@ -1,0 +1,225 @@
+import { invalidForm, type Refusal } from './request.ts';
+import { isObject, type Json } from './wire.ts';
+
+/** Set on messages made of components alone; it cannot be taken back. */
+export const COMPONENTS_V2 = 1 << 15;
+
+/** Numbers of the kinds of components. */
+export const KIND = {
+  row: 1,
+  button: 2,
+  select: 3,
+  textInput: 4,
+  section: 9,
+  text: 10,
+  thumbnail: 11,
+  gallery: 12,
+  file: 13,
+  separator: 14,
+  container: 17,
+  label: 18,
+} as const;
+
+/** Selects of any kind: texts, people, roles, both, channels. */
+const SELECTS: readonly number[] = [3, 5, 6, 7, 8];
+
+/** What may stand directly in a message of components, and in a container of one. */
+const IN_CONTAINER: readonly number[] = [1, 9, 10, 12, 13, 14];
+const AT_TOP: readonly number[] = [...IN_CONTAINER, KIND.container];
+
+/** Numbers and lengths the servers refuse above. */
+const LIMIT = {
+  rows: 5,
+  inRow: 5,
+  customId: 100,
+  buttonLabel: 80,
+  options: 25,
+  optionText: 100,
+  placeholder: 150,
+  all: 40,
+  text: 4_000,
+  sectionTexts: 3,
+} as const;
+
+interface Seen {
+  readonly customIds: Set<string>;
+  components: number;
+  characters: number;
+}
+
+/** @throws Refusal 50035 naming the component that is wrong */
+export function checkComponents(components: readonly Json[], isV2: boolean): void {
+  const seen: Seen = { customIds: new Set(), components: 0, characters: 0 };
+  if (!isV2 && components.length > LIMIT.rows) throw tooMany('components', LIMIT.rows);
+  const allowed = isV2 ? AT_TOP : [KIND.row];
+  checkAll(components, 'components', allowed, seen);
+  if (seen.components > LIMIT.all) throw tooMany('components', LIMIT.all);
+  if (seen.characters > LIMIT.text) {
+    const words = `The total length of all text displays must be ${LIMIT.text} or fewer.`;
+    throw invalidForm('components', 'COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED', words);
+  }
+}
+
+function checkAll(
+  components: readonly Json[],
+  path: string,
+  allowed: readonly number[],
+  seen: Seen,
+): void {
+  for (const [at, component] of components.entries())
+    checkOne(component, `${path}.${at}`, allowed, seen);
+}
+
+function checkOne(component: Json, path: string, allowed: readonly number[], seen: Seen): void {
+  const { type } = component;
+  if (typeof type !== 'number' || !allowed.includes(type)) {
+    const words = `Value of field "type" must be one of (${allowed.join(', ')}).`;
+    throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', words);
+  }
+  seen.components += 1;
+  CHECKS[type]?.(component, path, seen);
+}
+
+const CHECKS: Readonly<Record<number, (component: Json, path: string, seen: Seen) => void>> = {
+  [KIND.row]: checkRow,
+  [KIND.container]: (container, path, seen) =>
+    checkAll(childrenOf(container), `${path}.components`, IN_CONTAINER, seen),
+  [KIND.section]: checkSection,
+  [KIND.text]: checkText,
+  [KIND.button]: checkButton,
+  [KIND.select]: checkSelect,
+};
+
+function checkRow(row: Json, path: string, seen: Seen): void {
+  const inner = childrenOf(row);
+  const here = `${path}.components`;
+  if (inner.length === 0) throw invalidForm(here, 'BASE_TYPE_BAD_LENGTH', 'Must be 1 to 5.');
+  const hasSelect = inner.some(({ type }) => SELECTS.includes(Number(type)));
+  const most = hasSelect ? 1 : LIMIT.inRow;
+  if (inner.length > most) throw tooMany(here, most);
+  checkAll(inner, here, [KIND.button, ...SELECTS], seen);
+}
+
+function checkSection(section: Json, path: string, seen: Seen): void {
+  const inner = childrenOf(section);
+  if (inner.length === 0 || inner.length > LIMIT.sectionTexts)
+    throw tooMany(`${path}.components`, LIMIT.sectionTexts);
+  checkAll(inner, `${path}.components`, [KIND.text], seen);
+  const accessory = isObject(section.accessory) ? section.accessory : {};
+  checkOne(accessory, `${path}.accessory`, [KIND.button, KIND.thumbnail], seen);
+}
+
+function checkText({ content }: Json, path: string, seen: Seen): void {
+  if (typeof content !== 'string' || content.trim() === '') throw required(`${path}.content`);
+  seen.characters += content.length;
+}
+
+/** Buttons with an address have no id of their own. */
+const LINK = 5;
+
+function checkButton({ style, label, custom_id, url }: Json, path: string, seen: Seen): void {
+  if (typeof style !== 'number' || style < 1 || style > LINK)
+    throw invalidForm(
+      `${path}.style`,
+      'BASE_TYPE_CHOICES',
+      'Value must be one of (1, 2, 3, 4, 5).',
+    );
+  if (typeof label !== 'string' || label === '') throw required(`${path}.label`);
+  checkLength(label, LIMIT.buttonLabel, `${path}.label`);
+  if (style === LINK && typeof url !== 'string') throw required(`${path}.url`);
+  if (style !== LINK) noteId(custom_id, path, seen);
+}
+
+function checkSelect(select: Json, path: string, seen: Seen): void {
+  noteId(select.custom_id, path, seen);
+  if (select.placeholder !== undefined)
+    checkLength(select.placeholder, LIMIT.placeholder, `${path}.placeholder`);
+  const options = optionsOf(select);
+  const here = `${path}.options`;
+  if (options.length === 0 || options.length > LIMIT.options) throw tooMany(here, LIMIT.options);
+  const values = new Set<unknown>();
+  for (const [at, { label, value, description }] of options.entries()) {
+    checkLength(label, LIMIT.optionText, `${here}.${at}.label`);
+    checkLength(value, LIMIT.optionText, `${here}.${at}.value`);
+    if (description != null)
+      checkLength(description, LIMIT.optionText, `${here}.${at}.description`);
+    if (values.has(value))
+      throw invalidForm(
+        `${here}.${at}.value`,
+        'SELECT_COMPONENT_OPTION_VALUE_DUPLICATED',
+        'The specified option value is already used',
+      );
+    values.add(value);
+  }
+  const { min, max } = countsOf(select);
+  if (!(min >= 0 && max >= 1 && min <= max && max <= options.length))
+    throw invalidForm(`${path}.max_values`, 'BASE_TYPE_BAD_RANGE', 'min and max do not fit.');
+}
+
+/** The options of a select. */
+export function optionsOf({ options }: Json): readonly Json[] {
+  return Array.isArray(options) ? options.filter(isObject) : [];
+}
+
+/** How many options of a select are chosen at once. */
+export function countsOf({ min_values, max_values }: Json): {
+  readonly min: number;
+  readonly max: number;
+} {
+  return { min: Number(min_values ?? 1), max: Number(max_values ?? 1) };
+}
+
+function noteId(id: unknown, path: string, { customIds }: Seen): void {
+  const here = `${path}.custom_id`;
+  checkLength(id, LIMIT.customId, here);
+  const text = String(id);
+  if (customIds.has(text))
+    throw invalidForm(
+      here,
+      'COMPONENT_CUSTOM_ID_DUPLICATED',
+      'Component custom id cannot be duplicated',
+    );
+  customIds.add(text);
+}
+
+/** @throws Refusal 50035 when it is no text of 1 to `max` characters */
+export function checkLength(text: unknown, max: number, path: string): void {
+  if (typeof text !== 'string' || text === '') throw required(path);
+  if (text.length > max)
+    throw invalidForm(path, 'BASE_TYPE_BAD_LENGTH', `Must be between 1 and ${max} in length.`);
+}
+
+function required(path: string): Refusal {
+  return invalidForm(path, 'BASE_TYPE_REQUIRED', 'This field is required');
+}
+
+function tooMany(path: string, max: number): Refusal {
+  return invalidForm(path, 'BASE_TYPE_MAX_LENGTH', `Must be ${max} or fewer in length.`);
+}
+
+/** The components inside a component. */
+export function childrenOf({ components }: Json): readonly Json[] {
+  return Array.isArray(components) ? components.filter(isObject) : [];
+}
+
+/** All components of a message, also inside of others, in order. */
+export function everyComponent(components: readonly Json[]): Json[] {
+  return components.flatMap((component) => {
+    const accessory = isObject(component.accessory) ? [component.accessory] : [];
+    return [component, ...everyComponent([...childrenOf(component), ...accessory])];
+  });
+}
+
+/** What people read of a message: its text, or its text displays. */
+export function shownText({
+  content,
+  components,
+}: {
+  readonly content: string;
+  readonly components: readonly Json[];
+}): string {
+  const displays = everyComponent(components).flatMap(({ type, content: text }) =>
+    type === KIND.text && typeof text === 'string' ? [text] : [],
+  );
+  return [content, ...displays].filter((text) => text !== '').join('\n');
+}

@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { type Command, type CommandOption, commandsOf } from './commands.ts';
+import { countsOf, everyComponent, KIND, optionsOf } from './components.ts';
+import { describeChannelTo, describeMember } from './descriptions.ts';
+import type { Interaction, Interactions } from './interactions.ts';
+import { filledIn } from './modals.ts';
+import { join, SOMEBODY } from './people.ts';
+import { PERMISSION } from './permissions.ts';
+import type { Json, WireMessage, WireUser } from './wire.ts';
+import type { Channel, Guild, World } from './world.ts';
+
+/** Somebody uses a slash command. */
+export const Slash = z.strictObject({
+  channel: z.string(),
+  from: z.string().optional(),
+  /** With the names of subcommands after it: `config show`. */
+  name: z.string(),
+  options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+});
+export type Slash = z.infer<typeof Slash>;
+
+/** Somebody presses a button, or chooses in a menu. */
+export const Press = z.strictObject({
+  channel: z.string(),
+  from: z.string().optional(),
+  message: z.string(),
+  customId: z.string(),
+  /** What is chosen, in a menu. */
+  values: z.array(z.string()).readonly().optional(),
+});
+export type Press = z.infer<typeof Press>;
+
+/** Somebody fills in the form that their press was answered with. */
+export const Submit = z.strictObject({
+  /** Id of the interaction that the form answered. */
+  interaction: z.string(),
+  /** By the ids of the inputs. */
+  values: z.record(z.string(), z.string()),
+});
+export type Submit = z.infer<typeof Submit>;
+
+/** Where a command is used: in a guild, in direct messages with the bot, in another private channel. */
+function contextOf({ guildId, people }: Channel): 0 | 1 | 2 {
+  if (guildId !== undefined) return 0;
+  return people === undefined ? 1 : 2;
+}
+
+/** Whether the app is no part of the place, so that only people who have it on their account use it there. */
+function isByUser(world: World, channel: Channel): boolean {
+  return channel.people !== undefined || world.guildOf(channel)?.left === true;
+}
+
+/**
+ * Gives back the id of the interaction.
+ * @throws Error when there is no such command there, or an option is missing, as the client would not send it
+ */
+export function slash(world: World, interactions: Interactions, use: Slash): string {
+  const channel = world.channel(use.channel);
+  const [name = '', ...subcommands] = use.name.split(' ');
+  const command =
+    (channel.guildId === undefined ? undefined : commandsOf(world, channel.guildId).get(name)) ??
+    commandsOf(world, undefined).get(name);
+  if (command === undefined || !isOffered(world, command, channel))
+    throw new Error(`No command /${name}`);
+  const options = fill(command.options, subcommands, use.options ?? {});
+  const { id } = command;
+  const guild = command.guild_id === undefined ? {} : { guild_id: command.guild_id };
+  const data = { id, name, type: 1, options, ...guild };
+  return begin(world, interactions, { type: 2, ...use }, data);
+}
+
+function isOffered(
+  world: World,
+  { integration_types: types, contexts }: Command,
+  channel: Channel,
+): boolean {
+  const isThere = contexts == null || contexts.includes(contextOf(channel));
+  const installed = isByUser(world, channel) ? 1 : 0;
+  return isThere && (types === undefined || types.includes(installed));
+}
+
+/**
+ * Gives back the id of the interaction.
+ * @throws Error when there is no such button or menu, it is switched off, or has no such options
+ */
+export function press(world: World, interactions: Interactions, use: Press): string {
+  const channel = world.channel(use.channel);
+  const alone = interactions.ephemeralsWith(use.message);
+  const message = channel.messages.get(use.message) ?? alone?.get(use.message);
+  if (message === undefined) throw new Error(`No message ${use.message}`);
+  const component = everyComponent(message.components).find(
+    ({ custom_id }) => custom_id === use.customId,
+  );
+  if (component === undefined) throw new Error(`No button ${use.customId}`);
+  if (component.disabled === true) throw new Error(`${use.customId} is switched off`);
+  const values = chosenIn(component, use);
+  const data = {
+    custom_id: use.customId,
+    component_type: component.type,
+    id: 1,
+    ...(values === undefined ? {} : { values }),
+  };
+  return begin(
+    world,
+    interactions,
+    { ...use, type: 3, name: use.customId, source: message, alone },
+    data,
+  );
+}
+
+function chosenIn(component: Json, { customId, values }: Press): readonly string[] | undefined {
+  if (component.type !== KIND.select) return values;
+  const known = optionsOf(component).map(({ value }) => value);
+  const { min, max } = countsOf(component);
+  const chosen = values ?? [];
+  if (chosen.length < min || chosen.length > max || new Set(chosen).size < chosen.length)
+    throw new Error(`${customId} takes ${min} to ${max} options`);
+  const other = chosen.find((value) => !known.includes(value));
+  if (other !== undefined) throw new Error(`${customId} has no option ${other}`);
+  return chosen;
+}
+
+/**
+ * Gives back the id of the interaction that brings the form.
+ * @throws Error when there is no form, or a value that its input does not take
+ */
+export function submit(world: World, interactions: Interactions, use: Submit): string {
+  const opened = interactions.get(use.interaction);
+  if (opened?.modal === undefined) throw new Error(`${use.interaction} shows no form`);
+  const { modal, user, channel, source, ephemeral } = opened;
+  const start = { type: 5, name: String(modal.custom_id), source, alone: ephemeral } as const;
+  const data = filledIn(modal, use.values);
+  return begin(world, interactions, { ...start, channel: channel.id, from: user.id }, data);
+}
+
+interface Beginning {
+  readonly type: Interaction['type'];
+  readonly name: string;
+  readonly channel: string;
+  readonly from?: string | undefined;
+  readonly source?: WireMessage | undefined;
+  /** The answers that only this person sees, when the button is on one of them. */
+  readonly alone?: Map<string, WireMessage> | undefined;
+}
+
+function begin(world: World, interactions: Interactions, start: Beginning, data: Json): string {
+  const channel = world.channel(start.channel);
+  const from = start.from ?? channel.recipient?.id ?? channel.people?.[0]?.id ?? SOMEBODY;
+  const user = join(world, channel, from);
+  const byUser = isByUser(world, channel);
+  const interaction: Interaction = {
+    id: world.ids.next(),
+    token: randomBytes(32).toString('base64url'),
+    at: world.clock(),
+    type: start.type,
+    name: start.name,
+    user,
+    channel,
+    source: start.source,
+    byUser,
+    answered: false,
+    followUps: 0,
+    ephemeral: start.alone ?? new Map(),
+  };
+  interactions.begin(interaction);
+  const guild = world.guildOf(channel);
+  const event = {
+    id: interaction.id,
+    application_id: world.bot.id,
+    type: start.type,
+    token: interaction.token,
+    version: 1,
+    data,
+    channel: describeChannelTo(world, channel, user.id),
+    channel_id: channel.id,
+    ...whoIn(guild, user),
+    ...(start.source === undefined ? {} : { message: start.source }),
+    app_permissions: String(byUser ? 0n : (guild?.permissions ?? 0n)),
+    locale: 'en-US',
+    entitlements: [],
+    authorizing_integration_owners: byUser ? { 1: user.id } : { 0: guild?.id ?? '0' },
+    context: contextOf(channel),
+    attachment_size_limit: 10_485_760,
+  };
+  // Events of a guild go to its members alone; that of a person's app comes all the same.
+  world.emit('INTERACTION_CREATE', event, byUser ? undefined : channel.guildId);
+  return interaction.id;
+}
+
+/** Who it was: in a guild with what they are there, the guild without its name. */
+function whoIn(guild: Guild | undefined, user: WireUser): Json {
+  if (guild === undefined) return { user };
+  const permissions = permissionsOf(guild, user.id);
+  return {
+    guild: { id: guild.id, locale: 'en-US', features: [] },
+    guild_id: guild.id,
+    guild_locale: 'en-US',
+    member: { ...describeMember(guild, user.id), user, permissions },
+  };
+}
+
+const TYPES_WITH_OPTIONS: readonly number[] = [1, 2];
+
+function fill(
+  known: readonly CommandOption[],
+  subcommands: readonly string[],
+  values: NonNullable<Slash['options']>,
+): Json[] {
+  const [subcommand, ...deeper] = subcommands;
+  if (subcommand !== undefined) {
+    const option = known.find(({ name }) => name === subcommand);
+    if (option === undefined) throw new Error(`No subcommand ${subcommand}`);
+    const options = fill(option.options ?? [], deeper, values);
+    return [{ type: option.type, name: option.name, options }];
+  }
+  for (const name of Object.keys(values)) {
+    if (!known.some((option) => option.name === name)) throw new Error(`No option ${name}`);
+  }
+  return known.flatMap(({ type, name, required }) => {
+    if (TYPES_WITH_OPTIONS.includes(type)) throw new Error(`A subcommand is missing`);
+    const value = values[name];
+    if (value === undefined && required === true) throw new Error(`Option ${name} is missing`);
+    return value === undefined ? [] : [{ type, name, value }];
+  });
+}
+
+/** What a member may do; an administrator's rights come with the role of moderators. */
+function permissionsOf({ permissions, moderators }: Guild, userId: string): string {
+  return String(moderators.has(userId) ? permissions | PERMISSION.manageMessages : permissions);
+}

@@ -1,0 +1,173 @@
+import type {
+  APIMessageSnapshot,
+  APIPoll,
+  APIStickerItem,
+  GatewayMessageCreateDispatchData,
+} from 'discord-api-types/v10';
+import { z } from 'zod';
+import type { WireAttachment, WireMessage } from './wire.ts';
+import type { World } from './world.ts';
+
+/** What a message of a person or another bot has besides words and files. */
+export const MessageParts = z.strictObject({
+  embeds: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
+  /** Old rows of buttons, or components v2. */
+  components: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
+  poll: z
+    .strictObject({
+      question: z.string(),
+      answers: z.array(z.string()).min(1).max(10).readonly(),
+      several: z.boolean().optional(),
+      /** Votes by answer, in their order; sent with the poll once there are any. */
+      votes: z.array(z.int()).readonly().optional(),
+      closed: z.boolean().optional(),
+    })
+    .optional(),
+  /** Formats: 1 PNG, 2 APNG, 3 Lottie, 4 GIF. */
+  stickers: z
+    .array(z.strictObject({ name: z.string(), format: z.int().default(1) }))
+    .max(3)
+    .readonly()
+    .optional(),
+  /** Passes on a message of the double, or one that the bot has never seen. */
+  forward: z
+    .union([
+      z.strictObject({ channel: z.string(), message: z.string() }),
+      z.strictObject({ text: z.string() }),
+    ])
+    .optional(),
+  /** Types: 1 join, 2 watch, 3 listen, 5 request to join. */
+  invitation: z.strictObject({ type: z.int().default(1), game: z.string().optional() }).optional(),
+  /** Colors for the app. */
+  theme: z.array(z.string()).readonly().optional(),
+  /** The file is a voice message of so many seconds. */
+  voiceSeconds: z.number().positive().optional(),
+  /** The type of the message: 6 a pinned message, 7 a new member, and so on. */
+  type: z.int().optional(),
+  /** Further fields of the wire, as they are. */
+  fields: z.record(z.string(), z.unknown()).optional(),
+});
+export type MessageParts = z.input<typeof MessageParts>;
+
+const IS_VOICE = 1 << 13;
+const HAS_SNAPSHOT = 1 << 14;
+const IS_COMPONENTS_V2 = 1 << 15;
+/** Buttons and menus stood in rows before components v2. */
+const OLD_COMPONENTS: ReadonlySet<unknown> = new Set([1, 2, 3, 5, 6, 7, 8]);
+
+/** The fields of the wire that the parts make. */
+export function fieldsOf(world: World, parts: MessageParts): Partial<WireMessage> {
+  const { poll, stickers, forward, invitation, theme, fields, type } = parts;
+  const { activity, application } = invitationOf(invitation);
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(poll && { poll: pollOf(world, poll) }),
+    ...(stickers && { sticker_items: stickers.map((one) => stickerOf(world, one)) }),
+    ...(forward && forwardOf(world, forward)),
+    ...(activity && { activity, application }),
+    ...(theme && { shared_client_theme: { colors: [...theme], gradient_angle: 0, base_mix: 50 } }),
+    flags: flagsOf(parts),
+    ...fields,
+  };
+}
+
+function flagsOf({ components = [], forward, voiceSeconds }: MessageParts): number {
+  const isV2 = components.some(({ type }) => !OLD_COMPONENTS.has(type));
+  return (
+    (isV2 ? IS_COMPONENTS_V2 : 0) |
+    (forward === undefined ? 0 : HAS_SNAPSHOT) |
+    (voiceSeconds === undefined ? 0 : IS_VOICE)
+  );
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function pollOf(world: World, poll: NonNullable<MessageParts['poll']>): APIPoll {
+  const { question, answers, several = false, votes, closed = false } = poll;
+  const counts = (votes ?? []).map((count, at) => ({ id: at + 1, count, me_voted: false }));
+  return {
+    question: { text: question },
+    answers: answers.map((text, at) => ({ answer_id: at + 1, poll_media: { text } })),
+    expiry: new Date(world.clock() + DAY_MS).toISOString(),
+    allow_multiselect: several,
+    layout_type: 1,
+    ...(votes && { results: { is_finalized: closed, answer_counts: counts } }),
+  };
+}
+
+function stickerOf(
+  world: World,
+  { name, format = 1 }: NonNullable<MessageParts['stickers']>[number],
+): APIStickerItem {
+  return { id: world.ids.next(), name, format_type: format };
+}
+
+type Forwarded = Pick<WireMessage, 'message_reference' | 'message_snapshots'>;
+
+/** A copy without its author, and where it stands, as the servers send it. */
+function forwardOf(world: World, forward: NonNullable<MessageParts['forward']>): Forwarded {
+  if ('text' in forward) {
+    const origin = { channel_id: world.ids.next(), message_id: world.ids.next() };
+    return {
+      message_reference: { type: 1, ...origin },
+      message_snapshots: [{ message: { ...EMPTY, content: forward.text } }],
+    };
+  }
+  const channel = world.channel(forward.channel);
+  const message = world.message(channel, forward.message);
+  const { guildId } = channel;
+  return {
+    message_reference: {
+      type: 1,
+      channel_id: channel.id,
+      message_id: message.id,
+      ...(guildId === undefined ? {} : { guild_id: guildId }),
+    },
+    message_snapshots: [{ message: copyOf(message) }],
+  };
+}
+
+const EMPTY: WireSnapshot = {
+  type: 0,
+  content: '',
+  timestamp: '2026-01-01T00:00:00.000Z',
+  edited_timestamp: null,
+  mentions: [],
+  mention_roles: [],
+  attachments: [],
+  embeds: [],
+  components: [],
+  flags: 0,
+};
+
+/** The fields of a message that a forwarded one has, as the double stores them. */
+type WireSnapshot = Pick<
+  WireMessage,
+  Extract<keyof APIMessageSnapshot['message'], keyof WireMessage>
+>;
+
+function copyOf(message: WireMessage): WireSnapshot {
+  const { type, content, timestamp, edited_timestamp, mentions, mention_roles } = message;
+  const { attachments, embeds, components, flags, sticker_items } = message;
+  return {
+    ...{ type, content, timestamp, edited_timestamp, mentions, mention_roles },
+    ...{ attachments, embeds, components, flags },
+    ...(sticker_items && { sticker_items }),
+  };
+}
+
+type Invitation = Pick<GatewayMessageCreateDispatchData, 'activity' | 'application'>;
+
+function invitationOf(invitation: MessageParts['invitation']): Invitation {
+  if (invitation === undefined) return {};
+  const { type = 1, game } = invitation;
+  return {
+    activity: { type, party_id: 'party' },
+    ...(game !== undefined && { application: { id: '1', name: game } }),
+  };
+}
+
+/** A recording with its length and a picture of its sound. */
+export function asVoice(file: WireAttachment, seconds: number): WireAttachment {
+  return { ...file, duration_secs: seconds, waveform: Buffer.alloc(32, 96).toString('base64') };
+}

@@ -1,0 +1,106 @@
+import { checkLength, childrenOf, everyComponent, KIND } from './components.ts';
+import { invalidForm } from './request.ts';
+import { isObject, type Json } from './wire.ts';
+
+/** Numbers and lengths the servers refuse above. */
+const LIMIT = {
+  title: 45,
+  customId: 100,
+  components: 5,
+  label: 45,
+  about: 100,
+  text: 4_000,
+} as const;
+
+/**
+ * A form as an app shows it: text inputs, each in a label or alone in a row, and texts.
+ * @throws Refusal 50035 naming the field
+ */
+export function checkModal(modal: Json): void {
+  checkLength(modal.title, LIMIT.title, 'title');
+  checkLength(modal.custom_id, LIMIT.customId, 'custom_id');
+  const components = childrenOf(modal);
+  if (components.length === 0 || components.length > LIMIT.components)
+    throw invalidForm('components', 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 5 in length.');
+  const ids = new Set<unknown>();
+  for (const [at, component] of components.entries()) {
+    const path = `components.${at}`;
+    if (component.type === KIND.text) {
+      checkLength(component.content, LIMIT.text, `${path}.content`);
+      continue;
+    }
+    const input = inputIn(component, path);
+    checkInput(input, path);
+    if (ids.has(input.custom_id))
+      throw invalidForm(
+        `${path}.custom_id`,
+        'COMPONENT_CUSTOM_ID_DUPLICATED',
+        'Component custom id cannot be duplicated',
+      );
+    ids.add(input.custom_id);
+  }
+}
+
+function inputIn(component: Json, path: string): Json {
+  const { type, component: labelled, label, description } = component;
+  if (type === KIND.label) {
+    checkLength(label, LIMIT.label, `${path}.label`);
+    if (description != null) checkLength(description, LIMIT.about, `${path}.description`);
+    if (isObject(labelled) && labelled.type === KIND.textInput) return labelled;
+  }
+  const [first, ...others] = childrenOf(component);
+  if (type === KIND.row && first?.type === KIND.textInput && others.length === 0) {
+    checkLength(first.label, LIMIT.label, `${path}.label`);
+    return first;
+  }
+  throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', 'A text input in a label is wanted.');
+}
+
+function checkInput({ custom_id, style, min_length, max_length, value }: Json, path: string): void {
+  checkLength(custom_id, LIMIT.customId, `${path}.custom_id`);
+  if (style !== 1 && style !== 2)
+    throw invalidForm(`${path}.style`, 'BASE_TYPE_CHOICES', 'Value must be one of (1, 2).');
+  const [least, most] = [Number(min_length ?? 0), Number(max_length ?? LIMIT.text)];
+  if (!(least >= 0 && least <= most && most >= 1 && most <= LIMIT.text))
+    throw invalidForm(`${path}.max_length`, 'NUMBER_TYPE_RANGE', 'min and max do not fit.');
+  if (value != null) checkLength(value, most, `${path}.value`);
+}
+
+/**
+ * What a client sends of a filled-in form.
+ * @throws Error for values that the client of a person would not send
+ */
+export function filledIn(modal: Json, values: Readonly<Record<string, string>>): Json {
+  const inputs = everyInput(modal);
+  for (const name of Object.keys(values))
+    if (!inputs.some(({ custom_id }) => custom_id === name)) throw new Error(`No input ${name}`);
+  for (const { custom_id, required, min_length, max_length } of inputs) {
+    const text = values[String(custom_id)] ?? '';
+    if (text === '' && required !== false) throw new Error(`${custom_id} is empty`);
+    if (text.length > Number(max_length ?? LIMIT.text)) throw new Error(`${custom_id} is too long`);
+    if (text !== '' && text.length < Number(min_length ?? 0))
+      throw new Error(`${custom_id} is too short`);
+  }
+  const sent = ({ type, custom_id }: Json, id: number): Json => ({
+    type,
+    id,
+    custom_id,
+    value: values[String(custom_id)] ?? '',
+  });
+  const components = childrenOf(modal).map((component, at) => {
+    const { type, component: labelled } = component;
+    const id = 2 * at + 1;
+    if (isObject(labelled)) return { type, id, component: sent(labelled, id + 1) };
+    const [input] = childrenOf(component);
+    return input === undefined ? { type, id } : { type, id, components: [sent(input, id + 1)] };
+  });
+  return { custom_id: modal.custom_id, components };
+}
+
+function everyInput(modal: Json): readonly Json[] {
+  return childrenOf(modal).flatMap((component) =>
+    [...everyComponent([component]), component.component].filter(
+      (one): one is Json => isObject(one) && one.type === KIND.textInput,
+    ),
+  );
+}

@@ -1,0 +1,60 @@
+import type { Saying } from './people.ts';
+import type { WireMessage } from './wire.ts';
+
+/** How a person at a keyboard sends more than words. */
+export const PARTS_HELP = `  !poll Tea? | Yes | No                      !embed TITLE | TEXT     of a webhook
+  !sticker NAME      a moving drawing        !card TEXT | BUTTON     of a webhook
+  !forward TEXT      another's message       !invite GAME            into a game
+  Words above a poll, a sticker or an embed: !poll Vote please :: Tea? | Yes | No`;
+
+type Parts = Pick<Saying, 'text' | 'parts' | 'webhook'>;
+
+const HOOK = 'build-hook';
+
+/** What a line such as `!poll Tea? | Yes | No` sends; undefined where it is none of these. */
+export function readPartsLine(line: string): Parts | undefined {
+  const [, name, rest = ''] = /^!(\w+)\s+(.+)$/su.exec(line) ?? [];
+  const [above, below] = rest.split(/\s+::\s+/, 2);
+  const text = below === undefined ? undefined : above;
+  const [first = '', ...others] = (below ?? above ?? '').split('|').map((part) => part.trim());
+  const said = { ...(text !== undefined && { text }) };
+  switch (name) {
+    case 'poll':
+      return { ...said, parts: { poll: { question: first, answers: others.slice(0, 10) } } };
+    case 'sticker':
+      return { ...said, parts: { stickers: [{ name: first, format: 3 }] } };
+    case 'forward':
+      return { parts: { forward: { text: first } } };
+    case 'invite':
+      return { parts: { invitation: { game: first } } };
+    case 'embed':
+      return { webhook: HOOK, ...said, parts: { embeds: [embedOf(first, others)] } };
+    case 'card':
+      return { webhook: HOOK, parts: { components: cardOf(first, others) } };
+    default:
+      return undefined;
+  }
+}
+
+function embedOf(title: string, [description]: readonly string[]) {
+  return { type: 'rich', title, ...(description !== undefined && { description }) };
+}
+
+function cardOf(content: string, labels: readonly string[]) {
+  const buttons = labels.map((label, at) => ({ type: 2, style: 2, label, custom_id: `b${at}` }));
+  const row = buttons.length === 0 ? [] : [{ type: 1, components: buttons }];
+  return [{ type: 17, components: [{ type: 10, content }, ...row] }];
+}
+
+/** What a message shows besides words, files and components, a line each. */
+export function describeParts(message: WireMessage): readonly string[] {
+  const { poll, sticker_items = [], embeds, message_snapshots = [], activity } = message;
+  const answers = poll?.answers.map(({ poll_media }) => poll_media.text).join(' | ');
+  return [
+    ...(poll === undefined ? [] : [`📊 ${poll.question.text}: ${answers}`]),
+    ...embeds.map(({ title, description }) => ['▌', title, description].filter(Boolean).join(' ')),
+    ...sticker_items.map(({ name }) => `(sticker ${name})`),
+    ...message_snapshots.map((one) => `↪ ${one.message.content}`),
+    ...(activity === undefined ? [] : [`🎮 ${message.application?.name ?? 'an invitation'}`]),
+  ];
+}

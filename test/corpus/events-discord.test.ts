@@ -1,0 +1,160 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasOutsideText, type InboundMessage, typedText } from '@parley/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openTurnScene, type TurnScene } from '../../packages/agent/src/testing/turn-scene.ts';
+import { ANN, endScenes, type Scene, scene } from '../platforms/discord/adapter-scene.ts';
+
+const FOLDER = join(import.meta.dirname, 'events-discord');
+
+/**
+ * What must follow from an event. `reads` and `never`: words of the user message that the model reads, or does not.
+ * `text` is all that its sender wrote, as the adapter hands it over, and `typed` what of it counts as theirs (without it, nothing
+ * does). `ignored`: nothing follows, and this is what `why` says; `nothing`: not even that.
+ */
+const Expected = z.union([
+  z.strictObject({
+    about: z.string(),
+    reads: z.array(z.string()).default([]),
+    never: z.array(z.string()).default([]),
+    text: z.string().optional(),
+    typed: z.string().default(''),
+    /** Whether anything in it was neither typed nor spoken by its sender. */
+    outside: z.boolean().optional(),
+    /** Kind and name of each file that comes along. */
+    files: z.array(z.string()).default([]),
+    addressed: z.boolean(),
+    chat: z.enum(['direct', 'group', 'thread']),
+    replyTo: z.string().optional(),
+    /** Edits are changes of what was said. */
+    edits: z.literal(true).optional(),
+  }),
+  z.strictObject({ about: z.string(), ignored: z.string() }),
+  z.strictObject({ about: z.string(), nothing: z.literal(true) }),
+]);
+type Follows = Extract<z.infer<typeof Expected>, { addressed: boolean }>;
+
+/** An event of the gateway: its name where it is no new message, and its data. */
+const Input = z.union([
+  z.strictObject({ t: z.string(), d: z.record(z.string(), z.unknown()) }),
+  z.record(z.string(), z.unknown()).transform((d) => ({ t: 'MESSAGE_CREATE', d })),
+]);
+
+const files = readdirSync(FOLDER);
+const inputs = files.filter((file) => !file.endsWith('.expected.json'));
+
+let discord: Scene;
+let turns: TurnScene;
+let thread: string;
+let direct: string;
+
+beforeAll(async () => {
+  [discord, turns] = await Promise.all([scene(), openTurnScene()]);
+  const { double } = discord;
+  await discord.connect();
+  direct = double.dmWith(ANN);
+  thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
+  double.say({ channel: double.channelId, from: ANN, text: 'the thread is open' });
+  await discord.hears(1);
+});
+afterAll(async () => {
+  await endScenes();
+  await turns.close();
+});
+
+/** The ids of the double in place of those that the cases write. */
+function named(text: string): string {
+  const { double } = discord;
+  return text
+    .replaceAll('BOT_ID', double.me.id)
+    .replaceAll('BOT_ROLE', double.botRoleId)
+    .replaceAll(/"(?:CHANNEL|20)"/g, `"${double.channelId}"`)
+    .replaceAll(/"(?:GUILD|30)"/g, `"${double.guildId}"`)
+    .replaceAll('CHANNEL', double.channelId)
+    .replaceAll('"DIRECT"', `"${direct}"`)
+    .replaceAll('"THREAD"', `"${thread}"`);
+}
+
+function read(file: string) {
+  const text = readFileSync(join(FOLDER, file), 'utf8');
+  const expected = readFileSync(join(FOLDER, file.replace(/\.json$/, '.expected.json')), 'utf8');
+  return {
+    event: Input.parse(JSON.parse(named(text))),
+    expected: Expected.parse(JSON.parse(named(expected))),
+  };
+}
+
+/** What the adapter makes of an event; a message sent after it marks the end. */
+async function follow(file: string, { t, d }: z.infer<typeof Input>) {
+  const { double, received, revised, ignored } = discord;
+  const before = [received.length, revised.length, ignored.length] as const;
+  const guild = typeof d['guild_id'] === 'string' ? d['guild_id'] : undefined;
+  double.event(t, d, guild);
+  const end = `the end of ${file}`;
+  double.say({ channel: String(d['channel_id']), from: ANN, text: end });
+  await double.waitFor(() => received.at(-1)?.text === end);
+  return {
+    messages: received.slice(before[0], -1),
+    revisions: revised.slice(before[1]),
+    notes: ignored.slice(before[2]),
+  };
+}
+
+/** The user message of a turn that answers this message. */
+async function readByModel(message: InboundMessage, conversationId: string): Promise<string> {
+  const { store, model } = turns;
+  const { channel, account, chat } = message;
+  const target = { dialect: 'discord', maxLength: 2_000, unit: 'utf16' } as const;
+  const route = { channel, account, chatId: chat.id, target };
+  const now = turns.now();
+  await store.inbox.accept({ conversationId, message, route, receivedAt: now });
+  for (const key of await store.attachments.due(channel, account, now, 99))
+    await store.attachments.fail(key, 'it is gone', now);
+  await turns.answerNext(conversationId);
+  const asked = model.asked.at(-1)?.messages.findLast(({ role }) => role === 'user');
+  return JSON.stringify(asked?.content);
+}
+
+async function check(file: string, message: InboundMessage, expected: Follows): Promise<void> {
+  const { text, typed, outside, replyTo, addressed, chat } = expected;
+  if (text !== undefined) expect(message.text).toBe(text);
+  expect(typedText(message)).toBe(typed);
+  if (outside !== undefined) expect(hasOutsideText(message)).toBe(outside);
+  const shown = message.attachments?.map(({ kind, name }) => [kind, name].join(' ').trim()) ?? [];
+  expect(shown).toEqual(expected.files);
+  expect(message.addressed).toBe(addressed);
+  expect(message.chat.type).toBe(chat);
+  expect(message.replyTo?.messageId).toBe(replyTo);
+  const words = await readByModel(message, file);
+  // The user message is compared as JSON, in which quotation marks and new lines are escaped; so are quotes of quotes.
+  const plain = words.replaceAll(/\\+n/g, '\n').replaceAll(/\\+"/g, '"');
+  for (const part of expected.reads) expect(plain).toContain(part);
+  for (const part of expected.never) expect(plain).not.toContain(part);
+}
+
+describe('the corpus of events of Discord', () => {
+  it('[F16] has an expectation for each input, and no other', () => {
+    const expected = inputs.map((file) => file.replace(/\.json$/, '.expected.json'));
+    expect(files.toSorted()).toEqual([...inputs, ...expected].toSorted());
+  });
+
+  it.each(inputs)('[F16] [F01] brings to the model what people see: %s', async (file) => {
+    const { event, expected } = read(file);
+    const { messages, revisions, notes } = await follow(file, event);
+    if ('nothing' in expected) {
+      expect({ messages, notes }).toEqual({ messages: [], notes: [] });
+      return;
+    }
+    if ('ignored' in expected) {
+      expect(messages).toEqual([]);
+      expect(notes.map(({ reason }) => reason)).toEqual([expected.ignored]);
+      return;
+    }
+    const edited = revisions.flatMap((one) => (one.kind === 'edited' ? [one.message] : []));
+    const [message, ...more] = expected.edits === true ? edited : messages;
+    expect(more).toEqual([]);
+    if (message === undefined) throw new Error('nothing followed');
+    await check(file, message, expected);
+  });
+});
