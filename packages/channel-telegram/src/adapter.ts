@@ -6,12 +6,14 @@ import {
 } from '@parley/channels';
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
+import type { Bot } from './bot.ts';
+import { createCaller } from './calls.ts';
 import { Poller, Webhook } from './connection.ts';
 import { createFiles, limitsOf } from './files.ts';
 import { findSent } from './find-sent.ts';
 import { MAX_TEXT } from './format.ts';
 import { GrowingMessages } from './growing.ts';
-import { createAdmitUpdate } from './intake.ts';
+import { createIntake } from './intake.ts';
 import { registerMenu } from './menu.ts';
 import { createMessageFacet } from './messages.ts';
 import { MovedChats, withMoves } from './moved-chats.ts';
@@ -52,7 +54,15 @@ export function createTelegramAdapter(
   const stop = new AbortController();
   const stopping = stop.signal;
   const moved = new MovedChats(values);
-  const api = withMoves(connectTelegramApi(settings), moved);
+  const call = createCaller(settings);
+  let loading: Promise<Bot> | undefined;
+  const bot = (): Promise<Bot> => {
+    loading ??= import('./bot.ts').then(({ createBot }) =>
+      createBot({ token: settings.token, call: withMoves(call, moved), stopping, intake }),
+    );
+    return loading;
+  };
+  const api = connectTelegramApi(call, bot);
   const note = (facts: object, message: string): void => log.warn(facts, message);
   const names = new ChatNames(api, moved);
   const growing = new GrowingMessages({ ...context, api, moved, stopping });
@@ -67,7 +77,8 @@ export function createTelegramAdapter(
     names.seen(message);
     growing.seen(message);
   };
-  const admit = createAdmitUpdate({ ...context, api, moved, stopping, seen });
+  const intake = createIntake({ ...context, api, moved, stopping, seen });
+  const admit: Bot['admit'] = async (update, me) => (await bot()).admit(update, me);
   const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
   const source = { ...context, ...env, api, admit, connected };
   const { webhook } = settings;

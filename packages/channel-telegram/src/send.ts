@@ -240,34 +240,26 @@ async function upload(
   signal: AbortSignal,
 ): Promise<Receipt> {
   const opened = await openUpload(file, deps.maxFileBytes);
-  const broken = new AbortController();
-  const make = (attempt: Attempt): Call =>
-    fileCall(deps, part, file, attempt, { ...opened, failed: (reason) => broken.abort(reason) });
+  const make = (attempt: Attempt): Call => fileCall(deps, part, { ...file, ...opened }, attempt);
   try {
-    return await sendCall(deps, part, make, AbortSignal.any([signal, broken.signal]));
+    return await sendCall(deps, part, make, signal);
   } finally {
     await opened.close();
   }
 }
 
-/** Beside a file telegraf loses objects, so they go as JSON text, which the Bot API takes alike. */
 function fileCall(
   deps: Pick<SendDeps, 'moved'>,
   part: OutboundPart,
-  file: OutboundFile,
+  file: OutboundFile & Upload,
   attempt: Attempt,
-  source: Upload & { failed(reason: unknown): void },
 ): Call {
-  const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, source.bytes);
+  const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, file.bytes);
   const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
   const beside = {
     ...placeOf(deps, part, attempt),
     ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
     ...keyboardOf(part.buttons),
   };
-  const flat = Object.entries(beside).map(([name, value]) => [
-    name,
-    typeof value === 'object' ? JSON.stringify(value) : value,
-  ]);
-  return { method, payload: { ...Object.fromEntries(flat), [field]: source.media(source.failed) } };
+  return { method, payload: { ...beside, [field]: file.media } };
 }

@@ -155,7 +155,7 @@ export const BotIdentity = z.object({ id: z.int(), username: z.string() });
 export type BotIdentity = z.infer<typeof BotIdentity>;
 
 /** The updates Parley asks for; Telegram keeps all others to itself. */
-export const UPDATE_KINDS: readonly string[] = [
+export const UPDATE_KINDS = [
   'message',
   'edited_message',
   'channel_post',
@@ -164,4 +164,5 @@ export const UPDATE_KINDS: readonly string[] = [
   'my_chat_member',
   // In groups only where the bot is an administrator.
   'message_reaction',
-];
+] as const;
+export type UpdateKind = (typeof UPDATE_KINDS)[number];
