@@ -18,6 +18,7 @@ import { registerMenu } from './menu.ts';
 import { createMessageFacet } from './messages.ts';
 import { MovedChats, withMoves } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
+import { isElsewhere } from './places.ts';
 import { canGrow, finishGrown, sendPart } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping, streamingOf } from './stream.ts';
@@ -105,7 +106,7 @@ export function createTelegramAdapter(
       const receipt = await growing.claim(part, signal, (grown) =>
         sendPart({ ...sending, onStart }, part, signal, grown),
       );
-      growing.sent(route.chatId, receipt.platformMessageId);
+      if (!isElsewhere(route.threadId)) growing.sent(route.chatId, receipt.platformMessageId);
       return receipt;
     },
     chatName: (address) => names.of(address, stopping),

@@ -63,6 +63,20 @@ function registerHandlers(bot: Telegraf, intake: Intake): void {
     intake.edit(event.update.edited_channel_post, event),
   );
 
+  bot.on(kind('business_message'), (event) =>
+    intake.businessMessage(event.update.business_message, event),
+  );
+  bot.on(kind('edited_business_message'), (event) =>
+    intake.businessEdit(event.update.edited_business_message, event),
+  );
+  bot.on(kind('deleted_business_messages'), (event) =>
+    intake.businessDeletion(event.update.deleted_business_messages, event),
+  );
+  bot.on(kind('business_connection'), (event) =>
+    intake.businessConnection(event.update.business_connection, event),
+  );
+  bot.on(kind('guest_message'), (event) => intake.guestMessage(event.update.guest_message, event));
+
   bot.on(kind('callback_query'), (event) => intake.press(event.update.callback_query, event));
   bot.on(kind('message_reaction'), (event) =>
     intake.reaction(event.update.message_reaction, event),

@@ -3,11 +3,23 @@ import { BoundedMap, type InboundMessage, inlineCode, literal } from '@parley/co
 import { z } from 'zod';
 import { createAdministrators } from './administrators.ts';
 import type { TelegramApi } from './api.ts';
-import { toInbound } from './content.ts';
+import { createBusinessAccounts } from './business.ts';
+import { ignoredReason, toInbound } from './content.ts';
+import { lostFields } from './lenient.ts';
+import { unreadUpdateReason } from './message-fields.ts';
 import { type MovedChats, moveText } from './moved-chats.ts';
+import { isElsewhere, messageIdIn, placeOfMessage, threadIdOf } from './places.ts';
 import { admitPress } from './presses.ts';
 import { createReactionReader } from './reactions.ts';
-import { type BotIdentity, WireMembership, WireMessage, WirePress, WireReaction } from './wire.ts';
+import {
+  type BotIdentity,
+  WireConnection,
+  WireDeletion,
+  WireMembership,
+  WireMessage,
+  WirePress,
+  WireReaction,
+} from './wire.ts';
 
 /** Groups that are remembered as served. */
 const MAX_SERVED = 1_000;
@@ -49,6 +61,13 @@ export interface Intake {
   prepare(): Promise<void>;
   readonly message: Reader;
   readonly edit: Reader;
+  /** The same in chats of a business account, whose messages may be deleted besides. */
+  readonly businessMessage: Reader;
+  readonly businessEdit: Reader;
+  readonly businessDeletion: Reader;
+  readonly businessConnection: Reader;
+  /** A message of a chat that the bot is no member of, in which a person asks it once. */
+  readonly guestMessage: Reader;
   readonly press: Reader;
   readonly reaction: Reader;
   readonly membership: Reader;
@@ -69,29 +88,62 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (outcome.kind === 'accepted' && type !== 'direct') served.set(id, true);
     return outcome;
   };
-  /** Checks what came; what has another form than expected is logged and confirmed. */
+  const business = createBusinessAccounts(deps);
+  /** Checks what came; what has another form than expected is logged, noted and confirmed. */
   const reading =
-    <T>(schema: z.ZodType<T>, admit: (content: T, me: BotIdentity) => Promise<unknown>): Reader =>
+    <T extends object>(
+      schema: z.ZodType<T>,
+      admit: (content: T, me: BotIdentity) => Promise<unknown>,
+    ): Reader =>
     async (content, { update, botInfo }) => {
       const parsed = schema.safeParse(content);
-      if (parsed.success) await admit(parsed.data, botInfo);
-      else {
+      if (!parsed.success) {
         const facts = { update: update.update_id, reason: parsed.error.message };
         log.warn(facts, 'update not understood');
+        await noteUpdate(deps, update, 'it has another form than Telegram documents');
+        return;
       }
+      const fields = lostFields(content, parsed.data);
+      if (fields.length > 0) log.warn({ update: update.update_id, fields }, 'fields not understood');
+      await admit(parsed.data, botInfo);
     };
-  const inboundOf = async (message: WireMessage, me: BotIdentity) => {
-    seen(message);
+  /** What a person wrote, for `then`; what says nothing to the agent is noted. */
+  const admitMessage = async (
+    message: WireMessage,
+    me: BotIdentity,
+    then: (inbound: InboundMessage) => Promise<unknown>,
+  ): Promise<void> => {
+    const threadId = threadIdOf(placeOfMessage(message));
+    // Elsewhere messages have numbers of their own.
+    if (!isElsewhere(threadId)) seen(message);
     await admitMove(deps, message);
-    return toInbound(message, account, me, deps.commands);
+    const reason = ignoredReason(message);
+    if (reason !== undefined) return noteMessage(deps, message, reason);
+    const placed = await business.place(toInbound(message, account, me, deps.commands));
+    if (placed.kind === 'ignored') await noteMessage(deps, message, placed.reason);
+    else await then(placed.message);
   };
+  const admitNew = (message: WireMessage, me: BotIdentity) => admitMessage(message, me, receive);
+  const admitEdit = (message: WireMessage, me: BotIdentity) =>
+    admitMessage(message, me, (inbound) =>
+      revise({ kind: 'edited', message: moved.named(inbound) }),
+    );
   return {
     prepare: () => moved.load(),
-    message: reading(WireMessage, async (message, me) => receive(await inboundOf(message, me))),
-    edit: reading(WireMessage, async (message, me) => {
-      const inbound = await inboundOf(message, me);
-      await revise({ kind: 'edited', message: moved.named(inbound) });
+    message: reading(WireMessage, admitNew),
+    edit: reading(WireMessage, admitEdit),
+    businessMessage: reading(BusinessMessage, admitNew),
+    businessEdit: reading(BusinessMessage, admitEdit),
+    businessDeletion: reading(WireDeletion, async (deletion) => {
+      const { business_connection_id: connection, chat, message_ids } = deletion;
+      const threadId = threadIdOf({ kind: 'business', connection });
+      for (const number of message_ids) {
+        const messageId = messageIdIn(threadId, number);
+        await revise({ kind: 'deleted', chatId: String(chat.id), messageId });
+      }
     }),
+    businessConnection: reading(WireConnection, async (connection) => business.changed(connection)),
+    guestMessage: reading(GuestMessage, admitNew),
     press: reading(WirePress, (press) => admitPress({ ...deps, receive }, press)),
     reaction: reading(WireReaction, async (reaction) => {
       const inbound = await readReaction(reaction);
@@ -102,24 +154,52 @@ export function createIntake(deps: IntakeDeps): Intake {
   };
 }
 
+/** Without the id such a message would pass for one of a chat of the bot itself. */
+const BusinessMessage = WireMessage.refine(
+  ({ business_connection_id: id }) => id !== undefined,
+  'it names no business connection',
+);
+const GuestMessage = WireMessage.refine(
+  ({ guest_query_id: id }) => id !== undefined,
+  'it names no guest query',
+);
+
+/** Notes a message that starts no turn. */
+async function noteMessage(
+  { moved, ignored }: IntakeDeps,
+  message: WireMessage,
+  reason: string,
+): Promise<void> {
+  const chatId = moved.first(String(message.chat.id));
+  const threadId = threadIdOf(placeOfMessage(message));
+  const event = {
+    chatId,
+    messageId: moved.idOf(chatId, messageIdIn(threadId, message.message_id)),
+    ...(message.from && { senderId: String(message.from.id) }),
+    at: message.date * 1000,
+  };
+  await ignored(event, reason);
+}
+
+const Id = z.object({ id: z.int() }).optional().catch(undefined);
 /** What any update may say about its place and its author. */
 const Whereabouts = z.object({
   message_id: z.int().optional().catch(undefined),
   /** Seconds since 1970. */
-  date: z.int().optional().catch(undefined),
-  chat: z.object({ id: z.int() }).optional().catch(undefined),
-  from: z.object({ id: z.int() }).optional().catch(undefined),
-  user: z.object({ id: z.int() }).optional().catch(undefined),
+  date: z.int().nonnegative().optional().catch(undefined),
+  chat: Id,
+  from: Id,
+  user: Id,
 });
 
-/** Makes an update without a reader known to operators and to `why`. One without a chat belongs to its author's. */
-async function noteUnknown(
-  { log, moved, clock, ignored }: IntakeDeps,
+/** Makes an update that is not read known to `why`. One without a chat belongs to its author's. */
+async function noteUpdate(
+  { moved, clock, ignored }: IntakeDeps,
   update: object,
+  reason: string,
 ): Promise<void> {
   const { update_id, ...contents } = { update_id: 0, ...update };
-  const [kind = 'empty update', content] = Object.entries(contents)[0] ?? [];
-  log.warn({ update: update_id, kind }, 'update of an unknown kind');
+  const content = Object.values(contents)[0];
   const { message_id, date, chat, from, user } = Whereabouts.safeParse(content).data ?? {};
   const author = from ?? user;
   const place = chat ?? author;
@@ -129,7 +209,15 @@ async function noteUnknown(
     ...(author !== undefined && { senderId: String(author.id) }),
     at: date === undefined ? clock() : date * 1000,
   };
-  await ignored(event, `Parley does not read what Telegram calls "${kind}"`);
+  await ignored(event, reason);
+}
+
+/** An update of a kind that has no reader. */
+async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
+  const { update_id, ...contents } = { update_id: 0, ...update };
+  const [kind = 'empty update'] = Object.keys(contents);
+  deps.log.warn({ update: update_id, kind }, 'update of an unknown kind');
+  await noteUpdate(deps, update, unreadUpdateReason(kind));
 }
 
 /** Both chats get a message about it, the old one first; the owner reads it once. */

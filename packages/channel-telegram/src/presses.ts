@@ -1,9 +1,10 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
 import { type InboundMessage, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { chatOf, personOf } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
+import { chatOf, messageIdIn, placeFields } from './places.ts';
+import { personOf } from './senders.ts';
 import type { WirePress } from './wire.ts';
 
 export interface PressDeps
@@ -51,7 +52,12 @@ async function removeButtons(
   { message }: WirePress,
 ): Promise<void> {
   if (message === undefined) return;
-  const place = { chat_id: message.chat.id, message_id: message.message_id };
+  const { business_connection_id } = placeFields(chatOf(message).threadId);
+  const place = {
+    chat_id: message.chat.id,
+    message_id: message.message_id,
+    ...(business_connection_id && { business_connection_id }),
+  };
   try {
     await api.call('editMessageReplyMarkup', place, stopping);
   } catch (error) {
@@ -72,14 +78,15 @@ function pressToInbound(
 ): InboundMessage | undefined {
   if (message === undefined || data === undefined) return undefined;
   const messageId = pressId(message.message_id, id);
+  const chat = chatOf(message);
   return {
     channel: 'telegram',
     account,
     messageId,
-    chat: chatOf(message),
+    chat,
     sender: personOf(from),
     text: data,
-    pressed: String(message.message_id),
+    pressed: messageIdIn(chat.threadId, message.message_id),
     // What the buttons of this bot say is Parley's, and the press is the person's.
     authored: { text: true },
     mentions: [],

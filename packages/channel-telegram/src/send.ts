@@ -9,10 +9,12 @@ import {
 import type { TelegramApi } from './api.ts';
 import { type Attempt, callFailureOf, nextAttempt, sendErrorOf } from './failures.ts';
 import { DOCUMENT, fileMethodOf, openUpload, type Upload } from './files.ts';
-import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, threadOf } from './format.ts';
+import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo } from './format.ts';
 import type { Grown } from './growing.ts';
+import { answerGuest } from './guest.ts';
 import { createMessageFacet } from './messages.ts';
 import type { MovedChats } from './moved-chats.ts';
+import { messageIdIn, placeFields, placeOf } from './places.ts';
 
 /** `note` reports to operators. */
 interface SendDeps {
@@ -52,6 +54,8 @@ export async function sendPart(
     // A grown message belongs to a turn.
     await deps.forget(part.turnId ?? '');
   }
+  const place = placeOf(part.route.threadId);
+  if (place.kind === 'guest') return answerGuest(deps, part, place.query, signal);
   return part.file ? sendFile(deps, part, part.file, signal) : sendText(deps, part, signal);
 }
 
@@ -113,7 +117,7 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
       text: attempt.html ? part.body.text : plainText(part.body),
       ...markupOf(attempt),
       ...previews,
-      ...placeOf(deps, part, attempt),
+      ...destinationOf(deps, part, attempt),
       ...keyboard,
     },
   });
@@ -121,7 +125,7 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
 }
 
 /** Chat, topic and the message to quote; in a chat that has moved the question has another number. */
-function placeOf(
+function destinationOf(
   { moved }: Pick<SendDeps, 'moved'>,
   { route }: OutboundPart,
   { chatId }: Attempt,
@@ -129,7 +133,7 @@ function placeOf(
   const id = route.replyToMessageId;
   const isThere = id !== undefined && moved.isThere(route.chatId, id);
   const quoted = isThere && chatId === route.chatId ? id : undefined;
-  return { chat_id: chatId, ...threadOf(route.threadId), ...replyTo(quoted) };
+  return { chat_id: chatId, ...placeFields(route.threadId), ...replyTo(quoted) };
 }
 
 /** How the text of an attempt is parsed. */
@@ -154,7 +158,8 @@ async function sendCall(
     const { method, payload } = make(attempt);
     try {
       const messageId = await api.send(method, payload, signal, onStart);
-      return { platformMessageId: moved.idOf(chatId, messageId) };
+      const id = messageIdIn(part.route.threadId, messageId);
+      return { platformMessageId: moved.idOf(chatId, id) };
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       const next = nextAttempt(attempt, failure);
@@ -257,7 +262,7 @@ function fileCall(
   const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, file.bytes);
   const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
   const beside = {
-    ...placeOf(deps, part, attempt),
+    ...destinationOf(deps, part, attempt),
     ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
     ...keyboardOf(part.buttons),
   };

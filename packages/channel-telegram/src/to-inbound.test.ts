@@ -83,11 +83,8 @@ describe('what the core learns of a Telegram message', () => {
       'a channel that writes by itself',
       { text: 'a', from: BOT, sender_chat: NEWS, is_automatic_forward: true },
     ],
-    ['a gift', { gift: {} }],
     ['a linked channel', { text: 'a', is_automatic_forward: true }],
-    ['somebody joining', { new_chat_members: [ANN] }],
-    ['a group moving', { migrate_to_chat_id: -100 }],
-    ['a new topic', { forum_topic_created: { name: 'T' } }],
+    ['a bot that writes for a business account', { text: 'a', sender_business_bot: BOT }],
   ])('[F07] counts %s as no person', (_name, fields) => {
     expect(inbound(fields).sender.isBot).toBe(true);
   });
