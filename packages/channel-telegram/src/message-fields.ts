@@ -22,7 +22,7 @@ const PAYMENT = event('it reports a payment');
 const POST = event('it reports what became of a suggested post');
 
 /** Every field of `Message`. A test compares it with the newest published types. */
-export const MESSAGE_FIELDS: Readonly<Record<string, FieldDecision>> = {
+export const MESSAGE_FIELDS = {
   // Who, where and when.
   message_id: READ,
   date: READ,
@@ -161,12 +161,17 @@ export const MESSAGE_FIELDS: Readonly<Record<string, FieldDecision>> = {
   forward_sender_name: READ,
   forward_signature: READ,
   user_shared: content('people'),
-};
+} satisfies Readonly<Record<string, FieldDecision>>;
+
+function decisionOn(field: string): FieldDecision | undefined {
+  const all: Readonly<Record<string, FieldDecision>> = MESSAGE_FIELDS;
+  return all[field];
+}
 
 /** What stands for content that is there and was not understood: its name, or `something` new. */
 export function unknownContent(message: object): string {
   const names = Object.keys(message).flatMap((field) => {
-    const decision = MESSAGE_FIELDS[field];
+    const decision = decisionOn(field);
     return decision !== undefined && 'named' in decision ? (decision.named ?? []) : [];
   });
   return names[0] ?? 'something';
@@ -175,7 +180,7 @@ export function unknownContent(message: object): string {
 /** Why the platform alone wrote a message; undefined where a person did. */
 export function eventReason(message: object): string | undefined {
   for (const field of Object.keys(message)) {
-    const decision = MESSAGE_FIELDS[field];
+    const decision = decisionOn(field);
     if (decision?.decision === 'event') return decision.why;
   }
   return undefined;
@@ -185,7 +190,7 @@ const NOT_OFFERED = ignored('Parley offers nothing of that kind');
 const OF_MEMBERS = ignored('who else is in a chat decides nothing');
 
 /** Every kind of update. A test compares it with the newest published types. */
-export const UPDATE_DECISIONS: Readonly<Record<string, FieldDecision>> = {
+export const UPDATE_DECISIONS = {
   message: READ,
   edited_message: READ,
   channel_post: READ,
@@ -214,11 +219,12 @@ export const UPDATE_DECISIONS: Readonly<Record<string, FieldDecision>> = {
   chat_join_request: OF_MEMBERS,
   chat_boost: OF_MEMBERS,
   removed_chat_boost: OF_MEMBERS,
-};
+} satisfies Readonly<Record<string, FieldDecision>>;
 
 /** Why an update without a reader says nothing to the agent. */
 export function unreadUpdateReason(kind: string): string {
-  const decision = UPDATE_DECISIONS[kind];
+  const all: Readonly<Record<string, FieldDecision>> = UPDATE_DECISIONS;
+  const decision = all[kind];
   return decision?.decision === 'ignored'
     ? decision.why
     : `Parley does not read what Telegram calls "${kind}"`;

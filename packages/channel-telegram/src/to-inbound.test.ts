@@ -167,8 +167,11 @@ describe('what the core learns of a Telegram message', () => {
       { hologram: {}, chat: ME_AND_BOT },
       '[They sent something, which cannot be read here.',
     ],
-    ['the same in a group', { hologram: {}, chat: { id: -5, type: 'group' } }, ''],
-    ['what Telegram says itself', { pinned_message: {}, chat: ME_AND_BOT }, ''],
+    [
+      'the same in a group',
+      { hologram: {}, chat: { id: -5, type: 'group' } },
+      '[They sent something, which cannot be read here.]',
+    ],
   ])('[F10] %s is named to the agent, or nobody is meant', (_what, message, start) => {
     const { text } = inbound(message);
     expect(start === '' ? text : text.slice(0, start.length)).toBe(start);
