@@ -108,6 +108,7 @@ describe('the example plugin', () => {
       commands: [],
       report: (state) => void states.push(state),
       skipped: async () => {},
+      ignored: async () => {},
       tellOwner: async () => {},
       history: async () => [],
     };

@@ -2,6 +2,7 @@ import type {
   ChannelContext,
   ChannelState,
   CommandInfo,
+  IgnoredEvent,
   IngressOutcome,
   Revision,
   SenderFacts,
@@ -44,6 +45,8 @@ export interface Told {
   readonly senders: (SenderFacts | undefined)[];
   /** Missed messages that were not handed over, and why. */
   readonly skipped: { readonly message: InboundMessage; readonly reason: string }[];
+  /** Events that start no turn, and why. */
+  readonly ignored: { readonly event: IgnoredEvent; readonly reason: string }[];
   readonly revised: Revision[];
   readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
@@ -63,6 +66,7 @@ export function coreAround(
     received: [],
     senders: [],
     skipped: [],
+    ignored: [],
     revised: [],
     reactions: [],
     states: [],
@@ -86,6 +90,10 @@ export function coreAround(
     },
     skipped: async (messages: readonly InboundMessage[], reason: string) => {
       told.skipped.push(...messages.map((message) => ({ message, reason })));
+      changed();
+    },
+    ignored: async (event: IgnoredEvent, reason: string) => {
+      told.ignored.push({ event, reason });
       changed();
     },
     revise: async (revision: Revision) => {

@@ -18,6 +18,7 @@ it('[F12] edits a growing answer every 1.2 s at most: within five edits in five 
     message: async () => null,
     commands: [],
     skipped: async () => {},
+    ignored: async () => {},
     tellOwner: async () => {},
     report: () => {},
     history: async () => [],

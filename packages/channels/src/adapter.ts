@@ -70,6 +70,16 @@ export interface SenderFacts {
   readonly earlier?: ((signal: AbortSignal) => Promise<readonly InboundMessage[]>) | undefined;
 }
 
+/** An event that an adapter does not hand over; ids as the platform has them. */
+export interface IgnoredEvent {
+  readonly chatId: string;
+  readonly messageId: string;
+  /** Absent where the platform itself is the author. */
+  readonly senderId?: string | undefined;
+  /** When it happened, in ms since 1970. */
+  readonly at: number;
+}
+
 /** What the core gives an adapter. */
 export interface ChannelContext<Settings> {
   readonly account: string;
@@ -101,6 +111,11 @@ export interface ChannelContext<Settings> {
    * many: the reason of each for `why`, and their number for the metrics. Rejects when it could not be stored.
    */
   skipped(messages: readonly InboundMessage[], reason: string): Promise<void>;
+  /**
+   * Notes an event that starts no turn and says nothing to the agent: what the platform writes about a chat. `why`
+   * then knows its reason (F16). Messages that go to `receive` need no note. Rejects when it could not be stored.
+   */
+  ignored(event: IgnoredEvent, reason: string): Promise<void>;
   /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
   revise(revision: Revision): Promise<void>;
   /**

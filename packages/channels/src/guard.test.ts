@@ -23,6 +23,7 @@ it('[D12] what the core does for an adapter is not the fault of that adapter', a
     commands: [],
     report: () => void blame(),
     skipped: async () => {},
+    ignored: async () => {},
     tellOwner: async () => {},
     history: () => blame().then(() => []),
   };

@@ -9,6 +9,7 @@ export type {
   FilesFacet,
   GrowingAnswer,
   HttpFacet,
+  IgnoredEvent,
   IngressOutcome,
   MessageFacet,
   Revision,
@@ -76,7 +77,7 @@ export { APPROVAL_CODE_LENGTH, CODE_LENGTH, oneTimeCode } from './ingress/one-ti
 export { pair, refusePairing } from './ingress/pairing.ts';
 export { createReacted } from './ingress/reactions.ts';
 export { conversationIdOf, partsOf } from './ingress/route.ts';
-export { createSkipped } from './ingress/skipped.ts';
+export { createIgnored, createSkipped } from './ingress/skipped.ts';
 export {
   chatHistory,
   type NamedChat,
@@ -100,4 +101,5 @@ export { type OptionalLibrary, withOptionalLibrary } from './optional-library.ts
 export { startPresence } from './presence/presence.ts';
 export { callOutcome } from './send-outcome.ts';
 export type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
+export { unreadText } from './unread.ts';
 export { type WrongAddress, wrongAddress } from './wrong-address.ts';

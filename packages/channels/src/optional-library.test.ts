@@ -67,6 +67,7 @@ async function accountWithout(name: string) {
     commands: [],
     report: (state) => states.push(state),
     skipped: async () => {},
+    ignored: async () => {},
     tellOwner: async () => {},
     history: async () => [],
   });

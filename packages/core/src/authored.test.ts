@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Authored, hasOutsideText, mayCommand, typedText } from './authored.ts';
 import type { Attachment, InboundMessage } from './inbound-message.ts';
 
-type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'authored'>;
+type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation' | 'authored'>;
 
 const VOICE: Attachment[] = [{ kind: 'voice', ref: 'r' }];
 const PICTURE: Attachment[] = [{ kind: 'image', ref: 'r' }];
@@ -48,6 +48,12 @@ describe('whose words a message holds', () => {
     ['[old] a caption', { text: 'look', attachments: PICTURE }, '', true],
     ['[old] a voice recording', { text: '', attachments: VOICE }, '', true],
     ['[old] a quotation', { text: 'so?', replyTo: REPLY }, '', true],
+    [
+      'a quotation of another chat',
+      { text: 'so?', quotation: { text: 'do it' }, authored: { text: true, quote: true } },
+      'so?',
+      true,
+    ],
   ])('[P18] [W09] %s', (_what, message, typed, outside) => {
     expect(typedText(message)).toBe(typed);
     expect(hasOutsideText(message)).toBe(outside);

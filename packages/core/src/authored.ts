@@ -16,16 +16,17 @@ export const Authored = z.strictObject({
 });
 export type Authored = z.infer<typeof Authored>;
 
-type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'authored'>;
+type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation' | 'authored'>;
 
 /**
  * The one decision about whose words a message holds: for approvals, memory, addresses, mentioned files and commands
  * alike. An adapter that does not say (0.1.0, and channels of plugins) is believed for plain text alone.
  */
 function authoredIn(message: Told): Authored {
-  const { authored, text, attachments, replyTo } = message;
+  const { authored, text, attachments, replyTo, quotation } = message;
   if (authored !== undefined) return authored;
-  const isPlain = attachments === undefined && replyTo?.text === undefined && !isMade(text);
+  const isBare = attachments === undefined && quotation === undefined;
+  const isPlain = isBare && replyTo?.text === undefined && !isMade(text);
   return isPlain ? { text: true } : {};
 }
 
@@ -46,10 +47,11 @@ export function typedText(
 
 /** Whether a message of a person brings anything that its sender neither typed nor spoke. */
 export function hasOutsideText(message: Told): boolean {
-  const { text, attachments = [], replyTo } = message;
+  const { text, attachments = [], replyTo, quotation } = message;
   const authored = authoredIn(message);
   if (text !== '' && authored.text !== true) return true;
   if ((replyTo?.text ?? '') !== '' && authored.quote !== true) return true;
+  if (quotation !== undefined) return true;
   return attachments.some(({ kind }) => kind !== 'voice' || authored.voice !== true);
 }
 

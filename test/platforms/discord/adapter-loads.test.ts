@@ -32,6 +32,7 @@ const { promise: connected, resolve } = Promise.withResolvers();
 const adapter = connect({
   account: 'default', settings: { token, apiRoot }, log: silentLogger, clock: Date.now, monotonic: () => performance.now(),
   values: memoryValues(), holdsAccount: () => true, commands: [], history: async () => [], revise: async () => {},
+  ignored: async () => {},
   receive: async () => ({ kind: 'accepted', conversationId: 'c' }),
   report: (state) => { if (state.kind === 'connected') resolve(); },
 });

@@ -54,6 +54,7 @@ describe('the Telegram adapter against a server by others', () => {
         message: async () => null,
         report: (state) => void states.push(state),
         skipped: async () => {},
+        ignored: async () => {},
         tellOwner: async () => {},
         history: async () => [],
       }),

@@ -14,6 +14,7 @@ import {
   checkedAdapter,
   checkedFacts,
   checkedState,
+  createIgnored,
   createIngress,
   createReacted,
   createSkipped,
@@ -179,6 +180,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       return outcome;
     },
     skipped: createSkipped(ingress),
+    ignored: createIgnored(ingress, { channel, account }),
     revise: async (change) => {
       await counted(deps, 'revise', () => reviseMessage(store, { channel, account }, change));
       wakeFiles();

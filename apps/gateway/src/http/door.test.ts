@@ -96,7 +96,14 @@ async function apiFacet(origins: readonly string[]) {
     },
     ...{ holdsAccount: () => true, receive: async () => ({ kind: 'duplicate' }) },
     ...{ report: () => {}, answer: async () => null, history: async () => [] },
-    ...{ revise: unused, reacted: unused, skipped: unused, message: unused, tellOwner: unused },
+    ...{
+      revise: unused,
+      reacted: unused,
+      skipped: unused,
+      ignored: unused,
+      message: unused,
+      tellOwner: unused,
+    },
   } as ChannelContext<unknown>;
   const connect = await api.load();
   return connect(context).http;

@@ -334,7 +334,9 @@ function momentOf(
   return {
     reader,
     said: [...(origin?.said ?? []), ...said],
-    quoted: messages.flatMap(({ replyTo }) => replyTo?.text ?? []),
+    quoted: messages.flatMap(({ replyTo, quotation }) =>
+      [replyTo?.text, quotation?.text].filter((text) => text !== undefined),
+    ),
     results: results.map(({ tool, text }) => ({ tool, text })),
     untrustedText: hasUntrustedText({
       messages,

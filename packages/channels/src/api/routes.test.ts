@@ -56,6 +56,7 @@ function scene(
     },
     report: () => undefined,
     skipped: async () => {},
+    ignored: async () => {},
     tellOwner: async () => {},
     history: async () => [],
     answer,

@@ -285,10 +285,12 @@ function nameOf({ name, isBot }: InboundMessage['sender']): string {
   return isBot ? `${name} (bot)` : name;
 }
 
-/** Files are named by their kind, so that "the picture" can be understood. */
-function textOf({ text, attachments = [] }: InboundMessage): string {
+/** Files are named by their kind, so that "the picture" can be understood; what it quotes is said nowhere else. */
+function textOf({ text, quotation, attachments = [] }: InboundMessage): string {
   const files = attachments.map(({ kind }) => `[${kind}]`);
-  return [text.trim() === '' ? [] : [text], files].flat().join(' ');
+  const { from = 'another chat', text: quoted } = quotation ?? {};
+  const quote = quoted === undefined ? [] : [`[Quotes ${from}: ${quoted}]`];
+  return [text.trim() === '' ? [] : [text], quote, files].flat().join(' ');
 }
 
 /** Explains to senders why a message was not admitted (D07), seldom enough to be no nuisance. */

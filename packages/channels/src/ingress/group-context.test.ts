@@ -37,11 +37,13 @@ describe('what a group said before the bot was first addressed there', () => {
       said('3', { sender: bot }),
       said('4'),
       said('5', { text: ' ' }),
+      said('6', { quotation: { text: 'rain tomorrow', from: 'News' } }),
     ];
     expect(await asked(async () => lines)).toEqual([
       'Ada: text 2',
       'News (bot): text 3',
       'Ada: text 4',
+      'Ada: text 6 [Quotes News: rain tomorrow]',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { createMetrics } from '@parley/core/telemetry';
 import { expect, it } from 'vitest';
 import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
-import { createSkipped } from './skipped.ts';
+import { createIgnored, createSkipped } from './skipped.ts';
 
 const REASON = 'more than 300 messages were written here while the bot was away';
 
@@ -22,5 +22,19 @@ it('[D08] says of each missed message that is not handed over why, and counts it
   }
   const counted = /parley_overflow_total\{[^}]*bound="missed"[^}]*\} 2/;
   expect(render()).toMatch(counted);
+  await scene.store.close();
+});
+
+it('[F16] [D08] says why an event that the platform itself wrote started no turn', async () => {
+  const scene = new IngressScene();
+  await scene.open();
+  const { meter, render } = createMetrics();
+  const account = { channel: 'telegram', account: 'default' };
+  const ignored = createIgnored({ store: scene.store, meter, clock: () => scene.now }, account);
+  const event = { chatId: '-9', messageId: '12', at: scene.now };
+  await ignored(event, 'the title of the group was changed');
+  const answer = await scene.store.why.ask({ message: '12' }, scene.now);
+  expect(JSON.stringify(answer)).toContain('the title of the group was changed');
+  expect(render()).toMatch(/parley_ingress_total\{[^}]*outcome="ignored"[^}]*\} 1/);
   await scene.store.close();
 });

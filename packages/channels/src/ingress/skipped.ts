@@ -16,3 +16,24 @@ export function createSkipped(
     }
   };
 }
+
+/** Notes an event that says nothing to the agent, so that `why` knows every event that reached an adapter (F16). */
+export function createIgnored(
+  { store, clock, meter }: Pick<IngressDeps, 'store' | 'meter' | 'clock'>,
+  { channel, account }: { readonly channel: string; readonly account: string },
+): ChannelContext<unknown>['ignored'] {
+  return async ({ chatId, messageId, senderId, at }, reason) => {
+    await store.decisions.record({
+      channel,
+      account,
+      chatId,
+      messageId,
+      senderId: senderId ?? chatId,
+      outcome: 'ignored',
+      reason,
+      at: clock(),
+      sentAt: at,
+    });
+    meter.count('parley_ingress_total', { channel, outcome: 'ignored' });
+  };
+}

@@ -55,6 +55,7 @@ function webFront(
     },
     report: () => undefined,
     skipped: async () => {},
+    ignored: async () => {},
     tellOwner: async () => {},
     history: async () => history,
   };

@@ -107,6 +107,7 @@ async function messagePrompt(words: {
     chat: { id: '-100', type: 'group', title },
     sender: { id: '42', name, username: name, isBot: false },
     replyTo: { messageId: '988', senderId: '7', text: quote },
+    quotation: { text: quote, from: name },
     mentions,
   };
   const user = { id: 'telegram:42', name };
@@ -210,6 +211,7 @@ describe('what chat users choose', () => {
       id: '991',
       from: { id: 'telegram:42', name: HOSTILE, username: HOSTILE },
       replyTo: { id: '988', from: '7', text: '"quoted"' },
+      quotes: { from: HOSTILE, text: '"quoted"' },
       mentions: ['7'],
     });
     expect(block).toContain('{"title":"Küche 🌱"}');
@@ -222,9 +224,9 @@ describe('what chat users choose', () => {
       quote: 'q'.repeat(10_000),
       mentions: Array.from({ length: 500 }, (_, n) => String(n)),
     });
-    expect(block.length).toBeLessThan(2_500);
+    expect(block.length).toBeLessThan(14_000);
     expect(block).toContain('[cut: 80 of 10000 characters]');
-    expect(block).toContain('[cut: 600 of 10000 characters]');
+    expect(block).toContain('[cut: 6000 of 10000 characters]');
     expect(block).toContain('"mentionsInAll":500');
   });
 

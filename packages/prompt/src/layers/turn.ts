@@ -120,8 +120,8 @@ function newestWithin(lines: readonly string[], characters: number): readonly st
   return lines.slice(first + 1);
 }
 
-/** Longest name or title, quoted text and lists that are passed on. */
-const MAX_QUOTE = 600;
+/** A quoted text holds a whole message of a platform (4,096 characters on Telegram) and most cards (6,000 on Discord). */
+const MAX_QUOTE = 6_000;
 const MAX_MENTIONS = 20;
 const MAX_VARIABLES = 20;
 const MAX_KEY = 60;
@@ -186,7 +186,7 @@ function variableLine(variables: Readonly<Record<string, string>>): string[] {
 }
 
 function describeMessage(
-  { messageId, channel, sender, replyTo, mentions, trigger }: InboundMessage,
+  { messageId, channel, sender, replyTo, quotation, mentions, trigger }: InboundMessage,
   owners: readonly string[],
 ): object {
   const id = `${channel}:${sender.id}`;
@@ -203,6 +203,7 @@ function describeMessage(
       ? { from: person }
       : { from: `Parley (${trigger}), no person`, for: person }),
     ...(replyTo !== undefined && { replyTo: describeReply(replyTo) }),
+    ...(quotation !== undefined && { quotes: describeQuotation(quotation) }),
     ...(mentions.length > 0 && { mentions: mentions.slice(0, MAX_MENTIONS) }),
     ...(mentions.length > MAX_MENTIONS && { mentionsInAll: mentions.length }),
   };
@@ -214,6 +215,14 @@ function describeReply(replyTo: NonNullable<InboundMessage['replyTo']>): object 
     id: messageId,
     ...(senderId !== undefined && { from: senderId }),
     ...(text !== undefined && { text: capUntrusted(text, MAX_QUOTE) }),
+  };
+}
+
+/** It has no id, because the agent can answer only messages of its own chat. */
+function describeQuotation({ text, from }: NonNullable<InboundMessage['quotation']>): object {
+  return {
+    ...(from !== undefined && { from: capUntrusted(from, MAX_NAME) }),
+    text: capUntrusted(text, MAX_QUOTE),
   };
 }
 

@@ -124,16 +124,24 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await said('g3', 'ann', 'And I', 'g', quote('x', { senderId: 'bob', text: SECRET }));
       await said('g4', 'ann', 'To that', 'g', quote(`p of re ${SECRET}`, { text: SECRET }));
       await said('g5', 'ann', 'Or tea', 'g', quote('g0', { senderId: 'eve', text: 'cake of eve' }));
+      const elsewhere = (senderId: string, text: string) => ({ quotation: { senderId, text } });
+      await said('g6', 'ann', 'Elsewhere', 'g', elsewhere('bob', SECRET));
+      await said('g7', 'ann', 'And there', 'g', elsewhere('eve', 'cake of eve'));
 
       await forget(GROUP);
 
       const rows = await store.inbox.recent({ ...OWNERS, chatId: 'g' }, 99);
-      const kept = rows.map(({ message: { text, replyTo } }) => [text, replyTo?.text]);
+      const kept = rows.map(({ message: { text, replyTo, quotation } }) => [
+        text,
+        (replyTo ?? quotation)?.text,
+      ]);
       expect(kept.slice(1)).toEqual([
         ['I agree', '[forgotten]'],
         ['And I', '[forgotten]'],
         ['To that', '[forgotten]'],
         ['Or tea', 'cake of eve'],
+        ['Elsewhere', '[forgotten]'],
+        ['And there', 'cake of eve'],
       ]);
     });
 

@@ -142,11 +142,14 @@ interface Quotable {
 
 const Quoting = z.object({
   channel: z.string(),
-  replyTo: z.looseObject({
-    messageId: z.string(),
-    senderId: z.string().optional(),
-    text: z.string().optional(),
-  }),
+  replyTo: z
+    .looseObject({
+      messageId: z.string(),
+      senderId: z.string().optional(),
+      text: z.string().optional(),
+    })
+    .optional(),
+  quotation: z.looseObject({ senderId: z.string().optional(), text: z.string() }).optional(),
 });
 
 /**
@@ -161,16 +164,24 @@ async function forgetQuotes(
 ): Promise<number> {
   const sent = await database.read((sql) => sql.all(SENT, { parts: toJson(parts) }));
   const quoted = new Set([...said.messageIds, ...sent.map(({ messageId }) => messageId)]);
-  const isTheirs = ({ channel, replyTo: { messageId, senderId } }: z.infer<typeof Quoting>) =>
-    quoted.has(messageId) || persons.includes(`${channel}:${senderId ?? ''}`);
+  const wrote = (channel: string, senderId: string | undefined) =>
+    persons.includes(`${channel}:${senderId ?? ''}`);
+  const withoutThem = ({ channel, replyTo, quotation }: z.infer<typeof Quoting>) => ({
+    ...(replyTo?.text !== undefined &&
+      (quoted.has(replyTo.messageId) || wrote(channel, replyTo.senderId)) && {
+        replyTo: { ...replyTo, text: mark },
+      }),
+    ...(quotation !== undefined &&
+      wrote(channel, quotation.senderId) && { quotation: { ...quotation, text: mark } }),
+  });
   return database.write(async (sql) => {
     let count = 0;
     for (const { seq, message } of await sql.all(QUOTING, { conversation })) {
       const stored = fromJson(message);
       const found = Quoting.safeParse(stored).data;
-      if (found?.replyTo.text === undefined || !isTheirs(found)) continue;
-      const replyTo = { ...found.replyTo, text: mark };
-      sql.send(REWRITE, { seq, message: toJson({ ...Object(stored), replyTo }) });
+      const changed = found === undefined ? {} : withoutThem(found);
+      if (Object.keys(changed).length === 0) continue;
+      sql.send(REWRITE, { seq, message: toJson({ ...Object(stored), ...changed }) });
       count += 1;
     }
     return count;
@@ -185,7 +196,8 @@ const SENT = statement(`
 
 const QUOTING = statement(`
   select seq, message from inbox
-  where conversation_id = :conversation and message like '%"replyTo"%'`).rows<{
+  where conversation_id = :conversation
+    and (message like '%"replyTo"%' or message like '%"quotation"%')`).rows<{
   readonly seq: number;
   readonly message: string;
 }>();

@@ -31,6 +31,7 @@ describe('a preview', () => {
       commands: [],
       report: () => {},
       skipped: async () => {},
+    ignored: async () => {},
       tellOwner: async () => {},
       history: async () => [],
     };

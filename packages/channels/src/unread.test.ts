@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { unreadText } from './unread.ts';
+
+it.each([
+  [
+    'direct',
+    '[They sent a story, which cannot be read here. Say so, and ask for text, a picture or a file.]',
+  ],
+  ['group', '[They sent a story, which cannot be read here.]'],
+  ['thread', '[They sent a story, which cannot be read here.]'],
+  ['channel', '[They sent a story, which cannot be read here.]'],
+] as const)('[F16] names what cannot be read in a %s', (type, text) => {
+  expect(unreadText('a story', type)).toBe(text);
+});
