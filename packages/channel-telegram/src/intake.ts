@@ -14,12 +14,14 @@ import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
 import { type MovedChats, moveText } from './moved-chats.ts';
 import { createReactionReader } from './reactions.ts';
+import { stopToInbound } from './stop-button.ts';
 import {
   type BotIdentity,
   WireMembership,
   WireMessage,
   WirePress,
   WireReaction,
+  WireStop,
   type WireUpdate,
 } from './wire.ts';
 
@@ -42,6 +44,8 @@ export interface AdmitDeps
   readonly stopping: AbortSignal;
   /** Called with every message, edited or not. */
   readonly seen: (message: WireMessage) => void;
+  /** Called when a person has pressed the stop button of this draft. */
+  readonly stopped: (draftId: number) => void;
 }
 
 /** Resolves once an update is durable or of no use; rejects when it must come again (D01). */
@@ -49,7 +53,7 @@ export type AdmitUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>
 
 /** Distinguishes the kinds of updates. An unknown one is logged and confirmed. */
 export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
-  const { account, revise, seen, moved } = deps;
+  const { account, revise, seen, stopped, moved } = deps;
   const factsOf = createAdministrators(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
   /** Groups in which somebody was answered. */
@@ -84,6 +88,11 @@ export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
     } else if (update.callback_query !== undefined) {
       const press = read(WirePress, update.callback_query, update);
       if (press !== undefined) await admitPress({ ...deps, receive }, press);
+    } else if (update.stopped_message_generation !== undefined) {
+      const stop = read(WireStop, update.stopped_message_generation, update);
+      if (stop === undefined) return;
+      stopped(stop.draft_id);
+      await receive(stopToInbound(stop, account, deps.clock()));
     } else if (update.message_reaction !== undefined) {
       const reaction = read(WireReaction, update.message_reaction, update);
       const inbound = reaction && (await readReaction(reaction));

@@ -32,13 +32,14 @@ export const mediaFields = {
   sticker: Sticker.optional(),
 };
 
-const User = z.object({
-  id: z.int(),
-  is_bot: z.boolean().default(false),
+/** What a person calls themselves, in a user and in a private chat alike. */
+const nameFields = {
   first_name: z.string().default(''),
   last_name: z.string().optional(),
   username: z.string().optional(),
-});
+};
+
+const User = z.object({ id: z.int(), is_bot: z.boolean().default(false), ...nameFields });
 export type WireUser = z.infer<typeof User>;
 
 const WireChat = z.object({
@@ -121,6 +122,14 @@ export const WirePress = z.object({
 });
 export type WirePress = z.infer<typeof WirePress>;
 
+/** A press of the stop button of a draft; its chat is private, so it names the person. */
+export const WireStop = z.object({
+  chat: z.looseObject({ id: z.int(), ...nameFields }),
+  message_thread_id: z.int().optional(),
+  draft_id: z.int(),
+});
+export type WireStop = z.infer<typeof WireStop>;
+
 /** The bot was let into a chat, thrown out, blocked, or given other rights. */
 export const WireMembership = z.object({
   chat: WireChat,
@@ -162,6 +171,7 @@ export const UPDATE_KINDS: readonly string[] = [
   'edited_channel_post',
   'callback_query',
   'my_chat_member',
+  'stopped_message_generation',
   // In groups only where the bot is an administrator.
   'message_reaction',
 ];

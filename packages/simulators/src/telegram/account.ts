@@ -11,6 +11,11 @@ export interface Draft {
   readonly chatId: number;
   readonly draftId: number;
   readonly text: string;
+  readonly threadId?: number | undefined;
+  /** People see a button that stops it. */
+  readonly canStop: boolean;
+  /** It stays in view when that is pressed, until the bot writes or it fades. */
+  readonly keepOnStop: boolean;
 }
 
 /** Everything the servers know of one bot. */

@@ -64,6 +64,7 @@ const AccessBody = z.strictObject({
 export const handleControl = answersControl<TelegramDouble>({
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
   'POST press': (double, body) => ({ query: double.press(PressBody.parse(body)) }),
+  'POST stop-draft': (double, body) => ({ draft: double.stopDraft(ChatBody.parse(body).chat) }),
   'POST reword': (double, body) => {
     const { chat, message, text } = RewordBody.parse(body);
     return double.reword(chat, message, text);

@@ -99,6 +99,23 @@ export function press(account: BotAccount, wish: Press): string {
   return id;
 }
 
+/**
+ * A person presses the stop button of the newest draft in their chat; returns the id of the draft. The update names the
+ * chat alone, which is private and so names the person.
+ */
+export function stopDraft(account: BotAccount, chatId: number): number {
+  const chat = account.chats.get(chatId);
+  const draft = account.drafts.findLast((one) => one.chatId === chatId);
+  if (chat === undefined || draft?.canStop !== true)
+    throw new Error(`Chat ${chatId} shows no draft with a stop button.`);
+  account.updates.push('stopped_message_generation', {
+    chat: chat.info,
+    ...(draft.threadId !== undefined && { message_thread_id: draft.threadId }),
+    draft_id: draft.draftId,
+  });
+  return draft.draftId;
+}
+
 /** What a person, or who speaks as a chat, reacts with. */
 export interface Reaction {
   readonly chat: number;

@@ -82,7 +82,14 @@ export function sendMessageDraft(account: BotAccount, params: RequestParams): tr
   if (chat.info.type !== 'private') throw badRequest('drafts can be sent to private chats only');
   const draftId = params.integer('draft_id') ?? 0;
   if (draftId === 0) throw badRequest('draft identifier must be non-zero');
-  account.drafts.push({ chatId: chat.info.id, draftId, text: shown.text });
+  account.drafts.push({
+    chatId: chat.info.id,
+    draftId,
+    text: shown.text,
+    threadId: threadOf(chat, params).message_thread_id,
+    canStop: params.flag('can_stop'),
+    keepOnStop: params.flag('keep_on_stop'),
+  });
   account.transcript.changes.changed();
   return true;
 }

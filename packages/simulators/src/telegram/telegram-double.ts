@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { end, listen } from '../loopback.ts';
 import type { Optional } from '../optional-fields.ts';
-import { newAccount } from './account.ts';
+import { type Draft, newAccount } from './account.ts';
 import { type Fault, Faults, FloodControl, type FloodLimits } from './faults.ts';
 import type { LocalServer } from './files.ts';
 import {
@@ -16,6 +16,7 @@ import {
   say,
   setAccess,
   setTopic,
+  stopDraft,
 } from './people.ts';
 import { BotApiServer } from './server.ts';
 import { type RecordedCall, Transcript, type VisibleMessage } from './transcript.ts';
@@ -56,6 +57,8 @@ export interface TelegramDouble {
   react(reaction: Reaction): void;
   /** A person presses a button; gives back the id of the query. */
   press(press: Press): string;
+  /** A person presses the stop button of the newest draft in their chat; returns the id of the draft. */
+  stopDraft(chatId: number): number;
   /** Whether the bot has answered a press. */
   pressAnswered(queryId: string): boolean;
   /** Queues an update of any kind, for example `callback_query`; gives back its id. */
@@ -67,7 +70,7 @@ export interface TelegramDouble {
   /** What the bot did, oldest first. */
   calls(method?: string): RecordedCall[];
   /** Unfinished texts shown by sendMessageDraft. */
-  drafts(): readonly { readonly chatId: number; readonly draftId: number; readonly text: string }[];
+  drafts(): readonly Draft[];
   /** A group becomes a supergroup; gives back the new id. */
   migrate(chatId: number): number;
   /** A person blocks the bot, a group throws it out or takes its right to write, or lets it in again. */
@@ -139,6 +142,7 @@ export async function startTelegramDouble(
     reword: (chatId, messageId, text) => reword(account, chatId, messageId, text),
     react: (reaction) => react(account, reaction),
     press: (wish) => press(account, wish),
+    stopDraft: (chatId) => stopDraft(account, chatId),
     pressAnswered: (id) => account.queries.get(id)?.answered ?? false,
     update: (kind, content) => account.updates.push(kind, content),
     pendingUpdates: () => account.updates.pending,
