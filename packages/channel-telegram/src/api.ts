@@ -14,6 +14,7 @@ import {
 } from '@parley/channels/probe';
 import { Telegram, TelegramError } from 'telegraf';
 import { z } from 'zod';
+import { messageIdOf } from './ephemeral.ts';
 import { afterConnectionFailure, callFailureOf, Unsent } from './failures.ts';
 import { createFiles } from './files.ts';
 import type { TelegramSettings } from './settings.ts';
@@ -49,7 +50,11 @@ export interface TelegramApi {
 const CALL_TIMEOUT_MS = 15_000;
 /** A connection on which no byte moves for so long during a send is dead (D13), however long an upload takes. In ms. */
 const SILENT_MS = 15_000;
-const SentMessage = z.object({ message_id: z.int() });
+const SentMessage = z.object({
+  message_id: z.int(),
+  ephemeral_message_id: z.int().optional(),
+  date: z.int().optional(),
+});
 
 const Updates = z.array(WireUpdate);
 
@@ -88,7 +93,7 @@ export function connectTelegramApi(
       const make = hasFile(payload)
         ? () => telegram.callApi(method as never, payload as never, { signal } as never)
         : () => post(method, payload, { signal });
-      return String(SentMessage.parse(await watched(make, { onStart, silentMs })).message_id);
+      return messageIdOf(SentMessage.parse(await watched(make, { onStart, silentMs })));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type CommandInfo, parseCommand } from '@parley/channels';
 import type { Attachment, Authored, InboundMessage } from '@parley/core';
 import { z } from 'zod';
+import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { topicId } from './format.ts';
 import { menuName } from './settings.ts';
 import type {
@@ -27,7 +28,7 @@ export function toInbound(
   return {
     channel: 'telegram',
     account,
-    messageId: String(message.message_id),
+    messageId: messageIdOf(message),
     chat: chatOf(message),
     sender: senderOf(message, me),
     text: withOrigin(text || spokenContent(message) || unreadContent(message), message),
@@ -35,6 +36,7 @@ export function toInbound(
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
     ...replyOf(message),
+    ...aloneResponse(message, message.from),
     mentions: [...mentions],
     addressed,
     sentAt: message.date * 1000,
@@ -83,7 +85,7 @@ function replyOf(message: WireMessage): Pick<InboundMessage, 'replyTo'> {
   const text = message.quote?.text ?? answered.text ?? answered.caption;
   return {
     replyTo: {
-      messageId: String(answered.message_id),
+      messageId: messageIdOf(answered),
       ...(answered.from === undefined ? {} : { senderId: String(answered.from.id) }),
       ...(text === undefined ? {} : { text }),
     },
@@ -221,7 +223,8 @@ export function addressOf(
   const { text, entities } = textOf(message);
   const mentions = [...new Set(entities.flatMap((entity) => mentionedId(text, entity, me)))];
   const command = leadingCommand(text, entities, ownMention(text, entities, me));
-  const direct = message.chat.type === 'private';
+  // An ephemeral message is seen by the bot alone, so nobody else can be meant.
+  const direct = message.chat.type === 'private' || message.ephemeral_message_id !== undefined;
   // Forwarded text was meant for other people, also where it mentions the bot.
   const forwarded = message.forward_origin !== undefined;
   const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);

@@ -28,7 +28,7 @@ export function messageNumber(messageId: string | undefined): number | undefined
 }
 
 /** The id of a press: unique, and it contains the id of the message with the button. */
-export function pressId(message: number, query: string): string {
+export function pressId(message: string, query: string): string {
   return `${message}:${query}`;
 }
 

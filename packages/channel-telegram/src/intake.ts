@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { chatOf, personOf, toInbound } from './content.ts';
+import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
 import { type MovedChats, moveText } from './moved-chats.ts';
@@ -191,12 +192,16 @@ async function answer(
 
 async function removeButtons(
   { api, log, stopping }: PressDeps,
-  { message }: WirePress,
+  { message, from }: WirePress,
 ): Promise<void> {
   if (message === undefined) return;
-  const place = { chat_id: message.chat.id, message_id: message.message_id };
+  const { chat, message_id, ephemeral_message_id } = message;
+  const [method, which] =
+    ephemeral_message_id === undefined
+      ? ['editMessageReplyMarkup', { message_id }]
+      : ['editEphemeralMessageReplyMarkup', { ephemeral_message_id, receiver_user_id: from.id }];
   try {
-    await api.call('editMessageReplyMarkup', place, stopping);
+    await api.call(method, { chat_id: chat.id, ...which }, stopping);
   } catch (error) {
     // Of two presses the second finds them gone.
     const { reason } = callFailureOf(error);
@@ -214,15 +219,16 @@ function pressToInbound(
   now: number,
 ): InboundMessage | undefined {
   if (message === undefined || data === undefined) return undefined;
-  const messageId = pressId(message.message_id, id);
+  const above = messageIdOf(message);
   return {
     channel: 'telegram',
     account,
-    messageId,
+    messageId: pressId(above, id),
     chat: chatOf(message),
     sender: personOf(from),
     text: data,
-    pressed: String(message.message_id),
+    pressed: above,
+    ...aloneResponse(message, from, id),
     // What the buttons of this bot say is Parley's, and the press is the person's.
     authored: { text: true },
     mentions: [],

@@ -161,7 +161,9 @@ export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSign
   const forums = new Set<string>();
   return {
     repeatMs: REPEAT_MS,
-    async show({ chatId, threadId }) {
+    async show({ chatId, threadId, response }) {
+      // Everyone would see that one person is being answered.
+      if (response !== undefined) return;
       const place = forums.has(chatId) ? { message_thread_id: 1 } : {};
       const payload = { chat_id: chatId, action: 'typing', ...place, ...threadOf(threadId) };
       await api.call('sendChatAction', payload, stopping);

@@ -71,6 +71,8 @@ const Topic = z.object({ name: z.string().optional() });
 
 const content = {
   message_id: z.int(),
+  /** Of a message that one person and the bot see; its `message_id` is 0. */
+  ephemeral_message_id: z.int().optional(),
   forum_topic_created: Topic.optional(),
   from: User.optional(),
   sender_chat: WireChat.optional(),
@@ -100,7 +102,7 @@ export const WireMessage = z.looseObject({
   migrate_from_chat_id: z.int().optional(),
   /** The same for all messages of an album. */
   media_group_id: z.string().optional(),
-  reply_to_message: z.looseObject(content).optional(),
+  reply_to_message: z.looseObject({ ...content, date: z.int().default(0) }).optional(),
   quote: z.object({ text: z.string() }).optional(),
 });
 export type WireMessage = z.infer<typeof WireMessage>;
@@ -112,6 +114,7 @@ export const WirePress = z.object({
   message: z
     .looseObject({
       message_id: z.int(),
+      ephemeral_message_id: z.int().optional(),
       date: z.int(),
       chat: WireChat,
       message_thread_id: z.int().optional(),

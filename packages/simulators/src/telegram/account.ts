@@ -33,7 +33,10 @@ export interface BotAccount {
   /** The sizes of its picture, as `PhotoSize`; null: it has none. */
   readonly picture: unknown;
   /** Pressed buttons by the id of their query. */
-  readonly queries: Map<string, { readonly pressedAt: number; answered: boolean }>;
+  readonly queries: Map<
+    string,
+    { readonly pressedAt: number; readonly from: number; answered: boolean }
+  >;
   /** Custom emoji that people have reacted with, and what each resembles. */
   readonly customEmoji: Map<string, string>;
   /** All drafts in the order they were shown. */
@@ -87,6 +90,9 @@ export interface ChatRecord {
   info: WireChat;
   /** By message id, oldest first; deleted messages are gone. */
   readonly messages: Map<number, WireMessage>;
+  /** What one person and the bot see, by numbers of its own. */
+  readonly ephemeral: Map<number, WireMessage>;
+  lastEphemeral: number;
   /** Ids of the topics of a forum. */
   readonly topics: Set<number>;
   /** Topics in which only administrators write. */
@@ -115,6 +121,8 @@ export class Chats {
     const record: ChatRecord = {
       info: { ...namedAfterId(known.id), ...known },
       messages: new Map(),
+      ephemeral: new Map(),
+      lastEphemeral: 0,
       topics: new Set(),
       closedTopics: new Set(),
       reactions: new Map(),

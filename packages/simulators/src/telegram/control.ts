@@ -16,6 +16,7 @@ const SayingBody = z.strictObject({
   entities: z.array(Format).optional(),
   thread: z.number().optional(),
   replyTo: z.number().optional(),
+  ephemeral: z.boolean().optional(),
   extra: z.record(z.string(), z.unknown()).optional(),
   album: z.string().optional(),
   as: Known.optional(),
@@ -42,6 +43,7 @@ const SayingBody = z.strictObject({
 const PressBody = z.strictObject({
   chat: z.number(),
   message: z.number(),
+  ephemeral: z.number().optional(),
   label: z.string(),
   from: z.union([z.number(), Known]).optional(),
 });

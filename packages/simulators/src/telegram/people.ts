@@ -1,4 +1,5 @@
 import type { BotAccount, ChatRecord } from './account.ts';
+import { placeEphemeral } from './ephemeral.ts';
 import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import { buttonsOf, type Known, type WireMessage, type WireUser } from './wire.ts';
@@ -21,6 +22,8 @@ export interface Saying {
   readonly thread?: number | undefined;
   /** Id of the message that is answered. */
   readonly replyTo?: number | undefined;
+  /** A command that Telegram shows to its sender and the bot alone (`is_ephemeral` in the menu of groups). */
+  readonly ephemeral?: boolean | undefined;
   /** Anything else the message shall carry, for example `photo` or `new_chat_members`. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -32,8 +35,7 @@ export function say(account: BotAccount, saying: Saying): WireMessage {
   );
   const from = userOf(saying, chat);
   if (saying.thread !== undefined) openTopic(chat, saying.thread);
-  const message: WireMessage = {
-    message_id: account.chats.nextMessageId(chat),
+  const said = {
     date: Math.floor(account.clock() / 1000),
     chat: chat.info,
     ...speakerOf(saying, chat, from),
@@ -41,6 +43,13 @@ export function say(account: BotAccount, saying: Saying): WireMessage {
     ...placeOf(saying, chat),
     ...saying.extra,
   };
+  if (saying.ephemeral === true) {
+    const whisper = placeEphemeral(account, chat, { ...said, receiver_user: account.me });
+    account.transcript.show(whisper, from.id);
+    account.updates.push('message', whisper);
+    return whisper;
+  }
+  const message: WireMessage = { message_id: account.chats.nextMessageId(chat), ...said };
   chat.messages.set(message.message_id, message);
   account.transcript.show(message, from.id);
   account.updates.push(chat.info.type === 'channel' ? 'channel_post' : 'message', message);
@@ -68,6 +77,8 @@ export function reword(account: BotAccount, chatId: number, messageId: number, t
 export interface Press {
   readonly chat: number;
   readonly message: number;
+  /** The number of a message that one person sees; `message` is 0 then. */
+  readonly ephemeral?: number | undefined;
   /** What is written on it. */
   readonly label: string;
   readonly from?: number | Known | undefined;
@@ -78,7 +89,10 @@ export interface Press {
 /** A person presses a button; gives back the id of the query. */
 export function press(account: BotAccount, wish: Press): string {
   const chat = account.chats.get(wish.chat);
-  const message = chat?.messages.get(wish.message);
+  const message =
+    wish.ephemeral === undefined
+      ? chat?.messages.get(wish.message)
+      : chat?.ephemeral.get(wish.ephemeral);
   const button = message && buttonsOf(message).find(({ text }) => text === wish.label);
   if (chat === undefined || message === undefined || button === undefined) {
     throw new Error(
@@ -86,10 +100,11 @@ export function press(account: BotAccount, wish: Press): string {
     );
   }
   const id = `${account.me.id}${account.queries.size + 1}`;
-  account.queries.set(id, { pressedAt: account.clock(), answered: false });
+  const from = userOf({ chat: wish.chat, from: wish.from }, chat);
+  account.queries.set(id, { pressedAt: account.clock(), from: from.id, answered: false });
   account.updates.push('callback_query', {
     id,
-    from: userOf({ chat: wish.chat, from: wish.from }, chat),
+    from,
     message: wish.inaccessible
       ? { chat: chat.info, message_id: message.message_id, date: 0 }
       : message,

@@ -1,13 +1,23 @@
 import type { BotAccount, ChatRecord } from './account.ts';
 import { readCaption, readKeyboard, readText, type ShownText } from './content.ts';
+import { placeEphemeral, readReceiver } from './ephemeral.ts';
 import type { FileKind } from './files.ts';
+import { objectWith } from './parameters.ts';
 import { badRequest, Refusal, type RequestParams } from './request.ts';
+import { readRichMessage } from './rich.ts';
 import type { VisibleFile } from './transcript.ts';
 import type { WireMessage } from './wire.ts';
 
 /** sendMessage: the text is read before the chat is looked up, and flood control comes last. */
 export function sendMessage(account: BotAccount, params: RequestParams): WireMessage {
   return placeNewMessage(account, params, fieldsOf(readText(params)));
+}
+
+/** sendRichMessage: its HTML is read before the chat is looked up, too. */
+export function sendRichMessage(account: BotAccount, params: RequestParams): WireMessage {
+  const rich = readRichMessage(params);
+  if (rich === undefined) throw badRequest('rich message is empty');
+  return placeNewMessage(account, params, rich);
 }
 
 /** sendPhoto, sendDocument and their like: one file by multipart, a caption below it. */
@@ -25,14 +35,17 @@ export function sendMedia(kind: FileKind) {
   };
 }
 
-/** editMessageText: only the bot's own messages, and only to something different. */
+/** editMessageText: only the bot's own messages, and only to something different; a text may become a rich message. */
 export function editMessageText(account: BotAccount, params: RequestParams): WireMessage {
-  const shown = readText(params);
+  const shown = readRichMessage(params) ?? fieldsOf(readText(params));
   const { chat, old } = messageToEdit(account, params);
-  if (old.text === undefined) throw badRequest('there is no text in the message to edit');
-  const changed = { ...fieldsOf(shown), ...readKeyboard(params) };
+  if (old.text === undefined && old.rich_message === undefined)
+    throw badRequest('there is no text in the message to edit');
+  const changed = { ...shown, ...readKeyboard(params) };
   const was = {
-    ...fieldsOf({ text: old.text ?? '', entities: old.entities ?? [] }),
+    ...(old.rich_message === undefined
+      ? fieldsOf({ text: old.text ?? '', entities: old.entities ?? [] })
+      : { rich_message: old.rich_message }),
     ...sameMarkup(old),
   };
   if (JSON.stringify(changed) === JSON.stringify(was)) {
@@ -40,7 +53,13 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
       'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
     );
   }
-  const { text: _text, entities: _entities, reply_markup: _markup, ...kept } = old;
+  const {
+    text: _text,
+    entities: _entities,
+    rich_message: _rich,
+    reply_markup: _markup,
+    ...kept
+  } = old;
   return placeEdit(account, chat, kept, changed);
 }
 
@@ -121,10 +140,10 @@ function placeNewMessage(
   const keyboard = readKeyboard(params);
   const chat = account.chats.findWritable(params.text('chat_id'));
   mayWrite(account, chat, params, file !== undefined);
+  const receiver = readReceiver(account, chat, params);
   const place = { ...threadOf(chat, params), ...replyOf(chat, params) };
   account.flood.pass(chat.info.id);
-  const message: WireMessage = {
-    message_id: account.chats.nextMessageId(chat),
+  const written = {
     from: account.me,
     chat: chat.info,
     date: Math.floor(account.clock() / 1000),
@@ -132,6 +151,13 @@ function placeNewMessage(
     ...content,
     ...keyboard,
   };
+  if (receiver !== undefined) {
+    const user = { id: receiver, is_bot: false, first_name: `User ${receiver}` };
+    const ephemeral = placeEphemeral(account, chat, { ...written, receiver_user: user });
+    account.transcript.show(ephemeral, 'bot', file);
+    return ephemeral;
+  }
+  const message: WireMessage = { message_id: account.chats.nextMessageId(chat), ...written };
   chat.messages.set(message.message_id, message);
   account.transcript.show(message, 'bot', file);
   return message;
@@ -206,8 +232,21 @@ function threadOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage>
   return { message_thread_id: thread, is_topic_message: true };
 }
 
+const REPLY_FIELDS = [
+  'message_id',
+  'chat_id',
+  'ephemeral_message_id',
+  'checklist_task_id',
+  'poll_option_id',
+  'allow_sending_without_reply',
+  'quote',
+  'quote_parse_mode',
+  'quote_entities',
+  'quote_position',
+] as const;
+
 function replyOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
-  const wish = params.inside('reply_parameters');
+  const wish = objectWith(params, 'reply_parameters', REPLY_FIELDS) ?? params.inside('none');
   const id = wish.integer('message_id') ?? params.integer('reply_to_message_id');
   if (id === undefined) return {};
   const answered = chat.messages.get(id);

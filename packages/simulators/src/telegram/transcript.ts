@@ -1,5 +1,7 @@
 import { Changes } from '../changes.ts';
 import type { HtmlEntity } from './parse-html.ts';
+import { isRecord } from './request.ts';
+import { textOf } from './rich.ts';
 import { buttonsOf, type WireMessage } from './wire.ts';
 
 /** A file below which a message stands. */
@@ -15,7 +17,12 @@ export interface VisibleMessage {
   /** When it appeared, in milliseconds of the double's clock. */
   readonly at: number;
   readonly chatId: number;
+  /** 0 where one person and the bot alone see it. */
   readonly messageId: number;
+  /** The number of such a message. */
+  readonly ephemeralId?: number;
+  /** The person who sees it, beside the bot. */
+  readonly onlyFor?: number;
   readonly from: 'bot' | number;
   readonly text: string;
   readonly entities: readonly HtmlEntity[];
@@ -25,6 +32,8 @@ export interface VisibleMessage {
   readonly file?: VisibleFile;
   /** Labels of the buttons below it. */
   readonly buttons?: readonly string[];
+  /** It is a rich message, with these blocks; `text` is what older clients would be missing. */
+  readonly rich?: unknown;
   /** What the bot reacted with. */
   readonly reaction?: string;
   /** How often its text was replaced. */
@@ -40,6 +49,23 @@ export interface RecordedCall {
   /** HTTP status, or what the fault did instead of answering. */
   readonly outcome: number | 'reset' | 'hang';
   readonly description?: string;
+}
+
+/** Ephemeral messages have numbers of their own. */
+function placeOf({ message_id, ephemeral_message_id }: WireMessage): number {
+  return ephemeral_message_id === undefined ? message_id : -ephemeral_message_id;
+}
+
+function shownText({ text, caption, rich_message }: WireMessage): string {
+  return rich_message === undefined ? (text ?? caption ?? '') : textOf(blocksIn(rich_message));
+}
+
+function richOf({ rich_message }: WireMessage): { readonly rich?: unknown } {
+  return rich_message === undefined ? {} : { rich: blocksIn(rich_message) };
+}
+
+function blocksIn(rich: unknown): unknown {
+  return isRecord(rich) ? rich.blocks : [];
 }
 
 /** What happened, in order, and who waits for more of it. */
@@ -64,12 +90,14 @@ export class Transcript {
       message_id,
       message_thread_id,
       reply_to_message,
-      text = message.caption ?? '',
+      ephemeral_message_id,
+      receiver_user,
       entities = message.caption_entities ?? [],
     } = message;
+    const text = shownText(message);
     const buttons = buttonsOf(message).map((button) => button.text);
     const places = this.#places.get(chat.id) ?? new Map<number, number>();
-    this.#places.set(chat.id, places.set(message_id, this.#messages.length));
+    this.#places.set(chat.id, places.set(placeOf(message), this.#messages.length));
     this.#messages.push({
       seq: this.#seq,
       at: this.#clock(),
@@ -78,6 +106,11 @@ export class Transcript {
       from,
       text,
       entities,
+      ...richOf(message),
+      ...(ephemeral_message_id !== undefined && {
+        ephemeralId: ephemeral_message_id,
+        onlyFor: from === 'bot' ? (receiver_user?.id ?? 0) : from,
+      }),
       ...(message_thread_id === undefined ? {} : { threadId: message_thread_id }),
       ...(reply_to_message === undefined ? {} : { replyTo: reply_to_message.message_id }),
       ...(file === undefined ? {} : { file }),
@@ -88,11 +121,12 @@ export class Transcript {
   }
 
   replace(message: WireMessage): void {
-    const { text = message.caption ?? '', entities = message.caption_entities ?? [] } = message;
+    const { entities = message.caption_entities ?? [] } = message;
+    const text = shownText(message);
     const buttons = buttonsOf(message).map((button) => button.text);
     const below = buttons.length === 0 ? {} : { buttons };
-    this.#change(message.chat.id, message.message_id, ({ buttons: _gone, ...kept }) => {
-      return { ...kept, ...below, text, entities, edits: kept.edits + 1 };
+    this.#change(message.chat.id, placeOf(message), ({ buttons: _gone, rich: _rich, ...kept }) => {
+      return { ...kept, ...below, ...richOf(message), text, entities, edits: kept.edits + 1 };
     });
   }
 

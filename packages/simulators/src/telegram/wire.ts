@@ -25,7 +25,10 @@ export interface WireChat {
 
 /** A message in the form the Bot API writes it; `date` is in seconds. */
 export interface WireMessage {
+  /** 0 where one person and the bot alone see it. */
   readonly message_id: number;
+  readonly ephemeral_message_id?: number;
+  readonly receiver_user?: WireUser;
   readonly date: number;
   readonly chat: WireChat;
   readonly from?: WireUser;
