@@ -1,4 +1,5 @@
 import {
+  type Button,
   type FreshParts,
   type LiveEvent,
   type Reader,
@@ -76,7 +77,7 @@ function fenced(json: string): string {
 }
 
 function withPlanButton(parts: readonly PartWithBytes[], turnId: string): readonly PartWithBytes[] {
-  const buttons = [{ label: 'Run the plan', data: `/run ${turnId}` }];
+  const buttons: Button[] = [{ label: 'Run the plan', data: `/run ${turnId}`, style: 'primary' }];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 

@@ -72,13 +72,13 @@ export function createTelegramAdapter(
   const { upload: maxFileBytes } = limitsOf(settings);
   const sending = { api, moved, values, linkPreviews, maxFileBytes, note, forget };
   const typing = createTyping(api, stopping);
-  const { finish, ...drafts } = createDrafts({ ...context, api, stopping });
+  const { finish, stopped, ...drafts } = createDrafts({ ...context, api, stopping });
   const seen = (message: WireMessage): void => {
     typing.seen(message);
     names.seen(message);
     growing.seen(message);
   };
-  const intake = createIntake({ ...context, api, moved, stopping, seen });
+  const intake = createIntake({ ...context, api, moved, stopping, seen, stopped });
   const admit: Bot['admit'] = async (update, me) => (await bot()).admit(update, me);
   const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
   const source = { ...context, ...env, api, admit, connected };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Bot } from './bot.ts';
 import { type MakeCall, QUICK_MS } from './calls.ts';
+import { messageIdOf } from './ephemeral.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
 /** The way to the Bot API. Rejects as `MakeCall` does; `callFailureOf` reads it. */
@@ -31,7 +32,11 @@ export interface TelegramApi {
 
 /** A connection on which no byte moves for so long during a send is dead (D13), however long an upload takes. In ms. */
 const SILENT_MS = 15_000;
-const SentMessage = z.object({ message_id: z.int() });
+const SentMessage = z.object({
+  message_id: z.int(),
+  ephemeral_message_id: z.int().optional(),
+  date: z.int().optional(),
+});
 const Updates = z.array(WireUpdate);
 
 /**
@@ -62,7 +67,7 @@ export function connectTelegramApi(
     async send(method, payload, signal, onStart) {
       const options = { signal, onStart, silentMs, limitMs: undefined };
       const sent = await (await telegram()).callApi(method as never, payload as never, options);
-      return String(SentMessage.parse(sent).message_id);
+      return messageIdOf(SentMessage.parse(sent));
     },
   };
 }

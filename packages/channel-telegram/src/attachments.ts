@@ -1,6 +1,6 @@
 import type { Attachment } from '@parley/core';
-import { pollMedia } from './cards.ts';
 import { answeredMessage } from './answered.ts';
+import { pollMedia } from './cards.ts';
 import { richTextOf } from './rich-text.ts';
 import type { WireMessage } from './wire.ts';
 import type { DescribedFile, Media, PhotoSize, Sticker } from './wire-basics.ts';

@@ -78,6 +78,9 @@ function registerHandlers(bot: Telegraf, intake: Intake): void {
   bot.on(kind('guest_message'), (event) => intake.guestMessage(event.update.guest_message, event));
 
   bot.on(kind('callback_query'), (event) => intake.press(event.update.callback_query, event));
+  bot.on(kind('stopped_message_generation'), (event) =>
+    intake.stop(event.update.stopped_message_generation, event),
+  );
   bot.on(kind('message_reaction'), (event) =>
     intake.reaction(event.update.message_reaction, event),
   );

@@ -1,8 +1,17 @@
-import { type Media } from './wire-basics.ts';
 import { momentOf, personLink, withAddresses } from './text.ts';
 import { vcardDetails } from './vcard.ts';
 import type { WireMessage } from './wire.ts';
-import type { Contact, Giveaway, Invoice, Point, Poll, PollMedia, Venue, Winners } from './wire-cards.ts';
+import type { Media } from './wire-basics.ts';
+import type {
+  Contact,
+  Giveaway,
+  Invoice,
+  Point,
+  Poll,
+  PollMedia,
+  Venue,
+  Winners,
+} from './wire-cards.ts';
 
 /** Any message, also one that is answered or quoted; those have less. */
 export type Cards = Partial<
@@ -142,7 +151,11 @@ export function optionText({ options }: Poll, id: string): string {
 }
 
 function giveawayText(giveaway: Giveaway): string {
-  const { prize_description, prize_star_count, premium_subscription_month_count: months } = giveaway;
+  const {
+    prize_description,
+    prize_star_count,
+    premium_subscription_month_count: months,
+  } = giveaway;
   const date = momentOf(giveaway.winners_selection_date);
   const chats = giveaway.chats.map(({ title }) => title).filter(Boolean);
   const details = [
@@ -220,10 +233,12 @@ function postTexts({ suggested_post_info: post, suggested_post_declined: decline
 
 /** What a bot, through which the sender wrote or from which they passed a message on, has put below it. */
 function buttonsText(markup: Cards['reply_markup']): string {
-  const buttons = (markup?.inline_keyboard.flat() ?? []).map(({ text, url, web_app, copy_text }) => {
-    const behind = url ?? web_app?.url ?? copy_text?.text;
-    return behind === undefined ? text : `${text} (${behind})`;
-  });
+  const buttons = (markup?.inline_keyboard.flat() ?? []).map(
+    ({ text, url, web_app, copy_text }) => {
+      const behind = url ?? web_app?.url ?? copy_text?.text;
+      return behind === undefined ? text : `${text} (${behind})`;
+    },
+  );
   return buttons.length === 0 ? '' : `[Buttons: ${buttons.join(' / ')}]`;
 }
 

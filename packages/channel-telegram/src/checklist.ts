@@ -9,7 +9,9 @@ export function checklistText(checklist: Checklist): string {
 
 function taskText(task: Checklist['tasks'][number]): string {
   const { completed_by_user: person, completed_by_chat: chat, completion_date = 0 } = task;
-  const name = person ? [person.first_name, person.last_name].filter(Boolean).join(' ') : chat?.title;
+  const name = person
+    ? [person.first_name, person.last_name].filter(Boolean).join(' ')
+    : chat?.title;
   const isDone = person !== undefined || chat !== undefined || completion_date > 0;
   const words = withAddresses({ text: task.text, entities: task.text_entities });
   return `- [${isDone ? 'x' : ' '}] ${words}${name ? ` (done by ${name})` : ''}`;

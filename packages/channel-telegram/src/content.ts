@@ -3,6 +3,7 @@ import type { Authored, InboundMessage } from '@parley/core';
 import { addressOf } from './address.ts';
 import { answeredMessage } from './answered.ts';
 import { attachmentsOf } from './attachments.ts';
+import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { eventReason } from './message-fields.ts';
 import { chatOf, messageIdIn } from './places.ts';
 import { quotationOf, replyOf, withOrigin } from './quotes.ts';
@@ -25,7 +26,7 @@ export function toInbound(
   return {
     channel: 'telegram',
     account,
-    messageId: messageIdIn(chat.threadId, message.message_id),
+    messageId: messageIdIn(chat.threadId, messageIdOf(message)),
     chat,
     sender: senderOf(message, me),
     text: withOrigin(textOfMessage(message, text, chat.type), message),
@@ -34,6 +35,7 @@ export function toInbound(
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
     ...replyOf(message, chat.threadId, me),
     ...quotationOf(message),
+    ...aloneResponse(message, message.from),
     mentions: [...mentions],
     addressed,
     sentAt: message.date * 1000,
@@ -46,7 +48,8 @@ export function ignoredReason(message: WireMessage): string | undefined {
   const { chat, gift, unique_gift, suggested_post_declined: declined } = message;
   if (chat.is_direct_messages === true && message.direct_messages_topic === undefined)
     return eventReason(message) ?? 'a direct message to a channel without its topic has no answer';
-  if (declined !== undefined && !declined.comment) return 'it reports what became of a suggested post';
+  if (declined !== undefined && !declined.comment)
+    return 'it reports what became of a suggested post';
   const given = gift ?? unique_gift;
   if (given !== undefined && !given.text && chatOf(message).type !== 'direct')
     return 'it reports a gift, without words';

@@ -1,5 +1,6 @@
 import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@parley/channels';
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
+import { type AloneWay, nextWay } from './ephemeral.ts';
 
 /** Why a call has no result; what matters is whether Telegram may have carried it out. */
 export type CallFailure =
@@ -154,6 +155,8 @@ export interface Attempt {
   readonly html: boolean;
   /** A picture or recording goes out as an ordinary file. */
   readonly asDocument: boolean;
+  /** How it reaches the one person whom it is for; absent: it is for everyone in the chat. */
+  readonly alone?: AloneWay;
 }
 
 /** What is different the next time, and why, for the log. */
@@ -183,7 +186,18 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
     const because = 'not taken as a picture or recording; sending it as a file';
     return { attempt: { ...attempt, asDocument: true }, because };
   }
-  return undefined;
+  return otherWay(attempt, failure.code);
+}
+
+/** An answer for one person is never shown to others instead, but may reach that person in another place. */
+function otherWay(attempt: Attempt, code: number): NextAttempt | undefined {
+  const way = attempt.alone && nextWay(attempt.alone);
+  if (way === undefined || (code !== 400 && code !== 403)) return undefined;
+  const because =
+    way === 'direct'
+      ? 'not shown to one person in the group; sending it to their direct chat'
+      : 'too late as an answer to one person; sending it by itself';
+  return { attempt: { ...attempt, alone: way }, because };
 }
 
 /** Two pollers end each other; the one that waits longer lets the other one work. */

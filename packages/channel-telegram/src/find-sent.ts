@@ -65,8 +65,9 @@ export async function findSent(
   // The numbers there are of a row that the bot does not see.
   if (isElsewhere(threadId)) return undefined;
   const first = firstNumber(chatId, before, moved.now(chatId));
-  // A file and a text that does not fit below it are two messages.
-  if (first === undefined || part.file !== undefined) return undefined;
+  // A file and a text that does not fit below it are two messages. What one person alone sees has no number.
+  const isAlone = part.route.response !== undefined;
+  if (first === undefined || part.file !== undefined || isAlone) return undefined;
   const search = { chatId, first, keyboard: keyboardOf(part.buttons) };
   const number = await lookFor(
     api,

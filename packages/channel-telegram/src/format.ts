@@ -14,7 +14,7 @@ export function messageNumber(messageId: string | undefined): number | undefined
 }
 
 /** The id of a press: unique, and it contains the id of the message with the button. */
-export function pressId(message: number, query: string): string {
+export function pressId(message: string, query: string): string {
   return `${message}:${query}`;
 }
 
@@ -51,14 +51,20 @@ const ROW_CHARACTERS = 24;
 /** Most that Telegram keeps for a button, in bytes. */
 const MAX_DATA_BYTES = 64;
 
+/** A button of an inline keyboard; older clients show it without its color. */
+interface Key extends Pick<Button, 'style'> {
+  readonly text: string;
+  readonly callback_data: string;
+}
+
 /** The inline keyboard below a part; pressing a button brings its data back. */
 export function keyboardOf(buttons: readonly Button[] | undefined): { reply_markup?: object } {
   if (buttons === undefined) return {};
-  const rows: { text: string; callback_data: string }[][] = [];
+  const rows: Key[][] = [];
   let room = 0;
-  for (const { label, data } of buttons) {
+  for (const { label, data, style } of buttons) {
     if (Buffer.byteLength(data) > MAX_DATA_BYTES) throw tooMuchData(label);
-    const key = { text: label, callback_data: data };
+    const key = { text: label, callback_data: data, ...(style && { style }) };
     const row = room >= label.length ? rows.at(-1) : undefined;
     if (row) row.push(key);
     else rows.push([key]);

@@ -116,8 +116,10 @@ export class GrowingMessages {
   }
 
   /** See `StreamingFacet`. */
-  pace({ chatId }: ChatAddress, length: number): StreamPace | null {
+  pace({ chatId, response }: ChatAddress, length: number): StreamPace | null {
     const { settings, moved } = this.#deps;
+    // It would grow before everyone.
+    if (response !== undefined) return null;
     const isKnown = this.#latest.has(rowOf(moved.now(chatId)));
     const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
     if (!mayGrow || length < LEAST || length > FULL) return null;

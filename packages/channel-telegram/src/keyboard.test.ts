@@ -24,6 +24,20 @@ describe('buttons below a message', () => {
     });
   });
 
+  it('[F18] have the color of their style, and none without one', () => {
+    const buttons = [
+      { ...button('Approve'), style: 'success' as const },
+      { ...button('Deny'), style: 'danger' as const },
+      button('Later'),
+    ];
+    const row = [
+      { ...key('Approve'), style: 'success' },
+      { ...key('Deny'), style: 'danger' },
+      key('Later'),
+    ];
+    expect(keyboardOf(buttons)).toEqual({ reply_markup: { inline_keyboard: [row] } });
+  });
+
   it('are not there when nobody wants any', () => {
     expect(keyboardOf(undefined)).toEqual({});
   });

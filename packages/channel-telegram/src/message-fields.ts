@@ -25,6 +25,7 @@ const POST = event('it reports what became of a suggested post');
 export const MESSAGE_FIELDS = {
   // Who, where and when.
   message_id: READ,
+  ephemeral_message_id: READ,
   date: READ,
   chat: READ,
   from: READ,
@@ -92,7 +93,6 @@ export const MESSAGE_FIELDS = {
   sender_tag: ignored('administrators gave it to the sender'),
   sender_boost_count: ignored('it counts boosts of the chat'),
   receiver_user: ignored('only this bot receives such a message'),
-  ephemeral_message_id: ignored('no number of a message that lasts'),
   is_paid_post: ignored('it says how a post may be deleted'),
   guest_bot_caller_user: ignored('a bot wrote the message'),
   guest_bot_caller_chat: ignored('a bot wrote the message'),
@@ -204,7 +204,7 @@ export const UPDATE_DECISIONS = {
   my_chat_member: READ,
   // In groups only where the bot is an administrator.
   message_reaction: READ,
-  stopped_message_generation: NOT_OFFERED,
+  stopped_message_generation: READ,
   message_reaction_count: ignored('it says of anonymous reactions how many there are'),
   inline_query: NOT_OFFERED,
   chosen_inline_result: NOT_OFFERED,

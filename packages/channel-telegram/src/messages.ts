@@ -1,6 +1,7 @@
 import type { ChatAddress, MessageFacet } from '@parley/channels';
 import { ChannelError, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
+import { aloneOn, ephemeralNumber } from './ephemeral.ts';
 import { callFailureOf, isFormatRefusal, repeatableErrorOf } from './failures.ts';
 import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
@@ -21,6 +22,13 @@ export interface Messages extends Required<MessageFacet> {
   ): Promise<void>;
 }
 
+/** What can also be done to a message that one person alone sees, by another name. */
+const OF_EPHEMERAL: ReadonlySet<string> = new Set([
+  'editMessageText',
+  'editMessageCaption',
+  'deleteMessage',
+]);
+
 const NO_TEXT = /there is no text in the message/i;
 
 /** Changes that end in the same state however often they are made, so each may be repeated. */
@@ -31,10 +39,21 @@ export function createMessageFacet(
 ): Messages {
   const change = async (
     method: string,
-    { chatId, threadId }: ChatAddress,
+    { chatId, threadId, response }: ChatAddress,
     messageId: string,
     more: object,
   ): Promise<void> => {
+    const ephemeral_message_id = ephemeralNumber(messageId);
+    const alone = aloneOn({ response });
+    if (ephemeral_message_id !== undefined && alone !== undefined && OF_EPHEMERAL.has(method)) {
+      const which = { chat_id: chatId, receiver_user_id: alone.to, ephemeral_message_id };
+      await api.call(
+        method.replace('Message', 'EphemeralMessage'),
+        { ...which, ...more },
+        stopping,
+      );
+      return;
+    }
     const message_id = messageNumber(messageId);
     if (message_id === undefined || !moved.isThere(chatId, messageId))
       throw unknownMessage(chatId, messageId);

@@ -1,9 +1,10 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
 import { type InboundMessage, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
+import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
-import { chatOf, messageIdIn, placeFields } from './places.ts';
+import { chatOf, messageIdIn } from './places.ts';
 import { personOf } from './senders.ts';
 import type { WirePress } from './wire.ts';
 
@@ -49,17 +50,17 @@ async function answer(
 
 async function removeButtons(
   { api, log, stopping }: PressDeps,
-  { message }: WirePress,
+  { message, from }: WirePress,
 ): Promise<void> {
   if (message === undefined) return;
-  const { business_connection_id } = placeFields(chatOf(message).threadId);
-  const place = {
-    chat_id: message.chat.id,
-    message_id: message.message_id,
-    ...(business_connection_id && { business_connection_id }),
-  };
+  const { chat, message_id, ephemeral_message_id, business_connection_id } = message;
+  const place = { chat_id: chat.id, ...(business_connection_id && { business_connection_id }) };
+  const [method, which] =
+    ephemeral_message_id === undefined
+      ? ['editMessageReplyMarkup', { message_id }]
+      : ['editEphemeralMessageReplyMarkup', { ephemeral_message_id, receiver_user_id: from.id }];
   try {
-    await api.call('editMessageReplyMarkup', place, stopping);
+    await api.call(method, { ...place, ...which }, stopping);
   } catch (error) {
     // Of two presses the second finds them gone.
     const { reason } = callFailureOf(error);
@@ -77,16 +78,17 @@ function pressToInbound(
   now: number,
 ): InboundMessage | undefined {
   if (message === undefined || data === undefined) return undefined;
-  const messageId = pressId(message.message_id, id);
   const chat = chatOf(message);
+  const above = messageIdIn(chat.threadId, messageIdOf(message));
   return {
     channel: 'telegram',
     account,
-    messageId,
+    messageId: pressId(above, id),
     chat,
     sender: personOf(from),
     text: data,
-    pressed: messageIdIn(chat.threadId, message.message_id),
+    pressed: above,
+    ...aloneResponse(message, from, id),
     // What the buttons of this bot say is Parley's, and the press is the person's.
     authored: { text: true },
     mentions: [],

@@ -3,6 +3,7 @@ import type { InboundMessage } from '@parley/core';
 import { answeredMessage } from './answered.ts';
 import { optionText } from './cards.ts';
 import { answeredTask } from './checklist.ts';
+import { messageIdOf } from './ephemeral.ts';
 import { messageIdIn } from './places.ts';
 import { originOf } from './senders.ts';
 import { joined, textOfQuoted } from './shown.ts';
@@ -24,10 +25,12 @@ export function replyOf(
   const answered = answeredMessage(message);
   if (answered === undefined) return {};
   const senderId = answered.sender_chat?.id ?? answered.from?.id;
-  const text = message.quote ? withAddresses(message.quote, 0, me) : answeredText(message, answered, me);
+  const text = message.quote
+    ? withAddresses(message.quote, 0, me)
+    : answeredText(message, answered, me);
   return {
     replyTo: {
-      messageId: messageIdIn(threadId, answered.message_id),
+      messageId: messageIdIn(threadId, messageIdOf(answered)),
       ...(senderId === undefined ? {} : { senderId: String(senderId) }),
       ...(text === '' ? {} : { text }),
     },
@@ -69,7 +72,8 @@ function externalQuotation(
 ): NonNullable<InboundMessage['quotation']> {
   const { name, id } = originOf(external.origin);
   const where = external.chat?.title;
-  const from = where === undefined || where === name ? name : [name, where].filter(Boolean).join(' in ');
+  const from =
+    where === undefined || where === name ? name : [name, where].filter(Boolean).join(' in ');
   return {
     text: textOfQuoted({ ...external, text: words }) || UNSHOWN,
     ...(from === undefined ? {} : { from }),

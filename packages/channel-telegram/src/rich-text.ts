@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { locationText } from './cards.ts';
 import { lenientList } from './lenient.ts';
 import { momentOf, personLink } from './text.ts';
 import { Media } from './wire-basics.ts';
 import { Point } from './wire-cards.ts';
-import { locationText } from './cards.ts';
 
 /** A formatted message as Markdown, and the files between its words. */
 export interface RichText {
@@ -53,7 +53,11 @@ function blockText(block: Block, seen: Seen, depth: number): string {
     case 'heading':
       return `${'#'.repeat(Math.min(6, Math.max(1, Number(block.size) || 1)))} ${text}`;
     case 'pre':
-      return ['```' + (typeof block.language === 'string' ? block.language : ''), text, '```'].join('\n');
+      return [
+        `\`\`\`${typeof block.language === 'string' ? block.language : ''}`,
+        text,
+        '```',
+      ].join('\n');
     case 'divider':
       return '---';
     case 'mathematical_expression':
@@ -80,7 +84,9 @@ function blockText(block: Block, seen: Seen, depth: number): string {
     default: {
       const files = filesText(block, seen);
       const words = joined(text, innerText(block, seen, depth), files, captionText(block.caption));
-      return words === '' && !WORDLESS.has(block.type) ? '[something that cannot be read here]' : words;
+      return words === '' && !WORDLESS.has(block.type)
+        ? '[something that cannot be read here]'
+        : words;
     }
   }
 }
@@ -107,7 +113,9 @@ function credit(block: Block): string {
 }
 
 function tableText(cells: unknown): string {
-  const rows = Rows.parse(cells).map((row) => `| ${row.map(({ text }) => inline(text)).join(' | ')} |`);
+  const rows = Rows.parse(cells).map(
+    (row) => `| ${row.map(({ text }) => inline(text)).join(' | ')} |`,
+  );
   return rows.join('\n');
 }
 
@@ -118,7 +126,10 @@ function mapText(location: unknown): string {
 
 function captionText(caption: unknown): string {
   const { text, credit: by } = recordOf(caption);
-  return joined(inline(text ?? (typeof caption === 'string' ? caption : '')), by === undefined ? '' : `— ${inline(by)}`);
+  return joined(
+    inline(text ?? (typeof caption === 'string' ? caption : '')),
+    by === undefined ? '' : `— ${inline(by)}`,
+  );
 }
 
 const FILES: Readonly<Record<string, string>> = {

@@ -7,7 +7,14 @@ import {
   reasonOf,
 } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { type Attempt, callFailureOf, nextAttempt, sendErrorOf } from './failures.ts';
+import { ALONE_WAYS, aloneOn, aloneParameters, sentAloneId } from './ephemeral.ts';
+import {
+  type Attempt,
+  type CallFailure,
+  callFailureOf,
+  nextAttempt,
+  sendErrorOf,
+} from './failures.ts';
 import { DOCUMENT, fileMethodOf, openUpload, type Upload } from './files.ts';
 import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo } from './format.ts';
 import type { Grown } from './growing.ts';
@@ -124,12 +131,21 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
   return sendCall(deps, part, make, signal);
 }
 
-/** Chat, topic and the message to quote; in a chat that has moved the question has another number. */
+/**
+ * Chat, topic and the message to quote; in a chat that has moved the question has another number. An answer to an
+ * ephemeral message is for its sender alone.
+ */
 function destinationOf(
   { moved }: Pick<SendDeps, 'moved'>,
   { route }: OutboundPart,
-  { chatId }: Attempt,
+  { chatId, alone: way }: Attempt,
 ): object {
+  const alone = aloneOn(route);
+  if (alone !== undefined && way !== undefined) {
+    const place = way === 'direct' ? { chat_id: alone.to } : { chat_id: chatId };
+    const topic = way === 'direct' ? {} : placeFields(route.threadId);
+    return { ...place, ...topic, ...aloneParameters(alone, way) };
+  }
   const id = route.replyToMessageId;
   const isThere = id !== undefined && moved.isThere(route.chatId, id);
   const quoted = isThere && chatId === route.chatId ? id : undefined;
@@ -152,23 +168,39 @@ async function sendCall(
   signal: AbortSignal,
 ): Promise<Receipt> {
   const { chatId } = part.route;
-  let attempt: Attempt = { chatId, html: true, asDocument: false };
+  const alone = aloneOn(part.route) && ALONE_WAYS[0];
+  let attempt: Attempt = { chatId, html: true, asDocument: false, ...(alone && { alone }) };
   for (;;) {
     if (signal.aborted) throw notStarted(chatId);
     const { method, payload } = make(attempt);
     try {
       const messageId = await api.send(method, payload, signal, onStart);
+      if (attempt.alone !== undefined)
+        return { platformMessageId: sentAloneId(messageId, attempt.alone) };
       const id = messageIdIn(part.route.threadId, messageId);
       return { platformMessageId: moved.idOf(chatId, id) };
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       const next = nextAttempt(attempt, failure);
+      if (next === undefined && attempt.alone !== undefined && failure.kind === 'refused')
+        throw notShownAlone(failure, attempt, thrown);
       if (next === undefined) throw sendErrorOf(failure, attempt.chatId, thrown);
       note({ part: part.id, chatId, reason: failure.reason }, next.because);
       if (next.attempt.chatId !== attempt.chatId) await moved.note(chatId, next.attempt.chatId);
       attempt = next.attempt;
     }
   }
+}
+
+/** A rate and a refused account concern the connection; anything else is final for this answer, and not for its group. */
+function notShownAlone(
+  failure: Extract<CallFailure, { readonly kind: 'refused' }>,
+  { chatId }: Attempt,
+  cause: unknown,
+): ChannelError {
+  if (![400, 403].includes(failure.code)) return sendErrorOf(failure, chatId, cause);
+  const why = `Telegram shows it neither in the group nor in their direct chat: ${failure.reason}`;
+  return new ChannelError({ kind: 'refused' }, `A private answer is not sent: ${why}.`, cause);
 }
 
 function notStarted(chatId: string): ChannelError {

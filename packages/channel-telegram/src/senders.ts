@@ -50,7 +50,9 @@ export function originOf(origin: Origin): {
 } {
   const { sender_user, sender_user_name, author_signature } = origin;
   const chat = origin.sender_chat ?? origin.chat;
-  const title = [chat?.title, author_signature && `(${author_signature})`].filter(Boolean).join(' ');
+  const title = [chat?.title, author_signature && `(${author_signature})`]
+    .filter(Boolean)
+    .join(' ');
   const names = [sender_user && personName(sender_user), sender_user_name, title];
   const id = sender_user?.id ?? chat?.id;
   return { name: names.find(Boolean), id: id === undefined ? undefined : String(id) };

@@ -91,6 +91,7 @@ function bare(address: string): string {
 function placeBehind(text: string, start: number, end: number): number {
   const words = text.slice(start, end).trimEnd();
   const at = words === '' ? end : start + words.length;
-  const isInside = /[\ud800-\udbff]/.test(text.charAt(at - 1)) && /[\udc00-\udfff]/.test(text.charAt(at));
+  const isInside =
+    /[\ud800-\udbff]/.test(text.charAt(at - 1)) && /[\udc00-\udfff]/.test(text.charAt(at));
   return isInside ? at + 1 : at;
 }

@@ -15,12 +15,15 @@ const MAX_VALUE = 500;
 /** `email: bo@example.org`, one for each value that the card has besides what is `known`. */
 export function vcardDetails(vcard: string, known: readonly string[]): readonly string[] {
   // A line that begins with a space continues the one before.
-  const lines = vcard.replace(/\r?\n[ \t]/g, '').split(/\r?\n/).slice(0, MAX_LINES);
+  const lines = vcard
+    .replace(/\r?\n[ \t]/g, '')
+    .split(/\r?\n/)
+    .slice(0, MAX_LINES);
   const found = lines.flatMap((line) => {
     const colon = line.indexOf(':');
     const [name = ''] = line.slice(0, colon).split(';');
     const kind = SHOWN.get((name.split('.').at(-1) ?? '').toUpperCase());
-    const value = valueOf(line.slice(colon + 1));
+    const value = vcardValue(line.slice(colon + 1));
     return colon < 0 || kind === undefined || value === '' ? [] : [{ kind, value }];
   });
   const shown = [...SHOWN.values()].flatMap((kind) => found.filter((one) => one.kind === kind));
@@ -30,7 +33,7 @@ export function vcardDetails(vcard: string, known: readonly string[]): readonly 
 }
 
 /** The parts of an address are divided by semicolons; a backslash stands before what is no divider. */
-function valueOf(raw: string): string {
+function vcardValue(raw: string): string {
   const parts = raw
     .slice(0, MAX_VALUE)
     .replace(/\\n/gi, ' ')

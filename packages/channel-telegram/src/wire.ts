@@ -1,13 +1,15 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
 import { lenient, lenientList } from './lenient.ts';
-import { Entities, mediaFields, Origin, Text, User, WireChat } from './wire-basics.ts';
+import { Entities, mediaFields, nameFields, Origin, Text, User, WireChat } from './wire-basics.ts';
 import { cardFields, ownCardFields, Story } from './wire-cards.ts';
 
 const Topic = lenient(z.object({ name: Text }));
 
 const content = {
   message_id: z.int(),
+  /** Of a message that one person and the bot see; its `message_id` is 0. */
+  ephemeral_message_id: z.int().optional(),
   forum_topic_created: Topic,
   from: User.optional(),
   sender_chat: WireChat.optional(),
@@ -23,7 +25,7 @@ const content = {
 };
 
 /** A message that another one answers. */
-const Answered = z.looseObject(content);
+const Answered = z.looseObject({ ...content, date: z.int().catch(0) });
 export type Answered = z.infer<typeof Answered>;
 
 /** A message of another chat, or another topic, that is answered. */
@@ -82,11 +84,25 @@ export const WirePress = z.object({
   id: z.string().min(1),
   from: User,
   message: z
-    .looseObject({ message_id: z.int(), date: z.int(), chat: WireChat, ...place })
+    .looseObject({
+      message_id: z.int(),
+      ephemeral_message_id: z.int().optional(),
+      date: z.int(),
+      chat: WireChat,
+      ...place,
+    })
     .optional(),
   data: z.string().optional(),
 });
 export type WirePress = z.infer<typeof WirePress>;
+
+/** A press of the stop button of a draft; its chat is private, so it names the person. */
+export const WireStop = z.object({
+  chat: z.looseObject({ id: z.int(), ...nameFields }),
+  message_thread_id: z.int().optional(),
+  draft_id: z.int(),
+});
+export type WireStop = z.infer<typeof WireStop>;
 
 /** The bot was let into a chat, thrown out, blocked, or given other rights. */
 export const WireMembership = z.object({
@@ -103,9 +119,7 @@ export const WireReaction = z.object({
   user: User.optional(),
   /** Who reacts as a chat: an anonymous administrator, or a person as their channel. */
   actor_chat: WireChat.optional(),
-  new_reaction: lenientList(
-    z.object({ type: z.string(), emoji: Text, custom_emoji_id: Text }),
-  ),
+  new_reaction: lenientList(z.object({ type: z.string(), emoji: Text, custom_emoji_id: Text })),
 });
 export type WireReaction = z.infer<typeof WireReaction>;
 
@@ -146,6 +160,7 @@ export const UPDATE_KINDS = [
   'guest_message',
   'callback_query',
   'my_chat_member',
+  'stopped_message_generation',
   // In groups only where the bot is an administrator.
   'message_reaction',
 ] as const;

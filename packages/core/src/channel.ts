@@ -91,6 +91,8 @@ export const Button = z.strictObject({
   label: z.string().min(1).max(64),
   /** At most 64 bytes: Telegram's limit, the shortest. */
   data: z.string().min(1).max(64),
+  /** How much it stands out, where the platform has colors: `success` agrees, `danger` refuses. Absent: as any button. */
+  style: z.enum(['primary', 'success', 'danger']).optional(),
 });
 export type Button = z.infer<typeof Button>;
 

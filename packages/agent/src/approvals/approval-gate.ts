@@ -1,4 +1,4 @@
-import { inlineCode, type ReplyRoute, shownBlock } from '@parley/core';
+import { type Button, inlineCode, type ReplyRoute, shownBlock } from '@parley/core';
 import { toolArguments } from '@parley/models';
 import type {
   Approval,
@@ -205,9 +205,9 @@ async function questionParts(
 ): Promise<readonly NewPart[] | null> {
   const parts = await renderParts(markdown, route, { ...route.target, numbered: true });
   if (parts.length > MAX_PARTS) return null;
-  const buttons = [
-    { label: 'Approve', data: `/approve ${code}` },
-    { label: 'Deny', data: `/deny ${code}` },
+  const buttons: Button[] = [
+    { label: 'Approve', data: `/approve ${code}`, style: 'success' },
+    { label: 'Deny', data: `/deny ${code}`, style: 'danger' },
   ];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }

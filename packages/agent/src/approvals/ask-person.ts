@@ -63,7 +63,10 @@ function withButtons(
   const shown = choices.length > MOST_CHOICES ? [] : choices;
   const buttons = [
     ...shown.map((label, at) => ({ label, data: `/answer ${code} ${at + 1}` })),
-    { label: skip.label, data: `/answer ${code} skip` },
+    {
+      ...{ label: skip.label, data: `/answer ${code} skip` },
+      ...('style' in skip && { style: skip.style }),
+    },
   ];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }

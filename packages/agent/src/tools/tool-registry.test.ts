@@ -257,7 +257,9 @@ describe('the mode of a conversation', () => {
     scene.model.next({ say: 'Goal, steps, risks. Shall I?' });
     await scene.answerNext();
     const [plan] = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 9);
-    expect(plan?.part.buttons).toEqual([{ label: 'Run the plan', data: '/run turn-2' }]);
+    expect(plan?.part.buttons).toEqual([
+      { label: 'Run the plan', data: '/run turn-2', style: 'primary' },
+    ]);
     // Switching the mode is not a word of anyone.
     await setMode('agent', 2);
     await expect(scene.begin()).rejects.toThrow('no turn: none');

@@ -81,7 +81,7 @@ export interface PersonQuestion {
   /** Which of the questions of one call it is, where it has several: each is asked once. */
   readonly part?: string;
   /** The button for no answer, and what that does; without it *Skip*, which leaves the question open. */
-  readonly skip?: { readonly label: string; readonly does: string };
+  readonly skip?: { readonly label: string; readonly does: string; readonly style?: 'danger' };
 }
 
 /** What a person who was asked said. `late`: nothing in time; `waited` for people, as `10 minutes`. */

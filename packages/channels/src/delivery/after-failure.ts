@@ -83,7 +83,11 @@ export function uncertainNotice(key: string, hasButtons: boolean): Notice {
   const what =
     '⚙️ I was interrupted while sending a message, and cannot tell whether it arrived. If it is missing,';
   if (!hasButtons) return { markdown: `${what} \`/resend\` sends it again.` };
-  const button = { label: 'Send it again', data: `/resend ${key}` };
+  const button: Button = {
+    label: 'Send it again',
+    data: `/resend ${key}`,
+    style: 'primary',
+  };
   return { markdown: `${what} I can send it again.`, buttons: [button] };
 }
 

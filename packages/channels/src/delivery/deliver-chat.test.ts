@@ -395,7 +395,16 @@ describe('a part that was being sent when the process died', () => {
   );
 
   it.each([
-    [true, [{ label: 'Send it again', data: expect.stringMatching(/^\/resend .{1,25}$/) }]],
+    [
+      true,
+      [
+        {
+          label: 'Send it again',
+          data: expect.stringMatching(/^\/resend .{1,25}$/),
+          style: 'primary',
+        },
+      ],
+    ],
     [false, undefined],
   ])('[D04] [G08] can be sent again from the notice (buttons: %s)', async (buttons, shown) => {
     await scene.owe('c', ['one']);

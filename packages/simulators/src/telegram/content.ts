@@ -118,8 +118,18 @@ function tidy(raw: ShownText): ShownText {
   return { text, entities };
 }
 
+const BUTTON_FIELDS = new Set(['text', 'callback_data', 'style', 'icon_custom_emoji_id']);
+const BUTTON_STYLES = new Set(['danger', 'success', 'primary']);
+
+/** Other kinds of buttons have other fields, and are refused; so is a color that does not exist. */
 function checkButton(button: unknown): void {
-  const { text, callback_data } = isRecord(button) ? button : {};
+  const key = isRecord(button) ? button : {};
+  const unknown = Object.keys(key).find((field) => !BUTTON_FIELDS.has(field));
+  if (unknown !== undefined)
+    throw badRequest(`can't parse inline keyboard button: this double knows no field "${unknown}"`);
+  const { text, callback_data, style } = key;
+  if (style !== undefined && !(typeof style === 'string' && BUTTON_STYLES.has(style)))
+    throw badRequest("can't parse inline keyboard button: invalid button style specified");
   if (typeof text !== 'string' || text.trim() === '') {
     throw badRequest("can't parse inline keyboard button: Text buttons are unallowed");
   }

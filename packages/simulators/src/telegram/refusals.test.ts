@@ -35,6 +35,22 @@ describe('refusals as on the servers', () => {
     expect(await refusal(call)).toMatchObject({ code: 400, description });
   });
 
+  it.each<[string, object, boolean]>([
+    ['green', { style: 'success' }, true],
+    ['red', { style: 'danger' }, true],
+    ['blue', { style: 'primary' }, true],
+    ['a style there is not', { style: 'secondary' }, false],
+    ['a field there is not', { color: 'red' }, false],
+  ])('reads the style of buttons: %s', async (_name, more, isTaken) => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    const key = { text: 'Ok', callback_data: 'ok', ...more };
+    const payload = { chat_id: ANN, text: 'x', reply_markup: { inline_keyboard: [[key]] } };
+    const call = telegram.callApi('sendMessage', payload as never);
+    if (isTaken) await call;
+    else expect(await refusal(call)).toMatchObject({ code: 400 });
+  });
+
   it.each([
     ['101 commands', 101, 1],
     ['a list of more than 7,800 bytes', 63, 82],

@@ -246,7 +246,7 @@ const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
     'mentions messageId mimeType mode outcome placement pressed ref replyToMessageId response role roles ' +
-    'senderId signature state threadId timeZone toolCallId trigger turnId type unit'
+    'senderId signature state style threadId timeZone toolCallId trigger turnId type unit'
   ).split(' '),
 );
 

@@ -15,7 +15,7 @@ export interface Asker {
 const MAX_MESSAGE = 1_000;
 const MAX_LINES = 12;
 
-const DECLINES = { label: 'Decline', does: 'declines' } as const;
+const DECLINES = { label: 'Decline', does: 'declines', style: 'danger' } as const;
 
 /** Who asks what, before anything else: the words of the server are marked as such. */
 function opening({ server, tool, message }: Asker): string {
