@@ -151,10 +151,17 @@ async function admitLane(
   return undefined;
 }
 
-/** What belongs to one chat is admitted in order; anything else has nothing to wait for. */
+/**
+ * What belongs to one chat is admitted in order; anything else has nothing to wait for. Chats of one business account
+ * wait for what is said about its connection.
+ */
 export function laneOf(update: WireUpdate): string {
   const { update_id, ...contents } = update;
   const [content] = Object.values(contents);
+  const connection =
+    fieldOf(update.business_connection, 'id') ??
+    fieldOf(fieldOf(content, 'message') ?? content, 'business_connection_id');
+  if (typeof connection === 'string') return `business ${connection}`;
   const chat = fieldOf(fieldOf(content, 'message'), 'chat') ?? fieldOf(content, 'chat');
   const id = fieldOf(chat, 'id');
   return typeof id === 'number' ? String(id) : `update ${update_id}`;

@@ -1,5 +1,5 @@
 import type { CommandInfo } from '@parley/channels';
-import type { Authored, InboundMessage } from '@parley/core';
+import type { Authored, Chat, InboundMessage } from '@parley/core';
 import { addressOf } from './address.ts';
 import { answeredMessage } from './answered.ts';
 import { attachmentsOf } from './attachments.ts';
@@ -22,7 +22,7 @@ export function toInbound(
 ): InboundMessage {
   const { text, mentions, addressed } = addressOf(message, me, commands);
   const attachments = attachmentsOf(message);
-  const chat = chatOf(message);
+  const chat = { ...chatOf(message), ...guestOf(message) };
   return {
     channel: 'telegram',
     account,
@@ -41,6 +41,11 @@ export function toInbound(
     sentAt: message.date * 1000,
     variables: {},
   };
+}
+
+/** A guest is asked in chats of any kind, so an access list may name who asks. */
+function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'within'> {
+  return query === undefined || from === undefined ? {} : { within: `guest:${from.id}` };
 }
 
 /** Why a message starts no turn and says nothing to the agent; undefined for what a person sent. */
