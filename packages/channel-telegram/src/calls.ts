@@ -7,9 +7,9 @@ import https from 'node:https';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { urlToHttpOptions } from 'node:url';
+import { parseJson } from '@parley/channels';
 import { z } from 'zod';
 import { ApiError, Unsent } from './failures.ts';
-import { formOf } from './form.ts';
 import type { TelegramSettings } from './settings.ts';
 
 /** What ends one call, and what its caller is told meanwhile. */
@@ -35,11 +35,6 @@ export type MakeCall = (method: string, payload: object, options: CallOptions) =
 /** Longest a quick call may take, in ms. */
 export const QUICK_MS = 15_000;
 
-/** Named as those of fetch. */
-class CallAborted extends Error {
-  override readonly name = 'AbortError';
-}
-
 /**
  * Calls over Node's own agent, which keeps connections, knows the proxy, and drops idle connections before a server
  * closes them under a send. `onAnswer` gets the headers of each answer.
@@ -55,9 +50,9 @@ export function createCaller(
   return async (method, payload, { signal, limitMs, onSent, ...watch }) => {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const form = formOf(payload);
-    const headers = { 'content-type': form?.type ?? 'application/json' };
+    const headers = { 'content-type': form?.headers.get('content-type') ?? 'application/json' };
     const call = request({ ...place, path: `${place.path}${method}`, method: 'POST', headers });
-    const end = (): void => reject(new CallAborted('The call was ended.'));
+    const end = (): void => reject(new DOMException('The call was ended.', 'AbortError'));
     const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
     signal.addEventListener('abort', end);
     call.on('error', reject);
@@ -68,7 +63,7 @@ export function createCaller(
     if (onSent) call.on('finish', onSent);
     const watched = watchConnection(call, watch);
     if (signal.aborted) end();
-    else if (form) pipeline(form.body, call).catch(reject);
+    else if (form?.body) pipeline(form.body, call).catch(reject);
     else call.end(JSON.stringify(payload));
     try {
       return await promise;
@@ -116,6 +111,21 @@ function watchConnection(
   return state;
 }
 
+/**
+ * The fields as a form where one is a file, else undefined. Telegraf's own form loses objects beside a file, and does
+ * not escape file names.
+ */
+function formOf(payload: object): Response | undefined {
+  const fields = Object.entries(payload).filter(([, value]) => value !== undefined);
+  if (!fields.some(([, value]) => value instanceof Blob)) return undefined;
+  const form = new FormData();
+  for (const [name, value] of fields) {
+    if (value instanceof Blob) form.set(name, value);
+    else form.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  }
+  return new Response(form);
+}
+
 const Answer = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(true), result: z.unknown() }),
   z.object({
@@ -136,17 +146,9 @@ async function readAnswer(response: IncomingMessage): Promise<unknown> {
   const { statusCode: status = 0, statusMessage = '' } = response;
   const body = await text(response);
   if (status >= 500) throw new ApiError(status, statusMessage);
-  const answer = Answer.safeParse(parsed(body));
+  const answer = Answer.safeParse(parseJson(body));
   if (!answer.success) throw new Error(`HTTP ${status} without an answer of the Bot API`);
   if (answer.data.ok) return answer.data.result;
   const { error_code, description, parameters } = answer.data;
   throw new ApiError(error_code, description, parameters);
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
