@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import http, {
   type ClientRequest,
   type IncomingHttpHeaders,
@@ -49,8 +50,9 @@ export function createCaller(
   const place = urlToHttpOptions(new URL(`./bot${token}/`, root));
   return async (method, payload, { signal, limitMs, onSent, ...watch }) => {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const form = formOf(payload);
-    const headers = { 'content-type': form?.headers.get('content-type') ?? 'application/json' };
+    const boundary = Object.values(payload).some(isFile) ? randomUUID() : undefined;
+    const type = boundary ? `multipart/form-data; boundary=${boundary}` : 'application/json';
+    const headers = { 'content-type': type };
     const call = request({ ...place, path: `${place.path}${method}`, method: 'POST', headers });
     const end = (): void => reject(new DOMException('The call was ended.', 'AbortError'));
     const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
@@ -63,19 +65,18 @@ export function createCaller(
     if (onSent) call.on('finish', onSent);
     const watched = watchConnection(call, watch);
     if (signal.aborted) end();
-    else if (form?.body) pipeline(form.body, call).catch(reject);
+    else if (boundary) pipeline(formOf(payload, boundary), call).catch(reject);
     else call.end(JSON.stringify(payload));
     try {
       return await promise;
     } catch (thrown) {
+      // Also an upload that was refused before its end.
       call.destroy();
       throw watched.isReady ? thrown : new Unsent(thrown);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
       watched.end();
-      // An upload that was answered before its end.
-      if (!call.writableFinished) call.destroy();
     }
   };
 }
@@ -112,18 +113,28 @@ function watchConnection(
 }
 
 /**
- * The fields as a form where one is a file, else undefined. Telegraf's own form loses objects beside a file, and does
- * not escape file names.
+ * Writes the fields as a form. Telegraf's own form loses objects beside a file and does not escape file names, and
+ * that of `fetch` ends the process when a file cannot be read to its end.
  */
-function formOf(payload: object): Response | undefined {
-  const fields = Object.entries(payload).filter(([, value]) => value !== undefined);
-  if (!fields.some(([, value]) => value instanceof Blob)) return undefined;
-  const form = new FormData();
-  for (const [name, value] of fields) {
-    if (value instanceof Blob) form.set(name, value);
-    else form.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+async function* formOf(payload: object, boundary: string): AsyncGenerator<string | Uint8Array> {
+  for (const [name, value] of Object.entries(payload)) {
+    if (value === undefined) continue;
+    const filename = isFile(value) ? `; filename="${headerSafe(value.name)}"` : '';
+    yield `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${filename}\r\n\r\n`;
+    if (isFile(value)) yield* value.stream();
+    else yield typeof value === 'object' ? JSON.stringify(value) : String(value);
+    yield '\r\n';
   }
-  return new Response(form);
+  yield `--${boundary}--\r\n`;
+}
+
+function isFile(value: unknown): value is File {
+  return value instanceof File;
+}
+
+/** Servers read an escaped quote or line end in different ways. */
+function headerSafe(name: string): string {
+  return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
 }
 
 const Answer = z.discriminatedUnion('ok', [

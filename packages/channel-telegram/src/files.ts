@@ -152,12 +152,7 @@ export async function openUpload(file: OutboundFile, limit: number): Promise<Fil
   const blob = await openAsBlob(path).catch(unreadable);
   if (blob.size === 0) throw refused(file, 'it is empty');
   if (blob.size > limit) throw refused(file, `it is larger than ${limit / MB} MB`);
-  return new File([blob], headerSafe(file.name));
-}
-
-/** The name stands in a header, where servers read an escaped quote or line end in different ways. */
-function headerSafe(name: string): string {
-  return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
+  return new File([blob], file.name);
 }
 
 function refused({ name }: OutboundFile, reason: string, cause?: unknown): ChannelError {

@@ -27,9 +27,7 @@ export interface IntakeDeps
     | 'monotonic'
   > {
   readonly moved: MovedChats;
-  readonly api: Pick<TelegramApi, 'call'>;
-  /** Ends what is still said to Telegram about an update. */
-  readonly stopping: AbortSignal;
+  readonly api: Pick<TelegramApi, 'call' | 'telegram'>;
   /** Called with every message, edited or not. */
   readonly seen: (message: WireMessage) => void;
 }
