@@ -78,7 +78,7 @@ export function createTelegramAdapter(
     names.seen(message);
     growing.seen(message);
   };
-  const intake = createIntake({ ...context, api, moved, stopping, seen, stopped });
+  const intake = createIntake({ ...context, api, moved, seen, stopped });
   const admit: Bot['admit'] = async (update, me) => (await bot()).admit(update, me);
   const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
   const source = { ...context, ...env, api, admit, connected };
@@ -109,7 +109,7 @@ export function createTelegramAdapter(
       if (!isElsewhere(route.threadId)) growing.sent(route.chatId, receipt.platformMessageId);
       return receipt;
     },
-    chatName: (address) => names.of(address, stopping),
+    chatName: (address) => names.of(address),
     typing,
     streaming: streamingOf(drafts, growing),
     files: createFiles({ api, settings }),
