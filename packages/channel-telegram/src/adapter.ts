@@ -73,8 +73,14 @@ export function createTelegramAdapter(
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
+  const target = { ...CAPABILITIES.target, ...(settings.richMessages && { rich: true as const }) };
   return {
-    capabilities: { ...CAPABILITIES, maxFileBytes, ...(settings.pace && { rates: RATES }) },
+    capabilities: {
+      ...CAPABILITIES,
+      target,
+      maxFileBytes,
+      ...(settings.pace && { rates: RATES }),
+    },
     async start() {
       context.report({ kind: 'starting' });
       running ??= (called ?? new Poller(source)).run(stopping);
