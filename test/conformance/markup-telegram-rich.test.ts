@@ -35,7 +35,9 @@ describe('rich messages of Telegram', () => {
     );
   });
 
-  it('[M03] [M04] show the words of the ordinary message that can stand for each', { timeout: TIMEOUT }, () => {
+  it('[M03] [M04] show the words of the ordinary message that can stand for each', {
+    timeout: TIMEOUT,
+  }, () => {
     fc.assert(
       fc.property(sampleDocument, ({ markdown }) => {
         for (const { rich, text } of render(`# Title\n\n${markdown}`, target)) {

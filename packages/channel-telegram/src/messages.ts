@@ -2,12 +2,7 @@ import type { ChatAddress, MessageFacet } from '@parley/channels';
 import { ChannelError, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { aloneOn, ephemeralNumber } from './ephemeral.ts';
-import {
-  callFailureOf,
-  isFormatRefusal,
-  isRichRefusal,
-  repeatableErrorOf,
-} from './failures.ts';
+import { callFailureOf, isFormatRefusal, isRichRefusal, repeatableErrorOf } from './failures.ts';
 import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText, richContent } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
 

@@ -16,7 +16,15 @@ import {
   sendErrorOf,
 } from './failures.ts';
 import { DOCUMENT, fileMethodOf, openUpload, type Upload } from './files.ts';
-import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, richContent, threadOf } from './format.ts';
+import {
+  fitsCaption,
+  keyboardOf,
+  MAX_CAPTION,
+  plainText,
+  replyTo,
+  richContent,
+  threadOf,
+} from './format.ts';
 import type { Grown } from './growing.ts';
 import { createMessageFacet } from './messages.ts';
 import type { MovedChats } from './moved-chats.ts';
@@ -81,8 +89,7 @@ export async function finishGrown(
   signal: AbortSignal,
 ): Promise<Receipt | undefined> {
   const platformMessageId = moved.idOf(chatId, String(number));
-  const isShown =
-    text === body.text.trim() && buttons === undefined && body.rich === undefined;
+  const isShown = text === body.text.trim() && buttons === undefined && body.rich === undefined;
   const messages = createMessageFacet({ api, moved }, linkPreviews, signal);
   try {
     const keyboard = keyboardOf(buttons);

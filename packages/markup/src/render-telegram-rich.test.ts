@@ -88,8 +88,6 @@ describe('a rich message of Telegram', () => {
   it('[M03] lets an item that began in the part before go on without a bullet', () => {
     const long = `1. ${'a'.repeat(4_000)}\n\n   ${'b'.repeat(400)}\n2. # c`;
     const [, second] = render(long, target);
-    expect(second?.rich).toBe(
-      `<p>${'b'.repeat(400)}</p><ol><li value="2"><h1>c</h1></li></ol>`,
-    );
+    expect(second?.rich).toBe(`<p>${'b'.repeat(400)}</p><ol><li value="2"><h1>c</h1></li></ol>`);
   });
 });

@@ -1,6 +1,6 @@
-import type { Cell, Container, Leaf, Run, TableLeaf } from '../document.ts';
-import { commonStart, walkRuns } from './lines.ts';
+import type { Cell, CodeLeaf, Container, Leaf, Run, TableLeaf, TextLeaf } from '../document.ts';
 import { closeTag, escapeHtml, languageClass, openTag } from './html.ts';
+import { commonStart, walkRuns } from './lines.ts';
 
 /** What one rich message may have; nesting counts blocks and formats together. */
 const MOST = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
@@ -46,9 +46,11 @@ function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, Fold> {
   let begun: [Leaf, Fold] | undefined;
   for (const leaf of leaves) {
     if (leaf.kind !== 'text' || leaf.within.length > 0) continue;
-    const text = leaf.runs.map((run) => run.text).join('').trim();
-    const [, open, summary] =
-      /^<details( open)?>\s*<summary>([^<>]*)<\/summary>$/.exec(text) ?? [];
+    const text = leaf.runs
+      .map((run) => run.text)
+      .join('')
+      .trim();
+    const [, open, summary] = /^<details( open)?>\s*<summary>([^<>]*)<\/summary>$/.exec(text) ?? [];
     if (summary !== undefined) {
       begun = [leaf, { kind: 'begin', summary: summary.trim(), isOpen: open !== undefined }];
     } else if (text === '</details>' && begun !== undefined) {
@@ -135,30 +137,37 @@ class RichWriter {
     this.#blocks += 1;
     this.#levels = Math.max(this.#levels, depth + levelsOf(leaf));
     switch (leaf.kind) {
-      case 'text': {
-        const formula = formulaAlone(leaf.runs);
-        if (formula !== undefined) return this.#wrap('tg-math-block', () => this.#text(formula));
-        const tag = leaf.heading === undefined ? 'p' : `h${leaf.heading}`;
-        return this.#wrap(tag, () => this.#runs(leaf.runs));
-      }
-      case 'code': {
-        const language = languageClass(leaf.language);
-        const [begin, end] =
-          language === undefined ? ['', ''] : [`<code class="${language}">`, '</code>'];
-        return this.#wrap('pre', () => {
-          this.#html += begin;
-          this.#text(leaf.text);
-          this.#html += end;
-        });
-      }
+      case 'text':
+        this.#paragraph(leaf);
+        break;
+      case 'code':
+        this.#code(leaf);
+        break;
       case 'grid':
-        return this.#wrap('pre', () => this.#text([...leaf.header, ...leaf.rows].join('\n')));
+        this.#wrap('pre', () => this.#text([...leaf.header, ...leaf.rows].join('\n')));
+        break;
       case 'table':
-        return this.#table(leaf);
+        this.#table(leaf);
+        break;
       case 'rule':
         this.#html += '<hr/>';
-        return;
+        break;
     }
+  }
+
+  #paragraph({ runs, heading }: TextLeaf): void {
+    const formula = formulaAlone(runs);
+    if (formula !== undefined) this.#wrap('tg-math-block', () => this.#text(formula));
+    else this.#wrap(heading === undefined ? 'p' : `h${heading}`, () => this.#runs(runs));
+  }
+
+  #code({ language, text }: CodeLeaf): void {
+    const name = languageClass(language);
+    this.#wrap('pre', () => {
+      if (name !== undefined) this.#html += `<code class="${name}">`;
+      this.#text(text);
+      if (name !== undefined) this.#html += '</code>';
+    });
   }
 
   #table({ header, rows, align }: TableLeaf): void {

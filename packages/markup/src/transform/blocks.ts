@@ -329,10 +329,7 @@ function draftWithoutTable(
  * A leaf for a dialect that can show more, as the leaves of one that has neither headings nor tables nor formulas: those
  * that `toLeaves` would have made.
  */
-export function simplifyLeaf(
-  leaf: Leaf,
-  capabilities: DialectCapabilities,
-): readonly Leaf[] {
+export function simplifyLeaf(leaf: Leaf, capabilities: DialectCapabilities): readonly Leaf[] {
   const { tables } = capabilities;
   if (leaf.kind === 'table' && tables !== 'native') {
     const { within, fresh, gap, ...table } = leaf;
@@ -343,7 +340,9 @@ export function simplifyLeaf(
   if (leaf.kind !== 'text') return [leaf];
   const runs = withoutFormulas(leaf.runs);
   if (leaf.heading === undefined) return runs === leaf.runs ? [leaf] : [{ ...leaf, runs }];
-  return [{ ...leaf, runs: markAll(runs, { type: 'bold' }, { capabilities, addresses: new Map() }) }];
+  return [
+    { ...leaf, runs: markAll(runs, { type: 'bold' }, { capabilities, addresses: new Map() }) },
+  ];
 }
 
 function withoutFormulas(runs: readonly Run[]): readonly Run[] {

@@ -104,7 +104,7 @@ function inline(
 
 /** Whether a literal text is maths, and not another text that is shown as it is. */
 function isFormula(text: string): boolean {
-  return /^(?:\$[^]+\$|\\\([^]+\\\)|\\\[[^]+\\\])$/.test(text);
+  return /^(?:\$[\s\S]+\$|\\\([\s\S]+\\\)|\\\[[\s\S]+\\\])$/.test(text);
 }
 
 function link(
