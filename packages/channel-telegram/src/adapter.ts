@@ -6,16 +6,19 @@ import {
 } from '@parley/channels';
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
+import type { Bot } from './bot.ts';
+import { createCaller } from './calls.ts';
 import { Poller, Webhook } from './connection.ts';
 import { createFiles, limitsOf } from './files.ts';
 import { findSent } from './find-sent.ts';
 import { MAX_TEXT } from './format.ts';
 import { GrowingMessages } from './growing.ts';
-import { createAdmitUpdate } from './intake.ts';
+import { createIntake } from './intake.ts';
 import { registerMenu } from './menu.ts';
 import { createMessageFacet } from './messages.ts';
 import { MovedChats, withMoves } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
+import { isElsewhere } from './places.ts';
 import { canGrow, finishGrown, sendPart } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping, streamingOf } from './stream.ts';
@@ -52,7 +55,15 @@ export function createTelegramAdapter(
   const stop = new AbortController();
   const stopping = stop.signal;
   const moved = new MovedChats(values);
-  const api = withMoves(connectTelegramApi(settings), moved);
+  const call = createCaller(settings);
+  let loading: Promise<Bot> | undefined;
+  const bot = (): Promise<Bot> => {
+    loading ??= import('./bot.ts').then(({ createBot }) =>
+      createBot({ token: settings.token, call: withMoves(call, moved), stopping, intake }),
+    );
+    return loading;
+  };
+  const api = connectTelegramApi(call, bot);
   const note = (facts: object, message: string): void => log.warn(facts, message);
   const names = new ChatNames(api, moved);
   const growing = new GrowingMessages({ ...context, api, moved, stopping });
@@ -67,7 +78,8 @@ export function createTelegramAdapter(
     names.seen(message);
     growing.seen(message);
   };
-  const admit = createAdmitUpdate({ ...context, api, moved, stopping, seen, stopped });
+  const intake = createIntake({ ...context, api, moved, stopping, seen, stopped });
+  const admit: Bot['admit'] = async (update, me) => (await bot()).admit(update, me);
   const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
   const source = { ...context, ...env, api, admit, connected };
   const { webhook } = settings;
@@ -100,7 +112,7 @@ export function createTelegramAdapter(
       const receipt = await growing.claim(part, signal, (grown) =>
         sendPart({ ...sending, onStart }, part, signal, grown),
       );
-      growing.sent(route.chatId, receipt.platformMessageId);
+      if (!isElsewhere(route.threadId)) growing.sent(route.chatId, receipt.platformMessageId);
       return receipt;
     },
     chatName: (address) => names.of(address, stopping),

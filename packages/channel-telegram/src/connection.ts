@@ -12,8 +12,8 @@ import {
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
+import type { Bot } from './bot.ts';
 import { afterConnectionFailure, callFailureOf } from './failures.ts';
-import type { AdmitUpdate } from './intake.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
@@ -21,8 +21,8 @@ import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 interface UpdatesDeps
   extends ChannelEnv,
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
-  readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'deleteWebhook' | 'call'>;
-  readonly admit: AdmitUpdate;
+  readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'telegram' | 'call'>;
+  readonly admit: Bot['admit'];
   /** Called once when the first call has succeeded; runs beside the others and never rejects. */
   readonly connected: (me: BotIdentity) => Promise<void>;
 }
@@ -31,8 +31,8 @@ interface UpdatesDeps
 const POLL_SECONDS = 30;
 
 /**
- * Long polling that does not end (telegraf's own does, on 400, 401, 404 and 409, and confirms what a
- * failed handler has lost). Offsets move only past updates that were admitted. The bot's name is asked
+ * Long polling of our own: telegraf's ends for good on 400, 401, 404 and 409, and confirms what a failed handler has
+ * lost. Offsets move only past updates that were admitted. The bot's name is asked
  * beside the first poll, not before it; the first poll after a failure does not wait, so that the
  * state is reported at once.
  */
@@ -89,7 +89,7 @@ export class Poller {
     if (decision.kind !== 'drop-webhook') return this.#pause(decision, signal);
     log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
     try {
-      await api.deleteWebhook(signal);
+      await (await api.telegram()).deleteWebhook();
       this.#failures += 1;
       return true;
     } catch (error) {
@@ -269,7 +269,8 @@ export class Webhook implements HttpFacet {
   async #hold(signal: AbortSignal): Promise<void> {
     const { api, clock, report, webhook } = this.#deps;
     const me = this.#me ?? (await api.getMe(signal));
-    const info = WebhookInfo.parse(await api.call('getWebhookInfo', {}, signal));
+    const telegram = await api.telegram();
+    const info = WebhookInfo.parse(await telegram.getWebhookInfo());
     // Set again at each start: whether the secret is still the same cannot be asked.
     if (!this.#connected || info.url !== webhook.url) await this.#set(signal);
     this.#me = me;

@@ -1,6 +1,5 @@
 import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@parley/channels';
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
-import { TelegramError } from 'telegraf';
 import { type AloneWay, nextWay } from './ephemeral.ts';
 
 /** Why a call has no result; what matters is whether Telegram may have carried it out. */
@@ -28,11 +27,31 @@ export class Unsent extends Error {
   }
 }
 
-/** Reads what telegraf threw. The reason never contains the bot token. */
+/** What Telegram says beside a refusal: seconds to wait, the supergroup that a group has become. */
+interface RefusalParameters {
+  readonly retry_after?: number;
+  readonly migrate_to_chat_id?: number;
+}
+
+/** An answer that is no result: Telegram's refusal, or from 500 on that of a server in between. */
+export class ApiError extends Error {
+  readonly code: number;
+  readonly description: string;
+  readonly parameters: RefusalParameters;
+
+  constructor(code: number, description: string, parameters: RefusalParameters = {}) {
+    super(`${code}: ${description}`);
+    this.code = code;
+    this.description = description;
+    this.parameters = parameters;
+  }
+}
+
+/** Reads what a call threw. The reason never contains the bot token. */
 export function callFailureOf(thrown: unknown): CallFailure {
   const isUnsent = thrown instanceof Unsent;
   const error = isUnsent ? thrown.cause : thrown;
-  const answer = error instanceof TelegramError ? error : undefined;
+  const answer = error instanceof ApiError ? error : undefined;
   const outcome = callOutcome({
     error,
     status: answer?.code,
@@ -44,14 +63,14 @@ export function callFailureOf(thrown: unknown): CallFailure {
   return outcome === 'not-sent' ? { kind: 'not-sent', reason } : { kind: 'unknown', reason };
 }
 
-function reasonFor(error: unknown, answer: TelegramError | undefined): string {
+function reasonFor(error: unknown, answer: ApiError | undefined): string {
   if (answer !== undefined) return `HTTP ${answer.code} ${answer.description}`.trim();
   const aborted = error instanceof Error && error.name === 'AbortError';
   return aborted ? 'no answer in time' : reasonOf(error);
 }
 
-function refusalOf({ code, description, parameters }: TelegramError): CallFailure {
-  const { retry_after, migrate_to_chat_id } = parameters ?? {};
+function refusalOf({ code, description, parameters }: ApiError): CallFailure {
+  const { retry_after, migrate_to_chat_id } = parameters;
   return {
     kind: 'refused',
     code,
@@ -61,7 +80,7 @@ function refusalOf({ code, description, parameters }: TelegramError): CallFailur
   };
 }
 
-/** Telegraf hides the token in network errors, but not where the answer is no JSON; `fetch` never does. */
+/** Errors of Node and of telegraf may name the address of the call, which holds the token. */
 function withoutToken(text: string): string {
   return text.replace(/\/bot\d+:[^/\s]+/g, '/bot<token>');
 }

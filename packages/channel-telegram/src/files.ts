@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
+import type { UploadedFile } from './form.ts';
 import { type LocalPlace, localPlaceOf, openLocal } from './local-files.ts';
 import type { TelegramSettings } from './settings.ts';
 
@@ -140,8 +141,7 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
 /** A file that is open to be sent. */
 export interface Upload {
   readonly bytes: number;
-  /** A fresh stream from the beginning, as telegraf takes it. `failed` is called when reading fails. */
-  media(failed: (reason: unknown) => void): object;
+  readonly media: UploadedFile;
   close(): Promise<void>;
 }
 
@@ -168,19 +168,12 @@ export async function openUpload(file: OutboundFile, limit: number): Promise<Upl
 function uploadOf(handle: FileHandle, bytes: number, file: OutboundFile): Upload {
   return {
     bytes,
-    media(failed) {
-      const source = handle.createReadStream({ autoClose: false, start: 0 });
-      // Telegraf does not listen for this, and an unhandled error ends the process.
-      source.on('error', failed);
-      return { source, filename: headerSafe(file.name) };
+    media: {
+      filename: file.name,
+      read: () => handle.createReadStream({ autoClose: false, start: 0 }),
     },
     close: () => handle.close(),
   };
-}
-
-/** Telegraf writes names into a header as they are; a quote or line end there would forge another. */
-function headerSafe(name: string): string {
-  return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
 }
 
 function refused({ name }: OutboundFile, reason: string, cause?: unknown): ChannelError {

@@ -1,32 +1,33 @@
-import type { ChannelContext, IngressOutcome, SenderFacts } from '@parley/channels';
-import {
-  BoundedMap,
-  type InboundMessage,
-  inlineCode,
-  literal,
-  type Monotonic,
-  reasonOf,
-} from '@parley/core';
+import type { ChannelContext } from '@parley/channels';
+import { BoundedMap, type InboundMessage, inlineCode, literal } from '@parley/core';
 import { z } from 'zod';
+import { createAdministrators } from './administrators.ts';
 import type { TelegramApi } from './api.ts';
-import { chatOf, personOf, toInbound } from './content.ts';
-import { aloneResponse, messageIdOf } from './ephemeral.ts';
-import { callFailureOf } from './failures.ts';
-import { pressId } from './format.ts';
+import { createBusinessAccounts } from './business.ts';
+import { ignoredReason, toInbound } from './content.ts';
+import { messageIdOf } from './ephemeral.ts';
+import { lostFields } from './lenient.ts';
+import { unreadUpdateReason } from './message-fields.ts';
 import { type MovedChats, moveText } from './moved-chats.ts';
+import { isElsewhere, messageIdIn, placeOfMessage, threadIdOf } from './places.ts';
+import { admitPress } from './presses.ts';
 import { createReactionReader } from './reactions.ts';
 import { stopToInbound } from './stop-button.ts';
 import {
   type BotIdentity,
+  WireConnection,
+  WireDeletion,
   WireMembership,
   WireMessage,
   WirePress,
   WireReaction,
   WireStop,
-  type WireUpdate,
 } from './wire.ts';
 
-export interface AdmitDeps
+/** Groups that are remembered as served. */
+const MAX_SERVED = 1_000;
+
+export interface IntakeDeps
   extends Pick<
     ChannelContext<unknown>,
     | 'account'
@@ -34,6 +35,7 @@ export interface AdmitDeps
     | 'receive'
     | 'revise'
     | 'reacted'
+    | 'ignored'
     | 'tellOwner'
     | 'log'
     | 'clock'
@@ -49,16 +51,42 @@ export interface AdmitDeps
   readonly stopped: (draftId: number) => void;
 }
 
-/** Resolves once an update is durable or of no use; rejects when it must come again (D01). */
-export type AdmitUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>;
+/** An update on its way through the bot: telegraf's context has these fields. */
+export interface Arrival {
+  readonly update: { readonly update_id: number };
+  readonly botInfo: BotIdentity;
+}
 
-/** Distinguishes the kinds of updates. An unknown one is logged and confirmed. */
-export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
-  const { account, revise, seen, stopped, moved } = deps;
+/** Reads what an update of one kind brings, as it came. Resolves once that is stored or of no use; else rejects (D01). */
+type Reader = (content: unknown, arrival: Arrival) => Promise<void>;
+
+/** The readers, by what an update brings; `bot.ts` says which kind goes to which. */
+export interface Intake {
+  /** Before every update. */
+  prepare(): Promise<void>;
+  readonly message: Reader;
+  readonly edit: Reader;
+  /** The same in chats of a business account, whose messages may be deleted besides. */
+  readonly businessMessage: Reader;
+  readonly businessEdit: Reader;
+  readonly businessDeletion: Reader;
+  readonly businessConnection: Reader;
+  /** A message of a chat that the bot is no member of, in which a person asks it once. */
+  readonly guestMessage: Reader;
+  readonly press: Reader;
+  readonly stop: Reader;
+  readonly reaction: Reader;
+  readonly membership: Reader;
+  /** An update of a kind that has no reader is logged, noted and confirmed. */
+  unknown(update: object): Promise<void>;
+}
+
+export function createIntake(deps: IntakeDeps): Intake {
+  const { account, revise, seen, stopped, moved, log } = deps;
   const factsOf = createAdministrators(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
   /** Groups in which somebody was answered. */
-  const served = new BoundedMap<string, true>(MOST_KNOWN);
+  const served = new BoundedMap<string, true>(MAX_SERVED);
   const receive = async (message: InboundMessage) => {
     const named = moved.named(message);
     const outcome = await deps.receive(named, factsOf(named));
@@ -66,48 +94,146 @@ export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
     if (outcome.kind === 'accepted' && type !== 'direct') served.set(id, true);
     return outcome;
   };
-  const read = <T>(schema: z.ZodType<T>, content: unknown, update: WireUpdate): T | undefined => {
-    const parsed = schema.safeParse(content);
-    if (parsed.success) return parsed.data;
-    const facts = { update: update.update_id, reason: parsed.error.message };
-    deps.log.warn(facts, 'update not understood');
-    return undefined;
+  const business = createBusinessAccounts(deps);
+  /** Checks what came; what has another form than expected is logged, noted and confirmed. */
+  const reading =
+    <T extends object>(
+      schema: z.ZodType<T>,
+      admit: (content: T, me: BotIdentity) => Promise<unknown>,
+    ): Reader =>
+    async (content, { update, botInfo }) => {
+      const parsed = schema.safeParse(content);
+      if (!parsed.success) {
+        const facts = { update: update.update_id, reason: parsed.error.message };
+        log.warn(facts, 'update not understood');
+        await noteUpdate(deps, update, 'it has another form than Telegram documents');
+        return;
+      }
+      const fields = lostFields(content, parsed.data);
+      if (fields.length > 0)
+        log.warn({ update: update.update_id, fields }, 'fields not understood');
+      await admit(parsed.data, botInfo);
+    };
+  /** What a person wrote, for `then`; what says nothing to the agent is noted. */
+  const admitMessage = async (
+    message: WireMessage,
+    me: BotIdentity,
+    then: (inbound: InboundMessage) => Promise<unknown>,
+  ): Promise<void> => {
+    const threadId = threadIdOf(placeOfMessage(message));
+    // Elsewhere messages have numbers of their own.
+    if (!isElsewhere(threadId)) seen(message);
+    await admitMove(deps, message);
+    const reason = ignoredReason(message);
+    if (reason !== undefined) return noteMessage(deps, message, reason);
+    const placed = await business.place(toInbound(message, account, me, deps.commands));
+    if (placed.kind === 'ignored') await noteMessage(deps, message, placed.reason);
+    else await then(placed.message);
   };
-  return async (update, me) => {
-    await moved.load();
-    const written = update.message ?? update.channel_post;
-    const edited = update.edited_message ?? update.edited_channel_post;
-    const content = written ?? edited;
-    if (content !== undefined) {
-      const message = read(WireMessage, content, update);
-      if (message === undefined) return;
-      seen(message);
-      await admitMove(deps, message);
-      const inbound = toInbound(message, account, me, deps.commands);
-      if (written === undefined) await revise({ kind: 'edited', message: moved.named(inbound) });
-      else await receive(inbound);
-    } else if (update.callback_query !== undefined) {
-      const press = read(WirePress, update.callback_query, update);
-      if (press !== undefined) await admitPress({ ...deps, receive }, press);
-    } else if (update.stopped_message_generation !== undefined) {
-      const stop = read(WireStop, update.stopped_message_generation, update);
-      if (stop === undefined) return;
+  const admitNew = (message: WireMessage, me: BotIdentity) => admitMessage(message, me, receive);
+  const admitEdit = (message: WireMessage, me: BotIdentity) =>
+    admitMessage(message, me, (inbound) =>
+      revise({ kind: 'edited', message: moved.named(inbound) }),
+    );
+  return {
+    prepare: () => moved.load(),
+    message: reading(WireMessage, admitNew),
+    edit: reading(WireMessage, admitEdit),
+    businessMessage: reading(BusinessMessage, admitNew),
+    businessEdit: reading(BusinessMessage, admitEdit),
+    businessDeletion: reading(WireDeletion, async (deletion) => {
+      const { business_connection_id: connection, chat, message_ids } = deletion;
+      const threadId = threadIdOf({ kind: 'business', connection });
+      for (const number of message_ids) {
+        const messageId = messageIdIn(threadId, number);
+        await revise({ kind: 'deleted', chatId: String(chat.id), messageId });
+      }
+    }),
+    businessConnection: reading(WireConnection, async (connection) => business.changed(connection)),
+    guestMessage: reading(GuestMessage, admitNew),
+    press: reading(WirePress, (press) => admitPress({ ...deps, receive }, press)),
+    stop: reading(WireStop, async (stop) => {
       stopped(stop.draft_id);
       await receive(stopToInbound(stop, account, deps.clock()));
-    } else if (update.message_reaction !== undefined) {
-      const reaction = read(WireReaction, update.message_reaction, update);
-      const inbound = reaction && (await readReaction(reaction));
+    }),
+    reaction: reading(WireReaction, async (reaction) => {
+      const inbound = await readReaction(reaction);
       if (inbound !== undefined) await deps.reacted(moved.named(inbound));
-    } else if (update.my_chat_member !== undefined) {
-      const membership = read(WireMembership, update.my_chat_member, update);
-      if (membership !== undefined) await admitMembership(deps, served, membership);
-    }
+    }),
+    membership: reading(WireMembership, (membership) => admitMembership(deps, served, membership)),
+    unknown: (update) => noteUnknown(deps, update),
   };
+}
+
+/** Without the id such a message would pass for one of a chat of the bot itself. */
+const BusinessMessage = WireMessage.refine(
+  ({ business_connection_id: id }) => id !== undefined,
+  'it names no business connection',
+);
+const GuestMessage = WireMessage.refine(
+  ({ guest_query_id: id }) => id !== undefined,
+  'it names no guest query',
+);
+
+/** Notes a message that starts no turn. */
+async function noteMessage(
+  { moved, ignored }: IntakeDeps,
+  message: WireMessage,
+  reason: string,
+): Promise<void> {
+  const chatId = moved.first(String(message.chat.id));
+  const threadId = threadIdOf(placeOfMessage(message));
+  const event = {
+    chatId,
+    messageId: moved.idOf(chatId, messageIdIn(threadId, messageIdOf(message))),
+    ...(message.from && { senderId: String(message.from.id) }),
+    at: message.date * 1000,
+  };
+  await ignored(event, reason);
+}
+
+const Id = z.object({ id: z.int() }).optional().catch(undefined);
+/** What any update may say about its place and its author. */
+const Whereabouts = z.object({
+  message_id: z.int().optional().catch(undefined),
+  /** Seconds since 1970. */
+  date: z.int().nonnegative().optional().catch(undefined),
+  chat: Id,
+  from: Id,
+  user: Id,
+});
+
+/** Makes an update that is not read known to `why`. One without a chat belongs to its author's. */
+async function noteUpdate(
+  { moved, clock, ignored }: IntakeDeps,
+  update: object,
+  reason: string,
+): Promise<void> {
+  const { update_id, ...contents } = { update_id: 0, ...update };
+  const content = Object.values(contents)[0];
+  const { message_id, date, chat, from, user } = Whereabouts.safeParse(content).data ?? {};
+  const author = from ?? user;
+  const place = chat ?? author;
+  const event = {
+    chatId: place === undefined ? 'unknown' : moved.first(String(place.id)),
+    messageId: message_id === undefined ? `update ${update_id}` : String(message_id),
+    ...(author !== undefined && { senderId: String(author.id) }),
+    at: date === undefined ? clock() : date * 1000,
+  };
+  await ignored(event, reason);
+}
+
+/** An update of a kind that has no reader. */
+async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
+  const { update_id, ...contents } = { update_id: 0, ...update };
+  const [kind = 'empty update'] = Object.keys(contents);
+  deps.log.warn({ update: update_id, kind }, 'update of an unknown kind');
+  await noteUpdate(deps, update, unreadUpdateReason(kind));
 }
 
 /** Both chats get a message about it, the old one first; the owner reads it once. */
 async function admitMove(
-  { moved, tellOwner, log }: AdmitDeps,
+  { moved, tellOwner, log }: IntakeDeps,
   { chat, migrate_to_chat_id, migrate_from_chat_id }: WireMessage,
 ): Promise<void> {
   const from = String(migrate_from_chat_id ?? chat.id);
@@ -125,7 +251,7 @@ async function admitMove(
  * reads of groups in which the bot has been of use: strangers may add it anywhere.
  */
 async function admitMembership(
-  { log, tellOwner, moved }: AdmitDeps,
+  { log, tellOwner, moved }: IntakeDeps,
   served: ReadonlyMap<string, true>,
   { chat, old_chat_member: was, new_chat_member: is }: z.infer<typeof WireMembership>,
 ): Promise<void> {
@@ -148,125 +274,4 @@ async function admitMembership(
     `${isOut ? 'removed' : 'mute'} ${id}`,
     `The bot ${what} ${name} (${place}). ${fix}`,
   );
-}
-
-export interface PressDeps
-  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'log' | 'clock'> {
-  readonly api: Pick<TelegramApi, 'call'>;
-  /** Ends what is still said to Telegram about a press. */
-  readonly stopping: AbortSignal;
-}
-
-/** Longest answer to a press, in characters. */
-const MAX_ANSWER = 200;
-
-/**
- * Admits a press as a message of the person who pressed; rejects when it must come again (D01). The button's
- * clock stops whatever becomes of it. A person who may not decide gets a private notice, on top of the
- * chat; what is decided loses its buttons. Neither matters for truth: a failure there changes nothing.
- */
-async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
-  const message = pressToInbound(press, deps.account, deps.clock());
-  let outcome: IngressOutcome | undefined;
-  try {
-    if (message !== undefined) outcome = await deps.receive(message);
-  } finally {
-    void answer(deps, press, outcome);
-  }
-  if (outcome?.kind === 'command' && outcome.settled) void removeButtons(deps, press);
-}
-
-async function answer(
-  { api, log, stopping }: PressDeps,
-  { id }: WirePress,
-  outcome: IngressOutcome | undefined,
-): Promise<void> {
-  const notice = outcome?.kind === 'command' ? outcome.declined : undefined;
-  const shown = notice === undefined ? {} : { text: notice.slice(0, MAX_ANSWER), show_alert: true };
-  try {
-    await api.call('answerCallbackQuery', { callback_query_id: id, ...shown }, stopping);
-  } catch (error) {
-    log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged');
-  }
-}
-
-async function removeButtons(
-  { api, log, stopping }: PressDeps,
-  { message, from }: WirePress,
-): Promise<void> {
-  if (message === undefined) return;
-  const { chat, message_id, ephemeral_message_id } = message;
-  const [method, which] =
-    ephemeral_message_id === undefined
-      ? ['editMessageReplyMarkup', { message_id }]
-      : ['editEphemeralMessageReplyMarkup', { ephemeral_message_id, receiver_user_id: from.id }];
-  try {
-    await api.call(method, { chat_id: chat.id, ...which }, stopping);
-  } catch (error) {
-    // Of two presses the second finds them gone.
-    const { reason } = callFailureOf(error);
-    if (!/message is not modified/i.test(reason)) log.debug({ reason }, 'buttons not removed');
-  }
-}
-
-/**
- * A pressed button as if that person had written its data, in the place of the button;
- * undefined where there is no place or no data. `now` in ms: a press has no time of its own.
- */
-function pressToInbound(
-  { id, from, message, data }: WirePress,
-  account: string,
-  now: number,
-): InboundMessage | undefined {
-  if (message === undefined || data === undefined) return undefined;
-  const above = messageIdOf(message);
-  return {
-    channel: 'telegram',
-    account,
-    messageId: pressId(above, id),
-    chat: chatOf(message),
-    sender: personOf(from),
-    text: data,
-    pressed: above,
-    ...aloneResponse(message, from, id),
-    // What the buttons of this bot say is Parley's, and the press is the person's.
-    authored: { text: true },
-    mentions: [],
-    addressed: true,
-    sentAt: now,
-    variables: {},
-  };
-}
-
-const ChatMember = z.object({ status: z.string() });
-const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
-/** A former administrator counts as one for this long. In ms. */
-const KNOWN_FOR_MS = 60_000;
-const MOST_KNOWN = 1_000;
-
-/**
- * Finds out whether the sender of a message is an administrator of its group. Telegram is asked once a
- * minute for each person, and only when a command needs it.
- */
-function createAdministrators(
-  api: Pick<TelegramApi, 'call'>,
-  monotonic: Monotonic,
-): (message: InboundMessage) => SenderFacts {
-  const known = new BoundedMap<string, { readonly is: boolean; readonly until: number }>(
-    MOST_KNOWN,
-  );
-  return ({ chat, sender }) => ({
-    async isAdministrator(signal) {
-      // Anonymous administrators and posts of a channel count as the chat itself; other chats are no members.
-      if (!/^\d+$/.test(sender.id)) return sender.id === chat.id || sender.id === chat.movedTo;
-      const key = `${chat.id} ${sender.id}`;
-      const before = known.get(key);
-      if (before !== undefined && monotonic() < before.until) return before.is;
-      const asked = { chat_id: chat.id, user_id: Number(sender.id) };
-      const { status } = ChatMember.parse(await api.call('getChatMember', asked, signal));
-      const is = ADMINISTRATORS.has(status);
-      known.set(key, { is, until: monotonic() + KNOWN_FOR_MS });
-      return is;
-    },
-  });
 }

@@ -5,6 +5,7 @@ import { aloneOn, ephemeralNumber } from './ephemeral.ts';
 import { callFailureOf, isFormatRefusal, isRichRefusal, repeatableErrorOf } from './failures.ts';
 import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText, richContent } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
+import { type Place, placeOf } from './places.ts';
 
 interface FacetDeps {
   readonly api: Pick<TelegramApi, 'call'>;
@@ -39,7 +40,7 @@ export function createMessageFacet(
 ): Messages {
   const change = async (
     method: string,
-    { chatId, response }: ChatAddress,
+    { chatId, threadId, response }: ChatAddress,
     messageId: string,
     more: object,
   ): Promise<void> => {
@@ -57,7 +58,9 @@ export function createMessageFacet(
     const message_id = messageNumber(messageId);
     if (message_id === undefined || !moved.isThere(chatId, messageId))
       throw unknownMessage(chatId, messageId);
-    await api.call(method, { chat_id: chatId, message_id, ...more }, stopping);
+    const call = changeIn(placeOf(threadId), method, { chat_id: chatId, message_id, ...more });
+    if (call === undefined) throw notThere(chatId);
+    await api.call(call.method, call.payload, stopping);
   };
   const content = (body: RenderedPart, { rich, html, below }: EditForm): object =>
     rich && body.rich !== undefined ? richContent(body.rich) : ordinary(body, html, below);
@@ -86,6 +89,27 @@ export function createMessageFacet(
         return change('setMessageReaction', address, messageId, { reaction });
       }),
   };
+}
+
+/** The call that changes a message in a place; undefined where there is none. */
+function changeIn(
+  place: Place,
+  method: string,
+  payload: { readonly chat_id: string; readonly message_id: number },
+): { readonly method: string; readonly payload: object } | undefined {
+  if (place.kind === 'guest') return undefined;
+  if (place.kind !== 'business') return { method, payload };
+  const business_connection_id = place.connection;
+  switch (method) {
+    case 'setMessageReaction':
+      return undefined;
+    case 'deleteMessage': {
+      const message_ids = [payload.message_id];
+      return { method: 'deleteBusinessMessages', payload: { business_connection_id, message_ids } };
+    }
+    default:
+      return { method, payload: { ...payload, business_connection_id } };
+  }
 }
 
 /** How a text is edited: with markup or plainly, as a message or below a file. */
@@ -134,5 +158,10 @@ async function tolerate(
 
 function unknownMessage(chatId: string, messageId: string): ChannelError {
   const message = `Telegram chat ${chatId} has no message "${messageId}": its ids are numbers.`;
+  return new ChannelError({ kind: 'refused' }, message);
+}
+
+function notThere(chatId: string): ChannelError {
+  const message = `Telegram chat ${chatId}: Telegram lets no bot do that in a chat of another account.`;
   return new ChannelError({ kind: 'refused' }, message);
 }

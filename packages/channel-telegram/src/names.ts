@@ -2,8 +2,9 @@ import type { ChatAddress } from '@parley/channels';
 import { BoundedMap } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { topicId } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
+import { chatOf, placeOf } from './places.ts';
+import { personName } from './senders.ts';
 import type { WireMessage } from './wire.ts';
 
 const REMEMBERED = 1_000;
@@ -24,11 +25,13 @@ export class ChatNames {
 
   /** A message of a topic "answers" the one that made the topic, which has its name. */
   seen(message: WireMessage): void {
-    const { chat, message_thread_id, reply_to_message } = message;
-    if (chat.title !== undefined) this.#titles.set(String(chat.id), chat.title);
-    const named = message.forum_topic_edited?.name ?? message.forum_topic_created?.name;
+    const { chat, direct_messages_topic: subscriber, reply_to_message } = message;
+    const { title, threadId } = chatOf(message);
+    if (title !== undefined) this.#titles.set(String(chat.id), title);
+    const person = subscriber?.user && personName(subscriber.user);
+    const named = message.forum_topic_edited?.name ?? message.forum_topic_created?.name ?? person;
     const name = named ?? reply_to_message?.forum_topic_created?.name;
-    const topic = `${chat.id} ${topicId(message_thread_id)}`;
+    const topic = `${chat.id} ${threadId}`;
     // What made the topic keeps the name it had then.
     if (name !== undefined && (named !== undefined || !this.#topics.has(topic)))
       this.#topics.set(topic, name);
@@ -40,7 +43,8 @@ export class ChatNames {
     const title = this.#titles.get(now) ?? (await this.#ask(now, signal));
     const topic = this.#topics.get(`${now} ${threadId}`);
     if (title === undefined || threadId === undefined) return title;
-    return `${title}, topic ${topic ?? threadId}`;
+    const what = placeOf(threadId).kind === 'subscriber' ? 'direct messages of' : 'topic';
+    return `${title}, ${what} ${topic ?? threadId}`;
   }
 
   async #ask(chatId: string, signal: AbortSignal): Promise<string | undefined> {

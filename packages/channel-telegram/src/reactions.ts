@@ -1,7 +1,8 @@
 import { BoundedMap, type InboundReaction, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { chatOf, chatSender, personOf } from './content.ts';
+import { chatOf } from './places.ts';
+import { chatSender, personOf } from './senders.ts';
 import type { WireReaction } from './wire.ts';
 
 const Stickers = z.array(

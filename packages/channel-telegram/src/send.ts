@@ -16,18 +16,12 @@ import {
   sendErrorOf,
 } from './failures.ts';
 import { DOCUMENT, fileMethodOf, openUpload, type Upload } from './files.ts';
-import {
-  fitsCaption,
-  keyboardOf,
-  MAX_CAPTION,
-  plainText,
-  replyTo,
-  richContent,
-  threadOf,
-} from './format.ts';
+import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, richContent } from './format.ts';
 import type { Grown } from './growing.ts';
+import { answerGuest } from './guest.ts';
 import { createMessageFacet } from './messages.ts';
 import type { MovedChats } from './moved-chats.ts';
+import { messageIdIn, placeFields, placeOf } from './places.ts';
 
 /** `note` reports to operators. */
 interface SendDeps {
@@ -67,6 +61,8 @@ export async function sendPart(
     // A grown message belongs to a turn.
     await deps.forget(part.turnId ?? '');
   }
+  const place = placeOf(part.route.threadId);
+  if (place.kind === 'guest') return answerGuest(deps, part, place.query, signal);
   return part.file ? sendFile(deps, part, part.file, signal) : sendText(deps, part, signal);
 }
 
@@ -123,7 +119,7 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
   const previews = deps.linkPreviews ? {} : { link_preview_options: { is_disabled: true } };
   const keyboard = keyboardOf(part.buttons);
   const make = (attempt: Attempt): Call => {
-    const place = { ...placeOf(deps, part, attempt), ...keyboard };
+    const place = { ...destinationOf(deps, part, attempt), ...keyboard };
     if (attempt.rich !== undefined)
       return { method: 'sendRichMessage', payload: { ...richContent(attempt.rich), ...place } };
     const text = attempt.html ? part.body.text : plainText(part.body);
@@ -140,7 +136,7 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
  * Chat, topic and the message to quote; in a chat that has moved the question has another number. An answer to an
  * ephemeral message is for its sender alone.
  */
-function placeOf(
+function destinationOf(
   { moved }: Pick<SendDeps, 'moved'>,
   { route }: OutboundPart,
   { chatId, alone: way }: Attempt,
@@ -148,13 +144,13 @@ function placeOf(
   const alone = aloneOn(route);
   if (alone !== undefined && way !== undefined) {
     const place = way === 'direct' ? { chat_id: alone.to } : { chat_id: chatId };
-    const topic = way === 'direct' ? {} : threadOf(route.threadId);
+    const topic = way === 'direct' ? {} : placeFields(route.threadId);
     return { ...place, ...topic, ...aloneParameters(alone, way) };
   }
   const id = route.replyToMessageId;
   const isThere = id !== undefined && moved.isThere(route.chatId, id);
   const quoted = isThere && chatId === route.chatId ? id : undefined;
-  return { chat_id: chatId, ...threadOf(route.threadId), ...replyTo(quoted) };
+  return { chat_id: chatId, ...placeFields(route.threadId), ...replyTo(quoted) };
 }
 
 /** How the text of an attempt is parsed. */
@@ -187,7 +183,8 @@ async function sendCall(
       const messageId = await api.send(method, payload, signal, onStart);
       if (attempt.alone !== undefined)
         return { platformMessageId: sentAloneId(messageId, attempt.alone) };
-      return { platformMessageId: moved.idOf(chatId, messageId) };
+      const id = messageIdIn(part.route.threadId, messageId);
+      return { platformMessageId: moved.idOf(chatId, id) };
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       const next = nextAttempt(attempt, failure);
@@ -286,34 +283,26 @@ async function upload(
   signal: AbortSignal,
 ): Promise<Receipt> {
   const opened = await openUpload(file, deps.maxFileBytes);
-  const broken = new AbortController();
-  const make = (attempt: Attempt): Call =>
-    fileCall(deps, part, file, attempt, { ...opened, failed: (reason) => broken.abort(reason) });
+  const make = (attempt: Attempt): Call => fileCall(deps, part, { ...file, ...opened }, attempt);
   try {
-    return await sendCall(deps, part, make, AbortSignal.any([signal, broken.signal]));
+    return await sendCall(deps, part, make, signal);
   } finally {
     await opened.close();
   }
 }
 
-/** Beside a file telegraf loses objects, so they go as JSON text, which the Bot API takes alike. */
 function fileCall(
   deps: Pick<SendDeps, 'moved'>,
   part: OutboundPart,
-  file: OutboundFile,
+  file: OutboundFile & Upload,
   attempt: Attempt,
-  source: Upload & { failed(reason: unknown): void },
 ): Call {
-  const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, source.bytes);
+  const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, file.bytes);
   const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
   const beside = {
-    ...placeOf(deps, part, attempt),
+    ...destinationOf(deps, part, attempt),
     ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
     ...keyboardOf(part.buttons),
   };
-  const flat = Object.entries(beside).map(([name, value]) => [
-    name,
-    typeof value === 'object' ? JSON.stringify(value) : value,
-  ]);
-  return { method, payload: { ...Object.fromEntries(flat), [field]: source.media(source.failed) } };
+  return { method, payload: { ...beside, [field]: file.media } };
 }

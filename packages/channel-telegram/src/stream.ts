@@ -3,8 +3,8 @@ import type { ChatAddress, StreamingFacet } from '@parley/channels';
 import { BoundedMap, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
-import { threadOf } from './format.ts';
 import type { GrowingMessages } from './growing.ts';
+import { isElsewhere, placeFields, placeOf } from './places.ts';
 import type { WireMessage } from './wire.ts';
 
 export interface DraftsDeps {
@@ -53,7 +53,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
       const showing = answer.show().then(async (parts) => {
         const text = parts.at(-1)?.text;
         if (text === undefined) return;
-        const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...threadOf(threadId) };
+        const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...placeFields(threadId) };
         await show(deps, state, { turnId, chatId }, draft);
       });
       underWay.set(turnId, showing);
@@ -121,10 +121,15 @@ export function streamingOf(
 ): StreamingFacet {
   return {
     ...drafts,
-    pace: (address, length) => (isPrivate(address.chatId) ? drafts : growing.pace(address, length)),
+    pace(address, length) {
+      // Drafts take no business connection, and a guest writes one message.
+      if (isElsewhere(address.threadId)) return null;
+      return isPrivate(address.chatId) ? drafts : growing.pace(address, length);
+    },
     update: (address, turnId, answer) =>
       (isPrivate(address.chatId) ? drafts : growing).update(address, turnId, answer),
     async end(address, turnId, comes) {
+      if (isElsewhere(address.threadId)) return;
       if (isPrivate(address.chatId)) await drafts.end(address, turnId, comes);
       else if (comes === 'nothing') await growing.discard(address, turnId);
     },
@@ -164,8 +169,12 @@ export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSign
     async show({ chatId, threadId, response }) {
       // Everyone would see that one person is being answered.
       if (response !== undefined) return;
-      const place = forums.has(chatId) ? { message_thread_id: 1 } : {};
-      const payload = { chat_id: chatId, action: 'typing', ...place, ...threadOf(threadId) };
+      // Telegram shows it neither in direct messages of a channel nor for a guest.
+      const { kind } = placeOf(threadId);
+      if (kind === 'subscriber' || kind === 'guest') return;
+      const isForum = kind !== 'business' && forums.has(chatId);
+      const place = isForum ? { message_thread_id: 1 } : {};
+      const payload = { chat_id: chatId, action: 'typing', ...place, ...placeFields(threadId) };
       await api.call('sendChatAction', payload, stopping);
     },
     seen({ chat }) {
