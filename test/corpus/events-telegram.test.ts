@@ -80,7 +80,9 @@ describe("the corpus of Telegram's events", () => {
 function expectOutcome({ received, revised, ignored }: Scene, expected: Expected): void {
   if (expected.ignored !== undefined) {
     expect([received, revised]).toEqual([[], []]);
-    expect(ignored.map(({ reason }) => reason)).toEqual([expect.stringContaining(expected.ignored)]);
+    expect(ignored.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining(expected.ignored),
+    ]);
     return;
   }
   expect(ignored).toEqual([]);
@@ -107,8 +109,14 @@ function expectMessage(message: InboundMessage, expected: Expected): void {
   is(expected.replyTo, replyTo?.text);
   is(expected.quotation, quotation && { text: quotation.text, from: quotation.from });
   is(expected.mentions, mentions);
-  is(expected.files, attachments.map(({ kind, ref }) => `${kind} ${ref}`));
-  is(expected.names, attachments.map(({ name }) => name));
+  is(
+    expected.files,
+    attachments.map(({ kind, ref }) => `${kind} ${ref}`),
+  );
+  is(
+    expected.names,
+    attachments.map(({ name }) => name),
+  );
   is(expected.chat, conversationIdOf(message));
   expect(shape(chat)).toEqual({
     type: expected.type,

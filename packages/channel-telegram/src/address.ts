@@ -53,7 +53,7 @@ export function addressOf(
  */
 function isForBot(message: WireMessage): boolean {
   const { chat, from, sender_chat, direct_messages_topic: topic } = message;
-  // Nobody but the bot sees it.
+  // An ephemeral message is seen by the bot alone, so nobody else can be meant.
   if (message.ephemeral_message_id !== undefined) return true;
   if (sender_chat !== undefined && sender_chat.id !== from?.id) return false;
   switch (placeOfMessage(message).kind) {

@@ -3,13 +3,9 @@ import { BoundedMap, type InboundMessage, inlineCode, literal } from '@parley/co
 import { z } from 'zod';
 import { createAdministrators } from './administrators.ts';
 import type { TelegramApi } from './api.ts';
-import { createBusinessAccounts } from './business.ts';
-import { ignoredReason, toInbound } from './content.ts';
-import { messageIdOf } from './ephemeral.ts';
 import { lostFields } from './lenient.ts';
 import { unreadUpdateReason } from './message-fields.ts';
-import { type MovedChats, moveText } from './moved-chats.ts';
-import { isElsewhere, messageIdIn, placeOfMessage, threadIdOf } from './places.ts';
+import type { MovedChats } from './moved-chats.ts';
 import { admitPress } from './presses.ts';
 import { createReactionReader } from './reactions.ts';
 import { stopToInbound } from './stop-button.ts';
@@ -23,6 +19,7 @@ import {
   WireReaction,
   WireStop,
 } from './wire.ts';
+import { BusinessMessage, createMessageReaders, GuestMessage } from './written.ts';
 
 /** Groups that are remembered as served. */
 const MAX_SERVED = 1_000;
@@ -74,6 +71,7 @@ export interface Intake {
   /** A message of a chat that the bot is no member of, in which a person asks it once. */
   readonly guestMessage: Reader;
   readonly press: Reader;
+  /** The stop button of a growing answer. */
   readonly stop: Reader;
   readonly reaction: Reader;
   readonly membership: Reader;
@@ -82,7 +80,7 @@ export interface Intake {
 }
 
 export function createIntake(deps: IntakeDeps): Intake {
-  const { account, revise, seen, stopped, moved, log } = deps;
+  const { account, moved, log } = deps;
   const factsOf = createAdministrators(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
   /** Groups in which somebody was answered. */
@@ -94,7 +92,6 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (outcome.kind === 'accepted' && type !== 'direct') served.set(id, true);
     return outcome;
   };
-  const business = createBusinessAccounts(deps);
   /** Checks what came; what has another form than expected is logged, noted and confirmed. */
   const reading =
     <T extends object>(
@@ -114,46 +111,19 @@ export function createIntake(deps: IntakeDeps): Intake {
         log.warn({ update: update.update_id, fields }, 'fields not understood');
       await admit(parsed.data, botInfo);
     };
-  /** What a person wrote, for `then`; what says nothing to the agent is noted. */
-  const admitMessage = async (
-    message: WireMessage,
-    me: BotIdentity,
-    then: (inbound: InboundMessage) => Promise<unknown>,
-  ): Promise<void> => {
-    const threadId = threadIdOf(placeOfMessage(message));
-    // Elsewhere messages have numbers of their own.
-    if (!isElsewhere(threadId)) seen(message);
-    await admitMove(deps, message);
-    const reason = ignoredReason(message);
-    if (reason !== undefined) return noteMessage(deps, message, reason);
-    const placed = await business.place(toInbound(message, account, me, deps.commands));
-    if (placed.kind === 'ignored') await noteMessage(deps, message, placed.reason);
-    else await then(placed.message);
-  };
-  const admitNew = (message: WireMessage, me: BotIdentity) => admitMessage(message, me, receive);
-  const admitEdit = (message: WireMessage, me: BotIdentity) =>
-    admitMessage(message, me, (inbound) =>
-      revise({ kind: 'edited', message: moved.named(inbound) }),
-    );
+  const messages = createMessageReaders(deps, receive);
   return {
     prepare: () => moved.load(),
-    message: reading(WireMessage, admitNew),
-    edit: reading(WireMessage, admitEdit),
-    businessMessage: reading(BusinessMessage, admitNew),
-    businessEdit: reading(BusinessMessage, admitEdit),
-    businessDeletion: reading(WireDeletion, async (deletion) => {
-      const { business_connection_id: connection, chat, message_ids } = deletion;
-      const threadId = threadIdOf({ kind: 'business', connection });
-      for (const number of message_ids) {
-        const messageId = messageIdIn(threadId, number);
-        await revise({ kind: 'deleted', chatId: String(chat.id), messageId });
-      }
-    }),
-    businessConnection: reading(WireConnection, async (connection) => business.changed(connection)),
-    guestMessage: reading(GuestMessage, admitNew),
+    message: reading(WireMessage, messages.sent),
+    edit: reading(WireMessage, messages.edited),
+    businessMessage: reading(BusinessMessage, messages.sent),
+    businessEdit: reading(BusinessMessage, messages.edited),
+    businessDeletion: reading(WireDeletion, messages.deleted),
+    businessConnection: reading(WireConnection, messages.connected),
+    guestMessage: reading(GuestMessage, messages.sent),
     press: reading(WirePress, (press) => admitPress({ ...deps, receive }, press)),
     stop: reading(WireStop, async (stop) => {
-      stopped(stop.draft_id);
+      deps.stopped(stop.draft_id);
       await receive(stopToInbound(stop, account, deps.clock()));
     }),
     reaction: reading(WireReaction, async (reaction) => {
@@ -163,33 +133,6 @@ export function createIntake(deps: IntakeDeps): Intake {
     membership: reading(WireMembership, (membership) => admitMembership(deps, served, membership)),
     unknown: (update) => noteUnknown(deps, update),
   };
-}
-
-/** Without the id such a message would pass for one of a chat of the bot itself. */
-const BusinessMessage = WireMessage.refine(
-  ({ business_connection_id: id }) => id !== undefined,
-  'it names no business connection',
-);
-const GuestMessage = WireMessage.refine(
-  ({ guest_query_id: id }) => id !== undefined,
-  'it names no guest query',
-);
-
-/** Notes a message that starts no turn. */
-async function noteMessage(
-  { moved, ignored }: IntakeDeps,
-  message: WireMessage,
-  reason: string,
-): Promise<void> {
-  const chatId = moved.first(String(message.chat.id));
-  const threadId = threadIdOf(placeOfMessage(message));
-  const event = {
-    chatId,
-    messageId: moved.idOf(chatId, messageIdIn(threadId, messageIdOf(message))),
-    ...(message.from && { senderId: String(message.from.id) }),
-    at: message.date * 1000,
-  };
-  await ignored(event, reason);
 }
 
 const Id = z.object({ id: z.int() }).optional().catch(undefined);
@@ -229,21 +172,6 @@ async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
   const [kind = 'empty update'] = Object.keys(contents);
   deps.log.warn({ update: update_id, kind }, 'update of an unknown kind');
   await noteUpdate(deps, update, unreadUpdateReason(kind));
-}
-
-/** Both chats get a message about it, the old one first; the owner reads it once. */
-async function admitMove(
-  { moved, tellOwner, log }: IntakeDeps,
-  { chat, migrate_to_chat_id, migrate_from_chat_id }: WireMessage,
-): Promise<void> {
-  const from = String(migrate_from_chat_id ?? chat.id);
-  const to = String(migrate_to_chat_id ?? chat.id);
-  if (from === to) return;
-  // A part that was refused may have been the first to report it.
-  if (await moved.note(from, to)) {
-    log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
-  }
-  await tellOwner(`moved ${from}`, moveText(chat.title, from, to));
 }
 
 /**

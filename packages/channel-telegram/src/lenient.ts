@@ -22,6 +22,7 @@ export function lenientList<T extends z.ZodType>(schema: T) {
 export function lostFields(sent: unknown, parsed: object): readonly string[] {
   if (typeof sent !== 'object' || sent === null) return [];
   return Object.entries(sent)
-    .filter(([name, value]) => value !== undefined && Reflect.get(parsed, name) === undefined)
+    .filter(([name, value]) => value !== undefined && name in parsed)
+    .filter(([name]) => Reflect.get(parsed, name) === undefined)
     .map(([name]) => name);
 }

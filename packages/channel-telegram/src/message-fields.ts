@@ -25,6 +25,7 @@ const POST = event('it reports what became of a suggested post');
 export const MESSAGE_FIELDS = {
   // Who, where and when.
   message_id: READ,
+  ephemeral_message_id: READ,
   date: READ,
   chat: READ,
   from: READ,
@@ -92,7 +93,6 @@ export const MESSAGE_FIELDS = {
   sender_tag: ignored('administrators gave it to the sender'),
   sender_boost_count: ignored('it counts boosts of the chat'),
   receiver_user: ignored('only this bot receives such a message'),
-  ephemeral_message_id: READ,
   is_paid_post: ignored('it says how a post may be deleted'),
   guest_bot_caller_user: ignored('a bot wrote the message'),
   guest_bot_caller_chat: ignored('a bot wrote the message'),

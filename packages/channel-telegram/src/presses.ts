@@ -4,7 +4,7 @@ import type { TelegramApi } from './api.ts';
 import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
-import { chatOf, messageIdIn, placeFields } from './places.ts';
+import { chatOf, messageIdIn } from './places.ts';
 import { personOf } from './senders.ts';
 import type { WirePress } from './wire.ts';
 
@@ -53,19 +53,14 @@ async function removeButtons(
   { message, from }: WirePress,
 ): Promise<void> {
   if (message === undefined) return;
-  const { business_connection_id } = placeFields(chatOf(message).threadId);
-  const { chat, message_id, ephemeral_message_id } = message;
+  const { chat, message_id, ephemeral_message_id, business_connection_id } = message;
+  const place = { chat_id: chat.id, ...(business_connection_id && { business_connection_id }) };
   const [method, which] =
     ephemeral_message_id === undefined
       ? ['editMessageReplyMarkup', { message_id }]
       : ['editEphemeralMessageReplyMarkup', { ephemeral_message_id, receiver_user_id: from.id }];
-  const place = {
-    chat_id: chat.id,
-    ...which,
-    ...(business_connection_id && { business_connection_id }),
-  };
   try {
-    await api.call(method, place, stopping);
+    await api.call(method, { ...place, ...which }, stopping);
   } catch (error) {
     // Of two presses the second finds them gone.
     const { reason } = callFailureOf(error);
@@ -83,8 +78,8 @@ function pressToInbound(
   now: number,
 ): InboundMessage | undefined {
   if (message === undefined || data === undefined) return undefined;
-  const above = messageIdOf(message);
   const chat = chatOf(message);
+  const above = messageIdIn(chat.threadId, messageIdOf(message));
   return {
     channel: 'telegram',
     account,
@@ -92,7 +87,7 @@ function pressToInbound(
     chat,
     sender: personOf(from),
     text: data,
-    pressed: messageIdIn(chat.threadId, above),
+    pressed: above,
     ...aloneResponse(message, from, id),
     // What the buttons of this bot say is Parley's, and the press is the person's.
     authored: { text: true },

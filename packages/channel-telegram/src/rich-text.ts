@@ -53,9 +53,11 @@ function blockText(block: Block, seen: Seen, depth: number): string {
     case 'heading':
       return `${'#'.repeat(Math.min(6, Math.max(1, Number(block.size) || 1)))} ${text}`;
     case 'pre':
-      return ['```' + (typeof block.language === 'string' ? block.language : ''), text, '```'].join(
-        '\n',
-      );
+      return [
+        `\`\`\`${typeof block.language === 'string' ? block.language : ''}`,
+        text,
+        '```',
+      ].join('\n');
     case 'divider':
       return '---';
     case 'mathematical_expression':

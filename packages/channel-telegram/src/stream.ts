@@ -167,11 +167,10 @@ export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSign
   return {
     repeatMs: REPEAT_MS,
     async show({ chatId, threadId, response }) {
-      // Everyone would see that one person is being answered.
-      if (response !== undefined) return;
-      // Telegram shows it neither in direct messages of a channel nor for a guest.
+      // Telegram shows it neither in direct messages of a channel nor for a guest; in a group everyone would see that
+      // one person is being answered.
       const { kind } = placeOf(threadId);
-      if (kind === 'subscriber' || kind === 'guest') return;
+      if (kind === 'subscriber' || kind === 'guest' || response !== undefined) return;
       const isForum = kind !== 'business' && forums.has(chatId);
       const place = isForum ? { message_thread_id: 1 } : {};
       const payload = { chat_id: chatId, action: 'typing', ...place, ...placeFields(threadId) };

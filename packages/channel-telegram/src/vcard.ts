@@ -23,7 +23,7 @@ export function vcardDetails(vcard: string, known: readonly string[]): readonly 
     const colon = line.indexOf(':');
     const [name = ''] = line.slice(0, colon).split(';');
     const kind = SHOWN.get((name.split('.').at(-1) ?? '').toUpperCase());
-    const value = valueOf(line.slice(colon + 1));
+    const value = vcardValue(line.slice(colon + 1));
     return colon < 0 || kind === undefined || value === '' ? [] : [{ kind, value }];
   });
   const shown = [...SHOWN.values()].flatMap((kind) => found.filter((one) => one.kind === kind));
@@ -33,7 +33,7 @@ export function vcardDetails(vcard: string, known: readonly string[]): readonly 
 }
 
 /** The parts of an address are divided by semicolons; a backslash stands before what is no divider. */
-function valueOf(raw: string): string {
+function vcardValue(raw: string): string {
   const parts = raw
     .slice(0, MAX_VALUE)
     .replace(/\\n/gi, ' ')

@@ -1,7 +1,7 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
 import { lenient, lenientList } from './lenient.ts';
-import { Entities, mediaFields, Origin, Text, User, WireChat } from './wire-basics.ts';
+import { Entities, mediaFields, nameFields, Origin, Text, User, WireChat } from './wire-basics.ts';
 import { cardFields, ownCardFields, Story } from './wire-cards.ts';
 
 const Topic = lenient(z.object({ name: Text }));
@@ -25,7 +25,7 @@ const content = {
 };
 
 /** A message that another one answers. */
-const Answered = z.looseObject({ ...content, date: z.int().nonnegative().catch(0) });
+const Answered = z.looseObject({ ...content, date: z.int().catch(0) });
 export type Answered = z.infer<typeof Answered>;
 
 /** A message of another chat, or another topic, that is answered. */
@@ -85,8 +85,11 @@ export const WirePress = z.object({
   from: User,
   message: z
     .looseObject({
-      ...{ message_id: z.int(), ephemeral_message_id: z.int().optional() },
-      ...{ date: z.int(), chat: WireChat, ...place },
+      message_id: z.int(),
+      ephemeral_message_id: z.int().optional(),
+      date: z.int(),
+      chat: WireChat,
+      ...place,
     })
     .optional(),
   data: z.string().optional(),

@@ -1,4 +1,5 @@
 import type { Optional } from '../optional-fields.ts';
+import type { BusinessAccount, GuestQuery } from './elsewhere.ts';
 import type { FloodControl } from './faults.ts';
 import { Files, type LocalServer } from './files.ts';
 import { badRequest, forbidden } from './request.ts';
@@ -39,6 +40,10 @@ export interface BotAccount {
   >;
   /** Custom emoji that people have reacted with, and what each resembles. */
   readonly customEmoji: Map<string, string>;
+  /** Accounts of people that the bot answers for, by the id of the connection. */
+  readonly business: Map<string, BusinessAccount>;
+  /** By the id of the query. */
+  readonly guests: Map<string, GuestQuery>;
   /** All drafts in the order they were shown. */
   readonly drafts: Draft[];
 }
@@ -81,6 +86,8 @@ export function newAccount(
     queries: new Map(),
     customEmoji: new Map(),
     drafts: [],
+    business: new Map(),
+    guests: new Map(),
     ...parts,
   };
 }
@@ -93,6 +100,8 @@ export interface ChatRecord {
   /** What one person and the bot see, by numbers of its own. */
   readonly ephemeral: Map<number, WireMessage>;
   lastEphemeral: number;
+  /** By topic: who writes to the channel that these direct messages are of. */
+  readonly subscribers: Map<number, WireUser>;
   /** Ids of the topics of a forum. */
   readonly topics: Set<number>;
   /** Topics in which only administrators write. */
@@ -124,6 +133,7 @@ export class Chats {
       ephemeral: new Map(),
       lastEphemeral: 0,
       topics: new Set(),
+      subscribers: new Map(),
       closedTopics: new Set(),
       reactions: new Map(),
       administrators: new Set(),

@@ -16,6 +16,9 @@ const SayingBody = z.strictObject({
   entities: z.array(Format).optional(),
   thread: z.number().optional(),
   replyTo: z.number().optional(),
+  subscriber: z.number().optional(),
+  business: z.string().optional(),
+  guest: z.string().optional(),
   ephemeral: z.boolean().optional(),
   extra: z.record(z.string(), z.unknown()).optional(),
   album: z.string().optional(),
@@ -56,6 +59,18 @@ const ReactionBody = z.strictObject({
 });
 const RewordBody = z.strictObject({ chat: z.number(), message: z.number(), text: z.string() });
 
+const ConnectBody = z.strictObject({
+  id: z.string(),
+  user: Known.optional(),
+  canReply: z.boolean().optional(),
+  isEnabled: z.boolean().optional(),
+});
+const DeleteBody = z.strictObject({
+  business: z.string(),
+  chat: z.number(),
+  messages: z.array(z.number()),
+});
+const UpdateBody = z.strictObject({ kind: z.string(), content: z.unknown() });
 const ChatBody = z.strictObject({ chat: z.number() });
 const AccessBody = z.strictObject({
   chat: z.number(),
@@ -72,6 +87,15 @@ export const handleControl = answersControl<TelegramDouble>({
     return double.reword(chat, message, text);
   },
   'POST react': (double, body) => double.react(ReactionBody.parse(body)),
+  'POST connect': (double, body) => double.connectBusiness(ConnectBody.parse(body)),
+  'POST delete': (double, body) => {
+    const { business, chat, messages } = DeleteBody.parse(body);
+    return double.deleteInBusiness(business, chat, messages);
+  },
+  'POST update': (double, body) => {
+    const { kind, content } = UpdateBody.parse(body);
+    return { update: double.update(kind, content) };
+  },
   'POST fault': (double, body) => double.fault(Fault.parse(body)),
   'POST clear-faults': (double) => double.clearFaults(),
   'POST migrate': (double, body) => ({ chat: double.migrate(ChatBody.parse(body).chat) }),

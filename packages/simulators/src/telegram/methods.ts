@@ -1,4 +1,5 @@
 import type { BotAccount } from './account.ts';
+import { answerGuestQuery, deleteBusinessMessages, getBusinessConnection } from './elsewhere.ts';
 import { deleteEphemeral, editEphemeral } from './ephemeral.ts';
 import { badRequest, isRecord, type RequestParams } from './request.ts';
 import {
@@ -34,6 +35,9 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
   }),
   sendmessage: sendMessage,
   sendrichmessage: sendRichMessage,
+  getbusinessconnection: getBusinessConnection,
+  deletebusinessmessages: deleteBusinessMessages,
+  answerguestquery: answerGuestQuery,
   editmessagetext: editMessageText,
   editmessagecaption: editMessageCaption,
   editmessagereplymarkup: editMessageReplyMarkup,

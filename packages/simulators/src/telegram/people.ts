@@ -1,4 +1,5 @@
-import type { BotAccount, ChatRecord } from './account.ts';
+import { type BotAccount, type ChatRecord, Chats } from './account.ts';
+import { businessOf } from './elsewhere.ts';
 import { placeEphemeral } from './ephemeral.ts';
 import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
@@ -24,15 +25,21 @@ export interface Saying {
   readonly replyTo?: number | undefined;
   /** A command that Telegram shows to its sender and the bot alone (`is_ephemeral` in the menu of groups). */
   readonly ephemeral?: boolean | undefined;
+  /** The topic of a subscriber, in the direct messages of a channel; made for this person when it is new. */
+  readonly subscriber?: number | undefined;
+  /** The connection to a business account, in whose chat with a customer somebody writes. */
+  readonly business?: string | undefined;
+  /** The bot is asked as a guest, with this id, in a chat that it is no member of. */
+  readonly guest?: string | undefined;
   /** Anything else the message shall carry, for example `photo` or `new_chat_members`. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A person writes: the message is visible and an update is queued. */
 export function say(account: BotAccount, saying: Saying): WireMessage {
-  const chat = account.chats.open(
-    typeof saying.chat === 'number' ? { id: saying.chat } : saying.chat,
-  );
+  const known = typeof saying.chat === 'number' ? { id: saying.chat } : saying.chat;
+  const chats = chatsOf(account, saying);
+  const chat = chats.open(known);
   const from = userOf(saying, chat);
   if (saying.thread !== undefined) openTopic(chat, saying.thread);
   const said = {
@@ -41,6 +48,7 @@ export function say(account: BotAccount, saying: Saying): WireMessage {
     ...speakerOf(saying, chat, from),
     ...contentOf(account, saying),
     ...placeOf(saying, chat),
+    ...subChatOf(saying, chat, from),
     ...saying.extra,
   };
   if (saying.ephemeral === true) {
@@ -49,16 +57,51 @@ export function say(account: BotAccount, saying: Saying): WireMessage {
     account.updates.push('message', whisper);
     return whisper;
   }
-  const message: WireMessage = { message_id: account.chats.nextMessageId(chat), ...said };
+  const message: WireMessage = { message_id: chats.nextMessageId(chat), ...said };
   chat.messages.set(message.message_id, message);
-  account.transcript.show(message, from.id);
-  account.updates.push(chat.info.type === 'channel' ? 'channel_post' : 'message', message);
+  if (saying.guest === undefined) account.transcript.show(message, from.id);
+  else account.guests.set(saying.guest, { chatId: chat.info.id, answer: undefined });
+  account.updates.push(kindOf(saying, chat), message);
   return message;
 }
 
+/** A guest sees nothing of the chat but the question, and the ids there are no ids of its own chats. */
+function chatsOf(account: BotAccount, { business, guest }: Saying): Chats {
+  if (guest !== undefined) return new Chats();
+  return business === undefined ? account.chats : businessOf(account, business).chats;
+}
+
+function kindOf({ business, guest }: Saying, chat: ChatRecord): string {
+  if (guest !== undefined) return 'guest_message';
+  if (business !== undefined) return 'business_message';
+  return chat.info.type === 'channel' ? 'channel_post' : 'message';
+}
+
+/** In which of the conversations of a chat a person writes. */
+function subChatOf(
+  { subscriber, business, guest }: Saying,
+  chat: ChatRecord,
+  from: WireUser,
+): Partial<WireMessage> {
+  if (guest !== undefined) return { guest_query_id: guest };
+  if (business !== undefined) return { business_connection_id: business };
+  if (subscriber === undefined) return {};
+  const user = chat.subscribers.get(subscriber) ?? from;
+  chat.subscribers.set(subscriber, user);
+  chat.info = { ...chat.info, is_direct_messages: true };
+  return { direct_messages_topic: { topic_id: subscriber, user }, chat: chat.info };
+}
+
 /** A person changes what they wrote. */
-export function reword(account: BotAccount, chatId: number, messageId: number, text: string): void {
-  const chat = account.chats.get(chatId);
+export function reword(
+  account: BotAccount,
+  chatId: number,
+  messageId: number,
+  text: string,
+  business?: string,
+): void {
+  const chats = business === undefined ? account.chats : businessOf(account, business).chats;
+  const chat = chats.get(chatId);
   const old = chat?.messages.get(messageId);
   if (chat === undefined || old === undefined)
     throw new Error(`No message ${messageId} in chat ${chatId}.`);
@@ -69,8 +112,27 @@ export function reword(account: BotAccount, chatId: number, messageId: number, t
   };
   chat.messages.set(messageId, edited);
   account.transcript.replace(edited);
-  const kind = chat.info.type === 'channel' ? 'edited_channel_post' : 'edited_message';
-  account.updates.push(kind, edited);
+  const kind = kindOf({ chat: chatId, business }, chat);
+  account.updates.push(`edited_${kind}`, edited);
+}
+
+/** A customer or the owner of a business account deletes messages; only there the bot is told. */
+export function deleteInBusiness(
+  account: BotAccount,
+  connection: string,
+  chatId: number,
+  messageIds: readonly number[],
+): void {
+  const chat = businessOf(account, connection).chats.open({ id: chatId });
+  for (const id of messageIds) {
+    chat.messages.delete(id);
+    account.transcript.remove(chatId, id, connection);
+  }
+  account.updates.push('deleted_business_messages', {
+    business_connection_id: connection,
+    chat: chat.info,
+    message_ids: messageIds,
+  });
 }
 
 /** Which button a person presses. */

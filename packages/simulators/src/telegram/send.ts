@@ -1,5 +1,6 @@
 import type { BotAccount, ChatRecord } from './account.ts';
 import { readCaption, readKeyboard, readText, type ShownText } from './content.ts';
+import { homeOf } from './elsewhere.ts';
 import { placeEphemeral, readReceiver } from './ephemeral.ts';
 import type { FileKind } from './files.ts';
 import { objectWith } from './parameters.ts';
@@ -121,7 +122,12 @@ const ACTIONS = new Set(
 
 /** sendChatAction: not counted by flood control here. */
 export function sendChatAction(account: BotAccount, params: RequestParams): true {
-  const chat = account.chats.findWritable(params.text('chat_id'));
+  const isBusiness = params.text('business_connection_id') !== undefined;
+  const chat = isBusiness
+    ? homeOf(account, params).chat
+    : account.chats.findWritable(params.text('chat_id'));
+  if (chat.info.type === 'channel' || chat.info.is_direct_messages === true)
+    throw badRequest("chat actions can't be sent to channel chats");
   if (!ACTIONS.has(params.text('action') ?? ''))
     throw badRequest('wrong parameter action in request');
   // Only here the general topic has a number.
@@ -138,7 +144,7 @@ function placeNewMessage(
   file?: VisibleFile,
 ): WireMessage {
   const keyboard = readKeyboard(params);
-  const chat = account.chats.findWritable(params.text('chat_id'));
+  const { chats, chat, beside } = homeOf(account, params);
   mayWrite(account, chat, params, file !== undefined);
   const receiver = readReceiver(account, chat, params);
   const place = { ...threadOf(chat, params), ...replyOf(chat, params) };
@@ -150,6 +156,7 @@ function placeNewMessage(
     ...place,
     ...content,
     ...keyboard,
+    ...beside,
   };
   if (receiver !== undefined) {
     const user = { id: receiver, is_bot: false, first_name: `User ${receiver}` };
@@ -157,18 +164,22 @@ function placeNewMessage(
     account.transcript.show(ephemeral, 'bot', file);
     return ephemeral;
   }
-  const message: WireMessage = { message_id: account.chats.nextMessageId(chat), ...written };
+  const message: WireMessage = { message_id: chats.nextMessageId(chat), ...written };
   chat.messages.set(message.message_id, message);
   account.transcript.show(message, 'bot', file);
   return message;
 }
 
 /** One of the bot's own messages, in a chat where it may write. */
-function messageToEdit({ chats, me }: BotAccount, params: RequestParams) {
-  const chat = chats.findWritable(params.text('chat_id'));
+function messageToEdit(account: BotAccount, params: RequestParams) {
+  const isBusiness = params.text('business_connection_id') !== undefined;
+  const chat = isBusiness
+    ? homeOf(account, params).chat
+    : account.chats.findWritable(params.text('chat_id'));
   const old = chat.messages.get(params.integer('message_id') ?? 0);
   if (old === undefined) throw badRequest('message to edit not found');
-  if (old.from?.id !== me.id) throw badRequest("message can't be edited");
+  const isOwn = isBusiness ? old.sender_business_bot !== undefined : old.from?.id === account.me.id;
+  if (!isOwn) throw badRequest("message can't be edited");
   return { chat, old };
 }
 

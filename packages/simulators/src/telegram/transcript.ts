@@ -27,6 +27,10 @@ export interface VisibleMessage {
   readonly text: string;
   readonly entities: readonly HtmlEntity[];
   readonly threadId?: number;
+  /** The topic of a subscriber who writes to a channel. */
+  readonly subscriber?: number;
+  /** The business account whose chat it is. */
+  readonly business?: string;
   readonly replyTo?: number;
   /** What the bot sent; files of people are in the updates. */
   readonly file?: VisibleFile;
@@ -68,13 +72,28 @@ function blocksIn(rich: unknown): unknown {
   return isRecord(rich) ? rich.blocks : [];
 }
 
+/** Chats of a business account may have the ids of chats of the bot. */
+function keyOf(chatId: number, business = ''): string {
+  return `${chatId} ${business}`;
+}
+
+function subChatOf({
+  direct_messages_topic: topic,
+  business_connection_id: business,
+}: WireMessage) {
+  return {
+    ...(topic === undefined ? {} : { subscriber: topic.topic_id }),
+    ...(business === undefined ? {} : { business }),
+  };
+}
+
 /** What happened, in order, and who waits for more of it. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #calls: RecordedCall[] = [];
   readonly #messages: (VisibleMessage | undefined)[] = [];
-  /** Chat id, then message id, to the place in the list. */
-  readonly #places = new Map<number, Map<number, number>>();
+  /** Chat, then message id, to the place in the list. */
+  readonly #places = new Map<string, Map<number, number>>();
   readonly #firstArrivals = new Map<string, number>();
   readonly #clock: () => number;
   #seq = 0;
@@ -96,8 +115,9 @@ export class Transcript {
     } = message;
     const text = shownText(message);
     const buttons = buttonsOf(message).map((button) => button.text);
-    const places = this.#places.get(chat.id) ?? new Map<number, number>();
-    this.#places.set(chat.id, places.set(placeOf(message), this.#messages.length));
+    const key = keyOf(chat.id, message.business_connection_id);
+    const places = this.#places.get(key) ?? new Map<number, number>();
+    this.#places.set(key, places.set(placeOf(message), this.#messages.length));
     this.#messages.push({
       seq: this.#seq,
       at: this.#clock(),
@@ -111,6 +131,7 @@ export class Transcript {
         ephemeralId: ephemeral_message_id,
         onlyFor: from === 'bot' ? (receiver_user?.id ?? 0) : from,
       }),
+      ...subChatOf(message),
       ...(message_thread_id === undefined ? {} : { threadId: message_thread_id }),
       ...(reply_to_message === undefined ? {} : { replyTo: reply_to_message.message_id }),
       ...(file === undefined ? {} : { file }),
@@ -125,20 +146,21 @@ export class Transcript {
     const text = shownText(message);
     const buttons = buttonsOf(message).map((button) => button.text);
     const below = buttons.length === 0 ? {} : { buttons };
-    this.#change(message.chat.id, placeOf(message), ({ buttons: _gone, rich: _rich, ...kept }) => {
+    const key = keyOf(message.chat.id, message.business_connection_id);
+    this.#change(key, placeOf(message), ({ buttons: _gone, rich: _rich, ...kept }) => {
       return { ...kept, ...below, ...richOf(message), text, entities, edits: kept.edits + 1 };
     });
   }
 
   /** The bot reacts to a message, or takes its reaction back. */
   react(chatId: number, messageId: number, emoji: string | undefined): void {
-    this.#change(chatId, messageId, ({ reaction: _old, ...bare }) =>
+    this.#change(keyOf(chatId), messageId, ({ reaction: _old, ...bare }) =>
       emoji === undefined ? bare : { ...bare, reaction: emoji },
     );
   }
 
-  remove(chatId: number, messageId: number): void {
-    const place = this.#places.get(chatId)?.get(messageId);
+  remove(chatId: number, messageId: number, business?: string): void {
+    const place = this.#places.get(keyOf(chatId, business))?.get(messageId);
     if (place !== undefined) this.#messages[place] = undefined;
     this.changes.changed();
   }
@@ -161,10 +183,10 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** All messages, or those of one chat, oldest first. */
-  messages(chatId?: number): VisibleMessage[] {
+  /** All messages, or those of one chat, of the bot itself or of a business account, oldest first. */
+  messages(chatId?: number, business?: string): VisibleMessage[] {
     if (chatId === undefined) return this.#messages.filter((message) => message !== undefined);
-    const places = [...(this.#places.get(chatId)?.values() ?? [])];
+    const places = [...(this.#places.get(keyOf(chatId, business))?.values() ?? [])];
     return places.flatMap((place) => this.#messages[place] ?? []);
   }
 
@@ -181,12 +203,8 @@ export class Transcript {
     return this.#calls.filter((call) => call.method.toLowerCase() === method.toLowerCase());
   }
 
-  #change(
-    chatId: number,
-    messageId: number,
-    change: (old: VisibleMessage) => VisibleMessage,
-  ): void {
-    const place = this.#places.get(chatId)?.get(messageId);
+  #change(key: string, messageId: number, change: (old: VisibleMessage) => VisibleMessage): void {
+    const place = this.#places.get(key)?.get(messageId);
     const old = place === undefined ? undefined : this.#messages[place];
     if (place === undefined || old === undefined) return;
     this.#messages[place] = change(old);
