@@ -46,6 +46,16 @@ const RATES: Capabilities['rates'] = {
   group: { burst: 5, everyMs: 4_000 },
 };
 
+function capabilitiesOf(settings: TelegramSettings): Capabilities {
+  const { pace, richMessages } = settings;
+  return {
+    ...CAPABILITIES,
+    target: { ...CAPABILITIES.target, ...(richMessages && { rich: true as const }) },
+    maxFileBytes: limitsOf(settings).upload,
+    ...(pace && { rates: RATES }),
+  };
+}
+
 /** One Telegram bot. Nothing goes over the network before `start`. */
 export function createTelegramAdapter(
   context: ChannelContext<TelegramSettings>,
@@ -86,7 +96,7 @@ export function createTelegramAdapter(
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
   return {
-    capabilities: { ...CAPABILITIES, maxFileBytes, ...(settings.pace && { rates: RATES }) },
+    capabilities: capabilitiesOf(settings),
     async start() {
       context.report({ kind: 'starting' });
       running ??= (called ?? new Poller(source)).run(stopping);

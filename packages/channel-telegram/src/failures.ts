@@ -103,6 +103,17 @@ export function isFormatRefusal(failure: CallFailure): boolean {
   return failure.kind === 'refused' && failure.code === 400 && FORMAT.test(failure.reason);
 }
 
+/**
+ * Telegram does not take a rich message, which an ordinary one goes round: its HTML, its size, or a server that knows
+ * none (404). Not so what concerns its chat.
+ */
+export function isRichRefusal(failure: CallFailure): boolean {
+  if (failure.kind !== 'refused' || failure.migrateTo !== undefined) return false;
+  const { code, reason } = failure;
+  const isOfChat = [GONE, MUTE, TOPIC_CLOSED, /message to edit not found|can't be edited/i];
+  return code === 404 || (code === 400 && !isOfChat.some((pattern) => pattern.test(reason)));
+}
+
 /** What delivery must do about a failed send, with a text for people. */
 export function sendErrorOf(failure: CallFailure, chatId: string, cause: unknown): ChannelError {
   const what = `Telegram chat ${chatId}: ${failure.reason}`;
@@ -151,6 +162,8 @@ function adviceFor(failure: CallFailure): string {
 /** How one call is made; each of these changes at most once between the attempts for a part. */
 export interface Attempt {
   readonly chatId: string;
+  /** As a rich message with this HTML; absent: as an ordinary one. */
+  readonly rich?: string | undefined;
   /** With markup, or as plain text. */
   readonly html: boolean;
   /** A picture or recording goes out as an ordinary file. */
@@ -178,6 +191,10 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
   if (migrateTo !== undefined && migrateTo !== attempt.chatId) {
     const because = 'the group became a supergroup; sending there';
     return { attempt: { ...attempt, chatId: migrateTo }, because };
+  }
+  if (isRichRefusal(failure) && attempt.rich !== undefined) {
+    const { rich: _rich, ...ordinary } = attempt;
+    return { attempt: ordinary, because: 'rich message refused; sending an ordinary one' };
   }
   if (isFormatRefusal(failure) && attempt.html) {
     return { attempt: { ...attempt, html: false }, because: 'markup refused; sending plain text' };

@@ -18,6 +18,11 @@ export function pressId(message: string, query: string): string {
   return `${message}:${query}`;
 }
 
+/** The content of a rich message, in its HTML. */
+export function richContent(html: string): { rich_message: { html: string } } {
+  return { rich_message: { html } };
+}
+
 /** Longest text Telegram takes, in UTF-16 units; it counts code points, which are never more. */
 export const MAX_TEXT = 4096;
 /** Longest text below a file, counted alike. */

@@ -2,8 +2,8 @@ import type { ChatAddress, MessageFacet } from '@parley/channels';
 import { ChannelError, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { aloneOn, ephemeralNumber } from './ephemeral.ts';
-import { callFailureOf, isFormatRefusal, repeatableErrorOf } from './failures.ts';
-import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText } from './format.ts';
+import { callFailureOf, isFormatRefusal, isRichRefusal, repeatableErrorOf } from './failures.ts';
+import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText, richContent } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { type Place, placeOf } from './places.ts';
 
@@ -29,6 +29,7 @@ const OF_EPHEMERAL: ReadonlySet<string> = new Set([
   'deleteMessage',
 ]);
 
+const NOT_MODIFIED = /message is not modified/i;
 const NO_TEXT = /there is no text in the message/i;
 
 /** Changes that end in the same state however often they are made, so each may be repeated. */
@@ -61,7 +62,9 @@ export function createMessageFacet(
     if (call === undefined) throw notThere(chatId);
     await api.call(call.method, call.payload, stopping);
   };
-  const content = (body: RenderedPart, { html, below }: EditForm): object => ({
+  const content = (body: RenderedPart, { rich, html, below }: EditForm): object =>
+    rich && body.rich !== undefined ? richContent(body.rich) : ordinary(body, html, below);
+  const ordinary = (body: RenderedPart, html: boolean, below: boolean): object => ({
     [below ? 'caption' : 'text']: html
       ? body.text
       : plainText(body, below ? MAX_CAPTION : MAX_TEXT),
@@ -70,8 +73,8 @@ export function createMessageFacet(
   });
   return {
     edit: (address, messageId, body, keyboard = {}) =>
-      tolerate(/message is not modified/i, address, () =>
-        tryForms((form) => {
+      tolerate(NOT_MODIFIED, address, () =>
+        tryForms(body.rich !== undefined, (form) => {
           const method = form.below ? 'editMessageCaption' : 'editMessageText';
           return change(method, address, messageId, { ...content(body, form), ...keyboard });
         }),
@@ -111,19 +114,26 @@ function changeIn(
 
 /** How a text is edited: with markup or plainly, as a message or below a file. */
 interface EditForm {
+  /** As a rich message, if the text needs one. */
+  readonly rich: boolean;
   readonly html: boolean;
   readonly below: boolean;
 }
 
-/** Once more without markup where Telegram cannot read it, and below the file where there is one. */
-async function tryForms(edit: (form: EditForm) => Promise<void>): Promise<void> {
-  let form: EditForm = { html: true, below: false };
+/**
+ * Once more as an ordinary text where a rich one is refused, without markup where Telegram cannot read it, and below
+ * the file where there is one.
+ */
+async function tryForms(rich: boolean, edit: (form: EditForm) => Promise<void>): Promise<void> {
+  let form: EditForm = { rich, html: true, below: false };
   for (;;) {
     try {
       return await edit(form);
     } catch (thrown) {
       const failure = callFailureOf(thrown);
-      if (isFormatRefusal(failure) && form.html) form = { ...form, html: false };
+      if (NOT_MODIFIED.test(failure.reason)) throw thrown;
+      if (form.rich && isRichRefusal(failure)) form = { ...form, rich: false };
+      else if (isFormatRefusal(failure) && form.html) form = { ...form, html: false };
       else if (NO_TEXT.test(failure.reason) && !form.below) form = { ...form, below: true };
       else throw thrown;
     }

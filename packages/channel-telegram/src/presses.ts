@@ -47,10 +47,7 @@ async function answer(
   }
 }
 
-async function removeButtons(
-  { api, log }: PressDeps,
-  { message, from }: WirePress,
-): Promise<void> {
+async function removeButtons({ api, log }: PressDeps, { message, from }: WirePress): Promise<void> {
   if (message === undefined) return;
   const { chat, message_id, ephemeral_message_id, business_connection_id } = message;
   const place = { chat_id: chat.id, ...(business_connection_id && { business_connection_id }) };

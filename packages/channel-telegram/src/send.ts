@@ -16,7 +16,7 @@ import {
   sendErrorOf,
 } from './failures.ts';
 import { DOCUMENT, fileMethodOf, openUpload } from './files.ts';
-import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo } from './format.ts';
+import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, richContent } from './format.ts';
 import type { Grown } from './growing.ts';
 import { answerGuest } from './guest.ts';
 import { createMessageFacet } from './messages.ts';
@@ -85,7 +85,7 @@ export async function finishGrown(
   signal: AbortSignal,
 ): Promise<Receipt | undefined> {
   const platformMessageId = moved.idOf(chatId, String(number));
-  const isShown = text === body.text.trim() && buttons === undefined;
+  const isShown = text === body.text.trim() && buttons === undefined && body.rich === undefined;
   const messages = createMessageFacet({ api, moved }, linkPreviews, signal);
   try {
     const keyboard = keyboardOf(buttons);
@@ -118,17 +118,18 @@ async function removeGrown(
 async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal): Promise<Receipt> {
   const previews = deps.linkPreviews ? {} : { link_preview_options: { is_disabled: true } };
   const keyboard = keyboardOf(part.buttons);
-  const make = (attempt: Attempt): Call => ({
-    method: 'sendMessage',
-    payload: {
-      text: attempt.html ? part.body.text : plainText(part.body),
-      ...markupOf(attempt),
-      ...previews,
-      ...destinationOf(deps, part, attempt),
-      ...keyboard,
-    },
-  });
-  return sendCall(deps, part, make, signal);
+  const make = (attempt: Attempt): Call => {
+    const place = { ...destinationOf(deps, part, attempt), ...keyboard };
+    if (attempt.rich !== undefined)
+      return { method: 'sendRichMessage', payload: { ...richContent(attempt.rich), ...place } };
+    const text = attempt.html ? part.body.text : plainText(part.body);
+    return {
+      method: 'sendMessage',
+      payload: { text, ...markupOf(attempt), ...previews, ...place },
+    };
+  };
+  const { rich } = part.body;
+  return sendCall(deps, part, make, signal, rich === undefined ? {} : { rich });
 }
 
 /**
@@ -166,10 +167,15 @@ async function sendCall(
   part: OutboundPart,
   make: (attempt: Attempt) => Call,
   signal: AbortSignal,
+  form: Pick<Attempt, 'rich'> = {},
 ): Promise<Receipt> {
   const { chatId } = part.route;
   const alone = aloneOn(part.route) && ALONE_WAYS[0];
-  let attempt: Attempt = { chatId, html: true, asDocument: false, ...(alone && { alone }) };
+  let attempt: Attempt = {
+    ...{ chatId, html: true, asDocument: false },
+    ...form,
+    ...(alone && { alone }),
+  };
   for (;;) {
     if (signal.aborted) throw notStarted(chatId);
     const { method, payload } = make(attempt);

@@ -38,6 +38,12 @@ export const TelegramSettings = z
       .boolean()
       .default(true)
       .describe('Show longer answers in groups while they are written, by edits of their message.'),
+    richMessages: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Send answers with tables, headings or formulas as rich messages; some clients show those as an empty bubble.',
+      ),
     webhook: z
       .strictObject({
         url: z

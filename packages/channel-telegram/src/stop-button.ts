@@ -18,11 +18,11 @@ export function stopToInbound(
     account,
     messageId: `stop:${draft_id}`,
     chat: chatOf({
-      chat: { id: chat.id, type: 'private' },
+      chat,
       message_thread_id,
       is_topic_message: message_thread_id !== undefined,
     }),
-    sender: personOf({ ...chat, is_bot: false }),
+    sender: personOf({ ...chat, first_name: chat.first_name ?? '', is_bot: false }),
     text: '/stop',
     authored: { text: true },
     mentions: [],

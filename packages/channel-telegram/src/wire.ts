@@ -1,7 +1,7 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
 import { lenient, lenientList } from './lenient.ts';
-import { Entities, mediaFields, nameFields, Origin, Text, User, WireChat } from './wire-basics.ts';
+import { Entities, mediaFields, Origin, Text, User, WireChat } from './wire-basics.ts';
 import { cardFields, ownCardFields, Story } from './wire-cards.ts';
 
 const Topic = lenient(z.object({ name: Text }));
@@ -98,7 +98,7 @@ export type WirePress = z.infer<typeof WirePress>;
 
 /** A press of the stop button of a draft; its chat is private, so it names the person. */
 export const WireStop = z.object({
-  chat: z.looseObject({ id: z.int(), ...nameFields }),
+  chat: WireChat.extend({ username: Text }),
   message_thread_id: z.int().optional(),
   draft_id: z.int(),
 });

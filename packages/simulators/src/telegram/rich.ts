@@ -203,6 +203,7 @@ function isBlock({ type, expression, size }: Record<string, unknown>): boolean {
 }
 
 function labelOf(item: Record<string, unknown>): string {
-  if (item.has_checkbox === true) return item.is_checked === true ? '☑' : '☐';
-  return String(item.label);
+  const box = item.is_checked === true ? '☑' : '☐';
+  const number = item.value === undefined ? '' : `${item.label} `;
+  return item.has_checkbox === true ? number + box : String(item.label);
 }
