@@ -6,16 +6,19 @@ import {
 } from '@parley/channels';
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
+import type { Bot } from './bot.ts';
+import { createCaller } from './calls.ts';
 import { Poller, Webhook } from './connection.ts';
 import { createFiles, limitsOf } from './files.ts';
 import { findSent } from './find-sent.ts';
 import { MAX_TEXT } from './format.ts';
 import { GrowingMessages } from './growing.ts';
-import { createAdmitUpdate } from './intake.ts';
+import { createIntake } from './intake.ts';
 import { registerMenu } from './menu.ts';
 import { createMessageFacet } from './messages.ts';
 import { MovedChats, withMoves } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
+import { isElsewhere } from './places.ts';
 import { canGrow, finishGrown, sendPart } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping, streamingOf } from './stream.ts';
@@ -43,6 +46,16 @@ const RATES: Capabilities['rates'] = {
   group: { burst: 5, everyMs: 4_000 },
 };
 
+function capabilitiesOf(settings: TelegramSettings): Capabilities {
+  const { pace, richMessages } = settings;
+  return {
+    ...CAPABILITIES,
+    target: { ...CAPABILITIES.target, ...(richMessages && { rich: true as const }) },
+    maxFileBytes: limitsOf(settings).upload,
+    ...(pace && { rates: RATES }),
+  };
+}
+
 /** One Telegram bot. Nothing goes over the network before `start`. */
 export function createTelegramAdapter(
   context: ChannelContext<TelegramSettings>,
@@ -52,7 +65,15 @@ export function createTelegramAdapter(
   const stop = new AbortController();
   const stopping = stop.signal;
   const moved = new MovedChats(values);
-  const api = withMoves(connectTelegramApi(settings), moved);
+  const call = createCaller(settings);
+  let loading: Promise<Bot> | undefined;
+  const bot = (): Promise<Bot> => {
+    loading ??= import('./bot.ts').then(({ createBot }) =>
+      createBot({ token: settings.token, call: withMoves(call, moved), stopping, intake }),
+    );
+    return loading;
+  };
+  const api = connectTelegramApi(call, bot);
   const note = (facts: object, message: string): void => log.warn(facts, message);
   const names = new ChatNames(api, moved);
   const growing = new GrowingMessages({ ...context, api, moved, stopping });
@@ -61,20 +82,21 @@ export function createTelegramAdapter(
   const { upload: maxFileBytes } = limitsOf(settings);
   const sending = { api, moved, values, linkPreviews, maxFileBytes, note, forget };
   const typing = createTyping(api, stopping);
-  const { finish, ...drafts } = createDrafts({ ...context, api, stopping });
+  const { finish, stopped, ...drafts } = createDrafts({ ...context, api, stopping });
   const seen = (message: WireMessage): void => {
     typing.seen(message);
     names.seen(message);
     growing.seen(message);
   };
-  const admit = createAdmitUpdate({ ...context, api, moved, stopping, seen });
+  const intake = createIntake({ ...context, api, moved, seen, stopped });
+  const admit: Bot['admit'] = async (update, me) => (await bot()).admit(update, me);
   const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
   const source = { ...context, ...env, api, admit, connected };
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
   return {
-    capabilities: { ...CAPABILITIES, maxFileBytes, ...(settings.pace && { rates: RATES }) },
+    capabilities: capabilitiesOf(settings),
     async start() {
       context.report({ kind: 'starting' });
       running ??= (called ?? new Poller(source)).run(stopping);
@@ -94,10 +116,10 @@ export function createTelegramAdapter(
       const receipt = await growing.claim(part, signal, (grown) =>
         sendPart({ ...sending, onStart }, part, signal, grown),
       );
-      growing.sent(route.chatId, receipt.platformMessageId);
+      if (!isElsewhere(route.threadId)) growing.sent(route.chatId, receipt.platformMessageId);
       return receipt;
     },
-    chatName: (address) => names.of(address, stopping),
+    chatName: (address) => names.of(address),
     typing,
     streaming: streamingOf(drafts, growing),
     files: createFiles({ api, settings }),

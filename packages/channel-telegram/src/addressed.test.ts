@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressOf } from './content.ts';
+import { addressOf } from './address.ts';
 import { WireMessage } from './wire.ts';
 
 const ME = { id: 7, username: 'Parley_Bot' };

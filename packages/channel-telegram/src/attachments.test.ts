@@ -1,6 +1,6 @@
 import { Attachment } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { attachmentsOf } from './content.ts';
+import { attachmentsOf } from './attachments.ts';
 import { WireMessage } from './wire.ts';
 
 const chat = { id: 5, type: 'private' };
@@ -55,11 +55,6 @@ describe('the files of a Telegram message', () => {
       { kind: 'sticker', ref: 's', name: '👍', mimeType: 'image/webp' },
     ],
     [
-      'a drawn sticker',
-      { sticker: { file_id: 's', is_animated: true } },
-      { kind: 'sticker', ref: 's', mimeType: 'application/x-tgsticker' },
-    ],
-    [
       'a filmed sticker',
       { sticker: { file_id: 's', is_video: true } },
       { kind: 'sticker', ref: 's', mimeType: 'video/webm' },
@@ -80,8 +75,12 @@ describe('the files of a Telegram message', () => {
     expect(refs({ is_topic_message: true, message_thread_id: 3 })).toEqual([]);
   });
 
-  it('are none where there is only text, or a photo without sizes', () => {
-    const message = { message_id: 9, date: 1, chat, text: 'hi', photo: [] };
+  it.each<[string, object]>([
+    ['there is only text', { text: 'hi' }],
+    ['a photo has no sizes', { photo: [] }],
+    ['a sticker is drawn by a program', { sticker: { file_id: 's', is_animated: true } }],
+  ])('are none where %s', (_name, fields) => {
+    const message = { message_id: 9, date: 1, chat, ...fields };
     expect(attachmentsOf(WireMessage.parse(message))).toEqual([]);
   });
 });

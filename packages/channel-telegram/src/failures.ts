@@ -1,6 +1,6 @@
 import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@parley/channels';
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
-import { TelegramError } from 'telegraf';
+import { type AloneWay, nextWay } from './ephemeral.ts';
 
 /** Why a call has no result; what matters is whether Telegram may have carried it out. */
 export type CallFailure =
@@ -27,11 +27,31 @@ export class Unsent extends Error {
   }
 }
 
-/** Reads what telegraf threw. The reason never contains the bot token. */
+/** What Telegram says beside a refusal: seconds to wait, the supergroup that a group has become. */
+interface RefusalParameters {
+  readonly retry_after?: number;
+  readonly migrate_to_chat_id?: number;
+}
+
+/** An answer that is no result: Telegram's refusal, or from 500 on that of a server in between. */
+export class ApiError extends Error {
+  readonly code: number;
+  readonly description: string;
+  readonly parameters: RefusalParameters;
+
+  constructor(code: number, description: string, parameters: RefusalParameters = {}) {
+    super(`${code}: ${description}`);
+    this.code = code;
+    this.description = description;
+    this.parameters = parameters;
+  }
+}
+
+/** Reads what a call threw. The reason never contains the bot token. */
 export function callFailureOf(thrown: unknown): CallFailure {
   const isUnsent = thrown instanceof Unsent;
   const error = isUnsent ? thrown.cause : thrown;
-  const answer = error instanceof TelegramError ? error : undefined;
+  const answer = error instanceof ApiError ? error : undefined;
   const outcome = callOutcome({
     error,
     status: answer?.code,
@@ -43,14 +63,14 @@ export function callFailureOf(thrown: unknown): CallFailure {
   return outcome === 'not-sent' ? { kind: 'not-sent', reason } : { kind: 'unknown', reason };
 }
 
-function reasonFor(error: unknown, answer: TelegramError | undefined): string {
+function reasonFor(error: unknown, answer: ApiError | undefined): string {
   if (answer !== undefined) return `HTTP ${answer.code} ${answer.description}`.trim();
   const aborted = error instanceof Error && error.name === 'AbortError';
   return aborted ? 'no answer in time' : reasonOf(error);
 }
 
-function refusalOf({ code, description, parameters }: TelegramError): CallFailure {
-  const { retry_after, migrate_to_chat_id } = parameters ?? {};
+function refusalOf({ code, description, parameters }: ApiError): CallFailure {
+  const { retry_after, migrate_to_chat_id } = parameters;
   return {
     kind: 'refused',
     code,
@@ -60,7 +80,7 @@ function refusalOf({ code, description, parameters }: TelegramError): CallFailur
   };
 }
 
-/** Telegraf hides the token in network errors, but not where the answer is no JSON; `fetch` never does. */
+/** Errors of Node and of telegraf may name the address of the call, which holds the token. */
 function withoutToken(text: string): string {
   return text.replace(/\/bot\d+:[^/\s]+/g, '/bot<token>');
 }
@@ -81,6 +101,17 @@ const FORMAT = /can't parse entities|can't find end of the entity|ENTITY_BOUNDS_
 /** Telegram cannot read the markup of this part; the same text without it would go through. */
 export function isFormatRefusal(failure: CallFailure): boolean {
   return failure.kind === 'refused' && failure.code === 400 && FORMAT.test(failure.reason);
+}
+
+/**
+ * Telegram does not take a rich message, which an ordinary one goes round: its HTML, its size, or a server that knows
+ * none (404). Not so what concerns its chat.
+ */
+export function isRichRefusal(failure: CallFailure): boolean {
+  if (failure.kind !== 'refused' || failure.migrateTo !== undefined) return false;
+  const { code, reason } = failure;
+  const isOfChat = [GONE, MUTE, TOPIC_CLOSED, /message to edit not found|can't be edited/i];
+  return code === 404 || (code === 400 && !isOfChat.some((pattern) => pattern.test(reason)));
 }
 
 /** What delivery must do about a failed send, with a text for people. */
@@ -131,10 +162,14 @@ function adviceFor(failure: CallFailure): string {
 /** How one call is made; each of these changes at most once between the attempts for a part. */
 export interface Attempt {
   readonly chatId: string;
+  /** As a rich message with this HTML; absent: as an ordinary one. */
+  readonly rich?: string | undefined;
   /** With markup, or as plain text. */
   readonly html: boolean;
   /** A picture or recording goes out as an ordinary file. */
   readonly asDocument: boolean;
+  /** How it reaches the one person whom it is for; absent: it is for everyone in the chat. */
+  readonly alone?: AloneWay;
 }
 
 /** What is different the next time, and why, for the log. */
@@ -157,6 +192,10 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
     const because = 'the group became a supergroup; sending there';
     return { attempt: { ...attempt, chatId: migrateTo }, because };
   }
+  if (isRichRefusal(failure) && attempt.rich !== undefined) {
+    const { rich: _rich, ...ordinary } = attempt;
+    return { attempt: ordinary, because: 'rich message refused; sending an ordinary one' };
+  }
   if (isFormatRefusal(failure) && attempt.html) {
     return { attempt: { ...attempt, html: false }, because: 'markup refused; sending plain text' };
   }
@@ -164,7 +203,18 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
     const because = 'not taken as a picture or recording; sending it as a file';
     return { attempt: { ...attempt, asDocument: true }, because };
   }
-  return undefined;
+  return otherWay(attempt, failure.code);
+}
+
+/** An answer for one person is never shown to others instead, but may reach that person in another place. */
+function otherWay(attempt: Attempt, code: number): NextAttempt | undefined {
+  const way = attempt.alone && nextWay(attempt.alone);
+  if (way === undefined || (code !== 400 && code !== 403)) return undefined;
+  const because =
+    way === 'direct'
+      ? 'not shown to one person in the group; sending it to their direct chat'
+      : 'too late as an answer to one person; sending it by itself';
+  return { attempt: { ...attempt, alone: way }, because };
 }
 
 /** Two pollers end each other; the one that waits longer lets the other one work. */

@@ -4,6 +4,7 @@ import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
 import { keyboardOf, messageNumber } from './format.ts';
 import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
+import { isElsewhere } from './places.ts';
 
 /** So many messages of other chats, and such that waited unread, may have been numbered in between. */
 const MOST_LOOKS = 120;
@@ -60,10 +61,13 @@ export async function findSent(
   before: BeforePart,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { chatId } = part.route;
+  const { chatId, threadId } = part.route;
+  // The numbers there are of a row that the bot does not see.
+  if (isElsewhere(threadId)) return undefined;
   const first = firstNumber(chatId, before, moved.now(chatId));
-  // A file and a text that does not fit below it are two messages.
-  if (first === undefined || part.file !== undefined) return undefined;
+  // A file and a text that does not fit below it are two messages. What one person alone sees has no number.
+  const isAlone = part.route.response !== undefined;
+  if (first === undefined || part.file !== undefined || isAlone) return undefined;
   const search = { chatId, first, keyboard: keyboardOf(part.buttons) };
   const number = await lookFor(
     api,

@@ -1,19 +1,5 @@
 import { type Button, ChannelError, type RenderedPart } from '@parley/core';
 
-/** The topic that every forum has; messages there carry no number, and sends with it are refused. */
-const GENERAL_TOPIC = '1';
-
-/** The id of the topic a message is in; the general one is the chat itself. */
-export function topicId(thread: number | undefined): string | undefined {
-  return thread === undefined || String(thread) === GENERAL_TOPIC ? undefined : String(thread);
-}
-
-/** Where to write: a topic by its number, the chat itself for everything else. */
-export function threadOf(threadId: string | undefined): { message_thread_id?: number } {
-  if (threadId === undefined || threadId === GENERAL_TOPIC) return {};
-  return { message_thread_id: Number(threadId) };
-}
-
 /** The message to quote. One whose question is gone by now is sent all the same. */
 export function replyTo(messageId: string | undefined): { reply_parameters?: object } {
   const number = messageNumber(messageId);
@@ -28,8 +14,13 @@ export function messageNumber(messageId: string | undefined): number | undefined
 }
 
 /** The id of a press: unique, and it contains the id of the message with the button. */
-export function pressId(message: number, query: string): string {
+export function pressId(message: string, query: string): string {
   return `${message}:${query}`;
+}
+
+/** The content of a rich message, in its HTML. */
+export function richContent(html: string): { rich_message: { html: string } } {
+  return { rich_message: { html } };
 }
 
 /** Longest text Telegram takes, in UTF-16 units; it counts code points, which are never more. */

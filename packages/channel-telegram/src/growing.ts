@@ -14,8 +14,9 @@ import type { TelegramApi } from './api.ts';
 import { createLanes } from './connection.ts';
 import { type CallFailure, callFailureOf, repeatableErrorOf } from './failures.ts';
 import { lookFor, rowOf } from './find-sent.ts';
-import { MAX_TEXT, messageNumber, replyTo, threadOf } from './format.ts';
+import { MAX_TEXT, messageNumber, replyTo } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
+import { placeFields } from './places.ts';
 import type { WireMessage } from './wire.ts';
 
 const Stored = z.object({
@@ -115,8 +116,10 @@ export class GrowingMessages {
   }
 
   /** See `StreamingFacet`. */
-  pace({ chatId }: ChatAddress, length: number): StreamPace | null {
+  pace({ chatId, response }: ChatAddress, length: number): StreamPace | null {
     const { settings, moved } = this.#deps;
+    // It would grow before everyone.
+    if (response !== undefined) return null;
     const isKnown = this.#latest.has(rowOf(moved.now(chatId)));
     const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
     if (!mayGrow || length < LEAST || length > FULL) return null;
@@ -166,7 +169,7 @@ export class GrowingMessages {
     });
     const { replyToMessageId: id } = address;
     const quoted = id !== undefined && moved.isThere(address.chatId, id) ? id : undefined;
-    const place = { ...threadOf(address.threadId), ...replyTo(quoted) };
+    const place = { ...placeFields(address.threadId), ...replyTo(quoted) };
     try {
       const payload = { chat_id: chatId, ...place, ...this.#content(text) };
       growing.number = Number(await api.send('sendMessage', payload, this.#limit()));

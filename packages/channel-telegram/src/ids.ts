@@ -14,6 +14,9 @@ function explain(written: string): string | undefined {
   return undefined;
 }
 
+/** All chats with the customers of a business account, by its owner; all questions to the bot as a guest, by who asks. */
+const OF_PERSON = /^(?:business|guest):[1-9]\d{0,15}$/;
+
 /** Telegram's ids have at most 52 significant bits. */
 const USER = /^[1-9]\d{0,15}$/;
 const GROUP = /^-[1-9]\d{0,15}$/;
@@ -44,7 +47,7 @@ const group: IdForm = {
       )?.[1];
     const shown = /^https?:\/\/web\.telegram\.org\/.*#(-100\d{10,})(?:_\d+)?$/i.exec(bare)?.[1];
     const id = linked === undefined ? (shown ?? bare) : `-100${linked}`;
-    return GROUP.test(id) ? id : null;
+    return GROUP.test(id) || OF_PERSON.test(id) ? id : null;
   },
   // Copied without its minus, where the ids of people are shorter; with a topic; from a browser that leaves out the 100.
   suggest(written) {
@@ -57,11 +60,15 @@ const group: IdForm = {
   },
 };
 
+/** Where a subscriber writes to a channel, as such a conversation is shown. */
+const SUBSCRIBER = /^direct:[1-9]\d{0,15}$/;
+
 const thread: IdForm = {
   expected: 'the number of a topic, such as 7',
   howToFind: 'It is the last number of a link to the topic (t.me/c/1234567890/7)',
   normalize(written) {
     const bare = bareId(written);
+    if (SUBSCRIBER.test(bare)) return bare;
     const id = /^(?:https?:\/\/)?t\.me\/c\/\d+\/(\d+)/i.exec(bare)?.[1] ?? bare;
     return /^#?([1-9]\d{0,15})$/.exec(id)?.[1] ?? null;
   },

@@ -12,7 +12,9 @@ import { TELEGRAM_MENU, TelegramSettings } from './settings.ts';
 /** Creates the adapter of one account; chance and waiting can be given by tests. */
 type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
-/** Telegram bots by long polling. Importing this costs the settings schema; telegraf comes with `load`. */
+const LIBRARY = 'telegraf';
+
+/** Telegram bots. Importing this costs the settings schema; telegraf comes with the first poll. */
 export const telegram = withOptionalLibrary(
   {
     id: 'telegram',
@@ -20,10 +22,13 @@ export const telegram = withOptionalLibrary(
     ids: TELEGRAM_IDS,
     menu: TELEGRAM_MENU,
     async probe(settings, env) {
-      const { probeTelegram } = await import('./api.ts');
+      import.meta.resolve(LIBRARY);
+      const { probeTelegram } = await import('./probe.ts');
       return probeTelegram(TelegramSettings.parse(settings), env);
     },
     async load(): Promise<ConnectTelegram> {
+      // The adapter loads it later, while its first poll is open; a missing one is reported at once.
+      import.meta.resolve(LIBRARY);
       const { createTelegramAdapter } = await import('./adapter.ts');
       return (context, env) => {
         const settings = TelegramSettings.parse(context.settings);
@@ -33,7 +38,7 @@ export const telegram = withOptionalLibrary(
   } satisfies ChannelDefinition,
   {
     platform: 'Telegram',
-    name: 'telegraf',
+    name: LIBRARY,
     capabilities: {
       target: { dialect: 'telegram', maxLength: MAX_TEXT, unit: 'utf16' },
       idempotentSend: false,

@@ -1,29 +1,30 @@
-import type { ChannelContext, IngressOutcome, SenderFacts } from '@parley/channels';
-import {
-  BoundedMap,
-  type InboundMessage,
-  inlineCode,
-  literal,
-  type Monotonic,
-  reasonOf,
-} from '@parley/core';
+import type { ChannelContext } from '@parley/channels';
+import { BoundedMap, type InboundMessage, inlineCode, literal } from '@parley/core';
 import { z } from 'zod';
+import { createAdministrators } from './administrators.ts';
 import type { TelegramApi } from './api.ts';
-import { chatOf, personOf, toInbound } from './content.ts';
-import { callFailureOf } from './failures.ts';
-import { pressId } from './format.ts';
-import { type MovedChats, moveText } from './moved-chats.ts';
+import { lostFields } from './lenient.ts';
+import { unreadUpdateReason } from './message-fields.ts';
+import type { MovedChats } from './moved-chats.ts';
+import { admitPress } from './presses.ts';
 import { createReactionReader } from './reactions.ts';
+import { stopToInbound } from './stop-button.ts';
 import {
   type BotIdentity,
+  WireConnection,
+  WireDeletion,
   WireMembership,
   WireMessage,
   WirePress,
   WireReaction,
-  type WireUpdate,
+  WireStop,
 } from './wire.ts';
+import { BusinessMessage, createMessageReaders, GuestMessage } from './written.ts';
 
-export interface AdmitDeps
+/** Groups that are remembered as served. */
+const MAX_SERVED = 1_000;
+
+export interface IntakeDeps
   extends Pick<
     ChannelContext<unknown>,
     | 'account'
@@ -31,29 +32,57 @@ export interface AdmitDeps
     | 'receive'
     | 'revise'
     | 'reacted'
+    | 'ignored'
     | 'tellOwner'
     | 'log'
     | 'clock'
     | 'monotonic'
   > {
   readonly moved: MovedChats;
-  readonly api: Pick<TelegramApi, 'call'>;
-  /** Ends what is still said to Telegram about an update. */
-  readonly stopping: AbortSignal;
+  readonly api: Pick<TelegramApi, 'call' | 'telegram'>;
   /** Called with every message, edited or not. */
   readonly seen: (message: WireMessage) => void;
+  /** Called when a person has pressed the stop button of this draft. */
+  readonly stopped: (draftId: number) => void;
 }
 
-/** Resolves once an update is durable or of no use; rejects when it must come again (D01). */
-export type AdmitUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>;
+/** An update on its way through the bot: telegraf's context has these fields. */
+export interface Arrival {
+  readonly update: { readonly update_id: number };
+  readonly botInfo: BotIdentity;
+}
 
-/** Distinguishes the kinds of updates. An unknown one is logged and confirmed. */
-export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
-  const { account, revise, seen, moved } = deps;
+/** Reads what an update of one kind brings, as it came. Resolves once that is stored or of no use; else rejects (D01). */
+type Reader = (content: unknown, arrival: Arrival) => Promise<void>;
+
+/** The readers, by what an update brings; `bot.ts` says which kind goes to which. */
+export interface Intake {
+  /** Before every update. */
+  prepare(): Promise<void>;
+  readonly message: Reader;
+  readonly edit: Reader;
+  /** The same in chats of a business account, whose messages may be deleted besides. */
+  readonly businessMessage: Reader;
+  readonly businessEdit: Reader;
+  readonly businessDeletion: Reader;
+  readonly businessConnection: Reader;
+  /** A message of a chat that the bot is no member of, in which a person asks it once. */
+  readonly guestMessage: Reader;
+  readonly press: Reader;
+  /** The stop button of a growing answer. */
+  readonly stop: Reader;
+  readonly reaction: Reader;
+  readonly membership: Reader;
+  /** An update of a kind that has no reader is logged, noted and confirmed. */
+  unknown(update: object): Promise<void>;
+}
+
+export function createIntake(deps: IntakeDeps): Intake {
+  const { account, moved, log } = deps;
   const factsOf = createAdministrators(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
   /** Groups in which somebody was answered. */
-  const served = new BoundedMap<string, true>(MOST_KNOWN);
+  const served = new BoundedMap<string, true>(MAX_SERVED);
   const receive = async (message: InboundMessage) => {
     const named = moved.named(message);
     const outcome = await deps.receive(named, factsOf(named));
@@ -61,53 +90,86 @@ export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
     if (outcome.kind === 'accepted' && type !== 'direct') served.set(id, true);
     return outcome;
   };
-  const read = <T>(schema: z.ZodType<T>, content: unknown, update: WireUpdate): T | undefined => {
-    const parsed = schema.safeParse(content);
-    if (parsed.success) return parsed.data;
-    const facts = { update: update.update_id, reason: parsed.error.message };
-    deps.log.warn(facts, 'update not understood');
-    return undefined;
-  };
-  return async (update, me) => {
-    await moved.load();
-    const written = update.message ?? update.channel_post;
-    const edited = update.edited_message ?? update.edited_channel_post;
-    const content = written ?? edited;
-    if (content !== undefined) {
-      const message = read(WireMessage, content, update);
-      if (message === undefined) return;
-      seen(message);
-      await admitMove(deps, message);
-      const inbound = toInbound(message, account, me, deps.commands);
-      if (written === undefined) await revise({ kind: 'edited', message: moved.named(inbound) });
-      else await receive(inbound);
-    } else if (update.callback_query !== undefined) {
-      const press = read(WirePress, update.callback_query, update);
-      if (press !== undefined) await admitPress({ ...deps, receive }, press);
-    } else if (update.message_reaction !== undefined) {
-      const reaction = read(WireReaction, update.message_reaction, update);
-      const inbound = reaction && (await readReaction(reaction));
+  /** Checks what came; what has another form than expected is logged, noted and confirmed. */
+  const reading =
+    <T extends object>(
+      schema: z.ZodType<T>,
+      admit: (content: T, me: BotIdentity) => Promise<unknown>,
+    ): Reader =>
+    async (content, { update, botInfo }) => {
+      const parsed = schema.safeParse(content);
+      if (!parsed.success) {
+        const facts = { update: update.update_id, reason: parsed.error.message };
+        log.warn(facts, 'update not understood');
+        await noteUpdate(deps, update, 'it has another form than Telegram documents');
+        return;
+      }
+      const fields = lostFields(content, parsed.data);
+      if (fields.length > 0)
+        log.warn({ update: update.update_id, fields }, 'fields not understood');
+      await admit(parsed.data, botInfo);
+    };
+  const messages = createMessageReaders(deps, receive);
+  return {
+    prepare: () => moved.load(),
+    message: reading(WireMessage, messages.sent),
+    edit: reading(WireMessage, messages.edited),
+    businessMessage: reading(BusinessMessage, messages.sent),
+    businessEdit: reading(BusinessMessage, messages.edited),
+    businessDeletion: reading(WireDeletion, messages.deleted),
+    businessConnection: reading(WireConnection, messages.connected),
+    guestMessage: reading(GuestMessage, messages.sent),
+    press: reading(WirePress, (press) => admitPress({ ...deps, receive }, press)),
+    stop: reading(WireStop, async (stop) => {
+      deps.stopped(stop.draft_id);
+      await receive(stopToInbound(stop, account, deps.clock()));
+    }),
+    reaction: reading(WireReaction, async (reaction) => {
+      const inbound = await readReaction(reaction);
       if (inbound !== undefined) await deps.reacted(moved.named(inbound));
-    } else if (update.my_chat_member !== undefined) {
-      const membership = read(WireMembership, update.my_chat_member, update);
-      if (membership !== undefined) await admitMembership(deps, served, membership);
-    }
+    }),
+    membership: reading(WireMembership, (membership) => admitMembership(deps, served, membership)),
+    unknown: (update) => noteUnknown(deps, update),
   };
 }
 
-/** Both chats get a message about it, the old one first; the owner reads it once. */
-async function admitMove(
-  { moved, tellOwner, log }: AdmitDeps,
-  { chat, migrate_to_chat_id, migrate_from_chat_id }: WireMessage,
+const Id = z.object({ id: z.int() }).optional().catch(undefined);
+/** What any update may say about its place and its author. */
+const Whereabouts = z.object({
+  message_id: z.int().optional().catch(undefined),
+  /** Seconds since 1970. */
+  date: z.int().nonnegative().optional().catch(undefined),
+  chat: Id,
+  from: Id,
+  user: Id,
+});
+
+/** Makes an update that is not read known to `why`. One without a chat belongs to its author's. */
+async function noteUpdate(
+  { moved, clock, ignored }: IntakeDeps,
+  update: object,
+  reason: string,
 ): Promise<void> {
-  const from = String(migrate_from_chat_id ?? chat.id);
-  const to = String(migrate_to_chat_id ?? chat.id);
-  if (from === to) return;
-  // A part that was refused may have been the first to report it.
-  if (await moved.note(from, to)) {
-    log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
-  }
-  await tellOwner(`moved ${from}`, moveText(chat.title, from, to));
+  const { update_id, ...contents } = { update_id: 0, ...update };
+  const content = Object.values(contents)[0];
+  const { message_id, date, chat, from, user } = Whereabouts.safeParse(content).data ?? {};
+  const author = from ?? user;
+  const place = chat ?? author;
+  const event = {
+    chatId: place === undefined ? 'unknown' : moved.first(String(place.id)),
+    messageId: message_id === undefined ? `update ${update_id}` : String(message_id),
+    ...(author !== undefined && { senderId: String(author.id) }),
+    at: date === undefined ? clock() : date * 1000,
+  };
+  await ignored(event, reason);
+}
+
+/** An update of a kind that has no reader. */
+async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
+  const { update_id, ...contents } = { update_id: 0, ...update };
+  const [kind = 'empty update'] = Object.keys(contents);
+  deps.log.warn({ update: update_id, kind }, 'update of an unknown kind');
+  await noteUpdate(deps, update, unreadUpdateReason(kind));
 }
 
 /**
@@ -115,7 +177,7 @@ async function admitMove(
  * reads of groups in which the bot has been of use: strangers may add it anywhere.
  */
 async function admitMembership(
-  { log, tellOwner, moved }: AdmitDeps,
+  { log, tellOwner, moved }: IntakeDeps,
   served: ReadonlyMap<string, true>,
   { chat, old_chat_member: was, new_chat_member: is }: z.infer<typeof WireMembership>,
 ): Promise<void> {
@@ -138,120 +200,4 @@ async function admitMembership(
     `${isOut ? 'removed' : 'mute'} ${id}`,
     `The bot ${what} ${name} (${place}). ${fix}`,
   );
-}
-
-export interface PressDeps
-  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'log' | 'clock'> {
-  readonly api: Pick<TelegramApi, 'call'>;
-  /** Ends what is still said to Telegram about a press. */
-  readonly stopping: AbortSignal;
-}
-
-/** Longest answer to a press, in characters. */
-const MAX_ANSWER = 200;
-
-/**
- * Admits a press as a message of the person who pressed; rejects when it must come again (D01). The button's
- * clock stops whatever becomes of it. A person who may not decide gets a private notice, on top of the
- * chat; what is decided loses its buttons. Neither matters for truth: a failure there changes nothing.
- */
-async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
-  const message = pressToInbound(press, deps.account, deps.clock());
-  let outcome: IngressOutcome | undefined;
-  try {
-    if (message !== undefined) outcome = await deps.receive(message);
-  } finally {
-    void answer(deps, press, outcome);
-  }
-  if (outcome?.kind === 'command' && outcome.settled) void removeButtons(deps, press);
-}
-
-async function answer(
-  { api, log, stopping }: PressDeps,
-  { id }: WirePress,
-  outcome: IngressOutcome | undefined,
-): Promise<void> {
-  const notice = outcome?.kind === 'command' ? outcome.declined : undefined;
-  const shown = notice === undefined ? {} : { text: notice.slice(0, MAX_ANSWER), show_alert: true };
-  try {
-    await api.call('answerCallbackQuery', { callback_query_id: id, ...shown }, stopping);
-  } catch (error) {
-    log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged');
-  }
-}
-
-async function removeButtons(
-  { api, log, stopping }: PressDeps,
-  { message }: WirePress,
-): Promise<void> {
-  if (message === undefined) return;
-  const place = { chat_id: message.chat.id, message_id: message.message_id };
-  try {
-    await api.call('editMessageReplyMarkup', place, stopping);
-  } catch (error) {
-    // Of two presses the second finds them gone.
-    const { reason } = callFailureOf(error);
-    if (!/message is not modified/i.test(reason)) log.debug({ reason }, 'buttons not removed');
-  }
-}
-
-/**
- * A pressed button as if that person had written its data, in the place of the button;
- * undefined where there is no place or no data. `now` in ms: a press has no time of its own.
- */
-function pressToInbound(
-  { id, from, message, data }: WirePress,
-  account: string,
-  now: number,
-): InboundMessage | undefined {
-  if (message === undefined || data === undefined) return undefined;
-  const messageId = pressId(message.message_id, id);
-  return {
-    channel: 'telegram',
-    account,
-    messageId,
-    chat: chatOf(message),
-    sender: personOf(from),
-    text: data,
-    pressed: String(message.message_id),
-    // What the buttons of this bot say is Parley's, and the press is the person's.
-    authored: { text: true },
-    mentions: [],
-    addressed: true,
-    sentAt: now,
-    variables: {},
-  };
-}
-
-const ChatMember = z.object({ status: z.string() });
-const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
-/** A former administrator counts as one for this long. In ms. */
-const KNOWN_FOR_MS = 60_000;
-const MOST_KNOWN = 1_000;
-
-/**
- * Finds out whether the sender of a message is an administrator of its group. Telegram is asked once a
- * minute for each person, and only when a command needs it.
- */
-function createAdministrators(
-  api: Pick<TelegramApi, 'call'>,
-  monotonic: Monotonic,
-): (message: InboundMessage) => SenderFacts {
-  const known = new BoundedMap<string, { readonly is: boolean; readonly until: number }>(
-    MOST_KNOWN,
-  );
-  return ({ chat, sender }) => ({
-    async isAdministrator(signal) {
-      // Anonymous administrators and posts of a channel count as the chat itself; other chats are no members.
-      if (!/^\d+$/.test(sender.id)) return sender.id === chat.id || sender.id === chat.movedTo;
-      const key = `${chat.id} ${sender.id}`;
-      const before = known.get(key);
-      if (before !== undefined && monotonic() < before.until) return before.is;
-      const asked = { chat_id: chat.id, user_id: Number(sender.id) };
-      const { status } = ChatMember.parse(await api.call('getChatMember', asked, signal));
-      const is = ADMINISTRATORS.has(status);
-      known.set(key, { is, until: monotonic() + KNOWN_FOR_MS });
-      return is;
-    },
-  });
 }

@@ -9,7 +9,7 @@ import {
 import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
-import { entriesOf, TELEGRAM_MENU } from './settings.ts';
+import { entriesOf, groupEntriesOf, TELEGRAM_MENU } from './settings.ts';
 import type { BotIdentity } from './wire.ts';
 
 export interface MenuDeps {
@@ -24,7 +24,7 @@ export interface MenuDeps {
 /** The bot whose menu it is: a new token may belong to another one, which has none yet. */
 type Owner = Pick<BotIdentity, 'id'>;
 
-const SCOPES = ['all_private_chats', 'all_group_chats'];
+const SCOPES = { all_private_chats: entriesOf, all_group_chats: groupEntriesOf };
 const MENU = { kind: 'menu', id: 'commands' } as const;
 
 /** Shares of the limit that are tried in turn, as Telegram does not publish it. */
@@ -73,7 +73,7 @@ function menuWithin(share: number): typeof TELEGRAM_MENU {
 /** Of the wanted commands, not of what was accepted: only other commands make another attempt useful. */
 function printOf({ id }: Owner, menu: FittedMenu | undefined): string {
   return createHash('sha256')
-    .update(JSON.stringify([id, entriesOf(menu?.items ?? [])]))
+    .update(JSON.stringify([id, groupEntriesOf(menu?.items ?? [])]))
     .digest('base64url');
 }
 
@@ -84,16 +84,16 @@ async function setFirstAccepted(
   signal: AbortSignal,
 ): Promise<FittedMenu | undefined> {
   for (const [nth, menu] of menus.entries()) {
-    const commands = entriesOf(menu.items);
     try {
-      for (const type of SCOPES) {
+      for (const [type, entries] of Object.entries(SCOPES)) {
+        const commands = entries(menu.items);
         await api.call('setMyCommands', { commands, scope: { type } }, signal);
       }
       return menu;
     } catch (error) {
       const reason = whyNot(error);
       if (nth === menus.length - 1 || !reason.includes('BOT_COMMANDS_TOO_MUCH')) throw error;
-      log.info({ reason, commands: commands.length }, "Telegram's menu is made smaller");
+      log.info({ reason, commands: menu.items.length }, "Telegram's menu is made smaller");
     }
   }
   return undefined;

@@ -1,9 +1,11 @@
 import type { ChatAddress, MessageFacet } from '@parley/channels';
 import { ChannelError, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { callFailureOf, isFormatRefusal, repeatableErrorOf } from './failures.ts';
-import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText } from './format.ts';
+import { aloneOn, ephemeralNumber } from './ephemeral.ts';
+import { callFailureOf, isFormatRefusal, isRichRefusal, repeatableErrorOf } from './failures.ts';
+import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText, richContent } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
+import { type Place, placeOf } from './places.ts';
 
 interface FacetDeps {
   readonly api: Pick<TelegramApi, 'call'>;
@@ -20,6 +22,14 @@ export interface Messages extends Required<MessageFacet> {
   ): Promise<void>;
 }
 
+/** What can also be done to a message that one person alone sees, by another name. */
+const OF_EPHEMERAL: ReadonlySet<string> = new Set([
+  'editMessageText',
+  'editMessageCaption',
+  'deleteMessage',
+]);
+
+const NOT_MODIFIED = /message is not modified/i;
 const NO_TEXT = /there is no text in the message/i;
 
 /** Changes that end in the same state however often they are made, so each may be repeated. */
@@ -30,16 +40,31 @@ export function createMessageFacet(
 ): Messages {
   const change = async (
     method: string,
-    { chatId }: ChatAddress,
+    { chatId, threadId, response }: ChatAddress,
     messageId: string,
     more: object,
   ): Promise<void> => {
+    const ephemeral_message_id = ephemeralNumber(messageId);
+    const alone = aloneOn({ response });
+    if (ephemeral_message_id !== undefined && alone !== undefined && OF_EPHEMERAL.has(method)) {
+      const which = { chat_id: chatId, receiver_user_id: alone.to, ephemeral_message_id };
+      await api.call(
+        method.replace('Message', 'EphemeralMessage'),
+        { ...which, ...more },
+        stopping,
+      );
+      return;
+    }
     const message_id = messageNumber(messageId);
     if (message_id === undefined || !moved.isThere(chatId, messageId))
       throw unknownMessage(chatId, messageId);
-    await api.call(method, { chat_id: chatId, message_id, ...more }, stopping);
+    const call = changeIn(placeOf(threadId), method, { chat_id: chatId, message_id, ...more });
+    if (call === undefined) throw notThere(chatId);
+    await api.call(call.method, call.payload, stopping);
   };
-  const content = (body: RenderedPart, { html, below }: EditForm): object => ({
+  const content = (body: RenderedPart, { rich, html, below }: EditForm): object =>
+    rich && body.rich !== undefined ? richContent(body.rich) : ordinary(body, html, below);
+  const ordinary = (body: RenderedPart, html: boolean, below: boolean): object => ({
     [below ? 'caption' : 'text']: html
       ? body.text
       : plainText(body, below ? MAX_CAPTION : MAX_TEXT),
@@ -48,8 +73,8 @@ export function createMessageFacet(
   });
   return {
     edit: (address, messageId, body, keyboard = {}) =>
-      tolerate(/message is not modified/i, address, () =>
-        tryForms((form) => {
+      tolerate(NOT_MODIFIED, address, () =>
+        tryForms(body.rich !== undefined, (form) => {
           const method = form.below ? 'editMessageCaption' : 'editMessageText';
           return change(method, address, messageId, { ...content(body, form), ...keyboard });
         }),
@@ -66,21 +91,49 @@ export function createMessageFacet(
   };
 }
 
+/** The call that changes a message in a place; undefined where there is none. */
+function changeIn(
+  place: Place,
+  method: string,
+  payload: { readonly chat_id: string; readonly message_id: number },
+): { readonly method: string; readonly payload: object } | undefined {
+  if (place.kind === 'guest') return undefined;
+  if (place.kind !== 'business') return { method, payload };
+  const business_connection_id = place.connection;
+  switch (method) {
+    case 'setMessageReaction':
+      return undefined;
+    case 'deleteMessage': {
+      const message_ids = [payload.message_id];
+      return { method: 'deleteBusinessMessages', payload: { business_connection_id, message_ids } };
+    }
+    default:
+      return { method, payload: { ...payload, business_connection_id } };
+  }
+}
+
 /** How a text is edited: with markup or plainly, as a message or below a file. */
 interface EditForm {
+  /** As a rich message, if the text needs one. */
+  readonly rich: boolean;
   readonly html: boolean;
   readonly below: boolean;
 }
 
-/** Once more without markup where Telegram cannot read it, and below the file where there is one. */
-async function tryForms(edit: (form: EditForm) => Promise<void>): Promise<void> {
-  let form: EditForm = { html: true, below: false };
+/**
+ * Once more as an ordinary text where a rich one is refused, without markup where Telegram cannot read it, and below
+ * the file where there is one.
+ */
+async function tryForms(rich: boolean, edit: (form: EditForm) => Promise<void>): Promise<void> {
+  let form: EditForm = { rich, html: true, below: false };
   for (;;) {
     try {
       return await edit(form);
     } catch (thrown) {
       const failure = callFailureOf(thrown);
-      if (isFormatRefusal(failure) && form.html) form = { ...form, html: false };
+      if (NOT_MODIFIED.test(failure.reason)) throw thrown;
+      if (form.rich && isRichRefusal(failure)) form = { ...form, rich: false };
+      else if (isFormatRefusal(failure) && form.html) form = { ...form, html: false };
       else if (NO_TEXT.test(failure.reason) && !form.below) form = { ...form, below: true };
       else throw thrown;
     }
@@ -105,5 +158,10 @@ async function tolerate(
 
 function unknownMessage(chatId: string, messageId: string): ChannelError {
   const message = `Telegram chat ${chatId} has no message "${messageId}": its ids are numbers.`;
+  return new ChannelError({ kind: 'refused' }, message);
+}
+
+function notThere(chatId: string): ChannelError {
+  const message = `Telegram chat ${chatId}: Telegram lets no bot do that in a chat of another account.`;
   return new ChannelError({ kind: 'refused' }, message);
 }

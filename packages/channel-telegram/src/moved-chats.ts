@@ -1,6 +1,6 @@
 import { type AdapterValues, type InboundMessage, literalLine } from '@parley/core';
 import { z } from 'zod';
-import type { TelegramApi } from './api.ts';
+import type { MakeCall } from './calls.ts';
 
 const Moves = z.array(z.tuple([z.string(), z.string()]));
 const KIND = 'moved-chats';
@@ -102,21 +102,12 @@ export function isOfSupergroup(messageId: string): boolean {
 }
 
 /** The same calls, with chats by the ids that Telegram knows now. */
-export function withMoves(api: TelegramApi, moved: MovedChats): TelegramApi {
-  const translated = <Payload extends object>(payload: Payload): Payload => {
-    if (!('chat_id' in payload)) return payload;
-    return { ...payload, chat_id: moved.now(String(payload.chat_id)) };
-  };
-  return {
-    ...api,
-    async call(method, payload, signal, limitMs) {
-      await moved.load();
-      return api.call(method, translated(payload), signal, limitMs);
-    },
-    async send(method, payload, signal, onStart) {
-      await moved.load();
-      return api.send(method, translated(payload), signal, onStart);
-    },
+export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
+  return async (method, payload, options) => {
+    await moved.load();
+    if (!('chat_id' in payload)) return call(method, payload, options);
+    const translated = { ...payload, chat_id: moved.now(String(payload.chat_id)) };
+    return call(method, translated, options);
   };
 }
 

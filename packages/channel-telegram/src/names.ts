@@ -2,8 +2,9 @@ import type { ChatAddress } from '@parley/channels';
 import { BoundedMap } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { topicId } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
+import { chatOf, placeOf } from './places.ts';
+import { personName } from './senders.ts';
 import type { WireMessage } from './wire.ts';
 
 const REMEMBERED = 1_000;
@@ -11,41 +12,45 @@ const Titled = z.object({ title: z.string() });
 
 /** Titles of groups and names of topics, for people. A bot hears them with messages and can ask for titles alone. */
 export class ChatNames {
-  readonly #api: Pick<TelegramApi, 'call'>;
+  readonly #api: Pick<TelegramApi, 'telegram'>;
   readonly #moved: MovedChats;
   readonly #titles = new BoundedMap<string, string>(REMEMBERED);
   /** By chat and topic. */
   readonly #topics = new BoundedMap<string, string>(REMEMBERED);
 
-  constructor(api: Pick<TelegramApi, 'call'>, moved: MovedChats) {
+  constructor(api: Pick<TelegramApi, 'telegram'>, moved: MovedChats) {
     this.#api = api;
     this.#moved = moved;
   }
 
   /** A message of a topic "answers" the one that made the topic, which has its name. */
   seen(message: WireMessage): void {
-    const { chat, message_thread_id, reply_to_message } = message;
-    if (chat.title !== undefined) this.#titles.set(String(chat.id), chat.title);
-    const named = message.forum_topic_edited?.name ?? message.forum_topic_created?.name;
+    const { chat, direct_messages_topic: subscriber, reply_to_message } = message;
+    const { title, threadId } = chatOf(message);
+    if (title !== undefined) this.#titles.set(String(chat.id), title);
+    const person = subscriber?.user && personName(subscriber.user);
+    const named = message.forum_topic_edited?.name ?? message.forum_topic_created?.name ?? person;
     const name = named ?? reply_to_message?.forum_topic_created?.name;
-    const topic = `${chat.id} ${topicId(message_thread_id)}`;
+    const topic = `${chat.id} ${threadId}`;
     // What made the topic keeps the name it had then.
     if (name !== undefined && (named !== undefined || !this.#topics.has(topic)))
       this.#topics.set(topic, name);
   }
 
   /** `Family, topic Holidays`; undefined where Telegram does not say. Never rejects. */
-  async of({ chatId, threadId }: ChatAddress, signal: AbortSignal): Promise<string | undefined> {
+  async of({ chatId, threadId }: ChatAddress): Promise<string | undefined> {
     const now = this.#moved.now(chatId);
-    const title = this.#titles.get(now) ?? (await this.#ask(now, signal));
+    const title = this.#titles.get(now) ?? (await this.#ask(now));
     const topic = this.#topics.get(`${now} ${threadId}`);
     if (title === undefined || threadId === undefined) return title;
-    return `${title}, topic ${topic ?? threadId}`;
+    const what = placeOf(threadId).kind === 'subscriber' ? 'direct messages of' : 'topic';
+    return `${title}, ${what} ${topic ?? threadId}`;
   }
 
-  async #ask(chatId: string, signal: AbortSignal): Promise<string | undefined> {
+  async #ask(chatId: string): Promise<string | undefined> {
     try {
-      return Titled.parse(await this.#api.call('getChat', { chat_id: chatId }, signal)).title;
+      const telegram = await this.#api.telegram();
+      return Titled.parse(await telegram.getChat(chatId)).title;
     } catch {
       // The bot is not in that chat any more.
       return undefined;

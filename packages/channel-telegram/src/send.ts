@@ -7,12 +7,21 @@ import {
   reasonOf,
 } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { type Attempt, callFailureOf, nextAttempt, sendErrorOf } from './failures.ts';
-import { DOCUMENT, fileMethodOf, openUpload, type Upload } from './files.ts';
-import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, threadOf } from './format.ts';
+import { ALONE_WAYS, aloneOn, aloneParameters, sentAloneId } from './ephemeral.ts';
+import {
+  type Attempt,
+  type CallFailure,
+  callFailureOf,
+  nextAttempt,
+  sendErrorOf,
+} from './failures.ts';
+import { DOCUMENT, fileMethodOf, openUpload } from './files.ts';
+import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, richContent } from './format.ts';
 import type { Grown } from './growing.ts';
+import { answerGuest } from './guest.ts';
 import { createMessageFacet } from './messages.ts';
 import type { MovedChats } from './moved-chats.ts';
+import { messageIdIn, placeFields, placeOf } from './places.ts';
 
 /** `note` reports to operators. */
 interface SendDeps {
@@ -52,6 +61,8 @@ export async function sendPart(
     // A grown message belongs to a turn.
     await deps.forget(part.turnId ?? '');
   }
+  const place = placeOf(part.route.threadId);
+  if (place.kind === 'guest') return answerGuest(deps, part, place.query, signal);
   return part.file ? sendFile(deps, part, part.file, signal) : sendText(deps, part, signal);
 }
 
@@ -74,7 +85,7 @@ export async function finishGrown(
   signal: AbortSignal,
 ): Promise<Receipt | undefined> {
   const platformMessageId = moved.idOf(chatId, String(number));
-  const isShown = text === body.text.trim() && buttons === undefined;
+  const isShown = text === body.text.trim() && buttons === undefined && body.rich === undefined;
   const messages = createMessageFacet({ api, moved }, linkPreviews, signal);
   try {
     const keyboard = keyboardOf(buttons);
@@ -107,29 +118,39 @@ async function removeGrown(
 async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal): Promise<Receipt> {
   const previews = deps.linkPreviews ? {} : { link_preview_options: { is_disabled: true } };
   const keyboard = keyboardOf(part.buttons);
-  const make = (attempt: Attempt): Call => ({
-    method: 'sendMessage',
-    payload: {
-      text: attempt.html ? part.body.text : plainText(part.body),
-      ...markupOf(attempt),
-      ...previews,
-      ...placeOf(deps, part, attempt),
-      ...keyboard,
-    },
-  });
-  return sendCall(deps, part, make, signal);
+  const make = (attempt: Attempt): Call => {
+    const place = { ...destinationOf(deps, part, attempt), ...keyboard };
+    if (attempt.rich !== undefined)
+      return { method: 'sendRichMessage', payload: { ...richContent(attempt.rich), ...place } };
+    const text = attempt.html ? part.body.text : plainText(part.body);
+    return {
+      method: 'sendMessage',
+      payload: { text, ...markupOf(attempt), ...previews, ...place },
+    };
+  };
+  const { rich } = part.body;
+  return sendCall(deps, part, make, signal, rich === undefined ? {} : { rich });
 }
 
-/** Chat, topic and the message to quote; in a chat that has moved the question has another number. */
-function placeOf(
+/**
+ * Chat, topic and the message to quote; in a chat that has moved the question has another number. An answer to an
+ * ephemeral message is for its sender alone.
+ */
+function destinationOf(
   { moved }: Pick<SendDeps, 'moved'>,
   { route }: OutboundPart,
-  { chatId }: Attempt,
+  { chatId, alone: way }: Attempt,
 ): object {
+  const alone = aloneOn(route);
+  if (alone !== undefined && way !== undefined) {
+    const place = way === 'direct' ? { chat_id: alone.to } : { chat_id: chatId };
+    const topic = way === 'direct' ? {} : placeFields(route.threadId);
+    return { ...place, ...topic, ...aloneParameters(alone, way) };
+  }
   const id = route.replyToMessageId;
   const isThere = id !== undefined && moved.isThere(route.chatId, id);
   const quoted = isThere && chatId === route.chatId ? id : undefined;
-  return { chat_id: chatId, ...threadOf(route.threadId), ...replyTo(quoted) };
+  return { chat_id: chatId, ...placeFields(route.threadId), ...replyTo(quoted) };
 }
 
 /** How the text of an attempt is parsed. */
@@ -146,24 +167,46 @@ async function sendCall(
   part: OutboundPart,
   make: (attempt: Attempt) => Call,
   signal: AbortSignal,
+  form: Pick<Attempt, 'rich'> = {},
 ): Promise<Receipt> {
   const { chatId } = part.route;
-  let attempt: Attempt = { chatId, html: true, asDocument: false };
+  const alone = aloneOn(part.route) && ALONE_WAYS[0];
+  let attempt: Attempt = {
+    ...{ chatId, html: true, asDocument: false },
+    ...form,
+    ...(alone && { alone }),
+  };
   for (;;) {
     if (signal.aborted) throw notStarted(chatId);
     const { method, payload } = make(attempt);
     try {
       const messageId = await api.send(method, payload, signal, onStart);
-      return { platformMessageId: moved.idOf(chatId, messageId) };
+      if (attempt.alone !== undefined)
+        return { platformMessageId: sentAloneId(messageId, attempt.alone) };
+      const id = messageIdIn(part.route.threadId, messageId);
+      return { platformMessageId: moved.idOf(chatId, id) };
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       const next = nextAttempt(attempt, failure);
+      if (next === undefined && attempt.alone !== undefined && failure.kind === 'refused')
+        throw notShownAlone(failure, attempt, thrown);
       if (next === undefined) throw sendErrorOf(failure, attempt.chatId, thrown);
       note({ part: part.id, chatId, reason: failure.reason }, next.because);
       if (next.attempt.chatId !== attempt.chatId) await moved.note(chatId, next.attempt.chatId);
       attempt = next.attempt;
     }
   }
+}
+
+/** A rate and a refused account concern the connection; anything else is final for this answer, and not for its group. */
+function notShownAlone(
+  failure: Extract<CallFailure, { readonly kind: 'refused' }>,
+  { chatId }: Attempt,
+  cause: unknown,
+): ChannelError {
+  if (![400, 403].includes(failure.code)) return sendErrorOf(failure, chatId, cause);
+  const why = `Telegram shows it neither in the group nor in their direct chat: ${failure.reason}`;
+  return new ChannelError({ kind: 'refused' }, `A private answer is not sent: ${why}.`, cause);
 }
 
 function notStarted(chatId: string): ChannelError {
@@ -239,35 +282,17 @@ async function upload(
   file: OutboundFile,
   signal: AbortSignal,
 ): Promise<Receipt> {
-  const opened = await openUpload(file, deps.maxFileBytes);
-  const broken = new AbortController();
-  const make = (attempt: Attempt): Call =>
-    fileCall(deps, part, file, attempt, { ...opened, failed: (reason) => broken.abort(reason) });
-  try {
-    return await sendCall(deps, part, make, AbortSignal.any([signal, broken.signal]));
-  } finally {
-    await opened.close();
-  }
-}
-
-/** Beside a file telegraf loses objects, so they go as JSON text, which the Bot API takes alike. */
-function fileCall(
-  deps: Pick<SendDeps, 'moved'>,
-  part: OutboundPart,
-  file: OutboundFile,
-  attempt: Attempt,
-  source: Upload & { failed(reason: unknown): void },
-): Call {
-  const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, source.bytes);
-  const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
-  const beside = {
-    ...placeOf(deps, part, attempt),
-    ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
-    ...keyboardOf(part.buttons),
+  const media = await openUpload(file, deps.maxFileBytes);
+  const make = (attempt: Attempt): Call => {
+    const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, media.size);
+    const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
+    const payload = {
+      ...destinationOf(deps, part, attempt),
+      ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
+      ...keyboardOf(part.buttons),
+      [field]: media,
+    };
+    return { method, payload };
   };
-  const flat = Object.entries(beside).map(([name, value]) => [
-    name,
-    typeof value === 'object' ? JSON.stringify(value) : value,
-  ]);
-  return { method, payload: { ...Object.fromEntries(flat), [field]: source.media(source.failed) } };
+  return sendCall(deps, part, make, signal);
 }

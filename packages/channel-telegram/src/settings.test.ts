@@ -12,6 +12,7 @@ describe('the settings of a Telegram bot', () => {
       growInGroups: true,
       linkPreviews: false,
       pace: true,
+      richMessages: false,
     });
   });
 

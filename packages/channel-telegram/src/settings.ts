@@ -38,6 +38,12 @@ export const TelegramSettings = z
       .boolean()
       .default(true)
       .describe('Show longer answers in groups while they are written, by edits of their message.'),
+    richMessages: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Send answers with tables, headings or formulas as rich messages; some clients show those as an empty bubble.',
+      ),
     webhook: z
       .strictObject({
         url: z
@@ -63,6 +69,8 @@ export type TelegramSettings = z.infer<typeof TelegramSettings>;
 interface MenuEntry {
   readonly command: string;
   readonly description: string;
+  /** Sent as an ephemeral message, so that its answer is seen by the person who asks alone. */
+  readonly is_ephemeral?: true;
 }
 
 /**
@@ -75,7 +83,7 @@ const MAX_BYTES = 7_000;
 export const TELEGRAM_MENU = {
   commands: 100,
   description: { max: 256, unit: 'utf16' },
-  size: { max: MAX_BYTES, of: (items) => Buffer.byteLength(JSON.stringify(entriesOf(items))) },
+  size: { max: MAX_BYTES, of: (items) => Buffer.byteLength(JSON.stringify(groupEntriesOf(items))) },
   name: /^[a-z0-9_]{1,32}$/,
   nameOf: menuName,
 } satisfies MenuLimits;
@@ -83,6 +91,14 @@ export const TELEGRAM_MENU = {
 /** The items as Telegram names their parts. */
 export function entriesOf(items: readonly MenuItem[]): readonly MenuEntry[] {
   return items.map(({ name, description }) => ({ command: name, description }));
+}
+
+/** The same for groups, where private commands and their answers are between a person and the bot. */
+export function groupEntriesOf(items: readonly MenuItem[]): readonly MenuEntry[] {
+  return items.map(({ name, description, private: isPrivate }) => ({
+    ...{ command: name, description },
+    ...(isPrivate && { is_ephemeral: true }),
+  }));
 }
 
 /** What a command is called in Telegram's menu: a hyphen becomes `_`, and is read back when the command comes in. */

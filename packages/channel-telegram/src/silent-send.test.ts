@@ -3,6 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { connectTelegramApi } from './api.ts';
+import { connectTelegram } from './bot.ts';
+import { createCaller } from './calls.ts';
 import { callFailureOf } from './failures.ts';
 import { TelegramSettings } from './settings.ts';
 
@@ -30,11 +32,13 @@ async function apiThat(answer: (response: ServerResponse) => void) {
     token: '1:a',
     apiRoot: `http://127.0.0.1:${port}`,
   });
-  return connectTelegramApi(settings, () => {}, SILENT_MS);
+  const { token } = settings;
+  const telegram = connectTelegram(token, createCaller(settings), new AbortController().signal);
+  return connectTelegramApi(createCaller(settings), async () => ({ telegram }), SILENT_MS);
 }
 
 const TEXT = { chat_id: 1, text: 'hi' };
-const FILE = { chat_id: 1, document: { source: Buffer.from('bytes'), filename: 'a.txt' } };
+const FILE = { chat_id: 1, document: new File(['bytes'], 'a.txt') };
 
 describe('a send to Telegram', () => {
   it.each([

@@ -3,8 +3,8 @@ import type { ChatAddress, StreamingFacet } from '@parley/channels';
 import { BoundedMap, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
-import { threadOf } from './format.ts';
 import type { GrowingMessages } from './growing.ts';
+import { isElsewhere, placeFields, placeOf } from './places.ts';
 import type { WireMessage } from './wire.ts';
 
 export interface DraftsDeps {
@@ -20,6 +20,8 @@ export interface DraftsDeps {
 export interface Drafts extends StreamingFacet {
   /** No draft of this turn is shown any more: its answer is about to be sent. */
   finish(turnId: string): Promise<void>;
+  /** A person has stopped this draft: nothing more of its turn is shown. */
+  stopped(draftId: number): void;
 }
 
 /** A draft that takes longer is of no use, and its answer waits for it. In ms. */
@@ -39,18 +41,19 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     known: true,
     notBefore: new BoundedMap(REMEMBERED),
     over: new BoundedMap(REMEMBERED),
+    stopped: new BoundedMap(REMEMBERED),
   };
   return {
     minIntervalMs: 1_000,
     // A quick answer would overtake its draft, which costs a call.
     firstAfterMs: 400,
     async update({ chatId, threadId }, turnId, answer) {
-      if (!state.known || state.over.has(turnId)) return;
+      if (!state.known || state.over.has(turnId) || isStopped(state, turnId)) return;
       if (monotonic() < (state.notBefore.get(chatId) ?? 0)) return;
       const showing = answer.show().then(async (parts) => {
         const text = parts.at(-1)?.text;
         if (text === undefined) return;
-        const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...threadOf(threadId) };
+        const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...placeFields(threadId) };
         await show(deps, state, { turnId, chatId }, draft);
       });
       underWay.set(turnId, showing);
@@ -66,7 +69,14 @@ export function createDrafts(deps: DraftsDeps): Drafts {
         log.debug({ turn: turnId, reason: reasonOf(error) }, 'last draft not shown');
       });
     },
+    stopped(draftId) {
+      state.stopped.set(draftId, true);
+    },
   };
+}
+
+function isStopped({ stopped }: DraftState, turnId: string): boolean {
+  return stopped.has(draftId(turnId));
 }
 
 /** What earlier drafts have taught. */
@@ -77,6 +87,8 @@ interface DraftState {
   readonly notBefore: BoundedMap<string, number>;
   /** Turns of which no more is shown. */
   readonly over: BoundedMap<string, true>;
+  /** Drafts whose stop button was pressed. */
+  readonly stopped: BoundedMap<number, true>;
 }
 
 async function show(
@@ -87,9 +99,10 @@ async function show(
 ): Promise<void> {
   const limit = AbortSignal.any([stopping, AbortSignal.timeout(DRAFT_TIMEOUT_MS)]);
   // Another gateway's answer may be there already; a draft would show its beginning once more below it.
-  if (!holdsAccount()) return;
+  if (!holdsAccount() || isStopped(state, turnId)) return;
   try {
-    await api.call('sendMessageDraft', { ...draft, draft_id: draftId(turnId) }, limit);
+    const stop = { can_stop: true, keep_on_stop: true };
+    await api.call('sendMessageDraft', { ...draft, ...stop, draft_id: draftId(turnId) }, limit);
   } catch (thrown) {
     const failure = callFailureOf(thrown);
     if (failure.kind !== 'refused') throw thrown;
@@ -108,10 +121,15 @@ export function streamingOf(
 ): StreamingFacet {
   return {
     ...drafts,
-    pace: (address, length) => (isPrivate(address.chatId) ? drafts : growing.pace(address, length)),
+    pace(address, length) {
+      // Drafts take no business connection, and a guest writes one message.
+      if (isElsewhere(address.threadId)) return null;
+      return isPrivate(address.chatId) ? drafts : growing.pace(address, length);
+    },
     update: (address, turnId, answer) =>
       (isPrivate(address.chatId) ? drafts : growing).update(address, turnId, answer),
     async end(address, turnId, comes) {
+      if (isElsewhere(address.threadId)) return;
       if (isPrivate(address.chatId)) await drafts.end(address, turnId, comes);
       else if (comes === 'nothing') await growing.discard(address, turnId);
     },
@@ -148,9 +166,14 @@ export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSign
   const forums = new Set<string>();
   return {
     repeatMs: REPEAT_MS,
-    async show({ chatId, threadId }) {
-      const place = forums.has(chatId) ? { message_thread_id: 1 } : {};
-      const payload = { chat_id: chatId, action: 'typing', ...place, ...threadOf(threadId) };
+    async show({ chatId, threadId, response }) {
+      // Telegram shows it neither in direct messages of a channel nor for a guest; in a group everyone would see that
+      // one person is being answered.
+      const { kind } = placeOf(threadId);
+      if (kind === 'subscriber' || kind === 'guest' || response !== undefined) return;
+      const isForum = kind !== 'business' && forums.has(chatId);
+      const place = isForum ? { message_thread_id: 1 } : {};
+      const payload = { chat_id: chatId, action: 'typing', ...place, ...placeFields(threadId) };
       await api.call('sendChatAction', payload, stopping);
     },
     seen({ chat }) {

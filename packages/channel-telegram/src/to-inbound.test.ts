@@ -83,11 +83,8 @@ describe('what the core learns of a Telegram message', () => {
       'a channel that writes by itself',
       { text: 'a', from: BOT, sender_chat: NEWS, is_automatic_forward: true },
     ],
-    ['a gift', { gift: {} }],
     ['a linked channel', { text: 'a', is_automatic_forward: true }],
-    ['somebody joining', { new_chat_members: [ANN] }],
-    ['a group moving', { migrate_to_chat_id: -100 }],
-    ['a new topic', { forum_topic_created: { name: 'T' } }],
+    ['a bot that writes for a business account', { text: 'a', sender_business_bot: BOT }],
   ])('[F07] counts %s as no person', (_name, fields) => {
     expect(inbound(fields).sender.isBot).toBe(true);
   });
@@ -170,8 +167,11 @@ describe('what the core learns of a Telegram message', () => {
       { hologram: {}, chat: ME_AND_BOT },
       '[They sent something, which cannot be read here.',
     ],
-    ['the same in a group', { hologram: {}, chat: { id: -5, type: 'group' } }, ''],
-    ['what Telegram says itself', { pinned_message: {}, chat: ME_AND_BOT }, ''],
+    [
+      'the same in a group',
+      { hologram: {}, chat: { id: -5, type: 'group' } },
+      '[They sent something, which cannot be read here.]',
+    ],
   ])('[F10] %s is named to the agent, or nobody is meant', (_what, message, start) => {
     const { text } = inbound(message);
     expect(start === '' ? text : text.slice(0, start.length)).toBe(start);

@@ -1,106 +1,81 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
+import { lenient, lenientList } from './lenient.ts';
+import { Entities, mediaFields, Origin, Text, User, WireChat } from './wire-basics.ts';
+import { cardFields, ownCardFields, Story } from './wire-cards.ts';
 
-const file = { file_id: z.string().min(1), file_size: z.int().nonnegative().optional() };
-const described = { ...file, mime_type: z.string().optional(), file_name: z.string().optional() };
-const Described = z.object(described);
-
-/** One size of a picture; Telegram gives several. */
-const PhotoSize = z.object({ ...file, width: z.int().default(0), height: z.int().default(0) });
-export type PhotoSize = z.infer<typeof PhotoSize>;
-
-/** A file inside a message, as far as Parley reads it. Sizes in bytes. */
-export type DescribedFile = z.infer<typeof Described>;
-
-const Sticker = z.object({
-  ...file,
-  emoji: z.string().optional(),
-  is_animated: z.boolean().default(false),
-  is_video: z.boolean().default(false),
-});
-export type Sticker = z.infer<typeof Sticker>;
-
-/** The fields of a message that bring a file; a message has at most one, an animation also `document`. */
-export const mediaFields = {
-  photo: z.array(PhotoSize).optional(),
-  document: Described.optional(),
-  voice: Described.optional(),
-  audio: Described.optional(),
-  video: Described.optional(),
-  video_note: Described.optional(),
-  animation: Described.optional(),
-  sticker: Sticker.optional(),
-};
-
-const User = z.object({
-  id: z.int(),
-  is_bot: z.boolean().default(false),
-  first_name: z.string().default(''),
-  last_name: z.string().optional(),
-  username: z.string().optional(),
-});
-export type WireUser = z.infer<typeof User>;
-
-const WireChat = z.object({
-  id: z.int(),
-  type: z.enum(['private', 'group', 'supergroup', 'channel']),
-  title: z.string().optional(),
-  is_forum: z.boolean().optional(),
-});
-export type WireChat = z.infer<typeof WireChat>;
-
-/** Who wrote what is forwarded: a person, one who hides, a group or a channel. */
-const ForwardOrigin = z.object({
-  sender_user: User.optional(),
-  sender_user_name: z.string().optional(),
-  sender_chat: WireChat.optional(),
-  chat: WireChat.optional(),
-});
-
-const Entity = z.object({
-  type: z.string(),
-  /** UTF-16 units, like `length`. */
-  offset: z.int(),
-  length: z.int(),
-  user: User.optional(),
-});
-export type Entity = z.infer<typeof Entity>;
-
-const Topic = z.object({ name: z.string().optional() });
+const Topic = lenient(z.object({ name: Text }));
 
 const content = {
   message_id: z.int(),
-  forum_topic_created: Topic.optional(),
+  /** Of a message that one person and the bot see; its `message_id` is 0. */
+  ephemeral_message_id: z.int().optional(),
+  forum_topic_created: Topic,
   from: User.optional(),
   sender_chat: WireChat.optional(),
-  text: z.string().optional(),
-  caption: z.string().optional(),
+  text: Text,
+  entities: Entities.default([]),
+  caption: Text,
+  caption_entities: Entities.default([]),
+  /** Read where it is shown, since few messages have one. */
+  rich_message: z.unknown().optional(),
   ...mediaFields,
+  ...cardFields,
+  ...ownCardFields,
 };
 
-/** What Parley reads of a message; unknown fields stay, so that service messages can be recognized. */
-export const WireMessage = z.looseObject({
-  ...content,
-  /** Seconds since 1970. */
-  date: z.int(),
-  chat: WireChat,
-  entities: z.array(Entity).default([]),
-  caption_entities: z.array(Entity).default([]),
+/** A message that another one answers. */
+const Answered = z.looseObject({ ...content, date: z.int().catch(0) });
+export type Answered = z.infer<typeof Answered>;
+
+/** A message of another chat, or another topic, that is answered. */
+const ExternalReply = z.looseObject({
+  ...mediaFields,
+  ...cardFields,
+  origin: Origin.catch({}),
+  chat: lenient(WireChat),
+  link_preview_options: ownCardFields.link_preview_options,
+});
+export type ExternalReply = z.infer<typeof ExternalReply>;
+
+const ConnectionId = z.string().min(1).max(200);
+
+/** What says where a message is, besides its chat. */
+const place = {
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
-  forum_topic_edited: Topic.optional(),
-  is_automatic_forward: z.boolean().optional(),
+  /** The subscriber of a channel whose direct messages these are. */
+  direct_messages_topic: z.object({ topic_id: z.int(), user: lenient(User) }).optional(),
+  business_connection_id: ConnectionId.optional(),
+  guest_query_id: ConnectionId.optional(),
+};
+
+/** What Parley reads of a message; unknown fields stay, so that new kinds can be recognized. */
+export const WireMessage = z.looseObject({
+  ...content,
+  ...place,
+  /** Seconds since 1970. */
+  date: z.int().nonnegative().catch(0),
+  chat: WireChat,
+  forum_topic_edited: Topic,
+  is_automatic_forward: lenient(z.boolean()),
   /** The name an administrator chose to sign a post with. */
-  author_signature: z.string().optional(),
-  forward_origin: ForwardOrigin.optional(),
+  author_signature: Text,
+  forward_origin: Origin.catch({}).optional(),
   via_bot: User.optional(),
+  /** The bot that wrote in the name of a business account. */
+  sender_business_bot: User.optional(),
   /** The supergroup that this group has just become. */
   migrate_to_chat_id: z.int().optional(),
   migrate_from_chat_id: z.int().optional(),
   /** The same for all messages of an album. */
-  media_group_id: z.string().optional(),
-  reply_to_message: z.looseObject(content).optional(),
-  quote: z.object({ text: z.string() }).optional(),
+  media_group_id: Text,
+  reply_to_message: lenient(Answered),
+  reply_to_checklist_task_id: lenient(z.int()),
+  reply_to_poll_option_id: Text,
+  reply_to_story: lenient(Story),
+  external_reply: lenient(ExternalReply),
+  quote: lenient(z.object({ text: z.string(), entities: Entities })),
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
@@ -111,15 +86,23 @@ export const WirePress = z.object({
   message: z
     .looseObject({
       message_id: z.int(),
+      ephemeral_message_id: z.int().optional(),
       date: z.int(),
       chat: WireChat,
-      message_thread_id: z.int().optional(),
-      is_topic_message: z.boolean().optional(),
+      ...place,
     })
     .optional(),
   data: z.string().optional(),
 });
 export type WirePress = z.infer<typeof WirePress>;
+
+/** A press of the stop button of a draft; its chat is private, so it names the person. */
+export const WireStop = z.object({
+  chat: WireChat.extend({ username: Text }),
+  message_thread_id: z.int().optional(),
+  draft_id: z.int(),
+});
+export type WireStop = z.infer<typeof WireStop>;
 
 /** The bot was let into a chat, thrown out, blocked, or given other rights. */
 export const WireMembership = z.object({
@@ -136,15 +119,25 @@ export const WireReaction = z.object({
   user: User.optional(),
   /** Who reacts as a chat: an anonymous administrator, or a person as their channel. */
   actor_chat: WireChat.optional(),
-  new_reaction: z.array(
-    z.object({
-      type: z.string(),
-      emoji: z.string().optional(),
-      custom_emoji_id: z.string().optional(),
-    }),
-  ),
+  new_reaction: lenientList(z.object({ type: z.string(), emoji: Text, custom_emoji_id: Text })),
 });
 export type WireReaction = z.infer<typeof WireReaction>;
+
+/** A person connected the bot to their business account, changed its rights, or ended the connection. */
+export const WireConnection = z.object({
+  id: ConnectionId,
+  user: User,
+  is_enabled: z.boolean(),
+  rights: lenient(z.object({ can_reply: lenient(z.boolean()) })),
+});
+export type WireConnection = z.infer<typeof WireConnection>;
+
+/** Messages of a business account that were deleted. */
+export const WireDeletion = z.object({
+  business_connection_id: ConnectionId,
+  chat: WireChat,
+  message_ids: lenientList(z.int()),
+});
 
 /** An update of any kind; what it brings is checked later, so that a strange one cannot block the rest. */
 export const WireUpdate = z.preprocess(withoutNulls, z.looseObject({ update_id: z.int() }));
@@ -155,13 +148,20 @@ export const BotIdentity = z.object({ id: z.int(), username: z.string() });
 export type BotIdentity = z.infer<typeof BotIdentity>;
 
 /** The updates Parley asks for; Telegram keeps all others to itself. */
-export const UPDATE_KINDS: readonly string[] = [
+export const UPDATE_KINDS = [
   'message',
   'edited_message',
   'channel_post',
   'edited_channel_post',
+  'business_connection',
+  'business_message',
+  'edited_business_message',
+  'deleted_business_messages',
+  'guest_message',
   'callback_query',
   'my_chat_member',
+  'stopped_message_generation',
   // In groups only where the bot is an administrator.
   'message_reaction',
-];
+] as const;
+export type UpdateKind = (typeof UPDATE_KINDS)[number];

@@ -18,6 +18,8 @@ export interface MenuLimits {
 export interface MenuItem {
   readonly name: string;
   readonly description: string;
+  /** See `CommandInfo`. */
+  readonly private?: true;
 }
 
 /** A command that is not in a menu; it works all the same when it is typed. */
@@ -93,7 +95,8 @@ function legalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
         .replaceAll(/[\s\p{Cc}]+/gu, ' ')
         .trim();
       const description = cut(summary === '' ? name : summary, limits.description);
-      legal.push({ command, item: { name, description }, nth });
+      const item = { name, description, ...(command.private && { private: command.private }) };
+      legal.push({ command, item, nth });
     } else leftOut.push({ name: command.name, why });
   }
   return { legal, leftOut };

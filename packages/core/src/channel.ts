@@ -14,6 +14,8 @@ export const RenderTarget = z.strictObject({
   unit: z.enum(['utf16', 'codepoint', 'byte']),
   /** What looks like a mention may ping people; absent, it is shown but dead (M05). */
   mentions: z.literal('live').optional(),
+  /** Telegram: what an ordinary message cannot show (tables, headings, formulas) is printed as a rich one, too. */
+  rich: z.literal(true).optional(),
   /** Several parts say which they are: `(2/5)`. */
   numbered: z.literal(true).optional(),
 });
@@ -91,7 +93,12 @@ export const ReplyRoute = z.strictObject({
 export type ReplyRoute = z.infer<typeof ReplyRoute>;
 
 /** One rendered piece of an answer: platform dialect, and the same text without any markup (M04). */
-export const RenderedPart = z.strictObject({ text: z.string(), plain: z.string() });
+export const RenderedPart = z.strictObject({
+  text: z.string(),
+  plain: z.string(),
+  /** The same as a rich message of Telegram; `text` is sent where that is refused. */
+  rich: z.string().optional(),
+});
 export type RenderedPart = z.infer<typeof RenderedPart>;
 
 /** A button below a part. Pressing it is as if that person had written `data`, as long as the part was not edited. */

@@ -18,6 +18,8 @@ export const Chat = z.strictObject({
   separate: z.literal(true).optional(),
   /** The id by which the platform knows it since it moved; inside Parley it keeps `id`. */
   movedTo: Id.optional(),
+  /** What it is one of many parts of, where an access list may name that: a business account, the questions of a guest. */
+  within: Id.optional(),
 });
 export type Chat = z.infer<typeof Chat>;
 

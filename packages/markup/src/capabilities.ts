@@ -103,3 +103,14 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     maxEntities: Number.POSITIVE_INFINITY,
   },
 };
+
+/**
+ * What a rich message of Telegram shows besides. All else is as in an ordinary one, so that the same part can be printed
+ * both ways.
+ */
+export const TELEGRAM_RICH: DialectCapabilities = {
+  ...CAPABILITIES.telegram,
+  headingLevels: 6,
+  tables: 'native',
+  marks: [...ALL_MARKS, 'math'],
+};

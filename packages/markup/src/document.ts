@@ -1,6 +1,8 @@
 /** A format on a stretch of text. Marks never overlap: a run carries all of its marks, outermost first. */
 export type Mark =
   | { readonly type: 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler' | 'code' }
+  /** A formula, with the signs around it; only a dialect that draws formulas has this mark. */
+  | { readonly type: 'math' }
   | { readonly type: 'link'; readonly url: string };
 
 /** Text with one set of marks. `\n` inside is a line break that people see. */

@@ -5,17 +5,19 @@ import {
   type DialectCapabilities,
   type PrintedDialect,
   type PrintedTarget,
+  TELEGRAM_RICH,
 } from './capabilities.ts';
 import { contentLength, type Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
 import { printDiscord } from './print/discord.ts';
 import { printHtml, printTelegram } from './print/html.ts';
 import { type Printed, plainText, printPlain } from './print/lines.ts';
+import { printTelegramRich } from './print/telegram-rich.ts';
 import { printWhatsApp } from './print/whatsapp.ts';
 import { MarkupError, type RenderedPart } from './rendered-part.ts';
 import { type Room, splitLeaves, splitNumbered } from './split/split.ts';
 import { finish, finishInTurns, type Steps } from './steps.ts';
-import { toLeaves } from './transform/blocks.ts';
+import { simplifyLeaf, toLeaves } from './transform/blocks.ts';
 
 /**
  * Renders Markdown (GFM) as the messages a platform accepts. Any input renders, in bounded time;
@@ -49,7 +51,7 @@ export function* renderSteps(markdown: string, target: RenderTarget): Steps<Rend
   checkTarget(target);
   if (!isPrinted(target)) return asWritten(markdown, target);
   const parsed = yield* parseMarkdown(markdown);
-  const leaves = yield* toLeaves(parsed, CAPABILITIES[target.dialect], target.mentions);
+  const leaves = yield* toLeaves(parsed, capabilitiesOf(target), target.mentions);
   const printer = new PartPrinter(target);
   const parts = yield* splitFor(target, leaves, printer);
   const printed: RenderedPart[] = [];
@@ -58,6 +60,14 @@ export function* renderSteps(markdown: string, target: RenderTarget): Steps<Rend
     yield;
   }
   return printed;
+}
+
+function isRich({ dialect, rich }: RenderTarget): boolean {
+  return rich === true && dialect === 'telegram';
+}
+
+function capabilitiesOf(target: PrintedTarget): DialectCapabilities {
+  return isRich(target) ? TELEGRAM_RICH : CAPABILITIES[target.dialect];
 }
 
 function isPrinted(target: RenderTarget): target is PrintedTarget {
@@ -92,6 +102,8 @@ export class PartPrinter implements Room {
   readonly #target: PrintedTarget;
   readonly #pings: DialectCapabilities['pings'];
   #last: Measured | undefined;
+  /** What leaves of a rich message are in an ordinary one. */
+  readonly #simple = new Map<Leaf, readonly Leaf[]>();
 
   constructor(target: PrintedTarget) {
     this.#target = target;
@@ -112,16 +124,32 @@ export class PartPrinter implements Room {
   /** Prints leaves that fit into one part. */
   print(leaves: readonly Leaf[]): RenderedPart {
     const { printed, plain } = this.#measure(leaves);
-    const full = plainText(leaves, { addresses: true, pings: this.#pings });
+    const full = plainText(this.#shown(leaves), { addresses: true, pings: this.#pings });
     const fits = measure(full, this.#target.unit) <= this.#target.maxLength;
-    return { text: printed.text, plain: fits ? full : plain };
+    const rich = isRich(this.#target) ? printTelegramRich(leaves) : undefined;
+    return {
+      text: printed.text,
+      plain: fits ? full : plain,
+      ...(rich !== undefined && { rich }),
+    };
+  }
+
+  /** The leaves of an ordinary message, which every part can be sent as. */
+  #shown(leaves: readonly Leaf[]): readonly Leaf[] {
+    if (!isRich(this.#target)) return leaves;
+    return leaves.flatMap((leaf) => {
+      const simple = this.#simple.get(leaf) ?? simplifyLeaf(leaf, CAPABILITIES.telegram);
+      this.#simple.set(leaf, simple);
+      return simple;
+    });
   }
 
   #measure(leaves: readonly Leaf[]): Measured {
     if (this.#last?.leaves === leaves) return this.#last;
     const { dialect, mentions } = this.#target;
-    const printed = PRINTERS[dialect](leaves, mentions);
-    const plain = plainText(leaves, { addresses: false, pings: this.#pings });
+    const shown = this.#shown(leaves);
+    const printed = PRINTERS[dialect](shown, mentions);
+    const plain = plainText(shown, { addresses: false, pings: this.#pings });
     this.#last = { leaves, printed, plain };
     return this.#last;
   }

@@ -8,6 +8,8 @@ export interface RenderedPart {
   readonly text: string;
   /** What people see of `text`, for a platform that refuses it; link addresses are written out if there is room. */
   readonly plain: string;
+  /** The same as a rich message of Telegram, for a target that wants one and a text that needs it. */
+  readonly rich?: string;
 }
 
 /** Thrown for a target that no text can be printed for; never because of the Markdown. */

@@ -119,7 +119,9 @@ function scrubBody({ body, route }: OutboundPart, scrub: Scrub): RenderedPart {
   // Markup may be in the middle of a secret; such a text is printed again, without markup.
   if (plain !== body.plain) return printed(plain, route.target) ?? { text: plain, plain };
   const text = scrub(body.text);
-  return text === body.text ? body : { text, plain };
+  const rich = body.rich === undefined ? undefined : scrub(body.rich);
+  if (text === body.text && rich === body.rich) return body;
+  return { text, plain, ...(rich !== undefined && { rich }) };
 }
 
 function printed(plain: string, target: OutboundPart['route']['target']): RenderedPart | undefined {

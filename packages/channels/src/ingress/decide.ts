@@ -239,7 +239,7 @@ export function decideGroup(
   chat: InboundMessage['chat'],
   { groups, allowGroups }: AccountPolicy['access'],
 ): AccessDecision {
-  const ids = [chat.id, ...(chat.movedTo === undefined ? [] : [chat.movedTo])];
+  const ids = [chat.id, chat.movedTo, chat.within].filter((id) => id !== undefined);
   return ofGroup(
     groups,
     ids.some((id) => allowGroups.includes(id)),

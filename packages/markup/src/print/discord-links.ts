@@ -9,6 +9,8 @@ export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
   underline: '__',
   strike: '~~',
   spoiler: '||',
+  // Discord draws no formulas, so nothing there has this mark.
+  math: '',
 };
 
 /**

@@ -17,6 +17,8 @@ const TAGS = {
   strike: ['<del>', '</del>'],
   spoiler: ['<span class="spoiler">', '</span>'],
   code: ['<code>', '</code>'],
+  // Pages draw no formulas, so nothing there has this mark.
+  math: ['', ''],
 } as const;
 
 /**
@@ -138,12 +140,12 @@ const ENTITY: Readonly<Record<string, string>> = {
 };
 
 /** Escapes text for HTML content and double-quoted attributes, on the web and in Telegram. */
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ENTITY[character] ?? character);
 }
 
 /** The language of a code block as a class name, or undefined if it is not a plain word. */
-function languageClass(language: string | undefined): string | undefined {
+export function languageClass(language: string | undefined): string | undefined {
   if (language === undefined || !/^[\w+#.-]{1,40}$/.test(language)) return undefined;
   return `language-${language}`;
 }
@@ -156,6 +158,8 @@ const TELEGRAM_TAGS = {
   strike: 's',
   spoiler: 'tg-spoiler',
   code: 'code',
+  // In rich messages alone.
+  math: 'tg-math',
 } as const;
 
 /** Collects markup and, beside it, what people see: Telegram counts only the latter. */
@@ -228,16 +232,22 @@ function printTelegramText(writer: Writer, leaf: TextLeaf, from: number): void {
       writer.text += openTag(mark);
     },
     close: (mark) => {
-      writer.text += mark.type === 'link' ? '</a>' : `</${TELEGRAM_TAGS[mark.type]}>`;
+      writer.text += closeTag(mark);
     },
     text: (text) => show(writer, rest === '' ? text : text.replaceAll('\n', `\n${rest}`)),
   });
 }
 
-function openTag(mark: Mark): string {
+/** The beginning of a format in Telegram's HTML. */
+export function openTag(mark: Mark): string {
   return mark.type === 'link'
     ? `<a href="${escapeHtml(mark.url)}">`
     : `<${TELEGRAM_TAGS[mark.type]}>`;
+}
+
+/** The end of one. */
+export function closeTag({ type }: Mark): string {
+  return type === 'link' ? '</a>' : `</${TELEGRAM_TAGS[type]}>`;
 }
 
 function show(writer: Writer, text: string): void {

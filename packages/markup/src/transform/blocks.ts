@@ -1,11 +1,11 @@
 import { type RenderTarget, shownLiteral, visibleText } from '@parley/core';
 import type { Nodes, Root, RootContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
-import type { Container, Leaf, Marker, Run } from '../document.ts';
+import type { Container, Leaf, Marker, Run, TableLeaf } from '../document.ts';
 import type { Parsed } from '../parse/parse.ts';
 import { type Steps, stepEvery } from '../steps.ts';
 import { type InlineContext, isBreak, markAll, toRuns } from './inlines.ts';
-import { deadenMentions } from './runs.ts';
+import { deadenMentions, joinEqual } from './runs.ts';
 import {
   headerText,
   isEmpty,
@@ -59,9 +59,9 @@ function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'sour
   return draftBlocks(own, { within: [], gap }, { ...context, source });
 }
 
-/** Finds out which containers begin with which leaf. */
-function findBeginnings(drafts: readonly Draft[]): Leaf[] {
-  const seen = new Set<Container>();
+/** Finds out which containers begin with which leaf; those in `before` have begun earlier. */
+function findBeginnings(drafts: readonly Draft[], before: readonly Container[] = []): Leaf[] {
+  const seen = new Set<Container>(before);
   return drafts.map((draft) => {
     const first = draft.within.findIndex((container) => !seen.has(container));
     for (const container of draft.within) seen.add(container);
@@ -301,9 +301,17 @@ function draftTable(
   const table = readTable(node, context);
   const { tables } = context.capabilities;
   if (tables === 'native') return [{ kind: 'table', ...table, ...place }];
+  return draftWithoutTable(table, place, tables.gridColumns);
+}
+
+function draftWithoutTable(
+  table: Pick<TableLeaf, 'align' | 'header' | 'rows'>,
+  place: Place,
+  gridColumns: number,
+): Draft[] {
   const rows = table.rows.filter((row) => !row.every(isEmpty));
   if (rows.length === 0 && table.header.every(isEmpty)) return [];
-  const grid = layOutGrid({ ...table, rows }, tables.gridColumns);
+  const grid = layOutGrid({ ...table, rows }, gridColumns);
   if (grid !== undefined) return [{ kind: 'grid', ...grid, ...place }];
   if (rows.length === 0) return [{ kind: 'text', runs: headerText(table.header), ...place }];
   const paths = rowContainers(place.within, rows.length);
@@ -315,6 +323,33 @@ function draftTable(
     within: paths[index] ?? place.within,
     gap: index === 0 ? place.gap : gap,
   }));
+}
+
+/**
+ * A leaf for a dialect that can show more, as the leaves of one that has neither headings nor tables nor formulas: those
+ * that `toLeaves` would have made.
+ */
+export function simplifyLeaf(leaf: Leaf, capabilities: DialectCapabilities): readonly Leaf[] {
+  const { tables } = capabilities;
+  if (leaf.kind === 'table' && tables !== 'native') {
+    const { within, fresh, gap, ...table } = leaf;
+    const { gridColumns } = tables;
+    const drafts = draftWithoutTable(table, { within, gap }, gridColumns);
+    return findBeginnings(drafts, within.slice(0, fresh));
+  }
+  if (leaf.kind !== 'text') return [leaf];
+  const runs = withoutFormulas(leaf.runs);
+  if (leaf.heading === undefined) return runs === leaf.runs ? [leaf] : [{ ...leaf, runs }];
+  return [
+    { ...leaf, runs: markAll(runs, { type: 'bold' }, { capabilities, addresses: new Map() }) },
+  ];
+}
+
+function withoutFormulas(runs: readonly Run[]): readonly Run[] {
+  if (!runs.some(({ marks }) => marks.some(({ type }) => type === 'math'))) return runs;
+  return joinEqual(
+    runs.map(({ text, marks }) => ({ text, marks: marks.filter(({ type }) => type !== 'math') })),
+  );
 }
 
 type Pings = DialectCapabilities['pings'];

@@ -69,8 +69,15 @@ function inline(
   switch (node.type) {
     case 'text':
       return [{ text: node.value, marks }];
-    case 'html':
     case 'literal':
+      return [
+        {
+          text: node.value,
+          marks: isFormula(node.value) ? add(marks, { type: 'math' }) : marks,
+          literal: true,
+        },
+      ];
+    case 'html':
       return [{ text: node.value, marks, literal: true }];
     case 'inlineCode':
       return [{ text: node.value, marks: add(marks, { type: 'code' }) }];
@@ -93,6 +100,11 @@ function inline(
     case 'footnoteReference':
       return [{ text: `[${node.label ?? node.identifier}]`, marks }];
   }
+}
+
+/** Whether a literal text is maths, and not another text that is shown as it is. */
+function isFormula(text: string): boolean {
+  return /^(?:\$[\s\S]+\$|\\\([\s\S]+\\\)|\\\[[\s\S]+\\\])$/.test(text);
 }
 
 function link(

@@ -49,9 +49,10 @@ function sameMarks(a: readonly Mark[], b: readonly Mark[]): boolean {
   return a.length === b.length && a.every((mark, index) => sameMark(mark, b[index]));
 }
 
-/** Two links are the same only if they are one link of the source. */
+/** Two links, or formulas, are the same only if they are one of the source. */
 export function sameMark(a: Mark, b: Mark | undefined): boolean {
-  return a === b || (a.type !== 'link' && a.type === b?.type);
+  const isOne = a.type === 'link' || a.type === 'math';
+  return a === b || (!isOne && a.type === b?.type);
 }
 
 /** The marks that both begin with. */

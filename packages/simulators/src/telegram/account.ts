@@ -1,4 +1,5 @@
 import type { Optional } from '../optional-fields.ts';
+import type { BusinessAccount, GuestQuery } from './elsewhere.ts';
 import type { FloodControl } from './faults.ts';
 import { Files, type LocalServer } from './files.ts';
 import { badRequest, forbidden } from './request.ts';
@@ -11,6 +12,11 @@ export interface Draft {
   readonly chatId: number;
   readonly draftId: number;
   readonly text: string;
+  readonly threadId?: number | undefined;
+  /** People see a button that stops it. */
+  readonly canStop: boolean;
+  /** It stays in view when that is pressed, until the bot writes or it fades. */
+  readonly keepOnStop: boolean;
 }
 
 /** Everything the servers know of one bot. */
@@ -28,9 +34,16 @@ export interface BotAccount {
   /** The sizes of its picture, as `PhotoSize`; null: it has none. */
   readonly picture: unknown;
   /** Pressed buttons by the id of their query. */
-  readonly queries: Map<string, { readonly pressedAt: number; answered: boolean }>;
+  readonly queries: Map<
+    string,
+    { readonly pressedAt: number; readonly from: number; answered: boolean }
+  >;
   /** Custom emoji that people have reacted with, and what each resembles. */
   readonly customEmoji: Map<string, string>;
+  /** Accounts of people that the bot answers for, by the id of the connection. */
+  readonly business: Map<string, BusinessAccount>;
+  /** By the id of the query. */
+  readonly guests: Map<string, GuestQuery>;
   /** All drafts in the order they were shown. */
   readonly drafts: Draft[];
 }
@@ -73,6 +86,8 @@ export function newAccount(
     queries: new Map(),
     customEmoji: new Map(),
     drafts: [],
+    business: new Map(),
+    guests: new Map(),
     ...parts,
   };
 }
@@ -82,6 +97,11 @@ export interface ChatRecord {
   info: WireChat;
   /** By message id, oldest first; deleted messages are gone. */
   readonly messages: Map<number, WireMessage>;
+  /** What one person and the bot see, by numbers of its own. */
+  readonly ephemeral: Map<number, WireMessage>;
+  lastEphemeral: number;
+  /** By topic: who writes to the channel that these direct messages are of. */
+  readonly subscribers: Map<number, WireUser>;
   /** Ids of the topics of a forum. */
   readonly topics: Set<number>;
   /** Topics in which only administrators write. */
@@ -110,7 +130,10 @@ export class Chats {
     const record: ChatRecord = {
       info: { ...namedAfterId(known.id), ...known },
       messages: new Map(),
+      ephemeral: new Map(),
+      lastEphemeral: 0,
       topics: new Set(),
+      subscribers: new Map(),
       closedTopics: new Set(),
       reactions: new Map(),
       administrators: new Set(),

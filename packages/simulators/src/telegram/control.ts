@@ -16,6 +16,10 @@ const SayingBody = z.strictObject({
   entities: z.array(Format).optional(),
   thread: z.number().optional(),
   replyTo: z.number().optional(),
+  subscriber: z.number().optional(),
+  business: z.string().optional(),
+  guest: z.string().optional(),
+  ephemeral: z.boolean().optional(),
   extra: z.record(z.string(), z.unknown()).optional(),
   album: z.string().optional(),
   as: Known.optional(),
@@ -42,6 +46,7 @@ const SayingBody = z.strictObject({
 const PressBody = z.strictObject({
   chat: z.number(),
   message: z.number(),
+  ephemeral: z.number().optional(),
   label: z.string(),
   from: z.union([z.number(), Known]).optional(),
 });
@@ -54,6 +59,18 @@ const ReactionBody = z.strictObject({
 });
 const RewordBody = z.strictObject({ chat: z.number(), message: z.number(), text: z.string() });
 
+const ConnectBody = z.strictObject({
+  id: z.string(),
+  user: Known.optional(),
+  canReply: z.boolean().optional(),
+  isEnabled: z.boolean().optional(),
+});
+const DeleteBody = z.strictObject({
+  business: z.string(),
+  chat: z.number(),
+  messages: z.array(z.number()),
+});
+const UpdateBody = z.strictObject({ kind: z.string(), content: z.unknown() });
 const ChatBody = z.strictObject({ chat: z.number() });
 const AccessBody = z.strictObject({
   chat: z.number(),
@@ -64,11 +81,21 @@ const AccessBody = z.strictObject({
 export const handleControl = answersControl<TelegramDouble>({
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
   'POST press': (double, body) => ({ query: double.press(PressBody.parse(body)) }),
+  'POST stop-draft': (double, body) => ({ draft: double.stopDraft(ChatBody.parse(body).chat) }),
   'POST reword': (double, body) => {
     const { chat, message, text } = RewordBody.parse(body);
     return double.reword(chat, message, text);
   },
   'POST react': (double, body) => double.react(ReactionBody.parse(body)),
+  'POST connect': (double, body) => double.connectBusiness(ConnectBody.parse(body)),
+  'POST delete': (double, body) => {
+    const { business, chat, messages } = DeleteBody.parse(body);
+    return double.deleteInBusiness(business, chat, messages);
+  },
+  'POST update': (double, body) => {
+    const { kind, content } = UpdateBody.parse(body);
+    return { update: double.update(kind, content) };
+  },
   'POST fault': (double, body) => double.fault(Fault.parse(body)),
   'POST clear-faults': (double) => double.clearFaults(),
   'POST migrate': (double, body) => ({ chat: double.migrate(ChatBody.parse(body).chat) }),
@@ -106,16 +133,36 @@ export const TYPED_HELP = `Write to talk to the bot. Besides words:
   !group TEXT        in a group              !press LABEL     the button of the newest message that has it
   !file PATH [WORDS] a file of your disk     !edit TEXT       change what you wrote last
   !post TEXT         in a channel            !block, !unblock
-  !react EMOJI       to the bot's newest message to you; without EMOJI that is taken back`;
+  !react EMOJI       to the bot's newest message to you; without EMOJI that is taken back
+  !subscriber TEXT   to the channel itself   !customer TEXT   to a business account that the bot answers for
+  !guest TEXT        in a chat that the bot is no member of
+  !send FIELDS       a message with these fields as JSON, such as {"story": {}}`;
 
 /** Places to type in. */
 export const PLACES = { person: 1001, group: -5, channel: -1_000_000_000_009 };
 
 const { person, group, channel } = PLACES;
+const CHANNEL_DIRECT = -1_000_000_000_008;
+/** The id of a connection to a business account. */
+const BUSINESS = 'business';
+const Fields = z.record(z.string(), z.unknown());
 
 const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknown>([
   ['group', (double, text) => double.say({ chat: group, from: person, text })],
   ['post', (double, text) => double.say({ chat: { id: channel, type: 'channel' }, text })],
+  [
+    'subscriber',
+    (double, text) => double.say({ chat: CHANNEL_DIRECT, from: person, subscriber: 7, text }),
+  ],
+  ['customer', sayAsCustomer],
+  [
+    'guest',
+    (double, text) => double.say({ chat: -77, from: person, guest: newQuery(double), text }),
+  ],
+  [
+    'send',
+    (double, fields) => double.say({ chat: person, extra: Fields.parse(JSON.parse(fields)) }),
+  ],
   ['file', sayFile],
   ['press', pressNewest],
   ['edit', editLast],
@@ -135,6 +182,16 @@ export function runLine(double: TelegramDouble, line: string): void {
   const action = ACTIONS.get(name);
   if (action === undefined) throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
   action(double, rest);
+}
+
+/** The account connects the bot before the first customer writes. */
+function sayAsCustomer(double: TelegramDouble, text: string): void {
+  if (double.conversation(person, BUSINESS).length === 0) double.connectBusiness({ id: BUSINESS });
+  double.say({ chat: person, business: BUSINESS, text });
+}
+
+function newQuery(double: TelegramDouble): string {
+  return `query-${double.transcript.calls().length + 1}-${double.pendingUpdates().length}`;
 }
 
 function sayFile(double: TelegramDouble, rest: string): void {

@@ -1,4 +1,6 @@
 import type { BotAccount } from './account.ts';
+import { answerGuestQuery, deleteBusinessMessages, getBusinessConnection } from './elsewhere.ts';
+import { deleteEphemeral, editEphemeral } from './ephemeral.ts';
 import { badRequest, isRecord, type RequestParams } from './request.ts';
 import {
   deleteMessage,
@@ -9,6 +11,7 @@ import {
   sendMedia,
   sendMessage,
   sendMessageDraft,
+  sendRichMessage,
 } from './send.ts';
 
 /** A method of the Bot API; `gone` is aborted when the client closes the connection. */
@@ -31,10 +34,18 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
     ...webhook.lastError,
   }),
   sendmessage: sendMessage,
+  sendrichmessage: sendRichMessage,
+  getbusinessconnection: getBusinessConnection,
+  deletebusinessmessages: deleteBusinessMessages,
+  answerguestquery: answerGuestQuery,
   editmessagetext: editMessageText,
   editmessagecaption: editMessageCaption,
   editmessagereplymarkup: editMessageReplyMarkup,
   deletemessage: deleteMessage,
+  editephemeralmessagetext: editEphemeral('text'),
+  editephemeralmessagecaption: editEphemeral('caption'),
+  editephemeralmessagereplymarkup: editEphemeral('markup'),
+  deleteephemeralmessage: deleteEphemeral,
   sendmessagedraft: sendMessageDraft,
   sendchataction: sendChatAction,
   setmycommands: setMyCommands,
@@ -119,7 +130,12 @@ function setMyCommands({ commands }: BotAccount, params: RequestParams): true {
   if (list.length > 100 || bytes > MAX_MENU_BYTES) throw badRequest('BOT_COMMANDS_TOO_MUCH');
   for (const item of list) {
     const known = isRecord(item) ? item : {};
-    const { command, description } = known;
+    const { command, description, is_ephemeral, ...others } = known;
+    const [unknown] = Object.keys(others);
+    if (unknown !== undefined)
+      throw badRequest(`can't parse BotCommand: this double knows no field "${unknown}"`);
+    if (is_ephemeral !== undefined && typeof is_ephemeral !== 'boolean')
+      throw badRequest('can\'t parse BotCommand: Field "is_ephemeral" must be of type Boolean');
     if (typeof command !== 'string' || !/^\/?[a-z0-9_]{1,32}$/.test(command)) {
       throw badRequest('BOT_COMMAND_INVALID');
     }

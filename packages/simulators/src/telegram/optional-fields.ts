@@ -24,7 +24,7 @@ import type {
   Video,
   VideoNote,
   Voice,
-} from 'telegraf/types';
+} from '@grammyjs/types';
 import type { Optional } from '../optional-fields.ts';
 
 type AllKeys<T> = T extends unknown ? keyof T : never;
@@ -42,7 +42,7 @@ const POINT = { latitude: 1, longitude: 2 };
 const NUMBERS = { additional_chat_count: 1, unclaimed_prize_count: 1 };
 
 /**
- * The optional fields of all that a bot is sent, by the types of the client library: a field that they gain does not
+ * The optional fields of all that a bot is sent, by the newest published types: a field that they gain does not
  * compile until it has a sample here, and is then sent with it, as null and not at all.
  */
 export const OPTIONAL_FIELDS = {
@@ -59,6 +59,7 @@ export const OPTIONAL_FIELDS = {
     first_name: 'Ann',
     last_name: 'Archer',
     is_forum: true,
+    is_direct_messages: true,
   } satisfies Samples<Chat>,
   Message: {
     message_thread_id: 7,
@@ -136,6 +137,49 @@ export const OPTIONAL_FIELDS = {
     video_chat_ended: { duration: 1 },
     video_chat_participants_invited: { users: [ANN] },
     web_app_data: { data: 'd', button_text: 'b' },
+    guest_query_id: 'query',
+    business_connection_id: 'connection',
+    direct_messages_topic: { topic_id: 7, user: ANN },
+    sender_tag: 'Treasurer',
+    receiver_user: ANN,
+    ephemeral_message_id: 5,
+    sender_business_bot: { ...ANN, is_bot: true },
+    reply_to_checklist_task_id: 1,
+    reply_to_poll_option_id: '1',
+    is_paid_post: true,
+    guest_bot_caller_user: ANN,
+    guest_bot_caller_chat: NEWS,
+    show_caption_above_media: true,
+    is_from_offline: true,
+    effect_id: 'e',
+    paid_star_count: 1,
+    rich_message: { blocks: [{ type: 'paragraph', text: 'rich' }] },
+    live_photo: { ...CLIP, photo: [SIZE] },
+    paid_media: { star_count: 1, paid_media: [{ type: 'preview' }] },
+    checklist: { title: 'c', tasks: [{ id: 1, text: 't' }] },
+    checklist_tasks_done: { marked_as_done_task_ids: [1] },
+    checklist_tasks_added: { tasks: [{ id: 1, text: 't' }] },
+    community_chat_added: { community: { id: 1, name: 'c' } },
+    community_chat_removed: {},
+    community_chat_joined: { community: { id: 1, name: 'c' } },
+    suggested_post_info: { state: 'pending' },
+    suggested_post_approved: { send_date: 1 },
+    suggested_post_approval_failed: { price: { currency: 'XTR', amount: 5 } },
+    suggested_post_declined: { comment: 'no' },
+    suggested_post_paid: { currency: 'XTR', amount: 5 },
+    suggested_post_refunded: { reason: 'post_deleted' },
+    chat_owner_left: {},
+    chat_owner_changed: { new_owner: ANN },
+    managed_bot_created: { bot: { ...ANN, is_bot: true } },
+    poll_option_added: { option_persistent_id: '1', option_text: 'o' },
+    poll_option_deleted: { option_persistent_id: '1', option_text: 'o' },
+    refunded_payment: { currency: 'XTR', total_amount: 1, invoice_payload: '' },
+    chat_background_set: { type: { type: 'chat_theme', theme_name: '🐈' } },
+    gift: { gift: {} },
+    gift_upgrade_sent: { gift: {} },
+    unique_gift: { gift: {}, origin: 'transfer' },
+    paid_message_price_changed: { paid_message_star_count: 1 },
+    direct_message_price_changed: { are_direct_messages_enabled: true },
   } satisfies Samples<Message>,
   PhotoSize: { file_size: 1 } satisfies Samples<PhotoSize>,
   File: {
@@ -149,6 +193,9 @@ export const OPTIONAL_FIELDS = {
     height: 1,
     duration: 1,
     length: 1,
+    cover: [SIZE],
+    qualities: [],
+    start_timestamp: 1,
   } satisfies Samples<Document | Audio | Voice | Video | VideoNote | Animation>,
   Sticker: {
     thumbnail: SIZE,
@@ -164,6 +211,8 @@ export const OPTIONAL_FIELDS = {
     user: ANN,
     custom_emoji_id: '5',
     language: 'js',
+    unix_time: 1,
+    date_time_format: 'r',
   } satisfies Samples<MessageEntity>,
   MessageOrigin: {
     sender_user: ANN,
@@ -176,9 +225,12 @@ export const OPTIONAL_FIELDS = {
     MessageOriginUser | MessageOriginHiddenUser | MessageOriginChat | MessageOriginChannel
   >,
   TextQuote: { entities: [], is_manual: true } satisfies Samples<TextQuote>,
-  Topic: { name: 'Trips', icon_color: 1, icon_custom_emoji_id: 'e' } satisfies Samples<
-    ForumTopicCreated | ForumTopicEdited
-  >,
+  Topic: {
+    name: 'Trips',
+    icon_color: 1,
+    icon_custom_emoji_id: 'e',
+    is_name_implicit: true,
+  } satisfies Samples<ForumTopicCreated | ForumTopicEdited>,
   CallbackQuery: {
     message: { message_id: 1, date: 0, chat: NEWS },
     inline_message_id: 'i',
@@ -188,6 +240,7 @@ export const OPTIONAL_FIELDS = {
   ChatMemberUpdated: {
     invite_link: { invite_link: 'https://t.me/+x', creator: ANN },
     via_chat_folder_invite_link: true,
+    via_join_request: true,
   } satisfies Samples<ChatMemberUpdated>,
   ChatMember: {
     is_anonymous: false,
@@ -219,6 +272,12 @@ export const OPTIONAL_FIELDS = {
     can_send_other_messages: true,
     can_add_web_page_previews: true,
     until_date: 0,
+    can_edit_tag: true,
+    can_manage_direct_messages: true,
+    can_manage_tags: true,
+    can_react_to_messages: true,
+    can_send_welcome_messages: true,
+    tag: 'Treasurer',
   } satisfies Samples<ChatMember>,
   MessageReactionUpdated: { user: ANN, actor_chat: NEWS } satisfies Samples<MessageReactionUpdated>,
   ReactionType: { emoji: '👍', custom_emoji_id: '5' } satisfies Samples<ReactionType>,
@@ -232,6 +291,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...{ new_chat_members: 'User', left_chat_member: 'User' },
   ...{ chat: 'Chat', sender_chat: 'Chat', actor_chat: 'Chat' },
   ...{ message: 'Message', edited_message: 'Message', channel_post: 'Message' },
+  ...{ business_message: 'Message', edited_business_message: 'Message', guest_message: 'Message' },
   ...{ edited_channel_post: 'Message', reply_to_message: 'Message', pinned_message: 'Message' },
   ...{ photo: 'PhotoSize', thumbnail: 'PhotoSize', sticker: 'Sticker' },
   ...{ document: 'File', audio: 'File', voice: 'File', video: 'File', video_note: 'File' },
@@ -250,6 +310,9 @@ const UPDATES: Readonly<Record<Exclude<AllKeys<Update>, 'update_id'>, null>> = {
   ...{ message_reaction: null, message_reaction_count: null, inline_query: null },
   ...{ chosen_inline_result: null, callback_query: null, shipping_query: null },
   ...{ pre_checkout_query: null, poll: null, poll_answer: null, my_chat_member: null },
+  ...{ business_connection: null, business_message: null, edited_business_message: null },
+  ...{ deleted_business_messages: null, guest_message: null, subscription: null },
+  ...{ stopped_message_generation: null, purchased_paid_media: null, managed_bot: null },
   ...{ chat_member: null, chat_join_request: null, chat_boost: null, removed_chat_boost: null },
 };
 

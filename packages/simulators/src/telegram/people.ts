@@ -1,4 +1,6 @@
-import type { BotAccount, ChatRecord } from './account.ts';
+import { type BotAccount, type ChatRecord, Chats } from './account.ts';
+import { businessOf } from './elsewhere.ts';
+import { placeEphemeral } from './ephemeral.ts';
 import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import { buttonsOf, type Known, type WireMessage, type WireUser } from './wire.ts';
@@ -21,35 +23,85 @@ export interface Saying {
   readonly thread?: number | undefined;
   /** Id of the message that is answered. */
   readonly replyTo?: number | undefined;
+  /** A command that Telegram shows to its sender and the bot alone (`is_ephemeral` in the menu of groups). */
+  readonly ephemeral?: boolean | undefined;
+  /** The topic of a subscriber, in the direct messages of a channel; made for this person when it is new. */
+  readonly subscriber?: number | undefined;
+  /** The connection to a business account, in whose chat with a customer somebody writes. */
+  readonly business?: string | undefined;
+  /** The bot is asked as a guest, with this id, in a chat that it is no member of. */
+  readonly guest?: string | undefined;
   /** Anything else the message shall carry, for example `photo` or `new_chat_members`. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A person writes: the message is visible and an update is queued. */
 export function say(account: BotAccount, saying: Saying): WireMessage {
-  const chat = account.chats.open(
-    typeof saying.chat === 'number' ? { id: saying.chat } : saying.chat,
-  );
+  const known = typeof saying.chat === 'number' ? { id: saying.chat } : saying.chat;
+  const chats = chatsOf(account, saying);
+  const chat = chats.open(known);
   const from = userOf(saying, chat);
   if (saying.thread !== undefined) openTopic(chat, saying.thread);
-  const message: WireMessage = {
-    message_id: account.chats.nextMessageId(chat),
+  const said = {
     date: Math.floor(account.clock() / 1000),
     chat: chat.info,
     ...speakerOf(saying, chat, from),
     ...contentOf(account, saying),
     ...placeOf(saying, chat),
+    ...subChatOf(saying, chat, from),
     ...saying.extra,
   };
+  if (saying.ephemeral === true) {
+    const whisper = placeEphemeral(account, chat, { ...said, receiver_user: account.me });
+    account.transcript.show(whisper, from.id);
+    account.updates.push('message', whisper);
+    return whisper;
+  }
+  const message: WireMessage = { message_id: chats.nextMessageId(chat), ...said };
   chat.messages.set(message.message_id, message);
-  account.transcript.show(message, from.id);
-  account.updates.push(chat.info.type === 'channel' ? 'channel_post' : 'message', message);
+  if (saying.guest === undefined) account.transcript.show(message, from.id);
+  else account.guests.set(saying.guest, { chatId: chat.info.id, answer: undefined });
+  account.updates.push(kindOf(saying, chat), message);
   return message;
 }
 
+/** A guest sees nothing of the chat but the question, and the ids there are no ids of its own chats. */
+function chatsOf(account: BotAccount, { business, guest }: Saying): Chats {
+  if (guest !== undefined) return new Chats();
+  return business === undefined ? account.chats : businessOf(account, business).chats;
+}
+
+function kindOf({ business, guest }: Saying, chat: ChatRecord): string {
+  if (guest !== undefined) return 'guest_message';
+  if (business !== undefined) return 'business_message';
+  return chat.info.type === 'channel' ? 'channel_post' : 'message';
+}
+
+/** In which of the conversations of a chat a person writes. */
+function subChatOf(
+  { subscriber, business, guest }: Saying,
+  chat: ChatRecord,
+  from: WireUser,
+): Partial<WireMessage> {
+  if (guest !== undefined) return { guest_query_id: guest };
+  if (business !== undefined) return { business_connection_id: business };
+  if (subscriber === undefined) return {};
+  const user = chat.subscribers.get(subscriber) ?? from;
+  chat.subscribers.set(subscriber, user);
+  chat.info = { ...chat.info, is_direct_messages: true };
+  return { direct_messages_topic: { topic_id: subscriber, user }, chat: chat.info };
+}
+
 /** A person changes what they wrote. */
-export function reword(account: BotAccount, chatId: number, messageId: number, text: string): void {
-  const chat = account.chats.get(chatId);
+export function reword(
+  account: BotAccount,
+  chatId: number,
+  messageId: number,
+  text: string,
+  business?: string,
+): void {
+  const chats = business === undefined ? account.chats : businessOf(account, business).chats;
+  const chat = chats.get(chatId);
   const old = chat?.messages.get(messageId);
   if (chat === undefined || old === undefined)
     throw new Error(`No message ${messageId} in chat ${chatId}.`);
@@ -60,14 +112,35 @@ export function reword(account: BotAccount, chatId: number, messageId: number, t
   };
   chat.messages.set(messageId, edited);
   account.transcript.replace(edited);
-  const kind = chat.info.type === 'channel' ? 'edited_channel_post' : 'edited_message';
-  account.updates.push(kind, edited);
+  const kind = kindOf({ chat: chatId, business }, chat);
+  account.updates.push(`edited_${kind}`, edited);
+}
+
+/** A customer or the owner of a business account deletes messages; only there the bot is told. */
+export function deleteInBusiness(
+  account: BotAccount,
+  connection: string,
+  chatId: number,
+  messageIds: readonly number[],
+): void {
+  const chat = businessOf(account, connection).chats.open({ id: chatId });
+  for (const id of messageIds) {
+    chat.messages.delete(id);
+    account.transcript.remove(chatId, id, connection);
+  }
+  account.updates.push('deleted_business_messages', {
+    business_connection_id: connection,
+    chat: chat.info,
+    message_ids: messageIds,
+  });
 }
 
 /** Which button a person presses. */
 export interface Press {
   readonly chat: number;
   readonly message: number;
+  /** The number of a message that one person sees; `message` is 0 then. */
+  readonly ephemeral?: number | undefined;
   /** What is written on it. */
   readonly label: string;
   readonly from?: number | Known | undefined;
@@ -78,7 +151,10 @@ export interface Press {
 /** A person presses a button; gives back the id of the query. */
 export function press(account: BotAccount, wish: Press): string {
   const chat = account.chats.get(wish.chat);
-  const message = chat?.messages.get(wish.message);
+  const message =
+    wish.ephemeral === undefined
+      ? chat?.messages.get(wish.message)
+      : chat?.ephemeral.get(wish.ephemeral);
   const button = message && buttonsOf(message).find(({ text }) => text === wish.label);
   if (chat === undefined || message === undefined || button === undefined) {
     throw new Error(
@@ -86,10 +162,11 @@ export function press(account: BotAccount, wish: Press): string {
     );
   }
   const id = `${account.me.id}${account.queries.size + 1}`;
-  account.queries.set(id, { pressedAt: account.clock(), answered: false });
+  const from = userOf({ chat: wish.chat, from: wish.from }, chat);
+  account.queries.set(id, { pressedAt: account.clock(), from: from.id, answered: false });
   account.updates.push('callback_query', {
     id,
-    from: userOf({ chat: wish.chat, from: wish.from }, chat),
+    from,
     message: wish.inaccessible
       ? { chat: chat.info, message_id: message.message_id, date: 0 }
       : message,
@@ -97,6 +174,23 @@ export function press(account: BotAccount, wish: Press): string {
     data: button.callback_data,
   });
   return id;
+}
+
+/**
+ * A person presses the stop button of the newest draft in their chat; returns the id of the draft. The update names the
+ * chat alone, which is private and so names the person.
+ */
+export function stopDraft(account: BotAccount, chatId: number): number {
+  const chat = account.chats.get(chatId);
+  const draft = account.drafts.findLast((one) => one.chatId === chatId);
+  if (chat === undefined || draft?.canStop !== true)
+    throw new Error(`Chat ${chatId} shows no draft with a stop button.`);
+  account.updates.push('stopped_message_generation', {
+    chat: chat.info,
+    ...(draft.threadId !== undefined && { message_thread_id: draft.threadId }),
+    draft_id: draft.draftId,
+  });
+  return draft.draftId;
 }
 
 /** What a person, or who speaks as a chat, reacts with. */

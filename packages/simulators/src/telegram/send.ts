@@ -1,13 +1,24 @@
 import type { BotAccount, ChatRecord } from './account.ts';
 import { readCaption, readKeyboard, readText, type ShownText } from './content.ts';
+import { homeOf } from './elsewhere.ts';
+import { placeEphemeral, readReceiver } from './ephemeral.ts';
 import type { FileKind } from './files.ts';
+import { objectWith } from './parameters.ts';
 import { badRequest, Refusal, type RequestParams } from './request.ts';
+import { readRichMessage } from './rich.ts';
 import type { VisibleFile } from './transcript.ts';
 import type { WireMessage } from './wire.ts';
 
 /** sendMessage: the text is read before the chat is looked up, and flood control comes last. */
 export function sendMessage(account: BotAccount, params: RequestParams): WireMessage {
   return placeNewMessage(account, params, fieldsOf(readText(params)));
+}
+
+/** sendRichMessage: its HTML is read before the chat is looked up, too. */
+export function sendRichMessage(account: BotAccount, params: RequestParams): WireMessage {
+  const rich = readRichMessage(params);
+  if (rich === undefined) throw badRequest('rich message is empty');
+  return placeNewMessage(account, params, rich);
 }
 
 /** sendPhoto, sendDocument and their like: one file by multipart, a caption below it. */
@@ -25,14 +36,17 @@ export function sendMedia(kind: FileKind) {
   };
 }
 
-/** editMessageText: only the bot's own messages, and only to something different. */
+/** editMessageText: only the bot's own messages, and only to something different; a text may become a rich message. */
 export function editMessageText(account: BotAccount, params: RequestParams): WireMessage {
-  const shown = readText(params);
+  const shown = readRichMessage(params) ?? fieldsOf(readText(params));
   const { chat, old } = messageToEdit(account, params);
-  if (old.text === undefined) throw badRequest('there is no text in the message to edit');
-  const changed = { ...fieldsOf(shown), ...readKeyboard(params) };
+  if (old.text === undefined && old.rich_message === undefined)
+    throw badRequest('there is no text in the message to edit');
+  const changed = { ...shown, ...readKeyboard(params) };
   const was = {
-    ...fieldsOf({ text: old.text ?? '', entities: old.entities ?? [] }),
+    ...(old.rich_message === undefined
+      ? fieldsOf({ text: old.text ?? '', entities: old.entities ?? [] })
+      : { rich_message: old.rich_message }),
     ...sameMarkup(old),
   };
   if (JSON.stringify(changed) === JSON.stringify(was)) {
@@ -40,7 +54,13 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
       'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
     );
   }
-  const { text: _text, entities: _entities, reply_markup: _markup, ...kept } = old;
+  const {
+    text: _text,
+    entities: _entities,
+    rich_message: _rich,
+    reply_markup: _markup,
+    ...kept
+  } = old;
   return placeEdit(account, chat, kept, changed);
 }
 
@@ -82,7 +102,14 @@ export function sendMessageDraft(account: BotAccount, params: RequestParams): tr
   if (chat.info.type !== 'private') throw badRequest('drafts can be sent to private chats only');
   const draftId = params.integer('draft_id') ?? 0;
   if (draftId === 0) throw badRequest('draft identifier must be non-zero');
-  account.drafts.push({ chatId: chat.info.id, draftId, text: shown.text });
+  account.drafts.push({
+    chatId: chat.info.id,
+    draftId,
+    text: shown.text,
+    threadId: threadOf(chat, params).message_thread_id,
+    canStop: params.flag('can_stop'),
+    keepOnStop: params.flag('keep_on_stop'),
+  });
   account.transcript.changes.changed();
   return true;
 }
@@ -95,7 +122,12 @@ const ACTIONS = new Set(
 
 /** sendChatAction: not counted by flood control here. */
 export function sendChatAction(account: BotAccount, params: RequestParams): true {
-  const chat = account.chats.findWritable(params.text('chat_id'));
+  const isBusiness = params.text('business_connection_id') !== undefined;
+  const chat = isBusiness
+    ? homeOf(account, params).chat
+    : account.chats.findWritable(params.text('chat_id'));
+  if (chat.info.type === 'channel' || chat.info.is_direct_messages === true)
+    throw badRequest("chat actions can't be sent to channel chats");
   if (!ACTIONS.has(params.text('action') ?? ''))
     throw badRequest('wrong parameter action in request');
   // Only here the general topic has a number.
@@ -112,30 +144,42 @@ function placeNewMessage(
   file?: VisibleFile,
 ): WireMessage {
   const keyboard = readKeyboard(params);
-  const chat = account.chats.findWritable(params.text('chat_id'));
+  const { chats, chat, beside } = homeOf(account, params);
   mayWrite(account, chat, params, file !== undefined);
+  const receiver = readReceiver(account, chat, params);
   const place = { ...threadOf(chat, params), ...replyOf(chat, params) };
   account.flood.pass(chat.info.id);
-  const message: WireMessage = {
-    message_id: account.chats.nextMessageId(chat),
+  const written = {
     from: account.me,
     chat: chat.info,
     date: Math.floor(account.clock() / 1000),
     ...place,
     ...content,
     ...keyboard,
+    ...beside,
   };
+  if (receiver !== undefined) {
+    const user = { id: receiver, is_bot: false, first_name: `User ${receiver}` };
+    const ephemeral = placeEphemeral(account, chat, { ...written, receiver_user: user });
+    account.transcript.show(ephemeral, 'bot', file);
+    return ephemeral;
+  }
+  const message: WireMessage = { message_id: chats.nextMessageId(chat), ...written };
   chat.messages.set(message.message_id, message);
   account.transcript.show(message, 'bot', file);
   return message;
 }
 
 /** One of the bot's own messages, in a chat where it may write. */
-function messageToEdit({ chats, me }: BotAccount, params: RequestParams) {
-  const chat = chats.findWritable(params.text('chat_id'));
+function messageToEdit(account: BotAccount, params: RequestParams) {
+  const isBusiness = params.text('business_connection_id') !== undefined;
+  const chat = isBusiness
+    ? homeOf(account, params).chat
+    : account.chats.findWritable(params.text('chat_id'));
   const old = chat.messages.get(params.integer('message_id') ?? 0);
   if (old === undefined) throw badRequest('message to edit not found');
-  if (old.from?.id !== me.id) throw badRequest("message can't be edited");
+  const isOwn = isBusiness ? old.sender_business_bot !== undefined : old.from?.id === account.me.id;
+  if (!isOwn) throw badRequest("message can't be edited");
   return { chat, old };
 }
 
@@ -199,8 +243,21 @@ function threadOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage>
   return { message_thread_id: thread, is_topic_message: true };
 }
 
+const REPLY_FIELDS = [
+  'message_id',
+  'chat_id',
+  'ephemeral_message_id',
+  'checklist_task_id',
+  'poll_option_id',
+  'allow_sending_without_reply',
+  'quote',
+  'quote_parse_mode',
+  'quote_entities',
+  'quote_position',
+] as const;
+
 function replyOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
-  const wish = params.inside('reply_parameters');
+  const wish = objectWith(params, 'reply_parameters', REPLY_FIELDS) ?? params.inside('none');
   const id = wish.integer('message_id') ?? params.integer('reply_to_message_id');
   if (id === undefined) return {};
   const answered = chat.messages.get(id);

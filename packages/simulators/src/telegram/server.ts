@@ -3,6 +3,7 @@ import { type Answer, broken, json, sleep, write } from '../loopback.ts';
 import type { BotAccount } from './account.ts';
 import type { Fault, Faults } from './faults.ts';
 import { METHODS } from './methods.ts';
+import { refuseUnknownParameters } from './parameters.ts';
 import { Refusal, RequestParams, readParams } from './request.ts';
 
 /** A refusal has its reason beside the body, for the transcript. */
@@ -79,6 +80,7 @@ export class BotApiServer {
     const method = METHODS[name.toLowerCase()];
     if (method === undefined) return refused(new Refusal(404, 'Not Found: method not found'));
     try {
+      refuseUnknownParameters(name.toLowerCase(), params);
       const result = await method(this.#account, params, gone);
       return json(200, { ok: true, result });
     } catch (error) {

@@ -1,11 +1,13 @@
 import { createServer } from 'node:http';
 import { end, listen } from '../loopback.ts';
 import type { Optional } from '../optional-fields.ts';
-import { newAccount } from './account.ts';
+import { type Draft, newAccount } from './account.ts';
+import { type Connecting, connectBusiness } from './elsewhere.ts';
 import { type Fault, Faults, FloodControl, type FloodLimits } from './faults.ts';
 import type { LocalServer } from './files.ts';
 import {
   type Access,
+  deleteInBusiness,
   migrate,
   type Press,
   press,
@@ -16,6 +18,7 @@ import {
   say,
   setAccess,
   setTopic,
+  stopDraft,
 } from './people.ts';
 import { BotApiServer } from './server.ts';
 import { type RecordedCall, Transcript, type VisibleMessage } from './transcript.ts';
@@ -51,11 +54,19 @@ export interface TelegramDouble {
   /** A person writes. */
   say(saying: Saying): WireMessage;
   /** A person changes what they wrote. */
-  reword(chatId: number, messageId: number, text: string): void;
+  reword(chatId: number, messageId: number, text: string, business?: string): void;
+  /** A person connects the bot to their business account, or changes what it may do there. */
+  connectBusiness(wish: Connecting): void;
+  /** Somebody deletes messages in a chat of a business account. */
+  deleteInBusiness(connection: string, chatId: number, messageIds: readonly number[]): void;
+  /** What the bot has answered as a guest. */
+  guestAnswer(query: string): string | undefined;
   /** A person reacts to a message, or takes that back. */
   react(reaction: Reaction): void;
   /** A person presses a button; gives back the id of the query. */
   press(press: Press): string;
+  /** A person presses the stop button of the newest draft in their chat; returns the id of the draft. */
+  stopDraft(chatId: number): number;
   /** Whether the bot has answered a press. */
   pressAnswered(queryId: string): boolean;
   /** Queues an update of any kind, for example `callback_query`; gives back its id. */
@@ -63,11 +74,11 @@ export interface TelegramDouble {
   /** Updates no poll has confirmed yet. */
   pendingUpdates(): readonly WireUpdate[];
   /** What people see in a chat now, both ways, oldest first. */
-  conversation(chatId: number): VisibleMessage[];
+  conversation(chatId: number, business?: string): VisibleMessage[];
   /** What the bot did, oldest first. */
   calls(method?: string): RecordedCall[];
   /** Unfinished texts shown by sendMessageDraft. */
-  drafts(): readonly { readonly chatId: number; readonly draftId: number; readonly text: string }[];
+  drafts(): readonly Draft[];
   /** A group becomes a supergroup; gives back the new id. */
   migrate(chatId: number): number;
   /** A person blocks the bot, a group throws it out or takes its right to write, or lets it in again. */
@@ -136,13 +147,19 @@ export async function startTelegramDouble(
     me: account.me,
     transcript,
     say: (saying) => say(account, saying),
-    reword: (chatId, messageId, text) => reword(account, chatId, messageId, text),
+    reword: (chatId, messageId, text, business) =>
+      reword(account, chatId, messageId, text, business),
+    connectBusiness: (wish) => connectBusiness(account, wish),
+    deleteInBusiness: (connection, chatId, ids) =>
+      deleteInBusiness(account, connection, chatId, ids),
+    guestAnswer: (query) => account.guests.get(query)?.answer,
     react: (reaction) => react(account, reaction),
     press: (wish) => press(account, wish),
+    stopDraft: (chatId) => stopDraft(account, chatId),
     pressAnswered: (id) => account.queries.get(id)?.answered ?? false,
     update: (kind, content) => account.updates.push(kind, content),
     pendingUpdates: () => account.updates.pending,
-    conversation: (chatId) => transcript.messages(chatId),
+    conversation: (chatId, business) => transcript.messages(chatId, business),
     calls: (method) => transcript.calls(method),
     drafts: () => account.drafts,
     migrate: (chatId) => migrate(account, chatId),

@@ -1,5 +1,7 @@
 import { Changes } from '../changes.ts';
 import type { HtmlEntity } from './parse-html.ts';
+import { isRecord } from './request.ts';
+import { textOf } from './rich.ts';
 import { buttonsOf, type WireMessage } from './wire.ts';
 
 /** A file below which a message stands. */
@@ -15,16 +17,27 @@ export interface VisibleMessage {
   /** When it appeared, in milliseconds of the double's clock. */
   readonly at: number;
   readonly chatId: number;
+  /** 0 where one person and the bot alone see it. */
   readonly messageId: number;
+  /** The number of such a message. */
+  readonly ephemeralId?: number;
+  /** The person who sees it, beside the bot. */
+  readonly onlyFor?: number;
   readonly from: 'bot' | number;
   readonly text: string;
   readonly entities: readonly HtmlEntity[];
   readonly threadId?: number;
+  /** The topic of a subscriber who writes to a channel. */
+  readonly subscriber?: number;
+  /** The business account whose chat it is. */
+  readonly business?: string;
   readonly replyTo?: number;
   /** What the bot sent; files of people are in the updates. */
   readonly file?: VisibleFile;
   /** Labels of the buttons below it. */
   readonly buttons?: readonly string[];
+  /** It is a rich message, with these blocks; `text` is what older clients would be missing. */
+  readonly rich?: unknown;
   /** What the bot reacted with. */
   readonly reaction?: string;
   /** How often its text was replaced. */
@@ -42,13 +55,45 @@ export interface RecordedCall {
   readonly description?: string;
 }
 
+/** Ephemeral messages have numbers of their own. */
+function placeOf({ message_id, ephemeral_message_id }: WireMessage): number {
+  return ephemeral_message_id === undefined ? message_id : -ephemeral_message_id;
+}
+
+function shownText({ text, caption, rich_message }: WireMessage): string {
+  return rich_message === undefined ? (text ?? caption ?? '') : textOf(blocksIn(rich_message));
+}
+
+function richOf({ rich_message }: WireMessage): { readonly rich?: unknown } {
+  return rich_message === undefined ? {} : { rich: blocksIn(rich_message) };
+}
+
+function blocksIn(rich: unknown): unknown {
+  return isRecord(rich) ? rich.blocks : [];
+}
+
+/** Chats of a business account may have the ids of chats of the bot. */
+function keyOf(chatId: number, business = ''): string {
+  return `${chatId} ${business}`;
+}
+
+function subChatOf({
+  direct_messages_topic: topic,
+  business_connection_id: business,
+}: WireMessage) {
+  return {
+    ...(topic === undefined ? {} : { subscriber: topic.topic_id }),
+    ...(business === undefined ? {} : { business }),
+  };
+}
+
 /** What happened, in order, and who waits for more of it. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #calls: RecordedCall[] = [];
   readonly #messages: (VisibleMessage | undefined)[] = [];
-  /** Chat id, then message id, to the place in the list. */
-  readonly #places = new Map<number, Map<number, number>>();
+  /** Chat, then message id, to the place in the list. */
+  readonly #places = new Map<string, Map<number, number>>();
   readonly #firstArrivals = new Map<string, number>();
   readonly #clock: () => number;
   #seq = 0;
@@ -64,12 +109,15 @@ export class Transcript {
       message_id,
       message_thread_id,
       reply_to_message,
-      text = message.caption ?? '',
+      ephemeral_message_id,
+      receiver_user,
       entities = message.caption_entities ?? [],
     } = message;
+    const text = shownText(message);
     const buttons = buttonsOf(message).map((button) => button.text);
-    const places = this.#places.get(chat.id) ?? new Map<number, number>();
-    this.#places.set(chat.id, places.set(message_id, this.#messages.length));
+    const key = keyOf(chat.id, message.business_connection_id);
+    const places = this.#places.get(key) ?? new Map<number, number>();
+    this.#places.set(key, places.set(placeOf(message), this.#messages.length));
     this.#messages.push({
       seq: this.#seq,
       at: this.#clock(),
@@ -78,6 +126,12 @@ export class Transcript {
       from,
       text,
       entities,
+      ...richOf(message),
+      ...(ephemeral_message_id !== undefined && {
+        ephemeralId: ephemeral_message_id,
+        onlyFor: from === 'bot' ? (receiver_user?.id ?? 0) : from,
+      }),
+      ...subChatOf(message),
       ...(message_thread_id === undefined ? {} : { threadId: message_thread_id }),
       ...(reply_to_message === undefined ? {} : { replyTo: reply_to_message.message_id }),
       ...(file === undefined ? {} : { file }),
@@ -88,23 +142,25 @@ export class Transcript {
   }
 
   replace(message: WireMessage): void {
-    const { text = message.caption ?? '', entities = message.caption_entities ?? [] } = message;
+    const { entities = message.caption_entities ?? [] } = message;
+    const text = shownText(message);
     const buttons = buttonsOf(message).map((button) => button.text);
     const below = buttons.length === 0 ? {} : { buttons };
-    this.#change(message.chat.id, message.message_id, ({ buttons: _gone, ...kept }) => {
-      return { ...kept, ...below, text, entities, edits: kept.edits + 1 };
+    const key = keyOf(message.chat.id, message.business_connection_id);
+    this.#change(key, placeOf(message), ({ buttons: _gone, rich: _rich, ...kept }) => {
+      return { ...kept, ...below, ...richOf(message), text, entities, edits: kept.edits + 1 };
     });
   }
 
   /** The bot reacts to a message, or takes its reaction back. */
   react(chatId: number, messageId: number, emoji: string | undefined): void {
-    this.#change(chatId, messageId, ({ reaction: _old, ...bare }) =>
+    this.#change(keyOf(chatId), messageId, ({ reaction: _old, ...bare }) =>
       emoji === undefined ? bare : { ...bare, reaction: emoji },
     );
   }
 
-  remove(chatId: number, messageId: number): void {
-    const place = this.#places.get(chatId)?.get(messageId);
+  remove(chatId: number, messageId: number, business?: string): void {
+    const place = this.#places.get(keyOf(chatId, business))?.get(messageId);
     if (place !== undefined) this.#messages[place] = undefined;
     this.changes.changed();
   }
@@ -127,10 +183,10 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** All messages, or those of one chat, oldest first. */
-  messages(chatId?: number): VisibleMessage[] {
+  /** All messages, or those of one chat, of the bot itself or of a business account, oldest first. */
+  messages(chatId?: number, business?: string): VisibleMessage[] {
     if (chatId === undefined) return this.#messages.filter((message) => message !== undefined);
-    const places = [...(this.#places.get(chatId)?.values() ?? [])];
+    const places = [...(this.#places.get(keyOf(chatId, business))?.values() ?? [])];
     return places.flatMap((place) => this.#messages[place] ?? []);
   }
 
@@ -147,12 +203,8 @@ export class Transcript {
     return this.#calls.filter((call) => call.method.toLowerCase() === method.toLowerCase());
   }
 
-  #change(
-    chatId: number,
-    messageId: number,
-    change: (old: VisibleMessage) => VisibleMessage,
-  ): void {
-    const place = this.#places.get(chatId)?.get(messageId);
+  #change(key: string, messageId: number, change: (old: VisibleMessage) => VisibleMessage): void {
+    const place = this.#places.get(key)?.get(messageId);
     const old = place === undefined ? undefined : this.#messages[place];
     if (place === undefined || old === undefined) return;
     this.#messages[place] = change(old);

@@ -21,11 +21,16 @@ export interface WireChat {
   readonly username?: string;
   readonly first_name?: string;
   readonly is_forum?: boolean;
+  /** Subscribers write to a channel there, each in a topic of their own. */
+  readonly is_direct_messages?: boolean;
 }
 
 /** A message in the form the Bot API writes it; `date` is in seconds. */
 export interface WireMessage {
+  /** 0 where one person and the bot alone see it. */
   readonly message_id: number;
+  readonly ephemeral_message_id?: number;
+  readonly receiver_user?: WireUser;
   readonly date: number;
   readonly chat: WireChat;
   readonly from?: WireUser;
@@ -36,6 +41,8 @@ export interface WireMessage {
   readonly caption_entities?: readonly HtmlEntity[];
   readonly message_thread_id?: number;
   readonly is_topic_message?: boolean;
+  readonly direct_messages_topic?: { readonly topic_id: number; readonly user: WireUser };
+  readonly business_connection_id?: string;
   readonly reply_to_message?: WireMessage;
   readonly edit_date?: number;
   readonly [field: string]: unknown;

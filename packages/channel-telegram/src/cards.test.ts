@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { spokenContent } from './content.ts';
+import { cardsOf } from './cards.ts';
+import { WireMessage } from './wire.ts';
 
+const chat = { id: 5, type: 'private' };
 const location = { latitude: 52.52, longitude: 13.4, horizontal_accuracy: 9 };
 
 describe('messages that are neither text nor files', () => {
@@ -25,6 +27,7 @@ describe('messages that are neither text nor files', () => {
     ['something unknown', { story: {} }, ''],
     ['something broken', { location: 'here' }, ''],
   ])('[F01] %s', (_name, message, text) => {
-    expect(spokenContent(message)).toBe(text);
+    const wire = WireMessage.parse({ message_id: 9, date: 1, chat, ...message });
+    expect(cardsOf(wire).join()).toBe(text);
   });
 });

@@ -1,0 +1,128 @@
+import { type CommandInfo, parseCommand } from '@parley/channels';
+import { answeredMessage } from './answered.ts';
+import { placeOfMessage } from './places.ts';
+import { menuName } from './settings.ts';
+import { shownIn, wordsOf } from './shown.ts';
+import { linkedPerson, withAddresses } from './text.ts';
+import type { BotIdentity, WireMessage } from './wire.ts';
+import type { Entity } from './wire-basics.ts';
+
+/** Whom a message names, and its words as the core reads them. */
+export interface Address {
+  /** Without the bot's own name behind a leading command. */
+  readonly text: string;
+  /** Ids of the users it mentions; usernames of others cannot be resolved and are left out. */
+  readonly mentions: readonly string[];
+  /** The bot is meant (F06): direct chat, mention, reply, or a command of its own. */
+  readonly addressed: boolean;
+}
+
+/**
+ * Decides whether a message is meant for the bot. A command with another bot's name is not, even as
+ * a reply. In a topic every message "replies" to the topic's first one, which counts for nothing.
+ */
+export function addressOf(
+  message: WireMessage,
+  me: BotIdentity,
+  commands: readonly CommandInfo[] = [],
+): Address {
+  const words = wordsOf(message);
+  const { text, entities } = words;
+  const mentions = [...new Set(entities.flatMap((entity) => mentionedId(text, entity, me)))];
+  const command = leadingCommand(text, entities, ownMention(text, entities, me));
+  // Forwarded text was meant for other people, also where it mentions the bot.
+  const forwarded = message.forward_origin !== undefined;
+  const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
+  // Where a group has one bot only, Telegram's menu sends its commands without a name.
+  const own = command && ownName(command.word, commands);
+  const forMe = command !== undefined && !forOther && (command.bot ?? own) !== undefined;
+  const replied = answeredMessage(message)?.from?.id === me.id;
+  const named = mentions.includes(String(me.id));
+  return {
+    text: forMe
+      ? `/${own ?? command.word}${withAddresses(words, command.end, me)}`
+      : shownIn(message, me).words,
+    mentions,
+    addressed: isForBot(message) || (!forwarded && !forOther && (forMe || replied || named)),
+  };
+}
+
+/**
+ * Whether all that its sender writes in this place is for the bot. Of a subscriber or a customer it is, while the
+ * channel or the account that the bot answers for writes there for itself.
+ */
+function isForBot(message: WireMessage): boolean {
+  const { chat, from, sender_chat, direct_messages_topic: topic } = message;
+  // An ephemeral message is seen by the bot alone, so nobody else can be meant.
+  if (message.ephemeral_message_id !== undefined) return true;
+  if (sender_chat !== undefined && sender_chat.id !== from?.id) return false;
+  switch (placeOfMessage(message).kind) {
+    case 'business':
+      return from?.id === chat.id;
+    case 'subscriber':
+      return topic?.user === undefined || from?.id === topic.user.id;
+    case 'guest':
+      return true;
+    default:
+      return chat.type === 'private';
+  }
+}
+
+function mentionedId(text: string, entity: Entity, me: BotIdentity): string[] {
+  if (entity.type === 'text_mention' && entity.user) return [String(entity.user.id)];
+  if (entity.type === 'text_link') return [linkedPerson(entity.url) ?? []].flat();
+  const named =
+    entity.type === 'mention' && sameName(entityText(text, entity).slice(1), me.username);
+  return named ? [String(me.id)] : [];
+}
+
+interface LeadingCommand {
+  readonly word: string;
+  readonly bot: string | undefined;
+  /** Where all that Telegram marks as the command ends. */
+  readonly end: number;
+}
+
+/** A command at the beginning, or behind the mention of this bot that groups need. */
+function leadingCommand(
+  text: string,
+  entities: readonly Entity[],
+  start: number,
+): LeadingCommand | undefined {
+  const entity =
+    entities.find(({ type, offset }) => type === 'bot_command' && offset === start) ??
+    wideCommand(text, start);
+  if (entity === undefined) return undefined;
+  const [word = '', bot] = entityText(text, entity).slice(1).split('@');
+  return { word, bot, end: entity.offset + entity.length };
+}
+
+/** Telegram does not mark a command with the full-width slash of Chinese and Japanese keyboards. */
+function wideCommand(text: string, start: number): Pick<Entity, 'offset' | 'length'> | undefined {
+  const found = /^／[a-z0-9_]{1,32}(?:@[a-z0-9_]{4,32})?(?![\w@])/i.exec(text.slice(start))?.[0];
+  return found === undefined ? undefined : { offset: start, length: found.length };
+}
+
+/** Where the text behind a leading mention of this bot starts; 0 without one. */
+function ownMention(text: string, entities: readonly Entity[], me: BotIdentity): number {
+  const mention = entities.find(
+    (entity) => entity.offset === 0 && mentionedId(text, entity, me).includes(String(me.id)),
+  );
+  if (mention === undefined) return 0;
+  const behind = text.slice(mention.length);
+  return mention.length + (behind.length - behind.trimStart().length);
+}
+
+/** The command as the core calls it; undefined if it is no command of this bot. */
+function ownName(word: string, commands: readonly CommandInfo[]): string | undefined {
+  if (parseCommand(`/${word}`) !== null) return word;
+  return commands.find(({ name }) => sameName(menuName(name), word))?.name;
+}
+
+function entityText(text: string, { offset, length }: Pick<Entity, 'offset' | 'length'>): string {
+  return text.slice(offset, offset + length);
+}
+
+function sameName(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}

@@ -1,0 +1,40 @@
+import type { SenderFacts } from '@parley/channels';
+import { BoundedMap, type InboundMessage, type Monotonic } from '@parley/core';
+import { z } from 'zod';
+import type { TelegramApi } from './api.ts';
+import { isElsewhere } from './places.ts';
+
+const ChatMember = z.object({ status: z.string() });
+const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
+/** A former administrator counts as one for this long. In ms. */
+const KNOWN_FOR_MS = 60_000;
+const MOST_KNOWN = 1_000;
+
+/**
+ * Finds out whether the sender of a message is an administrator of its group. Telegram is asked once a
+ * minute for each person, and only when a command needs it.
+ */
+export function createAdministrators(
+  api: Pick<TelegramApi, 'call'>,
+  monotonic: Monotonic,
+): (message: InboundMessage) => SenderFacts {
+  const known = new BoundedMap<string, { readonly is: boolean; readonly until: number }>(
+    MOST_KNOWN,
+  );
+  return ({ chat, sender }) => ({
+    async isAdministrator(signal) {
+      // The bot is no member of such a chat, and its id may be that of another one.
+      if (isElsewhere(chat.threadId)) return false;
+      // Anonymous administrators and posts of a channel count as the chat itself; other chats are no members.
+      if (!/^\d+$/.test(sender.id)) return sender.id === chat.id || sender.id === chat.movedTo;
+      const key = `${chat.id} ${sender.id}`;
+      const before = known.get(key);
+      if (before !== undefined && monotonic() < before.until) return before.is;
+      const asked = { chat_id: chat.id, user_id: Number(sender.id) };
+      const { status } = ChatMember.parse(await api.call('getChatMember', asked, signal));
+      const is = ADMINISTRATORS.has(status);
+      known.set(key, { is, until: monotonic() + KNOWN_FOR_MS });
+      return is;
+    },
+  });
+}

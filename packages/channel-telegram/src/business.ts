@@ -1,0 +1,69 @@
+import { BoundedMap, type InboundMessage, type Logger } from '@parley/core';
+import type { TelegramApi } from './api.ts';
+import { callFailureOf } from './failures.ts';
+import { placeOf } from './places.ts';
+import { personName } from './senders.ts';
+import { WireConnection } from './wire.ts';
+
+/** Connections that are remembered; Telegram is asked again for others. */
+const MAX_KNOWN = 1_000;
+
+interface BusinessDeps {
+  readonly api: Pick<TelegramApi, 'telegram'>;
+  readonly log: Logger;
+}
+
+/** A message of a business account, or why it has no answer. */
+type Placed =
+  | { readonly kind: 'served'; readonly message: InboundMessage }
+  | { readonly kind: 'ignored'; readonly reason: string };
+
+/**
+ * The accounts that people have connected the bot to, so that it writes to their customers for them. Anyone on Telegram
+ * can do that with any bot, so such a chat is served only where the access list names its account as `business:ID`, or
+ * where all groups are open.
+ */
+export function createBusinessAccounts({ api, log }: BusinessDeps) {
+  const known = new BoundedMap<string, WireConnection>(MAX_KNOWN);
+  /** Undefined where Telegram does not know it, or not any more. Rejects when it cannot be asked now. */
+  const connectionOf = async (id: string): Promise<WireConnection | undefined> => {
+    const before = known.get(id);
+    if (before !== undefined) return before;
+    try {
+      const asked = { business_connection_id: id };
+      const telegram = await api.telegram();
+      const answer = await telegram.callApi('getBusinessConnection', asked);
+      const connection = WireConnection.safeParse(answer).data;
+      if (connection !== undefined) known.set(id, connection);
+      return connection;
+    } catch (thrown) {
+      const failure = callFailureOf(thrown);
+      const isForGood = failure.kind === 'refused' && failure.code >= 400 && failure.code < 429;
+      if (!isForGood) throw thrown;
+      log.warn({ connection: id, reason: failure.reason }, 'a business connection is not known');
+      return undefined;
+    }
+  };
+  return {
+    /** A connection was made, changed or ended. */
+    changed(connection: WireConnection): void {
+      known.set(connection.id, connection);
+      const { user, is_enabled } = connection;
+      const facts = { person: user.id, name: personName(user), enabled: is_enabled };
+      log.info(facts, `a business account; access.allowGroups serves it as business:${user.id}`);
+    },
+    /** Says which account a message belongs to; that of a chat of the bot itself to none. */
+    async place(message: InboundMessage): Promise<Placed> {
+      const place = placeOf(message.chat.threadId);
+      if (place.kind !== 'business') return { kind: 'served', message };
+      const connection = await connectionOf(place.connection);
+      if (connection?.is_enabled === false)
+        return { kind: 'ignored', reason: 'the business account has ended its connection' };
+      if (connection?.rights !== undefined && connection.rights.can_reply !== true)
+        return { kind: 'ignored', reason: 'the business account does not let the bot reply' };
+      if (connection === undefined) return { kind: 'served', message };
+      const within = `business:${connection.user.id}`;
+      return { kind: 'served', message: { ...message, chat: { ...message.chat, within } } };
+    },
+  };
+}

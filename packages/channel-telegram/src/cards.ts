@@ -1,0 +1,250 @@
+import { momentOf, personLink, withAddresses } from './text.ts';
+import { vcardDetails } from './vcard.ts';
+import type { WireMessage } from './wire.ts';
+import type { Media } from './wire-basics.ts';
+import type {
+  Contact,
+  Giveaway,
+  Invoice,
+  Point,
+  Poll,
+  PollMedia,
+  Venue,
+  Winners,
+} from './wire-cards.ts';
+
+/** Any message, also one that is answered or quoted; those have less. */
+export type Cards = Partial<
+  Pick<
+    WireMessage,
+    | 'poll'
+    | 'location'
+    | 'venue'
+    | 'contact'
+    | 'dice'
+    | 'giveaway'
+    | 'giveaway_winners'
+    | 'game'
+    | 'invoice'
+    | 'gift'
+    | 'unique_gift'
+    | 'web_app_data'
+    | 'users_shared'
+    | 'chat_shared'
+    | 'suggested_post_info'
+    | 'suggested_post_declined'
+    | 'reply_markup'
+    | 'link_preview_options'
+    | 'text'
+  >
+>;
+
+/**
+ * What a message shows besides words and files, each as a text: the sender expects an answer, and a message without
+ * text would get none.
+ */
+export function cardsOf(message: Cards): readonly string[] {
+  const { venue, location, contact, poll, dice, giveaway, giveaway_winners: winners } = message;
+  // A venue is a location too.
+  const place = venue ? venueText(venue) : location && locationText(location);
+  return [
+    place,
+    contact && contactText(contact),
+    poll && pollText(poll),
+    dice && `[${dice.emoji} shows ${dice.value}]`,
+    giveaway && giveawayText(giveaway),
+    winners && winnersText(winners),
+    ...soldTexts(message),
+    ...sharedTexts(message),
+    ...postTexts(message),
+    buttonsText(message.reply_markup),
+    previewText(message),
+  ].filter((card) => card !== undefined && card !== '') as string[];
+}
+
+function venueText({ title, address, location }: Venue): string {
+  return `[Place: ${[title, address].filter(Boolean).join(', ')} (${coordinates(location)})]`;
+}
+
+/** Telegram's number for a location that is shared until its sender stops. */
+const WITHOUT_END = 0x7fffffff;
+
+/** A location, with what is said about one that moves. */
+export function locationText(point: Point): string {
+  const { live_period: seconds, heading, proximity_alert_radius: radius } = point;
+  const details = [
+    seconds === WITHOUT_END && 'live',
+    seconds !== undefined && seconds < WITHOUT_END && `live for ${Math.round(seconds / 60)} min`,
+    heading !== undefined && `heading ${heading}°`,
+    radius !== undefined && `alert within ${radius} m`,
+  ].filter((detail) => detail !== false);
+  return `[Location: ${[coordinates(point), ...details].join(', ')}]`;
+}
+
+function coordinates({ latitude, longitude }: Point): string {
+  return `${latitude}, ${longitude}`;
+}
+
+function contactText({ phone_number, first_name, last_name, user_id, vcard }: Contact): string {
+  const details = [
+    nameOf({ first_name, last_name }),
+    phone_number,
+    user_id === undefined ? '' : personLink(user_id),
+    ...(vcard === undefined ? [] : vcardDetails(vcard, [phone_number])),
+  ];
+  return `[Contact: ${details.filter(Boolean).join(', ')}]`;
+}
+
+function nameOf(person: {
+  readonly first_name?: string | undefined;
+  readonly last_name?: string | undefined;
+}): string {
+  return [person.first_name, person.last_name].filter(Boolean).join(' ');
+}
+
+function pollText(poll: Poll): string {
+  const { question, options, type, is_closed, allows_multiple_answers, explanation, description } =
+    poll;
+  const right = new Set([...poll.correct_option_ids, poll.correct_option_id]);
+  const hasVotes = is_closed === true || options.some(({ voter_count = 0 }) => voter_count > 0);
+  const shown = options.map(({ text, text_entities: entities, voter_count, media }, index) => {
+    const details = [
+      right.has(index) && 'right',
+      hasVotes && voter_count !== undefined && `votes: ${voter_count}`,
+      media && mediaText(media),
+    ].filter(Boolean);
+    const words = withAddresses({ text, entities });
+    return details.length === 0 ? words : `${words} (${details.join(', ')})`;
+  });
+  const more = [
+    allows_multiple_answers === true && 'several answers may be chosen',
+    is_closed === true && 'closed',
+    description !== undefined &&
+      `description: ${withAddresses({ text: description, entities: poll.description_entities })}`,
+    poll.media && mediaText(poll.media),
+    explanation !== undefined &&
+      `explanation: ${withAddresses({ text: explanation, entities: poll.explanation_entities })}`,
+    poll.explanation_media && mediaText(poll.explanation_media),
+  ].filter(Boolean);
+  const kind = type === 'quiz' ? 'Quiz' : 'Poll';
+  const end = more.length === 0 ? '' : `; ${more.join('; ')}`;
+  return `[${kind}: ${question} ${shown.join(' / ')}${end}]`;
+}
+
+/** What is shown beside a part of a poll; its files are among those of the message. */
+function mediaText({ link, location, venue }: PollMedia): string {
+  if (link) return link.url;
+  if (venue) return venueText(venue);
+  return location ? locationText(location) : '';
+}
+
+/** The files in a poll. */
+export function pollMedia({ media, explanation_media, options }: Poll): readonly Media[] {
+  const all = [media, explanation_media, ...options.map((option) => option.media)];
+  return all.filter((one) => one !== undefined);
+}
+
+/** The option that a message answers, before the poll itself. */
+export function optionText({ options }: Poll, id: string): string {
+  const option = options.find(({ persistent_id }) => persistent_id === id);
+  return option === undefined ? '' : `[Option: ${option.text}]`;
+}
+
+function giveawayText(giveaway: Giveaway): string {
+  const {
+    prize_description,
+    prize_star_count,
+    premium_subscription_month_count: months,
+  } = giveaway;
+  const date = momentOf(giveaway.winners_selection_date);
+  const chats = giveaway.chats.map(({ title }) => title).filter(Boolean);
+  const details = [
+    prize_description,
+    prize_star_count !== undefined && `${prize_star_count} stars`,
+    months !== undefined && `Telegram Premium for ${months} months`,
+    giveaway.winner_count !== undefined && `winners: ${giveaway.winner_count}`,
+    date !== undefined && `drawn at ${date}`,
+    chats.length > 0 && `for members of ${chats.join(', ')}`,
+  ].filter(Boolean);
+  return `[Giveaway: ${details.join('; ')}]`;
+}
+
+function winnersText({ winners, winner_count, prize_description }: Winners): string {
+  const names = winners.map(nameOf).filter(Boolean).join(', ');
+  const count = winner_count === undefined ? '' : `winners: ${winner_count}`;
+  return `[Giveaway is over: ${[prize_description, count, names].filter(Boolean).join('; ')}]`;
+}
+
+/** The words on what is sold, played or given; that it cannot be read is said besides. */
+function soldTexts({ game, invoice, gift, unique_gift }: Cards): readonly string[] {
+  const given = [gift, unique_gift].flatMap((one) => {
+    return one?.text ? [`[Words of a gift: ${withAddresses({ ...one, text: one.text })}]`] : [];
+  });
+  const rules = game?.text && withAddresses({ text: game.text, entities: game.text_entities });
+  const played = game && [game.title, game.description, rules].filter(Boolean).join(': ');
+  return [played ? `[Game: ${played}]` : '', invoice ? invoiceText(invoice) : '', ...given];
+}
+
+function invoiceText({ title, description, currency, total_amount }: Invoice): string {
+  const price =
+    total_amount === undefined || currency === undefined
+      ? ''
+      : `${total_amount} in the smallest unit of ${currency}`;
+  const details = [title, description, price].filter(Boolean).join('; ');
+  return details === '' ? '' : `[Invoice: ${details}]`;
+}
+
+/** What a person gave the bot through a button that asks for it. */
+function sharedTexts({ web_app_data: data, users_shared, chat_shared }: Cards): readonly string[] {
+  const people = users_shared?.users.map((person) => {
+    const { username, user_id } = person;
+    const about = [
+      username !== undefined && `@${username}`,
+      user_id !== undefined && personLink(user_id),
+    ].filter((one) => one !== false);
+    const name = nameOf(person);
+    return name === '' ? about.join(', ') : [name, ...about].join(', ');
+  });
+  const ids = users_shared?.user_ids.map(personLink) ?? [];
+  const shared = [...(people ?? []), ...ids].filter(Boolean).join('; ');
+  const { title, username, chat_id } = chat_shared ?? {};
+  const named = [title, username === undefined ? '' : `@${username}`, chat_id].filter(Boolean);
+  return [
+    data ? `[Data of the web app "${data.button_text ?? ''}": ${data.data}]` : '',
+    shared === '' ? '' : `[People: ${shared}]`,
+    chat_shared ? `[Chat: ${named.join(', ')}]` : '',
+  ];
+}
+
+/** A post that a subscriber suggests to a channel, and why one was declined. */
+function postTexts({ suggested_post_info: post, suggested_post_declined: declined }: Cards) {
+  const comment = declined?.comment;
+  const date = momentOf(post?.send_date);
+  const details = [
+    post?.state,
+    post?.price && `price: ${post.price.amount} ${post.price.currency}`,
+    date !== undefined && `to be published at ${date}`,
+  ].filter(Boolean);
+  return [
+    post ? `[Suggested post: ${details.join(', ')}]` : '',
+    comment ? `[Suggested post declined: ${comment}]` : '',
+  ];
+}
+
+/** What a bot, through which the sender wrote or from which they passed a message on, has put below it. */
+function buttonsText(markup: Cards['reply_markup']): string {
+  const buttons = (markup?.inline_keyboard.flat() ?? []).map(
+    ({ text, url, web_app, copy_text }) => {
+      const behind = url ?? web_app?.url ?? copy_text?.text;
+      return behind === undefined ? text : `${text} (${behind})`;
+    },
+  );
+  return buttons.length === 0 ? '' : `[Buttons: ${buttons.join(' / ')}]`;
+}
+
+/** A page may be shown below a message without being named in it. */
+function previewText({ link_preview_options: preview, text = '' }: Cards): string {
+  const { url, is_disabled } = preview ?? {};
+  if (url === undefined || is_disabled === true || text.includes(url)) return '';
+  return `[Page shown below: ${url}]`;
+}

@@ -1,0 +1,24 @@
+import { withAddresses } from './text.ts';
+import type { Checklist } from './wire-cards.ts';
+
+/** A checklist with its title, its tasks, and which of them are done. */
+export function checklistText(checklist: Checklist): string {
+  const title = withAddresses({ text: checklist.title, entities: checklist.title_entities });
+  return [`[Checklist: ${title}]`, ...checklist.tasks.map(taskText)].join('\n');
+}
+
+function taskText(task: Checklist['tasks'][number]): string {
+  const { completed_by_user: person, completed_by_chat: chat, completion_date = 0 } = task;
+  const name = person
+    ? [person.first_name, person.last_name].filter(Boolean).join(' ')
+    : chat?.title;
+  const isDone = person !== undefined || chat !== undefined || completion_date > 0;
+  const words = withAddresses({ text: task.text, entities: task.text_entities });
+  return `- [${isDone ? 'x' : ' '}] ${words}${name ? ` (done by ${name})` : ''}`;
+}
+
+/** The task that a message answers, before the checklist itself. */
+export function answeredTask({ tasks }: Checklist, id: number): string {
+  const task = tasks.find((one) => one.id === id);
+  return task === undefined ? '' : `[Task: ${task.text}]`;
+}

@@ -1,0 +1,90 @@
+import type { InboundMessage, ReplyRoute } from '@parley/core';
+import { z } from 'zod';
+import { messageNumber } from './format.ts';
+
+/**
+ * Ephemeral messages: a group shows them to one person and the bot alone (Bot API 10.2). They have the number 0 in
+ * their chat and a number of their own, which Telegram gives to another one once the message is gone.
+ */
+interface Numbered {
+  readonly message_id: number;
+  readonly ephemeral_message_id?: number | undefined;
+  /** Seconds since 1970. */
+  readonly date?: number | undefined;
+}
+
+/** The id of a message, in and out; of an ephemeral one no number, so that it is never taken for one that all see. */
+export function messageIdOf({ message_id, ephemeral_message_id, date = 0 }: Numbered): string {
+  return ephemeral_message_id === undefined
+    ? String(message_id)
+    : `e${ephemeral_message_id}.${date}`;
+}
+
+/** Telegram's number of an ephemeral message; undefined for all others. */
+export function ephemeralNumber(messageId: string | undefined): number | undefined {
+  const digits = /^e(\d+)\./.exec(messageId ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Whom an answer is for, and what it answers there. */
+const Alone = z.object({
+  to: z.int(),
+  /** The ephemeral message that it answers: for 15 s Telegram takes an answer from any bot. */
+  message: z.int().optional(),
+  /** The press that it answers, for 15 s as well. */
+  query: z.string().optional(),
+});
+export type Alone = z.infer<typeof Alone>;
+
+/**
+ * What an answer to an ephemeral message needs, in the form that travels with message and route (`response`); nothing
+ * for a message that all see.
+ */
+export function aloneResponse(
+  message: Pick<Numbered, 'ephemeral_message_id'> | undefined,
+  sender: { readonly id: number } | undefined,
+  query?: string,
+): Pick<InboundMessage, 'response'> {
+  const number = message?.ephemeral_message_id;
+  if (number === undefined || sender === undefined) return {};
+  const answered: Alone =
+    query === undefined ? { to: sender.id, message: number } : { to: sender.id, query };
+  return { response: JSON.stringify(answered) };
+}
+
+/** The one person that a route leads to; undefined: everyone in the chat. */
+export function aloneOn({ response }: Pick<ReplyRoute, 'response'>): Alone | undefined {
+  return response === undefined ? undefined : Alone.parse(JSON.parse(response));
+}
+
+/**
+ * How an answer for one person is sent, in the order in which it is tried: as the answer to what they wrote; by itself,
+ * which administrators among the bots may; in their direct chat, if they have begun one. Never to everyone.
+ */
+export const ALONE_WAYS = ['answer', 'ephemeral', 'direct'] as const;
+export type AloneWay = (typeof ALONE_WAYS)[number];
+
+/** The next way once Telegram has refused this one. */
+export function nextWay(way: AloneWay): AloneWay | undefined {
+  return ALONE_WAYS[ALONE_WAYS.indexOf(way) + 1];
+}
+
+/** The parameters that show a message to one person; the chat itself comes from the caller. */
+export function aloneParameters({ to, message, query }: Alone, way: AloneWay): object {
+  if (way === 'direct') return {};
+  const isAnswer = way === 'answer';
+  const press = isAnswer && query !== undefined && { callback_query_id: query };
+  const quoted = isAnswer &&
+    message !== undefined && { reply_parameters: { ephemeral_message_id: message } };
+  return { ephemeral_message_parameters: { receiver_user_id: to, ...press }, ...quoted };
+}
+
+/**
+ * The id of a message that answers for one person: what is in their direct chat has a number of that chat, which is
+ * no number of the group.
+ */
+export function sentAloneId(messageId: string, way: AloneWay): string {
+  return way === 'direct' && messageNumber(messageId) !== undefined
+    ? `direct:${messageId}`
+    : messageId;
+}

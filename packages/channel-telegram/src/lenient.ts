@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+/** A field that is lost where it has an unexpected form; what it is a field of is not. */
+export function lenient<T extends z.ZodType>(schema: T) {
+  return schema.optional().catch(undefined);
+}
+
+/** A list without the items that have an unexpected form; empty where it is no list. */
+export function lenientList<T extends z.ZodType>(schema: T) {
+  return z
+    .array(z.unknown())
+    .catch([])
+    .transform((items) =>
+      items.flatMap((item): z.output<T>[] => {
+        const parsed = schema.safeParse(item);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    );
+}
+
+/** The names of the fields that parsing has lost. */
+export function lostFields(sent: unknown, parsed: object): readonly string[] {
+  if (typeof sent !== 'object' || sent === null) return [];
+  return Object.entries(sent)
+    .filter(([name, value]) => value !== undefined && name in parsed)
+    .filter(([name]) => Reflect.get(parsed, name) === undefined)
+    .map(([name]) => name);
+}

@@ -1,0 +1,231 @@
+/** What Parley does with a field of the Bot API (F16). */
+export type FieldDecision =
+  /** The agent reads it, or it decides who wrote, where and to whom. `named` stands for content of an unexpected form. */
+  | { readonly decision: 'read'; readonly named?: string }
+  /** What a person sent and Parley cannot read, with its article. */
+  | { readonly decision: 'named'; readonly named: string }
+  /** Bookkeeping of the platform. */
+  | { readonly decision: 'ignored'; readonly why: string }
+  /** The platform wrote the whole message: it starts no turn, and `why` is told the reason. */
+  | { readonly decision: 'event'; readonly why: string };
+
+const READ: FieldDecision = { decision: 'read' };
+const content = (named: string): FieldDecision => ({ decision: 'read', named });
+const named = (what: string): FieldDecision => ({ decision: 'named', named: what });
+const ignored = (why: string): FieldDecision => ({ decision: 'ignored', why });
+const event = (why: string): FieldDecision => ({ decision: 'event', why });
+
+const CALL = event('it reports a video chat');
+const TOPIC = event('it reports a change of a topic');
+const CREATED = event('it reports that the chat was created');
+const PAYMENT = event('it reports a payment');
+const POST = event('it reports what became of a suggested post');
+
+/** Every field of `Message`. A test compares it with the newest published types. */
+export const MESSAGE_FIELDS = {
+  // Who, where and when.
+  message_id: READ,
+  ephemeral_message_id: READ,
+  date: READ,
+  chat: READ,
+  from: READ,
+  sender_chat: READ,
+  author_signature: READ,
+  message_thread_id: READ,
+  is_topic_message: READ,
+  direct_messages_topic: READ,
+  business_connection_id: READ,
+  guest_query_id: READ,
+  via_bot: READ,
+  sender_business_bot: READ,
+  is_automatic_forward: READ,
+  media_group_id: READ,
+  migrate_to_chat_id: event('it reports that the group became a supergroup'),
+  migrate_from_chat_id: event('it reports that the group became a supergroup'),
+
+  // What is answered or passed on.
+  forward_origin: READ,
+  reply_to_message: READ,
+  reply_to_checklist_task_id: READ,
+  reply_to_poll_option_id: READ,
+  reply_to_story: READ,
+  external_reply: READ,
+  quote: READ,
+
+  // Words, files and cards.
+  text: content('a text'),
+  entities: READ,
+  caption: content('a text'),
+  caption_entities: READ,
+  rich_message: content('a formatted text'),
+  photo: content('a picture'),
+  live_photo: content('a picture'),
+  document: content('a file'),
+  voice: content('a voice message'),
+  audio: content('a recording'),
+  video: content('a video'),
+  video_note: content('a video message'),
+  animation: content('an animation'),
+  sticker: content('a sticker'),
+  poll: content('a poll'),
+  checklist: content('a checklist'),
+  location: content('a location'),
+  venue: content('a place'),
+  contact: content('a contact'),
+  dice: content('dice'),
+  giveaway: content('a giveaway'),
+  web_app_data: content('data of a web app'),
+  users_shared: content('people'),
+  chat_shared: content('a chat'),
+  suggested_post_info: READ,
+  suggested_post_declined: READ,
+  link_preview_options: READ,
+  reply_markup: READ,
+  story: named('a story'),
+  game: named('a game'),
+  invoice: named('an invoice'),
+  paid_media: named('paid media'),
+  gift: named('a gift'),
+  unique_gift: named('a gift'),
+  passport_data: named('documents of Telegram Passport'),
+
+  // Beside content, of no use to a reader.
+  sender_tag: ignored('administrators gave it to the sender'),
+  sender_boost_count: ignored('it counts boosts of the chat'),
+  receiver_user: ignored('only this bot receives such a message'),
+  is_paid_post: ignored('it says how a post may be deleted'),
+  guest_bot_caller_user: ignored('a bot wrote the message'),
+  guest_bot_caller_chat: ignored('a bot wrote the message'),
+  edit_date: ignored('the kind of update says that it was edited'),
+  has_protected_content: ignored('it forbids passing on, which Parley does not do'),
+  has_media_spoiler: ignored('it says how a picture is shown'),
+  show_caption_above_media: ignored('it says how a picture is shown'),
+  is_from_offline: ignored('an automatic message is one of its account'),
+  effect_id: ignored('an animation around the message'),
+  paid_star_count: ignored('it says what the message cost'),
+
+  // Messages that the platform writes about a chat.
+  new_chat_members: event('it reports who joined'),
+  left_chat_member: event('it reports who left'),
+  community_chat_joined: event('it reports who joined'),
+  community_chat_added: event('it reports a change of a community'),
+  community_chat_removed: event('it reports a change of a community'),
+  new_chat_title: event('it reports a new title'),
+  new_chat_photo: event('it reports a new picture of the chat'),
+  delete_chat_photo: event('it reports that the chat has no picture any more'),
+  chat_background_set: event('it reports a new background'),
+  chat_owner_left: event('it reports a change of the owner of the chat'),
+  chat_owner_changed: event('it reports a change of the owner of the chat'),
+  group_chat_created: CREATED,
+  supergroup_chat_created: CREATED,
+  channel_chat_created: CREATED,
+  managed_bot_created: event('it reports that a bot was created'),
+  message_auto_delete_timer_changed: event('it reports a new time after which messages go'),
+  pinned_message: event('it reports that a message was pinned'),
+  poll_option_added: event('it reports a change of a poll'),
+  poll_option_deleted: event('it reports a change of a poll'),
+  checklist_tasks_done: event('it reports a change of a checklist'),
+  checklist_tasks_added: event('it reports a change of a checklist'),
+  successful_payment: PAYMENT,
+  refunded_payment: PAYMENT,
+  paid_message_price_changed: event('it reports a price of messages'),
+  direct_message_price_changed: event('it reports a price of messages'),
+  connected_website: event('it reports that a person signed in to a website'),
+  write_access_allowed: event('it reports that the bot may write'),
+  proximity_alert_triggered: event('it reports that two people are close'),
+  boost_added: event('it reports a boost'),
+  forum_topic_created: TOPIC,
+  forum_topic_edited: TOPIC,
+  forum_topic_closed: TOPIC,
+  forum_topic_reopened: TOPIC,
+  general_forum_topic_hidden: TOPIC,
+  general_forum_topic_unhidden: TOPIC,
+  giveaway_created: event('it reports that a giveaway was planned'),
+  giveaway_winners: event('it reports who won a giveaway'),
+  giveaway_completed: event('it reports that a giveaway is over'),
+  gift_upgrade_sent: event('it reports that a gift was upgraded'),
+  suggested_post_approved: POST,
+  suggested_post_approval_failed: POST,
+  suggested_post_paid: POST,
+  suggested_post_refunded: POST,
+  video_chat_scheduled: CALL,
+  video_chat_started: CALL,
+  video_chat_ended: CALL,
+  video_chat_participants_invited: CALL,
+
+  // Of servers from before 2023.
+  forward_date: READ,
+  forward_from: READ,
+  forward_from_chat: READ,
+  forward_from_message_id: ignored('the number of a message elsewhere'),
+  forward_sender_name: READ,
+  forward_signature: READ,
+  user_shared: content('people'),
+} satisfies Readonly<Record<string, FieldDecision>>;
+
+function decisionOn(field: string): FieldDecision | undefined {
+  const all: Readonly<Record<string, FieldDecision>> = MESSAGE_FIELDS;
+  return all[field];
+}
+
+/** What stands for content that is there and was not understood: its name, or `something` new. */
+export function unknownContent(message: object): string {
+  const names = Object.keys(message).flatMap((field) => {
+    const decision = decisionOn(field);
+    return decision !== undefined && 'named' in decision ? (decision.named ?? []) : [];
+  });
+  return names[0] ?? 'something';
+}
+
+/** Why the platform alone wrote a message; undefined where a person did. */
+export function eventReason(message: object): string | undefined {
+  for (const field of Object.keys(message)) {
+    const decision = decisionOn(field);
+    if (decision?.decision === 'event') return decision.why;
+  }
+  return undefined;
+}
+
+const NOT_OFFERED = ignored('Parley offers nothing of that kind');
+const OF_MEMBERS = ignored('who else is in a chat decides nothing');
+
+/** Every kind of update. A test compares it with the newest published types. */
+export const UPDATE_DECISIONS = {
+  message: READ,
+  edited_message: READ,
+  channel_post: READ,
+  edited_channel_post: READ,
+  business_connection: READ,
+  business_message: READ,
+  edited_business_message: READ,
+  deleted_business_messages: READ,
+  guest_message: READ,
+  callback_query: READ,
+  my_chat_member: READ,
+  // In groups only where the bot is an administrator.
+  message_reaction: READ,
+  stopped_message_generation: READ,
+  message_reaction_count: ignored('it says of anonymous reactions how many there are'),
+  inline_query: NOT_OFFERED,
+  chosen_inline_result: NOT_OFFERED,
+  shipping_query: NOT_OFFERED,
+  pre_checkout_query: NOT_OFFERED,
+  purchased_paid_media: NOT_OFFERED,
+  subscription: NOT_OFFERED,
+  managed_bot: NOT_OFFERED,
+  poll: ignored('it counts votes in a poll of the bot, which sends none'),
+  poll_answer: ignored('it is a vote in a poll of the bot, which sends none'),
+  chat_member: OF_MEMBERS,
+  chat_join_request: OF_MEMBERS,
+  chat_boost: OF_MEMBERS,
+  removed_chat_boost: OF_MEMBERS,
+} satisfies Readonly<Record<string, FieldDecision>>;
+
+/** Why an update without a reader says nothing to the agent. */
+export function unreadUpdateReason(kind: string): string {
+  const all: Readonly<Record<string, FieldDecision>> = UPDATE_DECISIONS;
+  const decision = all[kind];
+  return decision?.decision === 'ignored'
+    ? decision.why
+    : `Parley does not read what Telegram calls "${kind}"`;
+}

@@ -1,0 +1,153 @@
+import type { Chat } from '@parley/core';
+import type { WireMessage } from './wire.ts';
+import type { WireChat } from './wire-basics.ts';
+
+/**
+ * Where in a chat a message belongs. Telegram shows several conversations under one chat id: topics of a forum or of a
+ * private chat, the subscribers who write to a channel, and chats that a bot serves for somebody's business account or
+ * as a guest. Of the last two the ids may be those of unrelated chats of the bot.
+ */
+export type Place =
+  | { readonly kind: 'chat' }
+  | { readonly kind: 'topic'; readonly topic: string }
+  | { readonly kind: 'subscriber'; readonly topic: string }
+  | { readonly kind: 'business'; readonly connection: string }
+  | { readonly kind: 'guest'; readonly query: string };
+
+const CHAT: Place = { kind: 'chat' };
+const PREFIXES = {
+  topic: 'topic:',
+  subscriber: 'direct:',
+  business: 'business:',
+  guest: 'guest:',
+} as const;
+/** The topic that every forum has; messages there carry no number, and sends with it are refused. */
+const GENERAL_TOPIC = '1';
+
+/** The place as `chat.threadId` has it; a topic is its number alone, as 0.1.0 stored it. */
+export function threadIdOf(place: Place): string | undefined {
+  switch (place.kind) {
+    case 'chat':
+      return undefined;
+    case 'topic':
+      // A topic of a private chat may have the number that means the general topic elsewhere.
+      return place.topic === GENERAL_TOPIC ? `${PREFIXES.topic}${place.topic}` : place.topic;
+    case 'subscriber':
+      return `${PREFIXES.subscriber}${place.topic}`;
+    case 'business':
+      return `${PREFIXES.business}${place.connection}`;
+    case 'guest':
+      return `${PREFIXES.guest}${place.query}`;
+  }
+}
+
+/** The place that a `chat.threadId` names. */
+export function placeOf(threadId: string | undefined): Place {
+  if (threadId === undefined || threadId === GENERAL_TOPIC) return CHAT;
+  const after = (prefix: string) =>
+    threadId.startsWith(prefix) ? threadId.slice(prefix.length) : undefined;
+  const topic = after(PREFIXES.subscriber);
+  if (topic !== undefined) return { kind: 'subscriber', topic };
+  const connection = after(PREFIXES.business);
+  if (connection !== undefined) return { kind: 'business', connection };
+  const query = after(PREFIXES.guest);
+  if (query !== undefined) return { kind: 'guest', query };
+  return { kind: 'topic', topic: after(PREFIXES.topic) ?? threadId };
+}
+
+/** The fields with which the Bot API writes to a place; a guest is answered by a method of its own. */
+export function placeFields(threadId: string | undefined): {
+  readonly message_thread_id?: number;
+  readonly direct_messages_topic_id?: number;
+  readonly business_connection_id?: string;
+} {
+  const place = placeOf(threadId);
+  switch (place.kind) {
+    case 'topic':
+      return { message_thread_id: Number(place.topic) };
+    case 'subscriber':
+      return { direct_messages_topic_id: Number(place.topic) };
+    case 'business':
+      return { business_connection_id: place.connection };
+    default:
+      return {};
+  }
+}
+
+/**
+ * The id of a message in its place. In chats of business accounts and of guests the numbers are of another row, and the
+ * chat may have the id of a chat of the bot itself, so `5` and `5@…` are two messages.
+ */
+export function messageIdIn(threadId: string | undefined, number: number | string): string {
+  const place = placeOf(threadId);
+  if (place.kind === 'business') return `${number}@${place.connection}`;
+  return place.kind === 'guest' ? `${number}@${PREFIXES.guest}${place.query}` : String(number);
+}
+
+/** Whether a place is in a chat that is not the bot's own, whose id says nothing about chats of the bot. */
+export function isElsewhere(threadId: string | undefined): boolean {
+  const { kind } = placeOf(threadId);
+  return kind === 'business' || kind === 'guest';
+}
+
+/** What says where a message, or the message with a pressed button, is. */
+export type Placed = Pick<
+  WireMessage,
+  | 'chat'
+  | 'is_topic_message'
+  | 'message_thread_id'
+  | 'direct_messages_topic'
+  | 'business_connection_id'
+  | 'guest_query_id'
+>;
+
+/** The place of a message. Outside forums and private chats with topics `message_thread_id` merely groups replies. */
+export function placeOfMessage(message: Placed): Place {
+  const { chat, business_connection_id: connection, guest_query_id: query } = message;
+  if (connection !== undefined) return { kind: 'business', connection };
+  if (query !== undefined) return { kind: 'guest', query };
+  const subscriber = message.direct_messages_topic?.topic_id;
+  if (subscriber !== undefined) return { kind: 'subscriber', topic: String(subscriber) };
+  const { is_topic_message: isInTopic, message_thread_id: thread } = message;
+  if (isInTopic !== true || thread === undefined) return CHAT;
+  const isGeneral = chat.type !== 'private' && String(thread) === GENERAL_TOPIC;
+  return isGeneral ? CHAT : { kind: 'topic', topic: String(thread) };
+}
+
+/**
+ * The chat and the place in it, as the core knows them. What the owner of a channel or of a business account can read,
+ * too, is no direct chat: direct chats of owners have their memory (W02).
+ */
+export function chatOf(message: Placed): Chat {
+  const { chat } = message;
+  const place = placeOfMessage(message);
+  const threadId = threadIdOf(place);
+  const title = place.kind === 'business' ? nameOfChat(chat) : chat.title;
+  return {
+    id: String(chat.id),
+    type: chatTypeOf(chat, place),
+    ...(title === undefined ? {} : { title }),
+    ...(threadId === undefined ? {} : { threadId }),
+    // A topic of a private chat is one of several direct chats of its person.
+    ...(chat.type === 'private' && place.kind === 'topic' && { separate: true as const }),
+  };
+}
+
+function chatTypeOf(chat: WireChat, place: Place): Chat['type'] {
+  switch (place.kind) {
+    case 'business':
+    case 'guest':
+      return 'group';
+    case 'subscriber':
+      return 'thread';
+    default:
+      if (chat.type === 'private') return 'direct';
+      if (chat.type === 'channel') return 'channel';
+      return place.kind === 'topic' ? 'thread' : 'group';
+  }
+}
+
+function nameOfChat({ title, first_name, last_name }: WireChat): string | undefined {
+  const name = [first_name, last_name].filter(Boolean).join(' ');
+  return title ?? (name === '' ? undefined : name);
+}

@@ -1,0 +1,96 @@
+import type { ChannelContext, IngressOutcome } from '@parley/channels';
+import { type InboundMessage, reasonOf } from '@parley/core';
+import type { TelegramApi } from './api.ts';
+import { aloneResponse, messageIdOf } from './ephemeral.ts';
+import { callFailureOf } from './failures.ts';
+import { pressId } from './format.ts';
+import { chatOf, messageIdIn } from './places.ts';
+import { personOf } from './senders.ts';
+import type { WirePress } from './wire.ts';
+
+export interface PressDeps
+  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'log' | 'clock'> {
+  readonly api: Pick<TelegramApi, 'telegram'>;
+}
+
+/** Longest answer to a press, in characters. */
+const MAX_ANSWER = 200;
+
+/**
+ * Admits a press as a message of the person who pressed; rejects when it must come again (D01). The button's
+ * clock stops whatever becomes of it. A person who may not decide gets a private notice, on top of the
+ * chat; what is decided loses its buttons. Neither matters for truth: a failure there changes nothing.
+ */
+export async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
+  const message = pressToInbound(press, deps.account, deps.clock());
+  let outcome: IngressOutcome | undefined;
+  try {
+    if (message !== undefined) outcome = await deps.receive(message);
+  } finally {
+    void answer(deps, press, outcome);
+  }
+  if (outcome?.kind === 'command' && outcome.settled) void removeButtons(deps, press);
+}
+
+async function answer(
+  { api, log }: PressDeps,
+  { id }: WirePress,
+  outcome: IngressOutcome | undefined,
+): Promise<void> {
+  const notice = outcome?.kind === 'command' ? outcome.declined : undefined;
+  const alert = notice === undefined ? {} : { show_alert: true };
+  try {
+    const telegram = await api.telegram();
+    await telegram.answerCbQuery(id, notice?.slice(0, MAX_ANSWER), alert);
+  } catch (error) {
+    log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged');
+  }
+}
+
+async function removeButtons({ api, log }: PressDeps, { message, from }: WirePress): Promise<void> {
+  if (message === undefined) return;
+  const { chat, message_id, ephemeral_message_id, business_connection_id } = message;
+  const place = { chat_id: chat.id, ...(business_connection_id && { business_connection_id }) };
+  const [method, which] =
+    ephemeral_message_id === undefined
+      ? ['editMessageReplyMarkup', { message_id }]
+      : ['editEphemeralMessageReplyMarkup', { ephemeral_message_id, receiver_user_id: from.id }];
+  try {
+    const telegram = await api.telegram();
+    await telegram.callApi(method, { ...place, ...which });
+  } catch (error) {
+    // Of two presses the second finds them gone.
+    const { reason } = callFailureOf(error);
+    if (!/message is not modified/i.test(reason)) log.debug({ reason }, 'buttons not removed');
+  }
+}
+
+/**
+ * A pressed button as if that person had written its data, in the place of the button;
+ * undefined where there is no place or no data. `now` in ms: a press has no time of its own.
+ */
+function pressToInbound(
+  { id, from, message, data }: WirePress,
+  account: string,
+  now: number,
+): InboundMessage | undefined {
+  if (message === undefined || data === undefined) return undefined;
+  const chat = chatOf(message);
+  const above = messageIdIn(chat.threadId, messageIdOf(message));
+  return {
+    channel: 'telegram',
+    account,
+    messageId: pressId(above, id),
+    chat,
+    sender: personOf(from),
+    text: data,
+    pressed: above,
+    ...aloneResponse(message, from, id),
+    // What the buttons of this bot say is Parley's, and the press is the person's.
+    authored: { text: true },
+    mentions: [],
+    addressed: true,
+    sentAt: now,
+    variables: {},
+  };
+}

@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  type ChannelProbe,
+  type ClockReading,
+  type ProbeEnv,
+  type ProbeWarning,
+  probePicture,
+  readClock,
+} from '@parley/channels/probe';
+import { z } from 'zod';
+import type { TelegramApi } from './api.ts';
+import { createCaller, QUICK_MS } from './calls.ts';
+import { afterConnectionFailure, callFailureOf } from './failures.ts';
+import { createFiles } from './files.ts';
+import type { TelegramSettings } from './settings.ts';
+import { BotIdentity } from './wire.ts';
+
+/** Asks Telegram who the bot is, and how calls of its webhook go. Takes no update from a running gateway. */
+export async function probeTelegram(
+  settings: TelegramSettings,
+  { signal, clock, wantsPicture }: Pick<ProbeEnv, 'signal' | 'clock' | 'wantsPicture'>,
+): Promise<ChannelProbe> {
+  const { host } = new URL(settings.apiRoot);
+  const asked = clock();
+  let reading: ClockReading | null = null;
+  const ask = asking(settings, ({ date }) => {
+    reading ??= readClock(host, date, { asked, answered: clock() });
+  });
+  try {
+    const { id, username } = BotIdentity.parse(await ask('getMe', {}, signal));
+    const warnings = settings.webhook === undefined ? [] : await webhookWarnings(ask, signal);
+    const picture = await probePicture({ signal, wantsPicture }, async (limit, within) => {
+      const fileId = await pictureOf(ask, id, within);
+      if (fileId === undefined) return undefined;
+      return createFiles({ api: { call: ask }, settings }).fetch(fileId, limit, within);
+    });
+    return { kind: 'works', as: `@${username}`, warnings, clock: reading, ...picture };
+  } catch (thrown) {
+    return problemOf(thrown, host);
+  }
+}
+
+/** Quick calls without telegraf, which takes longer to load than they do. */
+function asking(
+  settings: TelegramSettings,
+  onAnswer: (headers: IncomingHttpHeaders) => void,
+): TelegramApi['call'] {
+  const call = createCaller(settings, onAnswer);
+  return (method, payload, signal, limitMs) =>
+    call(method, payload, { signal, ...(limitMs !== null && { limitMs: QUICK_MS }) });
+}
+
+function problemOf(thrown: unknown, host: string): ChannelProbe {
+  const failure = callFailureOf(thrown);
+  const decision = afterConnectionFailure(failure, 0, 0);
+  if (decision.kind === 'give-up')
+    return {
+      kind: 'problem',
+      reason: decision.reason,
+      fix: decision.fix,
+      retryable: false,
+    };
+  const fix =
+    failure.kind === 'refused'
+      ? 'Try again later.'
+      : `Check the network and the name service of this machine, and channels.telegram.apiRoot if you set one: ${host} must be reachable.`;
+  const reason =
+    decision.kind === 'retry' ? decision.reason : `Telegram answered: ${failure.reason}`;
+  return { kind: 'problem', reason, fix, retryable: true };
+}
+
+const Photos = z.object({
+  photos: z.array(z.array(z.object({ file_id: z.string(), width: z.int() }))),
+});
+/** Shown smaller than that; Telegram has it in 160, 320 and 640 pixels. */
+const WIDE_ENOUGH = 160;
+
+/** The id of the smallest file of the present picture that is large enough. */
+async function pictureOf(
+  ask: TelegramApi['call'],
+  id: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const payload = { user_id: id, limit: 1 };
+  const { photos } = Photos.parse(await ask('getUserProfilePhotos', payload, signal));
+  const sizes = photos[0] ?? [];
+  return (sizes.find(({ width }) => width >= WIDE_ENOUGH) ?? sizes.at(-1))?.file_id;
+}
+
+const WebhookInfo = z.object({
+  url: z.string().default(''),
+  pending_update_count: z.int().default(0),
+  last_error_message: z.string().optional(),
+});
+
+/** Nothing is wrong with a webhook whose last failed call was made good: then no update waits. */
+async function webhookWarnings(
+  ask: TelegramApi['call'],
+  signal: AbortSignal,
+): Promise<readonly ProbeWarning[]> {
+  const info = WebhookInfo.parse(await ask('getWebhookInfo', {}, signal));
+  const { last_error_message: reason, pending_update_count: waiting } = info;
+  if (reason === undefined || waiting === 0) return [];
+  return [
+    {
+      reason: `Telegram could not call the webhook (${reason}); ${waiting} updates wait`,
+      fix: 'Make channels.telegram.webhook.url reachable from the internet with a valid certificate.',
+    },
+  ];
+}

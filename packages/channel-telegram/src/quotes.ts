@@ -1,0 +1,82 @@
+import { unreadText } from '@parley/channels';
+import type { InboundMessage } from '@parley/core';
+import { answeredMessage } from './answered.ts';
+import { optionText } from './cards.ts';
+import { answeredTask } from './checklist.ts';
+import { messageIdOf } from './ephemeral.ts';
+import { messageIdIn } from './places.ts';
+import { originOf } from './senders.ts';
+import { joined, textOfQuoted } from './shown.ts';
+import { withAddresses } from './text.ts';
+import type { Answered, BotIdentity, ExternalReply, WireMessage } from './wire.ts';
+
+/** Names the author of forwarded text, so that it does not pass for the sender's own, or for a command. */
+export function withOrigin(text: string, { forward_origin }: WireMessage): string {
+  if (forward_origin === undefined || text === '') return text;
+  return `[Forwarded from ${originOf(forward_origin).name ?? 'somebody'}]\n${text}`;
+}
+
+/** The message of the same chat that is answered. */
+export function replyOf(
+  message: WireMessage,
+  threadId: string | undefined,
+  me: BotIdentity,
+): Pick<InboundMessage, 'replyTo'> {
+  const answered = answeredMessage(message);
+  if (answered === undefined) return {};
+  const senderId = answered.sender_chat?.id ?? answered.from?.id;
+  const text = message.quote
+    ? withAddresses(message.quote, 0, me)
+    : answeredText(message, answered, me);
+  return {
+    replyTo: {
+      messageId: messageIdIn(threadId, messageIdOf(answered)),
+      ...(senderId === undefined ? {} : { senderId: String(senderId) }),
+      ...(text === '' ? {} : { text }),
+    },
+  };
+}
+
+function answeredText(message: WireMessage, answered: Answered, me: BotIdentity): string {
+  const { reply_to_checklist_task_id: task, reply_to_poll_option_id: option } = message;
+  const { poll, checklist } = answered;
+  // The buttons of this bot ask for a press; they are no part of what it said.
+  const { reply_markup: _, ...bare } = answered;
+  return joined([
+    checklist === undefined || task === undefined ? '' : answeredTask(checklist, task),
+    poll === undefined || option === undefined ? '' : optionText(poll, option),
+    textOfQuoted(answered.from?.id === me.id ? bare : answered, me),
+  ]);
+}
+
+/** What is quoted from another chat or topic, of a story, or of a message that is not there any more. */
+export function quotationOf(message: WireMessage): Pick<InboundMessage, 'quotation'> {
+  const { external_reply: external, reply_to_story: story, quote } = message;
+  const words = quote === undefined ? '' : withAddresses(quote);
+  if (external !== undefined) return { quotation: externalQuotation(external, words) };
+  if (story !== undefined) {
+    const from = story.chat && (story.chat.title ?? story.chat.first_name);
+    const text = unreadText('a story', 'group');
+    return { quotation: { text, ...(from === undefined ? {} : { from }) } };
+  }
+  const isOfChat = answeredMessage(message) !== undefined;
+  return isOfChat || words === '' ? {} : { quotation: { text: words } };
+}
+
+/** Telegram shows of such a message no more than was quoted, and its files. */
+const UNSHOWN = '[a message whose text Telegram does not show]';
+
+function externalQuotation(
+  external: ExternalReply,
+  words: string,
+): NonNullable<InboundMessage['quotation']> {
+  const { name, id } = originOf(external.origin);
+  const where = external.chat?.title;
+  const from =
+    where === undefined || where === name ? name : [name, where].filter(Boolean).join(' in ');
+  return {
+    text: textOfQuoted({ ...external, text: words }) || UNSHOWN,
+    ...(from === undefined ? {} : { from }),
+    ...(id === undefined ? {} : { senderId: id }),
+  };
+}

@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { locationText } from './cards.ts';
+import { lenientList } from './lenient.ts';
+import { momentOf, personLink } from './text.ts';
+import { Media } from './wire-basics.ts';
+import { Point } from './wire-cards.ts';
+
+/** A formatted message as Markdown, and the files between its words. */
+export interface RichText {
+  readonly text: string;
+  readonly media: readonly Media[];
+  /** Whether a part of it is marked as the words of somebody else. */
+  readonly quotes: boolean;
+}
+
+/** Telegram allows 16 levels and 32,768 characters; what is deeper or longer is cut. */
+const MAX_DEPTH = 32;
+const MAX_CHARACTERS = 40_000;
+const CUT = '[…]';
+
+const Blocks = z.object({ blocks: lenientList(z.looseObject({ type: z.string() })) });
+type Block = z.infer<typeof Blocks>['blocks'][number];
+const Items = lenientList(z.looseObject({ label: z.string().catch('-') }));
+const Rows = lenientList(lenientList(z.looseObject({})));
+
+/** Reads a rich message; of a kind of block that is not known, the words that it has. */
+export function richTextOf(rich: unknown): RichText {
+  const { blocks } = Blocks.catch({ blocks: [] }).parse(rich);
+  const seen: Seen = { media: [], quotes: false };
+  const text = blocksText(blocks, seen, 0);
+  const isLong = text.length > MAX_CHARACTERS;
+  return { ...seen, text: isLong ? `${text.slice(0, MAX_CHARACTERS).toWellFormed()}${CUT}` : text };
+}
+
+interface Seen {
+  media: Media[];
+  quotes: boolean;
+}
+
+function blocksText(blocks: readonly Block[], seen: Seen, depth: number): string {
+  const texts = blocks.map((block) => blockText(block, seen, depth));
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
+function innerText(block: Record<string, unknown>, seen: Seen, depth: number): string {
+  if (depth >= MAX_DEPTH) return CUT;
+  return blocksText(Blocks.catch({ blocks: [] }).parse(block).blocks, seen, depth + 1);
+}
+
+function blockText(block: Block, seen: Seen, depth: number): string {
+  const text = inline(block.text);
+  switch (block.type) {
+    case 'heading':
+      return `${'#'.repeat(Math.min(6, Math.max(1, Number(block.size) || 1)))} ${text}`;
+    case 'pre':
+      return [
+        `\`\`\`${typeof block.language === 'string' ? block.language : ''}`,
+        text,
+        '```',
+      ].join('\n');
+    case 'divider':
+      return '---';
+    case 'mathematical_expression':
+      return wordOf(block.expression);
+    case 'anchor':
+      return '';
+    case 'list':
+      return Items.parse(block.items)
+        .map((item) => itemText(item, seen, depth))
+        .join('\n');
+    case 'blockquote':
+    case 'expandable_blockquote':
+    case 'pullquote':
+      seen.quotes = true;
+      return quoted(joined(text, innerText(block, seen, depth), credit(block)));
+    case 'table':
+      return joined(tableText(block.cells), inline(block.caption));
+    case 'details':
+      return joined(inline(block.summary), innerText(block, seen, depth));
+    case 'map':
+      return joined(mapText(block.location), captionText(block.caption));
+    case 'buttons':
+      return buttonsText(block.buttons);
+    default: {
+      const files = filesText(block, seen);
+      const words = joined(text, innerText(block, seen, depth), files, captionText(block.caption));
+      return words === '' && !WORDLESS.has(block.type)
+        ? '[something that cannot be read here]'
+        : words;
+    }
+  }
+}
+
+/** Blocks that may have nothing to read. */
+const WORDLESS: ReadonlySet<string> = new Set(['paragraph', 'footer', 'thinking']);
+
+function itemText(item: Record<string, unknown>, seen: Seen, depth: number): string {
+  const box = item.has_checkbox === true ? `[${item.is_checked === true ? 'x' : ' '}] ` : '';
+  const text = innerText(item, seen, depth).replaceAll('\n', '\n  ');
+  return `${wordOf(item.label)} ${box}${text}`;
+}
+
+function quoted(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n');
+}
+
+function credit(block: Block): string {
+  const text = inline(block.credit);
+  return text === '' ? '' : `— ${text}`;
+}
+
+function tableText(cells: unknown): string {
+  const rows = Rows.parse(cells).map(
+    (row) => `| ${row.map(({ text }) => inline(text)).join(' | ')} |`,
+  );
+  return rows.join('\n');
+}
+
+function mapText(location: unknown): string {
+  const point = Point.safeParse(location);
+  return point.success ? locationText(point.data) : '';
+}
+
+function captionText(caption: unknown): string {
+  const { text, credit: by } = recordOf(caption);
+  return joined(
+    inline(text ?? (typeof caption === 'string' ? caption : '')),
+    by === undefined ? '' : `— ${inline(by)}`,
+  );
+}
+
+const FILES: Readonly<Record<string, string>> = {
+  photo: 'picture',
+  video: 'video',
+  animation: 'animation',
+  audio: 'recording',
+  document: 'file',
+  voice_note: 'voice message',
+};
+
+function filesText(block: Block, seen: Seen): string {
+  const label = FILES[block.type];
+  if (label === undefined) return '';
+  const media = Media.safeParse({ ...block, voice: block.voice_note });
+  if (media.success) seen.media.push(media.data);
+  return `[${label}]`;
+}
+
+function buttonsText(buttons: unknown): string {
+  const labels = lenientList(z.looseObject({})).parse(buttons).map(buttonText);
+  return labels.length === 0 ? '' : `[Buttons: ${labels.join(' / ')}]`;
+}
+
+function buttonText(button: Record<string, unknown>): string {
+  const { url } = button;
+  const label = inline(button.text);
+  return typeof url === 'string' ? `${label} (${url})` : label;
+}
+
+/** Words with formats inside; what an address, a person or a moment is written as stands behind its words. */
+function inline(rich: unknown, depth = 0): string {
+  if (typeof rich === 'string') return rich;
+  if (depth >= MAX_DEPTH) return CUT;
+  if (Array.isArray(rich)) return rich.map((part) => inline(part, depth + 1)).join('');
+  const part = recordOf(rich);
+  if (part.type === 'button') return `[${buttonText(recordOf(part.button))}]`;
+  if (part.type === 'custom_emoji') return wordOf(part.alternative_text);
+  if (part.type === 'mathematical_expression') return wordOf(part.expression);
+  const words = inline(part.text ?? '', depth + 1);
+  const hidden = hiddenIn(part);
+  return hidden === undefined || hidden === words ? words : `${words} (${hidden})`;
+}
+
+function hiddenIn(part: Record<string, unknown>): string | undefined {
+  switch (part.type) {
+    case 'url':
+      return wordOf(part.url) || undefined;
+    case 'text_mention': {
+      const { id } = recordOf(part.user);
+      return typeof id === 'number' ? personLink(id) : undefined;
+    }
+    case 'date_time':
+      return momentOf(typeof part.unix_time === 'number' ? part.unix_time : undefined);
+    case 'email_address':
+      return wordOf(part.email_address) || undefined;
+    case 'phone_number':
+      return wordOf(part.phone_number) || undefined;
+    default:
+      return undefined;
+  }
+}
+
+function joined(...texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n');
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value))
+    : {};
+}

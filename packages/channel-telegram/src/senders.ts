@@ -1,0 +1,59 @@
+import type { InboundMessage } from '@parley/core';
+import type { BotIdentity, WireMessage } from './wire.ts';
+import type { Origin, WireChat, WireUser } from './wire-basics.ts';
+
+type Sender = InboundMessage['sender'];
+
+/**
+ * Who wrote. An anonymous administrator, a person who speaks as their channel and the author of a post are people of
+ * whom only the chat is known, and count as that chat. What a channel forwards by itself, what came through this bot,
+ * and what a bot wrote in the name of a business account has no author (F07).
+ */
+export function senderOf(message: WireMessage, me: BotIdentity): Sender {
+  const { from, sender_chat, chat, author_signature } = message;
+  const hasNoAuthor =
+    message.is_automatic_forward === true ||
+    message.via_bot?.id === me.id ||
+    message.sender_business_bot !== undefined;
+  if (sender_chat === undefined && from !== undefined) {
+    const person = personOf(from);
+    return { ...person, isBot: person.isBot || hasNoAuthor };
+  }
+  const sender = chatSender(sender_chat ?? chat);
+  return { ...sender, name: author_signature ?? sender.name, isBot: hasNoAuthor };
+}
+
+/** A person of whom only the chat is known that they speak as. */
+export function chatSender({ id, title = '' }: WireChat): Sender {
+  return { id: String(id), name: title, isBot: false };
+}
+
+/** A user as the core knows people. */
+export function personOf(user: WireUser): Sender {
+  const { id, username, is_bot } = user;
+  return {
+    id: String(id),
+    name: personName(user),
+    ...(username === undefined ? {} : { username }),
+    isBot: is_bot,
+  };
+}
+
+export function personName({ first_name, last_name }: WireUser): string {
+  return [first_name, last_name].filter(Boolean).join(' ');
+}
+
+/** Who wrote what is passed on or quoted from elsewhere, as far as Telegram says. */
+export function originOf(origin: Origin): {
+  readonly name: string | undefined;
+  readonly id: string | undefined;
+} {
+  const { sender_user, sender_user_name, author_signature } = origin;
+  const chat = origin.sender_chat ?? origin.chat;
+  const title = [chat?.title, author_signature && `(${author_signature})`]
+    .filter(Boolean)
+    .join(' ');
+  const names = [sender_user && personName(sender_user), sender_user_name, title];
+  const id = sender_user?.id ?? chat?.id;
+  return { name: names.find(Boolean), id: id === undefined ? undefined : String(id) };
+}

@@ -1,0 +1,103 @@
+import { unreadText } from '@parley/channels';
+import type { Attachment, ChatType } from '@parley/core';
+import { filesIn } from './attachments.ts';
+import { type Cards, cardsOf } from './cards.ts';
+import { checklistText } from './checklist.ts';
+import { unknownContent } from './message-fields.ts';
+import { richTextOf } from './rich-text.ts';
+import { type Marked, withAddresses } from './text.ts';
+import type { Answered, BotIdentity, WireMessage } from './wire.ts';
+import type { Media } from './wire-basics.ts';
+
+/** Any message, also one that is answered or quoted. */
+export type Showing = Cards &
+  Media &
+  Partial<
+    Pick<
+      WireMessage,
+      | 'entities'
+      | 'caption'
+      | 'caption_entities'
+      | 'rich_message'
+      | 'checklist'
+      | 'story'
+      | 'paid_media'
+    >
+  >;
+
+/** What a message shows, apart from its files. */
+interface Shown {
+  /** What was typed: a text, a caption, or the text of a formatted message. */
+  readonly words: string;
+  readonly cards: readonly string[];
+  /** What cannot be read, with its article. */
+  readonly unread: string | undefined;
+}
+
+/** Reads a message; `me` is left out where it is named without an address of its own. */
+export function shownIn(message: Showing, me?: BotIdentity): Shown {
+  const { rich_message: rich, checklist } = message;
+  const words = [
+    withAddresses(wordsOf(message), 0, me),
+    rich === undefined ? '' : richTextOf(rich).text,
+  ];
+  const list = checklist === undefined ? [] : [checklistText(checklist)];
+  return {
+    words: words.filter((text) => text !== '').join('\n'),
+    cards: [...cardsOf(message), ...list],
+    unread: unreadIn(message),
+  };
+}
+
+/** The text of a message, or the caption below a picture or file. */
+export function wordsOf({ text, entities, caption, caption_entities }: Showing): Marked {
+  if (text !== undefined) return { text, entities: entities ?? [] };
+  return { text: caption ?? '', entities: caption_entities ?? [] };
+}
+
+const UNREAD = ['story', 'game', 'invoice', 'paid_media', 'passport_data', 'gift', 'unique_gift'];
+
+function unreadIn(message: Showing): string | undefined {
+  const { sticker } = message;
+  if (sticker?.is_animated === true)
+    return sticker.emoji === undefined
+      ? 'an animated sticker'
+      : `an animated sticker (${sticker.emoji})`;
+  const isPaidFor = filesIn({ paid_media: message.paid_media }).length > 0;
+  const field = UNREAD.find((name) => name in message && !(name === 'paid_media' && isPaidFor));
+  return field === undefined ? undefined : unknownContent({ [field]: true });
+}
+
+/** The text that the agent reads of a message that a person sent; `words` are those of `shownIn`, or a command. */
+export function textOfMessage(message: WireMessage, words: string, type: ChatType): string {
+  const { cards, unread } = shownIn(message);
+  const isNothing = words === '' && cards.length === 0 && filesIn(message).length === 0;
+  const named = unread ?? (isNothing ? unknownContent(message) : undefined);
+  return joined([words, ...cards, named === undefined ? '' : unreadText(named, type)]);
+}
+
+const LABELS: Readonly<Record<Attachment['kind'], string>> = {
+  image: 'picture',
+  video: 'video',
+  audio: 'recording',
+  voice: 'voice message',
+  document: 'file',
+  sticker: 'sticker',
+};
+
+/** What a message that is answered or quoted shows; of one without words, the kinds of its files. */
+export function textOfQuoted(message: Showing | Answered, me?: BotIdentity): string {
+  const { words, cards, unread } = shownIn(message, me);
+  const named = unread === undefined ? '' : unreadText(unread, 'group');
+  const text = joined([words, ...cards, named]);
+  return text === '' ? filesIn(message).map(labelOf).join(' ') : text;
+}
+
+function labelOf({ kind, name }: Attachment): string {
+  return name === undefined ? `[${LABELS[kind]}]` : `[${LABELS[kind]}: ${name}]`;
+}
+
+/** One below the other, without those that say nothing. */
+export function joined(texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined && text !== '').join('\n');
+}

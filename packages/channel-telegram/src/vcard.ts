@@ -1,0 +1,48 @@
+/** What of a vCard is no name, number or picture, in the order in which a reader wants it. */
+const SHOWN: ReadonlyMap<string, string> = new Map([
+  ['TEL', 'phone'],
+  ['EMAIL', 'email'],
+  ['ORG', 'organization'],
+  ['TITLE', 'title'],
+  ['ADR', 'address'],
+  ['URL', 'web'],
+  ['BDAY', 'birthday'],
+  ['NOTE', 'note'],
+]);
+const MAX_LINES = 100;
+const MAX_VALUE = 500;
+
+/** `email: bo@example.org`, one for each value that the card has besides what is `known`. */
+export function vcardDetails(vcard: string, known: readonly string[]): readonly string[] {
+  // A line that begins with a space continues the one before.
+  const lines = vcard
+    .replace(/\r?\n[ \t]/g, '')
+    .split(/\r?\n/)
+    .slice(0, MAX_LINES);
+  const found = lines.flatMap((line) => {
+    const colon = line.indexOf(':');
+    const [name = ''] = line.slice(0, colon).split(';');
+    const kind = SHOWN.get((name.split('.').at(-1) ?? '').toUpperCase());
+    const value = vcardValue(line.slice(colon + 1));
+    return colon < 0 || kind === undefined || value === '' ? [] : [{ kind, value }];
+  });
+  const shown = [...SHOWN.values()].flatMap((kind) => found.filter((one) => one.kind === kind));
+  return shown
+    .filter(({ value }) => !known.some((one) => digits(one) === digits(value)))
+    .map(({ kind, value }) => `${kind}: ${value}`);
+}
+
+/** The parts of an address are divided by semicolons; a backslash stands before what is no divider. */
+function vcardValue(raw: string): string {
+  const parts = raw
+    .slice(0, MAX_VALUE)
+    .replace(/\\n/gi, ' ')
+    .split(/(?<!\\);/)
+    .map((part) => part.replace(/\\(.)/g, '$1').trim());
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+/** Numbers are the same however they are divided; other texts have to be the same. */
+function digits(text: string): string {
+  return /^[+\d\s()./-]+$/.test(text) ? text.replace(/\D/g, '') : text;
+}

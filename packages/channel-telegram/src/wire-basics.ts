@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { lenient, lenientList } from './lenient.ts';
+
+/*
+ * What Parley reads of the Bot API. A field that decides who wrote, where, or in whose name must have its form, or the
+ * message is not understood; every other one is lost alone where it has an unexpected form.
+ */
+
+export const Text = lenient(z.string());
+const Size = lenient(z.int().nonnegative());
+
+const file = { file_id: z.string().min(1), file_size: Size };
+const described = { ...file, mime_type: Text, file_name: Text };
+const Described = z.object(described);
+
+/** One size of a picture; Telegram gives several. */
+const PhotoSize = z.object({ ...file, width: z.int().catch(0), height: z.int().catch(0) });
+export type PhotoSize = z.infer<typeof PhotoSize>;
+
+/** A file inside a message, as far as Parley reads it. Sizes in bytes. */
+export type DescribedFile = z.infer<typeof Described>;
+
+const Audio = z.object({ ...described, performer: Text, title: Text });
+
+const Sticker = z.object({
+  ...file,
+  emoji: Text,
+  is_animated: z.boolean().catch(false),
+  is_video: z.boolean().catch(false),
+});
+export type Sticker = z.infer<typeof Sticker>;
+
+const Photo = lenient(lenientList(PhotoSize));
+/** A picture that moves for a moment; clients that know none see the picture. */
+const LivePhoto = z.object({ ...file, mime_type: Text, photo: Photo });
+
+/** The fields of a message that bring a file; a message has at most one, an animation also `document`. */
+export const mediaFields = {
+  photo: Photo,
+  live_photo: lenient(LivePhoto),
+  document: lenient(Described),
+  voice: lenient(Described),
+  audio: lenient(Audio),
+  video: lenient(Described),
+  video_note: lenient(Described),
+  animation: lenient(Described),
+  sticker: lenient(Sticker),
+};
+export const Media = z.object(mediaFields);
+export type Media = z.infer<typeof Media>;
+
+export const User = z.object({
+  id: z.int(),
+  is_bot: z.boolean().default(false),
+  first_name: z.string().catch(''),
+  last_name: Text,
+  username: Text,
+});
+export type WireUser = z.infer<typeof User>;
+
+export const WireChat = z.object({
+  id: z.int(),
+  type: z.enum(['private', 'group', 'supergroup', 'channel']),
+  title: Text,
+  first_name: Text,
+  last_name: Text,
+  is_forum: lenient(z.boolean()),
+  is_direct_messages: z.boolean().optional(),
+});
+export type WireChat = z.infer<typeof WireChat>;
+
+/** Who wrote what is forwarded or quoted: a person, one who hides, a group or a channel. */
+export const Origin = z.object({
+  sender_user: lenient(User),
+  sender_user_name: Text,
+  sender_chat: lenient(WireChat),
+  chat: lenient(WireChat),
+  author_signature: Text,
+});
+export type Origin = z.infer<typeof Origin>;
+
+const Entity = z.object({
+  type: z.string(),
+  /** UTF-16 units, like `length`. */
+  offset: z.int(),
+  length: z.int(),
+  user: lenient(User),
+  /** The address behind the words of a `text_link`. */
+  url: Text,
+  /** The moment that a `date_time` names, in seconds since 1970. */
+  unix_time: lenient(z.number()),
+});
+export type Entity = z.infer<typeof Entity>;
+export const Entities = lenientList(Entity);

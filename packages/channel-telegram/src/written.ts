@@ -1,0 +1,101 @@
+import type { ChannelContext, IngressOutcome } from '@parley/channels';
+import type { InboundMessage } from '@parley/core';
+import type { z } from 'zod';
+import type { TelegramApi } from './api.ts';
+import { createBusinessAccounts } from './business.ts';
+import { ignoredReason, toInbound } from './content.ts';
+import { messageIdOf } from './ephemeral.ts';
+import { type MovedChats, moveText } from './moved-chats.ts';
+import { isElsewhere, messageIdIn, placeOfMessage, threadIdOf } from './places.ts';
+import { type BotIdentity, type WireConnection, type WireDeletion, WireMessage } from './wire.ts';
+
+export interface MessageDeps
+  extends Pick<
+    ChannelContext<unknown>,
+    'account' | 'commands' | 'revise' | 'ignored' | 'tellOwner' | 'log'
+  > {
+  readonly moved: MovedChats;
+  readonly api: Pick<TelegramApi, 'telegram'>;
+  /** Called with every message in a chat of the bot itself, edited or not. */
+  readonly seen: (message: WireMessage) => void;
+}
+
+/** Without the id such a message would pass for one of a chat of the bot itself. */
+export const BusinessMessage = WireMessage.refine(
+  ({ business_connection_id: id }) => id !== undefined,
+  'it names no business connection',
+);
+export const GuestMessage = WireMessage.refine(
+  ({ guest_query_id: id }) => id !== undefined,
+  'it names no guest query',
+);
+
+/** Reads messages of all kinds of chats; `receive` hands over a new one. */
+export function createMessageReaders(
+  deps: MessageDeps,
+  receive: (message: InboundMessage) => Promise<IngressOutcome>,
+) {
+  const { account, commands, revise, seen, moved } = deps;
+  const business = createBusinessAccounts(deps);
+  /** What a person wrote, for `then`; what says nothing to the agent is noted. */
+  const admit = async (
+    message: WireMessage,
+    me: BotIdentity,
+    then: (inbound: InboundMessage) => Promise<unknown>,
+  ): Promise<void> => {
+    // Elsewhere messages have numbers of their own.
+    if (!isElsewhere(threadIdOf(placeOfMessage(message)))) seen(message);
+    await admitMove(deps, message);
+    const reason = ignoredReason(message);
+    if (reason !== undefined) return noteMessage(deps, message, reason);
+    const placed = await business.place(toInbound(message, account, me, commands));
+    if (placed.kind === 'ignored') await noteMessage(deps, message, placed.reason);
+    else await then(placed.message);
+  };
+  return {
+    sent: (message: WireMessage, me: BotIdentity) => admit(message, me, receive),
+    edited: (message: WireMessage, me: BotIdentity) =>
+      admit(message, me, (inbound) => revise({ kind: 'edited', message: moved.named(inbound) })),
+    async deleted(deletion: z.infer<typeof WireDeletion>): Promise<void> {
+      const { business_connection_id: connection, chat, message_ids } = deletion;
+      const threadId = threadIdOf({ kind: 'business', connection });
+      for (const number of message_ids) {
+        const messageId = messageIdIn(threadId, number);
+        await revise({ kind: 'deleted', chatId: String(chat.id), messageId });
+      }
+    },
+    connected: async (connection: WireConnection) => business.changed(connection),
+  };
+}
+
+/** Notes a message that starts no turn. */
+async function noteMessage(
+  { moved, ignored }: MessageDeps,
+  message: WireMessage,
+  reason: string,
+): Promise<void> {
+  const chatId = moved.first(String(message.chat.id));
+  const threadId = threadIdOf(placeOfMessage(message));
+  const event = {
+    chatId,
+    messageId: moved.idOf(chatId, messageIdIn(threadId, messageIdOf(message))),
+    ...(message.from && { senderId: String(message.from.id) }),
+    at: message.date * 1000,
+  };
+  await ignored(event, reason);
+}
+
+/** Both chats get a message about it, the old one first; the owner reads it once. */
+async function admitMove(
+  { moved, tellOwner, log }: MessageDeps,
+  { chat, migrate_to_chat_id, migrate_from_chat_id }: WireMessage,
+): Promise<void> {
+  const from = String(migrate_from_chat_id ?? chat.id);
+  const to = String(migrate_to_chat_id ?? chat.id);
+  if (from === to) return;
+  // A part that was refused may have been the first to report it.
+  if (await moved.note(from, to)) {
+    log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
+  }
+  await tellOwner(`moved ${from}`, moveText(chat.title, from, to));
+}

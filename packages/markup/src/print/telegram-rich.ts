@@ -1,0 +1,262 @@
+import type { Cell, CodeLeaf, Container, Leaf, Run, TableLeaf, TextLeaf } from '../document.ts';
+import { closeTag, escapeHtml, languageClass, openTag } from './html.ts';
+import { commonStart, walkRuns } from './lines.ts';
+
+/** What one rich message may have; nesting counts blocks and formats together. */
+const MOST = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
+
+/**
+ * Prints leaves as the HTML of a rich message (`sendRichMessage`), if something of them is lost in an ordinary one:
+ * a heading, a table, a formula, a fold. Undefined: nothing is, or it is more than a rich message may have.
+ */
+export function printTelegramRich(leaves: readonly Leaf[]): string | undefined {
+  const folds = pairFolds(leaves);
+  if (!leaves.some((leaf) => folds.has(leaf) || needsRich(leaf))) return undefined;
+  const writer = new RichWriter();
+  for (const leaf of leaves) writer.write(leaf, folds.get(leaf));
+  return writer.finish();
+}
+
+function needsRich(leaf: Leaf): boolean {
+  switch (leaf.kind) {
+    case 'table':
+      return true;
+    case 'text':
+      return leaf.heading !== undefined || hasFormula(leaf.runs);
+    default:
+      return false;
+  }
+}
+
+function hasFormula(runs: readonly Run[]): boolean {
+  return runs.some(({ marks }) => marks.some(({ type }) => type === 'math'));
+}
+
+/** The beginning or the end of what is shown once its summary is touched. */
+type Fold =
+  | { readonly kind: 'begin'; readonly summary: string; readonly isOpen: boolean }
+  | { readonly kind: 'end' };
+
+/**
+ * Finds `<details>` with its summary and `</details>`, each a paragraph of its own outside lists and quotes. One
+ * without the other in the same part is shown as it is written, like all HTML.
+ */
+function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, Fold> {
+  const folds = new Map<Leaf, Fold>();
+  let begun: [Leaf, Fold] | undefined;
+  for (const leaf of leaves) {
+    if (leaf.kind !== 'text' || leaf.within.length > 0) continue;
+    const text = leaf.runs
+      .map((run) => run.text)
+      .join('')
+      .trim();
+    const [, open, summary] = /^<details( open)?>\s*<summary>([^<>]*)<\/summary>$/.exec(text) ?? [];
+    if (summary !== undefined) {
+      begun = [leaf, { kind: 'begin', summary: summary.trim(), isOpen: open !== undefined }];
+    } else if (text === '</details>' && begun !== undefined) {
+      folds.set(...begun).set(leaf, { kind: 'end' });
+      begun = undefined;
+    }
+  }
+  return folds;
+}
+
+class RichWriter {
+  #html = '';
+  #open: readonly Container[] = [];
+  /** Items that began in this part; of others the rest is shown without a bullet. */
+  readonly #begun = new Set<Container>();
+  #characters = 0;
+  #blocks = 0;
+  #levels = 0;
+  #columns = 0;
+  #folds = 0;
+
+  write(leaf: Leaf, fold: Fold | undefined): void {
+    for (const container of leaf.within.slice(leaf.fresh)) this.#begun.add(container);
+    const path = this.#shownPath(leaf);
+    const common = commonStart(this.#open, path).length;
+    this.#close(common);
+    for (const container of path.slice(common)) this.#enter(container);
+    this.#open = path;
+    if (fold !== undefined) this.#fold(fold);
+    else this.#leaf(leaf, path.length + this.#folds);
+  }
+
+  /** The whole text; undefined where Telegram would refuse it. */
+  finish(): string | undefined {
+    this.#close(0);
+    const fits =
+      this.#characters <= MOST.characters &&
+      this.#blocks <= MOST.blocks &&
+      this.#levels <= MOST.levels &&
+      this.#columns <= MOST.columns;
+    return fits ? this.#html : undefined;
+  }
+
+  #shownPath({ within }: Leaf): Container[] {
+    return within.filter((container, at) => {
+      if (container.type === 'quote') return true;
+      const item = container.type === 'item' ? container : within[at + 1];
+      return item !== undefined && this.#begun.has(item);
+    });
+  }
+
+  #close(depth: number): void {
+    for (const container of this.#open.slice(depth).toReversed())
+      this.#html += `</${tagOf(container)}>`;
+    this.#open = this.#open.slice(0, depth);
+  }
+
+  #enter(container: Container): void {
+    this.#blocks += 1;
+    if (container.type !== 'item') {
+      this.#html += `<${tagOf(container)}>`;
+      return;
+    }
+    const { number, done, label } = container.marker;
+    this.#html += number === undefined ? '<li>' : `<li value="${number}">`;
+    if (done !== undefined) this.#html += `<input type="checkbox"${done ? ' checked' : ''}>`;
+    if (label !== undefined) this.#text(`[${label}] `);
+  }
+
+  #fold(fold: Fold): void {
+    if (fold.kind === 'end') {
+      this.#html += '</details>';
+      this.#folds -= 1;
+      return;
+    }
+    this.#blocks += 1;
+    this.#folds += 1;
+    this.#html += `<details${fold.isOpen ? ' open' : ''}><summary>`;
+    this.#text(fold.summary);
+    this.#html += '</summary>';
+  }
+
+  #leaf(leaf: Leaf, depth: number): void {
+    this.#blocks += 1;
+    this.#levels = Math.max(this.#levels, depth + levelsOf(leaf));
+    switch (leaf.kind) {
+      case 'text':
+        this.#paragraph(leaf);
+        break;
+      case 'code':
+        this.#code(leaf);
+        break;
+      case 'grid':
+        this.#wrap('pre', () => this.#text([...leaf.header, ...leaf.rows].join('\n')));
+        break;
+      case 'table':
+        this.#table(leaf);
+        break;
+      case 'rule':
+        this.#html += '<hr/>';
+        break;
+    }
+  }
+
+  #paragraph({ runs, heading }: TextLeaf): void {
+    const formula = formulaAlone(runs);
+    if (formula !== undefined) this.#wrap('tg-math-block', () => this.#text(formula));
+    else this.#wrap(heading === undefined ? 'p' : `h${heading}`, () => this.#runs(runs));
+  }
+
+  #code({ language, text }: CodeLeaf): void {
+    const name = languageClass(language);
+    this.#wrap('pre', () => {
+      if (name !== undefined) this.#html += `<code class="${name}">`;
+      this.#text(text);
+      if (name !== undefined) this.#html += '</code>';
+    });
+  }
+
+  #table({ header, rows, align }: TableLeaf): void {
+    const row = (tag: 'th' | 'td', cells: readonly Cell[]) => {
+      this.#blocks += 1;
+      this.#columns = Math.max(this.#columns, cells.length);
+      this.#html += '<tr>';
+      for (const [column, cell] of cells.entries()) {
+        const side = align[column];
+        this.#html += side === undefined ? `<${tag}>` : `<${tag} align="${side}">`;
+        this.#runs(cell);
+        this.#html += `</${tag}>`;
+      }
+      this.#html += '</tr>';
+    };
+    this.#html += '<table bordered>';
+    row('th', header);
+    for (const cells of rows) row('td', cells);
+    this.#html += '</table>';
+  }
+
+  #runs(runs: readonly Run[]): void {
+    walkRuns(runs, {
+      open: (mark) => {
+        this.#html += openTag(mark);
+      },
+      close: (mark) => {
+        this.#html += closeTag(mark);
+      },
+      text: (text, index) => {
+        const marks = runs[index]?.marks ?? [];
+        const isFormula = marks.some(({ type }) => type === 'math');
+        // Nothing is a tag in these two.
+        const isRaw = isFormula || marks.some(({ type }) => type === 'code');
+        const lines = (isFormula ? withoutDelimiters(text) : text).split('\n');
+        for (const [nth, line] of lines.entries()) {
+          if (nth > 0) this.#html += isRaw ? '\n' : '<br>';
+          this.#text(line);
+        }
+      },
+    });
+  }
+
+  #text(text: string): void {
+    this.#characters += text.length;
+    this.#html += escapeHtml(text);
+  }
+
+  #wrap(tag: string, content: () => void): void {
+    this.#html += `<${tag}>`;
+    content();
+    this.#html += `</${tag}>`;
+  }
+}
+
+function tagOf(container: Container): string {
+  if (container.type === 'quote') return 'blockquote';
+  if (container.type === 'item') return 'li';
+  return container.start === undefined ? 'ul' : 'ol';
+}
+
+/** Levels that a leaf has by itself: a row and a cell, the formats of its text. */
+function levelsOf(leaf: Leaf): number {
+  const deepest = (runs: readonly Run[]) => Math.max(0, ...runs.map(({ marks }) => marks.length));
+  if (leaf.kind === 'text') return 1 + deepest(leaf.runs);
+  if (leaf.kind === 'table') return 3 + deepest([leaf.header, ...leaf.rows].flat(2));
+  return 2;
+}
+
+const DELIMITERS = [
+  ['$$', '$$'],
+  ['\\[', '\\]'],
+  ['\\(', '\\)'],
+  ['$', '$'],
+] as const;
+
+/** The LaTeX of a formula; one that was cut keeps what it has. */
+function withoutDelimiters(text: string): string {
+  for (const [begin, end] of DELIMITERS) {
+    const isWhole = text.length > begin.length + end.length;
+    if (isWhole && text.startsWith(begin) && text.endsWith(end))
+      return text.slice(begin.length, -end.length).trim();
+  }
+  return text;
+}
+
+/** The LaTeX of a paragraph that is one formula on lines of its own. */
+function formulaAlone(runs: readonly Run[]): string | undefined {
+  const [only, ...others] = runs;
+  if (only === undefined || others.length > 0 || !hasFormula([only])) return undefined;
+  return /^(?:\$\$|\\\[)/.test(only.text) ? withoutDelimiters(only.text) : undefined;
+}

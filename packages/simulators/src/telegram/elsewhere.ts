@@ -1,0 +1,134 @@
+import { type BotAccount, type ChatRecord, Chats } from './account.ts';
+import { readText } from './content.ts';
+import { badRequest, isRecord, RequestParams } from './request.ts';
+import type { Known, WireMessage, WireUser } from './wire.ts';
+
+/** An account of a person that lets the bot answer its customers. */
+export interface BusinessAccount {
+  readonly user: WireUser;
+  /** Its chats have ids and numbers of their own, apart from those of the bot. */
+  readonly chats: Chats;
+  canReply: boolean;
+  isEnabled: boolean;
+}
+
+/** How a person connects the bot to their account, changes what it may do, or ends that. */
+export interface Connecting {
+  readonly id: string;
+  /** Who; user 2001 when absent. */
+  readonly user?: Known | undefined;
+  readonly canReply?: boolean | undefined;
+  readonly isEnabled?: boolean | undefined;
+}
+
+/** A person connects the bot; the bot is told by `business_connection`. */
+export function connectBusiness(account: BotAccount, wish: Connecting): void {
+  const { id, canReply = true, isEnabled = true } = wish;
+  const known = account.business.get(id);
+  const given = wish.user ?? { id: 2001 };
+  const user = known?.user ?? { is_bot: false, first_name: `User ${given.id}`, ...given };
+  account.business.set(id, { user, chats: known?.chats ?? new Chats(), canReply, isEnabled });
+  account.updates.push('business_connection', connectionOf(account, id));
+}
+
+/** The account behind a connection, where people write to it. */
+export function businessOf(account: BotAccount, id: string): BusinessAccount {
+  const business = account.business.get(id);
+  if (business === undefined) throw new Error(`There is no business connection ${id}.`);
+  return business;
+}
+
+function connectionOf({ business, clock }: BotAccount, id: string): object {
+  const found = business.get(id);
+  if (found === undefined) throw badRequest('BUSINESS_CONNECTION_INVALID');
+  return {
+    id,
+    user: found.user,
+    user_chat_id: found.user.id,
+    date: Math.floor(clock() / 1000),
+    rights: found.canReply ? { can_reply: true } : {},
+    is_enabled: found.isEnabled,
+  };
+}
+
+/** getBusinessConnection */
+export function getBusinessConnection(account: BotAccount, params: RequestParams): object {
+  return connectionOf(account, params.text('business_connection_id') ?? '');
+}
+
+/** deleteBusinessMessages: the bot's own. */
+export function deleteBusinessMessages(account: BotAccount, params: RequestParams): true {
+  const id = params.text('business_connection_id') ?? '';
+  const found = account.business.get(id);
+  if (found?.isEnabled !== true) throw badRequest('BUSINESS_CONNECTION_INVALID');
+  const numbers = params.json('message_ids');
+  if (!Array.isArray(numbers)) throw badRequest('message identifiers are not specified');
+  for (const number of numbers.map(Number))
+    for (const chat of found.chats.all())
+      if (chat.messages.delete(number)) account.transcript.remove(chat.info.id, number, id);
+  return true;
+}
+
+/** Where a call writes. */
+export interface Home {
+  readonly chats: Chats;
+  readonly chat: ChatRecord;
+  /** What the message has besides, because it is there. */
+  readonly beside: Partial<WireMessage>;
+}
+
+/**
+ * The chat that a call names, and the place in it.
+ * @throws Refusal: no such chat or place, or one that the call must name and does not.
+ */
+export function homeOf(account: BotAccount, params: RequestParams): Home {
+  const connection = params.text('business_connection_id');
+  if (connection !== undefined) return businessHome(account, connection, params);
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  const topic = params.integer('direct_messages_topic_id');
+  if (chat.info.is_direct_messages !== true) {
+    if (topic !== undefined) throw badRequest('the chat is not a direct messages chat');
+    return { chats: account.chats, chat, beside: {} };
+  }
+  if (topic === undefined) throw badRequest('DIRECT_MESSAGES_TOPIC_REQUIRED');
+  const user = chat.subscribers.get(topic);
+  if (user === undefined) throw badRequest('direct messages topic not found');
+  const beside = { direct_messages_topic: { topic_id: topic, user } };
+  return { chats: account.chats, chat, beside };
+}
+
+function businessHome(account: BotAccount, connection: string, params: RequestParams): Home {
+  const found = account.business.get(connection);
+  if (found?.isEnabled !== true) throw badRequest('BUSINESS_CONNECTION_INVALID');
+  if (!found.canReply) throw badRequest('BOT_ACCESS_FORBIDDEN');
+  const chat = found.chats.get(params.integer('chat_id') ?? 0);
+  if (chat === undefined) throw badRequest('BUSINESS_PEER_INVALID');
+  const beside = {
+    from: found.user,
+    sender_business_bot: account.me,
+    business_connection_id: connection,
+  };
+  return { chats: found.chats, chat, beside };
+}
+
+/** A question of a person in a chat that the bot is no member of. */
+export interface GuestQuery {
+  readonly chatId: number;
+  /** What the bot answered; undefined: nothing yet. */
+  answer: string | undefined;
+}
+
+/** answerGuestQuery: once for each query, with one text. */
+export function answerGuestQuery(account: BotAccount, params: RequestParams): object {
+  const query = account.guests.get(params.text('guest_query_id') ?? '');
+  if (query === undefined || query.answer !== undefined)
+    throw badRequest('query is too old and response timeout expired or query ID is invalid');
+  const result = params.json('result');
+  const content = isRecord(result) ? result.input_message_content : undefined;
+  if (!isRecord(result) || result.type !== 'article' || !isRecord(content))
+    throw badRequest("can't parse inline query result");
+  const { message_text: text, ...others } = content;
+  query.answer = readText(new RequestParams({ text, ...others })).text;
+  account.transcript.changes.changed();
+  return { inline_message_id: `guest-${params.text('guest_query_id')}` };
+}

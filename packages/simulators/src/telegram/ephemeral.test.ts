@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { endDoubles, refusal, start } from './telegraf-client.ts';
+
+const ANN = 501;
+const BO = 502;
+const GROUP = -5;
+afterEach(endDoubles);
+
+const only = (person: number, more: object = {}) => ({
+  ephemeral_message_parameters: { receiver_user_id: person, ...more },
+});
+const answering = { reply_parameters: { ephemeral_message_id: 1 } };
+
+async function whispered() {
+  let now = 1_000_000;
+  const { double, telegram } = await start({ clock: () => now });
+  double.say({ chat: ANN, text: 'hi' });
+  double.say({ chat: GROUP, from: ANN, text: 'hi' });
+  const asked = double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });
+  const send = (payload: object) =>
+    telegram.callApi('sendMessage', { chat_id: GROUP, text: 'x', ...payload } as never);
+  return { double, telegram, asked, send, later: (ms: number) => (now += ms) };
+}
+
+describe('ephemeral messages of the double', () => {
+  it('[F18] have the number 0 and one of their own, and are seen by one person', async () => {
+    const { double, asked, send } = await whispered();
+    expect(asked).toMatchObject({ message_id: 0, ephemeral_message_id: 1 });
+    const sent = await send({ ...only(ANN), ...answering });
+    expect(sent).toMatchObject({
+      message_id: 0,
+      ephemeral_message_id: 2,
+      receiver_user: { id: ANN },
+    });
+    expect(double.conversation(GROUP).slice(1)).toMatchObject([
+      { text: '/status', onlyFor: ANN },
+      { text: 'x', onlyFor: ANN },
+    ]);
+  });
+
+  it.each<[string, object]>([
+    ['an answer that all would see', answering],
+    ['an answer to another person', { ...only(BO), ...answering }],
+    ['one by itself, of a bot that is no administrator', only(ANN)],
+    ['one without a person', { ephemeral_message_parameters: {} }],
+    ['a field there is not', { ...only(ANN, { silent: true }), ...answering }],
+    [
+      'an answer to one that is not there',
+      { ...only(ANN), reply_parameters: { ephemeral_message_id: 9 } },
+    ],
+    ['a press that never was', only(ANN, { callback_query_id: '1' })],
+    ['a private chat', { ...only(ANN), chat_id: ANN }],
+  ])('[F18] are refused: %s', async (_name, payload) => {
+    const { double, send } = await whispered();
+    const before = double.conversation(GROUP).length;
+    expect(await refusal(send(payload))).toMatchObject({ code: 400 });
+    expect(double.conversation(GROUP)).toHaveLength(before);
+  });
+
+  it('[F18] are answered within 15 s, later by administrators alone', async () => {
+    const { double, send, later } = await whispered();
+    later(15_000);
+    await send({ ...only(ANN), ...answering });
+    later(1);
+    expect(await refusal(send({ ...only(ANN), ...answering }))).toMatchObject({ code: 400 });
+    double.promote(GROUP, double.me.id);
+    await send(only(ANN));
+  });
+
+  it('[F18] are edited and deleted by their own number, for their person', async () => {
+    const { double, telegram, send } = await whispered();
+    await send({ ...only(ANN), ...answering });
+    const which = { chat_id: GROUP, receiver_user_id: ANN, ephemeral_message_id: 2 };
+    const call = (method: string, payload: object) =>
+      telegram.callApi(method as never, payload as never);
+    await call('editEphemeralMessageText', { ...which, text: 'y' });
+    expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'y', edits: 1 });
+    const others = { ...which, receiver_user_id: BO };
+    expect(await refusal(call('deleteEphemeralMessage', others))).toMatchObject({ code: 400 });
+    await call('deleteEphemeralMessage', which);
+    expect(double.conversation(GROUP)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,37 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { endDoubles, refusal, start } from './telegraf-client.ts';
+
+const ANN = 501;
+const draft = { chat_id: ANN, draft_id: 1, text: 'x' };
+afterEach(endDoubles);
+
+describe('parameters that a method does not have', () => {
+  it.each<[string, object]>([
+    ['sendMessage', { chat_id: ANN, text: 'x', can_stop: true }],
+    ['sendMessage', { chat_id: ANN, text: 'x', receiver_user_id: ANN }],
+    ['editMessageText', { chat_id: ANN, message_id: 1, text: 'x', can_stop: true }],
+    ['sendMessageDraft', { ...draft, reply_parameters: { message_id: 1 } }],
+    ['sendMessageDraft', { ...draft, stoppable: true }],
+  ])('[F18] are refused: %s', async (method, payload) => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    const call = telegram.callApi(method as never, payload as never);
+    expect(await refusal(call)).toMatchObject({
+      code: 400,
+      description: expect.stringContaining('knows no parameter'),
+    });
+  });
+
+  it('[F18] a draft may have a stop button, which people can press only where it has', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    await telegram.callApi('sendMessageDraft' as never, draft as never);
+    expect(() => double.stopDraft(ANN)).toThrow('no draft with a stop button');
+    const stoppable = { ...draft, can_stop: true };
+    await telegram.callApi('sendMessageDraft' as never, stoppable as never);
+    expect(double.stopDraft(ANN)).toBe(1);
+    expect(double.pendingUpdates().at(-1)).toMatchObject({
+      stopped_message_generation: { chat: { id: ANN, type: 'private' }, draft_id: 1 },
+    });
+  });
+});

@@ -1,0 +1,98 @@
+import type { ApiMethods } from '@grammyjs/types';
+import { badRequest, isRecord, type RequestParams } from './request.ts';
+
+type Parameters<Method extends keyof ApiMethods<unknown>> = ApiMethods<unknown>[Method] extends (
+  args: infer Args,
+) => unknown
+  ? keyof Args
+  : never;
+
+/** Of all methods that send a message. */
+const PLACE = [
+  'business_connection_id',
+  'chat_id',
+  'message_thread_id',
+  'direct_messages_topic_id',
+  'ephemeral_message_parameters',
+  'disable_notification',
+  'protect_content',
+  'allow_paid_broadcast',
+  'message_effect_id',
+  'suggested_post_parameters',
+  'reply_parameters',
+  'reply_markup',
+] as const satisfies readonly (Parameters<'sendMessage'> & Parameters<'sendRichMessage'>)[];
+
+const TEXT = ['text', 'parse_mode', 'entities'] as const;
+const EDITED = ['business_connection_id', 'chat_id', 'message_id', 'inline_message_id'] as const;
+const ALONE = ['chat_id', 'receiver_user_id', 'ephemeral_message_id'] as const;
+const DRAFT = ['chat_id', 'message_thread_id', 'draft_id', 'can_stop', 'keep_on_stop'] as const;
+
+/** The parameters of the methods that write, by their names in lower case. */
+const KNOWN: Readonly<Record<string, ReadonlySet<string>>> = {
+  sendmessage: names<'sendMessage'>(
+    ...PLACE,
+    ...TEXT,
+    'link_preview_options',
+    'reply_to_message_id',
+  ),
+  sendrichmessage: names<'sendRichMessage'>(...PLACE, 'rich_message'),
+  sendmessagedraft: names<'sendMessageDraft'>(...DRAFT, ...TEXT),
+  editmessagetext: names<'editMessageText'>(
+    ...EDITED,
+    ...TEXT,
+    'link_preview_options',
+    'rich_message',
+    'reply_markup',
+  ),
+  editmessagereplymarkup: names<'editMessageReplyMarkup'>(...EDITED, 'reply_markup'),
+  editephemeralmessagetext: names<'editEphemeralMessageText'>(
+    ...ALONE,
+    ...TEXT,
+    'link_preview_options',
+    'rich_message',
+    'reply_markup',
+  ),
+  editephemeralmessagereplymarkup: names<'editEphemeralMessageReplyMarkup'>(
+    ...ALONE,
+    'reply_markup',
+  ),
+  deleteephemeralmessage: names<'deleteEphemeralMessage'>(...ALONE),
+};
+
+function names<Method extends keyof ApiMethods<unknown>>(
+  ...known: readonly Parameters<Method>[]
+): ReadonlySet<string> {
+  return new Set(known.map(String));
+}
+
+/**
+ * Refuses a parameter that a method does not have, such as `can_stop` of a message. Telegram's own servers ignore it,
+ * so that a bot does not learn that what it asked for does not exist.
+ * @throws Refusal 400
+ */
+export function refuseUnknownParameters(method: string, params: RequestParams): void {
+  const known = KNOWN[method];
+  const unknown = known && Object.keys(params.values).find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw badRequest(`this double knows no parameter "${unknown}" of ${method}`);
+}
+
+/**
+ * An object among the parameters, with known fields alone.
+ * @throws Refusal 400
+ */
+export function objectWith(
+  params: RequestParams,
+  name: string,
+  fields: readonly string[],
+): RequestParams | undefined {
+  const value = params.json(name);
+  if (value === undefined || value === null) return undefined;
+  const what = name.replaceAll('_', ' ');
+  if (!isRecord(value)) throw badRequest(`can't parse ${what}: expected an Object`);
+  const unknown = Object.keys(value).find((field) => !fields.includes(field));
+  if (unknown !== undefined)
+    throw badRequest(`can't parse ${what}: this double knows no field "${unknown}"`);
+  return params.inside(name);
+}

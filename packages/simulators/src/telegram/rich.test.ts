@@ -1,0 +1,54 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { endDoubles, refusal, start } from './telegraf-client.ts';
+
+const ANN = 501;
+afterEach(endDoubles);
+
+async function sending(rich_message: object) {
+  const { double, telegram } = await start();
+  double.say({ chat: ANN, text: 'hi' });
+  const payload = { chat_id: ANN, rich_message };
+  return { double, call: telegram.callApi('sendRichMessage' as never, payload as never) };
+}
+
+const table = (rows: number, columns: number) =>
+  `<table>${`<tr>${'<td>1</td>'.repeat(columns)}</tr>`.repeat(rows)}</table>`;
+
+describe('rich messages of the double', () => {
+  it.each<[string, string, string]>([
+    ['paragraphs', '<p>a <b>b</b></p>c<p>d</p>', 'a b\nc\nd'],
+    ['a list', '<ol start="3"><li value="3">a</li></ol><ul><li>b</li></ul>', '3. a\n• b'],
+    ['a fold', '<details open><summary>s</summary><p>t</p></details>', 's\nt'],
+    ['a formula', '<p>so <tg-math>x &lt; 1</tg-math></p>', 'so x < 1'],
+    ['500 rows less the table', table(499, 1), Array(499).fill('1').join('\n')],
+    ['20 columns', table(1, 20), Array(20).fill('1').join(' | ')],
+    ['16 levels', `${'<blockquote>'.repeat(15)}<p>a</p>${'</blockquote>'.repeat(15)}`, 'a'],
+    ['32,768 characters', `<p>${'a'.repeat(32_768)}</p>`, 'a'.repeat(32_768)],
+  ])('[F18] show %s', async (_name, html, text) => {
+    const { double, call } = await sending({ html });
+    await call;
+    expect(double.conversation(ANN).at(-1)?.text).toBe(text);
+  });
+
+  it.each<[string, object]>([
+    ['501 blocks', { html: table(500, 1) }],
+    ['21 columns', { html: table(1, 21) }],
+    ['17 levels', { html: `${'<blockquote>'.repeat(17)}a${'</blockquote>'.repeat(17)}` }],
+    ['32,769 characters', { html: `<p>${'a'.repeat(32_769)}</p>` }],
+    ['nothing to see', { html: '<p> </p>' }],
+    ['two forms at once', { html: '<p>a</p>', markdown: 'a' }],
+    ['no form', { is_rtl: true }],
+    ['a field there is not', { html: '<p>a</p>', silent: true }],
+    ['an unknown tag', { html: '<script>a</script>' }],
+    ['an unknown attribute', { html: '<p class="x">a</p>' }],
+    ['a tag without an end', { html: '<p>a' }],
+    ['an end without a tag', { html: 'a</p>' }],
+    ['a block in a cell', { html: '<table><tr><td><p>a</p></td></tr></table>' }],
+    ['an item outside a list', { html: '<li>a</li>' }],
+    ['a format in code', { html: '<code>a<b>b</b></code>' }],
+  ])('[F18] are refused with %s', async (_name, rich) => {
+    const { double, call } = await sending(rich);
+    expect(await refusal(call)).toMatchObject({ code: 400 });
+    expect(double.conversation(ANN)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,209 @@
+import { objectWith } from './parameters.ts';
+import { badRequest, type RequestParams } from './request.ts';
+import { parseRichHtml, type RichElement, RichHtmlError, type RichNode } from './rich-html.ts';
+import type { WireMessage } from './wire.ts';
+
+const FIELDS = ['html', 'markdown', 'blocks', 'media', 'is_rtl', 'skip_entity_detection'] as const;
+
+/** The limits of the documentation: characters, blocks with list items and rows, levels, columns. */
+const MOST = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
+
+/**
+ * Reads `rich_message` as sendRichMessage and editMessageText do; undefined where there is none.
+ * @throws Refusal 400: HTML that cannot be read, or more of something than a message may have.
+ */
+export function readRichMessage(params: RequestParams): Partial<WireMessage> | undefined {
+  const rich = objectWith(params, 'rich_message', FIELDS);
+  if (rich === undefined) return undefined;
+  if (params.text('text') !== undefined) throw badRequest('text and rich_message are both given');
+  const forms = ['html', 'markdown', 'blocks'].filter((name) => rich.values[name] !== undefined);
+  if (forms.length !== 1)
+    throw badRequest('exactly one of html, markdown and blocks must be in a rich message');
+  const html = rich.text('html');
+  if (html === undefined) throw badRequest('this double reads the html of rich messages alone');
+  const nodes = parsed(html);
+  check(nodes);
+  const blocks = blocksOf(nodes);
+  if (textOf(blocks).trim() === '') throw badRequest('message text is empty');
+  return { rich_message: { blocks } };
+}
+
+function parsed(html: string): RichNode[] {
+  try {
+    return parseRichHtml(html);
+  } catch (error) {
+    if (error instanceof RichHtmlError)
+      throw badRequest(`can't parse rich message: ${error.message}`);
+    throw error;
+  }
+}
+
+const COUNTED =
+  /^(?:h[1-6]|p|pre|footer|hr|ul|ol|li|tr|table|blockquote|aside|details|tg-math-block)$/;
+
+function check(nodes: readonly RichNode[]): void {
+  const found = { characters: 0, blocks: 0, levels: 0, columns: 0 };
+  const visit = (node: RichNode, level: number): void => {
+    if (typeof node === 'string') {
+      found.characters += [...node].length;
+      return;
+    }
+    found.levels = Math.max(found.levels, level);
+    if (COUNTED.test(node.name)) found.blocks += 1;
+    if (node.name === 'tr') found.columns = Math.max(found.columns, node.children.length);
+    for (const child of node.children) visit(child, level + 1);
+  };
+  for (const node of nodes) visit(node, 1);
+  for (const [name, most] of Object.entries(MOST)) {
+    const count = found[name as keyof typeof found];
+    if (count > most) throw badRequest(`RICH_MESSAGE_TOO_LARGE: ${count} ${name}, at most ${most}`);
+  }
+}
+
+/** A block, as the Bot API writes it, as far as it is known here. */
+type Block = Readonly<Record<string, unknown>>;
+
+function blocksOf(nodes: readonly RichNode[]): Block[] {
+  const blocks: Block[] = [];
+  let line: RichNode[] = [];
+  const endLine = (): void => {
+    const text = richText(line);
+    if (textOf(text).trim() !== '') blocks.push({ type: 'paragraph', text });
+    line = [];
+  };
+  for (const node of nodes) {
+    const block = typeof node === 'string' ? undefined : blockOf(node);
+    if (block === undefined) line.push(node);
+    else {
+      endLine();
+      blocks.push(block);
+    }
+  }
+  endLine();
+  return blocks;
+}
+
+function blockOf({ name, children, attributes }: RichElement): Block | undefined {
+  const size = /^h([1-6])$/.exec(name)?.[1];
+  if (size !== undefined) return { type: 'heading', text: richText(children), size: Number(size) };
+  switch (name) {
+    case 'p':
+      return { type: 'paragraph', text: richText(children) };
+    case 'footer':
+      return { type: 'footer', text: richText(children) };
+    case 'hr':
+      return { type: 'divider' };
+    case 'pre':
+      return preOf(children);
+    case 'tg-math-block':
+      return { type: 'mathematical_expression', expression: textOf(children) };
+    case 'blockquote':
+    case 'aside':
+      return { type: 'blockquote', blocks: blocksOf(children) };
+    case 'ul':
+    case 'ol':
+      return { type: 'list', items: elements(children).map(itemOf) };
+    case 'details':
+      return detailsOf(children, attributes.has('open'));
+    case 'table':
+      return { type: 'table', cells: elements(children).map(({ children: row }) => cellsOf(row)) };
+    default:
+      return undefined;
+  }
+}
+
+function elements(nodes: readonly RichNode[]): RichElement[] {
+  return nodes.filter((node) => typeof node !== 'string');
+}
+
+function preOf(children: readonly RichNode[]): Block {
+  const [code] = elements(children);
+  const language = /^language-(.+)$/.exec(code?.attributes.get('class') ?? '')?.[1];
+  return { type: 'pre', text: textOf(children), ...(language !== undefined && { language }) };
+}
+
+function itemOf({ children, attributes }: RichElement): Block {
+  const value = attributes.get('value');
+  const box = elements(children).find(({ name }) => name === 'input');
+  return {
+    label: value === undefined ? '•' : `${value}.`,
+    blocks: blocksOf(children.filter((node) => node !== box)),
+    ...(value !== undefined && { value: Number(value) }),
+    ...(box !== undefined && { has_checkbox: true }),
+    ...(box?.attributes.has('checked') && { is_checked: true }),
+  };
+}
+
+function detailsOf(children: readonly RichNode[], isOpen: boolean): Block {
+  const summary = elements(children).find(({ name }) => name === 'summary');
+  const blocks = blocksOf(children.filter((node) => node !== summary));
+  const text = richText(summary?.children ?? []);
+  return { type: 'details', summary: text, blocks, ...(isOpen && { is_open: true }) };
+}
+
+function cellsOf(row: readonly RichNode[]): Block[] {
+  return elements(row).map(({ name, attributes, children }) => ({
+    text: richText(children),
+    ...(name === 'th' && { is_header: true }),
+    align: attributes.get('align') ?? 'left',
+    valign: attributes.get('valign') ?? 'top',
+  }));
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  ...{ b: 'bold', strong: 'bold', i: 'italic', em: 'italic', u: 'underline', ins: 'underline' },
+  ...{ s: 'strikethrough', strike: 'strikethrough', del: 'strikethrough', code: 'code' },
+  ...{ 'tg-spoiler': 'spoiler', mark: 'marked', sub: 'subscript', sup: 'superscript' },
+};
+
+/** A text with formats: a string, or an object for a format, or a list of both. */
+function richText(nodes: readonly RichNode[]): unknown {
+  const texts = nodes.map((node): unknown => {
+    if (typeof node === 'string') return node;
+    const { name, children, attributes } = node;
+    if (name === 'br') return '\n';
+    if (name === 'tg-math')
+      return { type: 'mathematical_expression', expression: textOf(children) };
+    const text = richText(children);
+    const url = attributes.get('href');
+    if (url !== undefined) return { type: 'url', text, url };
+    const type = FORMATS[name];
+    return type === undefined ? text : { type, text };
+  });
+  return texts.length === 1 ? texts[0] : texts;
+}
+
+/** What people see of blocks, texts or HTML, a line for each block, row and item. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) {
+    const isBlocks = value.some((item) => isObject(item) && isBlock(item));
+    return value.map(textOf).join(isBlocks ? '\n' : '');
+  }
+  if (!isObject(value)) return '';
+  if (value.type === 'divider') return '———';
+  if (value.type === 'list' && Array.isArray(value.items))
+    return value.items.map((item) => `${labelOf(item)} ${textOf(item.blocks)}`).join('\n');
+  if (Array.isArray(value.cells))
+    return value.cells.map((row: unknown[]) => row.map(textOf).join(' | ')).join('\n');
+  if (value.type === 'details') return `${textOf(value.summary)}\n${textOf(value.blocks)}`;
+  return textOf(value.expression ?? value.text ?? value.blocks ?? value.children ?? '');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const BLOCK_TYPES = new Set(
+  'paragraph heading footer divider pre blockquote list details table'.split(' '),
+);
+
+function isBlock({ type, expression, size }: Record<string, unknown>): boolean {
+  return BLOCK_TYPES.has(String(type)) || (expression !== undefined && size !== undefined);
+}
+
+function labelOf(item: Record<string, unknown>): string {
+  const box = item.is_checked === true ? '☑' : '☐';
+  const number = item.value === undefined ? '' : `${item.label} `;
+  return item.has_checkbox === true ? number + box : String(item.label);
+}

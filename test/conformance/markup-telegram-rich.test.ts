@@ -1,0 +1,55 @@
+import { render } from '@parley/markup';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseTelegramHtml } from '../../packages/simulators/src/telegram/parse-html.ts';
+import { RequestParams } from '../../packages/simulators/src/telegram/request.ts';
+import { readRichMessage, textOf } from '../../packages/simulators/src/telegram/rich.ts';
+import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
+import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
+
+const ordinary = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const;
+const target = { ...ordinary, rich: true } as const;
+
+/** Text that answers often have and that needs a rich message, around what chance has made. */
+const needing: fc.Arbitrary<string> = fc
+  .tuple(fc.constantFrom('# T\n\n', '|a|b|\n|-|-|\n|1|2|\n\n', '$x_1$\n\n', ''), mutatedMarkdown)
+  .map(([before, text]) => before + text);
+
+/** The blocks of a rich message as the strict reader of the double understands it, which throws what Telegram refuses. */
+function blocksOf(html: string): unknown {
+  const shown = readRichMessage(new RequestParams({ rich_message: { html } }));
+  return shown?.rich_message;
+}
+
+const letters = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+describe('rich messages of Telegram', () => {
+  it('[F18] [M06] are read by a strict reader, whatever the Markdown', { timeout: TIMEOUT }, () => {
+    fc.assert(
+      fc.property(needing, (markdown) => {
+        for (const { rich } of render(markdown, target)) {
+          if (rich !== undefined) blocksOf(rich);
+        }
+      }),
+      RUN_LENGTH,
+    );
+  });
+
+  it('[M03] [M04] show the words of the ordinary message that can stand for each', {
+    timeout: TIMEOUT,
+  }, () => {
+    fc.assert(
+      fc.property(sampleDocument, ({ markdown }) => {
+        for (const { rich, text } of render(`# Title\n\n${markdown}`, target)) {
+          const simple = parseTelegramHtml(text).text;
+          expect([...simple].length).toBeLessThanOrEqual(4_096);
+          // Without tables, whose columns an ordinary message may name in each row.
+          if (rich === undefined || rich.includes('<table') || rich.includes('<details')) continue;
+          const blocks = (blocksOf(rich) as { blocks: unknown }).blocks;
+          expect(letters(textOf(blocks))).toBe(letters(simple));
+        }
+      }),
+      RUN_LENGTH,
+    );
+  });
+});

@@ -1,0 +1,65 @@
+import { conversationIdOf } from '@parley/channels';
+import type { InboundMessage } from '@parley/core';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Place, PlacePeer } from './places/place-peer.ts';
+import { telegramPlaces } from './places/telegram-places.ts';
+
+/** Each platform that keeps several conversations under one chat, or one id in several chats. */
+const PLATFORMS: Readonly<Record<string, () => Promise<PlacePeer<Place>>>> = {
+  Telegram: telegramPlaces,
+};
+
+describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) => {
+  let peer: PlacePeer<Place>;
+  let count = 0;
+  beforeAll(async () => {
+    peer = await connect();
+  });
+  afterAll(() => peer.end());
+
+  const write = (place: Place): Promise<InboundMessage> => {
+    count += 1;
+    return peer.write(place, `question ${count}`);
+  };
+
+  it('[F17] are conversations of their own: no two of them share one, and messages keep their ids apart', async () => {
+    const conversations = new Map<string, string>();
+    const ids = new Set<string>();
+    for (const place of peer.places) {
+      const message = await write(place);
+      const conversation = conversationIdOf(message);
+      expect(conversations.get(conversation), `${place.name}, ${conversation}`).toBeUndefined();
+      conversations.set(conversation, place.name);
+      const id = JSON.stringify([message.chat.id, message.messageId]);
+      expect(ids.has(id), id).toBe(false);
+      ids.add(id);
+    }
+  });
+
+  it('[F11] [F17] get the answer to what was written there, in whatever order people write', async () => {
+    const any = fc.array(fc.constantFrom(...peer.places), { minLength: 2, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(any, async (places) => {
+        const written = [];
+        for (const place of places) written.push({ place, message: await write(place) });
+        for (const { place, message } of written.toReversed()) {
+          count += 1;
+          const text = `answer ${count}`;
+          await peer.answer(message, text);
+          expect(peer.placeOfAnswer(text)).toBe(place.name);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('[W02] are direct chats only where nobody else can read them', async () => {
+    for (const place of peer.places) {
+      const { chat, sender } = await write(place);
+      const isAlone = chat.type === 'direct';
+      expect(isAlone && !place.name.includes(sender.id), place.name).toBe(false);
+      if (isAlone) expect(place.name).not.toMatch(/guest|conn|subscriber \d/);
+    }
+  });
+});
