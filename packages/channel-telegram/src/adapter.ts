@@ -8,7 +8,7 @@ import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
 import type { Bot } from './bot.ts';
 import { createCaller } from './calls.ts';
-import { Poller, Webhook } from './connection.ts';
+import { pollUpdates, Webhook } from './connection.ts';
 import { createFiles, limitsOf } from './files.ts';
 import { findSent } from './find-sent.ts';
 import { MAX_TEXT } from './format.ts';
@@ -90,7 +90,10 @@ export function createTelegramAdapter(
   };
   const intake = createIntake({ ...context, api, moved, seen, stopped });
   const admit: Bot['admit'] = async (update, me) => (await bot()).admit(update, me);
-  const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
+  let menu: Promise<void> | undefined;
+  const connected = (me: BotIdentity): void => {
+    menu ??= registerMenu({ ...context, api }, me, stopping);
+  };
   const source = { ...context, ...env, api, admit, connected };
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
@@ -99,11 +102,12 @@ export function createTelegramAdapter(
     capabilities: capabilitiesOf(settings),
     async start() {
       context.report({ kind: 'starting' });
-      running ??= (called ?? new Poller(source)).run(stopping);
+      running ??= called ? called.run(stopping) : pollUpdates(source, stopping);
     },
     async stop() {
       stop.abort();
       await running;
+      await menu;
       context.report({ kind: 'stopped' });
     },
     reportsStart: true,
