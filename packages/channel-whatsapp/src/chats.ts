@@ -87,7 +87,7 @@ function readFacts(stored: string | null): ChatFacts {
 }
 
 /** The facts after the news; an older timer than the known one, from a message on its way, changes nothing. */
-export function changed(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts {
+function changed(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts {
   const { address = before.address ?? chatId, expiration, setAt } = news;
   const isOld = setAt !== undefined && before.setAt !== undefined && setAt < before.setAt;
   const timer =

@@ -1,7 +1,7 @@
 import type { Attachment } from '@parley/core';
 import { toNumber } from '@whiskeysockets/baileys';
 import { z } from 'zod';
-import type { FoundFile } from './kinds/reading.ts';
+import type { FileFields, FoundFile } from './kinds/reading.ts';
 
 /** The file server when a message names none. */
 const DEFAULT_HOST = 'mmg.whatsapp.net';
@@ -9,13 +9,10 @@ const DEFAULT_HOST = 'mmg.whatsapp.net';
 const LONGEST_ADDRESS = 2_000;
 const LONGEST_NAME = 255;
 
-const MediaKind = z.enum(['image', 'audio', 'video', 'document', 'sticker']);
-export type MediaKind = z.infer<typeof MediaKind>;
-
 /** The data to fetch a file later, and to verify that it is the one that was sent. */
 const MediaRef = z.strictObject({
   /** Decides how the key is used. */
-  kind: MediaKind,
+  kind: z.enum(['image', 'audio', 'video', 'document', 'sticker']),
   /** The URL as the sender wrote it: must be checked before it is requested. */
   address: z.string(),
   key: z.base64(),
@@ -34,17 +31,6 @@ export type MediaRef = z.infer<typeof MediaRef>;
 
 /** The message a file belongs to. */
 export type MediaPlace = Pick<MediaRef, 'chat' | 'id' | 'writer' | 'fromMe'>;
-
-/** What a message says about its file. */
-export interface FileFields {
-  readonly url?: string | null;
-  readonly directPath?: string | null;
-  readonly mediaKey?: Uint8Array | null;
-  readonly fileSha256?: Uint8Array | null;
-  readonly fileLength?: Parameters<typeof toNumber>[0] | null;
-  readonly mimetype?: string | null;
-  readonly fileName?: string | null;
-}
 
 /** The reference of an attachment; undefined for one that this channel did not make. */
 export function readRef(text: string): MediaRef | undefined {

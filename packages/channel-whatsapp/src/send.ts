@@ -98,10 +98,7 @@ async function timerOf(
 }
 
 /** The same message, of which phones know when to remove it. */
-export function withTimer(
-  content: proto.IMessage,
-  timer: proto.IContextInfo | undefined,
-): proto.IMessage {
+function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefined): proto.IMessage {
   if (timer === undefined) return content;
   const [kind] = TIMED.filter((name) => content[name] != null);
   if (kind === undefined) return content;

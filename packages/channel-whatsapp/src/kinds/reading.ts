@@ -1,11 +1,21 @@
 import type { Attachment } from '@parley/core';
 import { toNumber } from '@whiskeysockets/baileys';
-import type { FileFields, MediaKind } from '../media-ref.ts';
+
+/** What a message says about its file. */
+export interface FileFields {
+  readonly url?: string | null;
+  readonly directPath?: string | null;
+  readonly mediaKey?: Uint8Array | null;
+  readonly fileSha256?: Uint8Array | null;
+  readonly fileLength?: Parameters<typeof toNumber>[0] | null;
+  readonly mimetype?: string | null;
+  readonly fileName?: string | null;
+}
 
 /** A file within a message. */
 export interface FoundFile {
   /** Decides how its key is used. */
-  readonly media: MediaKind;
+  readonly media: 'image' | 'audio' | 'video' | 'document' | 'sticker';
   readonly shownAs: Attachment['kind'];
   readonly fields: FileFields;
 }

@@ -145,7 +145,7 @@ export function composeText(account: Account, chat: Chat, draft: Draft): proto.I
 }
 
 /** Where messages disappear, each says when, and since when that is so. */
-export function timerOf(account: Account, chat: Chat): proto.IContextInfo | undefined {
+function timerOf(account: Account, chat: Chat): proto.IContextInfo | undefined {
   const timer = account.timers.get(chat.id);
   if (timer === undefined || timer.seconds === 0) return undefined;
   return { expiration: timer.seconds, ephemeralSettingTimestamp: timer.setAt };
