@@ -177,7 +177,7 @@ describe('the prompt as the command line shows it', () => {
     expect(imagined.tools).not.toContain('message');
     const first = '⚙️ Do the task that your instructions end with.';
     const [context = ''] = withoutTime(String(of('user'))).split(`\n\n${first}`);
-    const idless = (text: string) => text.replaceAll(/sub_\w+|hypothetical/g, 'ID');
+    const idless = (text: string) => text.replaceAll(/sub_[\w-]+|hypothetical/g, 'ID');
     expect(idless(withoutTime(textOf(imagined, 'user')))).toBe(idless(context));
   });
 });

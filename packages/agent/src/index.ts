@@ -15,6 +15,7 @@ export { type MemoryCommands, memoryCommands } from './memory/memory-commands.ts
 export { keepMemories, MemoryService } from './memory/memory-service.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';
 export { postNotice } from './post-message.ts';
+export { type PreviewChange, type PreviewServices, previewTurn } from './preview-turn.ts';
 export { byAgent, unknownAgent } from './several-agents.ts';
 export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices, SoulTrial } from './soul/soul-scenarios.ts';
@@ -40,7 +41,6 @@ export {
   type ToolProblem,
   type ToolRegistry,
 } from './tools/tool-registry.ts';
-export { type PreviewChange, type PreviewServices, previewTurn } from './turn-answer.ts';
 export {
   type TurnAdditions,
   TurnAdditionsShape,

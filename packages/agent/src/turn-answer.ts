@@ -1,13 +1,6 @@
-import {
-  type LiveBus,
-  type Runtime,
-  reasonOf,
-  type SentRequest,
-  silentMeter,
-  silentTracer,
-} from '@parley/core';
+import { type LiveBus, type Runtime, reasonOf } from '@parley/core';
 import type { ModelRequest, UserMessage } from '@parley/models';
-import type { AssembledPrompt, PromptMode } from '@parley/prompt';
+import type { AssembledPrompt } from '@parley/prompt';
 import type { AgentFile, ClaimedTurn } from '@parley/store';
 import type { ApprovalGate } from './approvals/approval-gate.ts';
 import type { LaterMessages } from './busy/later-messages.ts';
@@ -15,24 +8,17 @@ import { clientHistory } from './client-request.ts';
 import type { HistoryFill, HistoryLimits } from './context/history.ts';
 import { retryWithLessContext } from './context/less-context.ts';
 import { readHistory } from './context/summary.ts';
-import { checkedRequest, type RequestDraft } from './loop/model-request.ts';
+import type { RequestDraft } from './loop/model-request.ts';
 import type { FinalStep, StepUsage, TurnJournal } from './loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS } from './loop/turn-limits.ts';
 import { turnLoop } from './loop/turn-loop.ts';
 import { namesDocument } from './media/attachment-text.ts';
-import { type TurnMedia, unseenMedia } from './media/turn-media.ts';
-import { type HeldPrompt, recordPrompt, sentRequestOf } from './record-prompt.ts';
+import type { TurnMedia } from './media/turn-media.ts';
+import { type HeldPrompt, recordPrompt } from './record-prompt.ts';
 import { accountOf } from './spend.ts';
 import { type ToolSet, toolsInMode } from './tools/tool-registry.ts';
 import { runBefore } from './turn-hooks.ts';
-import {
-  leadingMessage,
-  type OpenedTurn,
-  openTurn,
-  quotableIn,
-  responseFormatOf,
-  textOf,
-} from './turn-opening.ts';
+import { leadingMessage, type OpenedTurn, quotableIn, responseFormatOf } from './turn-opening.ts';
 import { type PromptServices, toolsOf, turnPrompt } from './turn-prompt.ts';
 import type { TurnServices } from './turn-services.ts';
 
@@ -165,7 +151,7 @@ interface TurnDraft {
  * Prompt, tools, history and newest message of a turn. Previews are built here too, so that they are
  * what a turn sends (P17). `past` reads the history.
  */
-async function turnDraft(
+export async function turnDraft(
   deps: DraftServices,
   { turn, media, opened }: ReadTurn,
   past: () => ReturnType<typeof readHistory>,
@@ -201,63 +187,3 @@ function userMessage({ text }: OpenedTurn, media: TurnMedia, turn: ClaimedTurn):
     ...(media.attached.length > 0 && { attached: media.attached }),
   };
 }
-
-export interface PreviewChange {
-  /** Of the turn of a chat; a heartbeat run has its own. `minimal`: that of a sub-agent which gets the text as its task. */
-  readonly mode?: PromptMode | undefined;
-  /** The turn is a heartbeat run (H10) whose alerts go to this conversation. */
-  readonly heartbeat?: { readonly target: string } | undefined;
-}
-
-/** Everything of a turn but what it writes to. */
-export type PreviewServices = Omit<DraftServices, 'pins' | 'history' | 'meter' | 'tracer'> &
-  Pick<TurnServices, 'subAgentLimits'>;
-
-/**
- * The first request that a turn would send (P17), built by the functions of real turns: hooks, sources,
- * layers, tools and the last check. It belongs to no session: it has no history and changes nothing.
- */
-export async function previewTurn(
-  turn: ClaimedTurn,
-  change: PreviewChange,
-  services: PreviewServices,
-): Promise<SentRequest> {
-  const deps = {
-    ...services,
-    meter: silentMeter,
-    tracer: silentTracer,
-    history: { entries: 0, tokens: 0 },
-  };
-  const { heartbeat, mode } = change;
-  if (heartbeat !== undefined) {
-    const { heartbeatRequest } = await import('./heartbeat/heartbeat-turn.ts');
-    const setup = await heartbeatRequest(deps, heartbeat, turn);
-    return requestOf(setup.services, setup.turn, setup.opened);
-  }
-  if (mode === 'minimal') {
-    const { subAgentRequest } = await import('./sub-agents/sub-agent-runner.ts');
-    const setup = await subAgentRequest(deps, turn);
-    return requestOf(setup.services, setup.turn, setup.opened);
-  }
-  const opened = await openTurn(
-    turn,
-    textOf(turn.messages, () => []),
-    deps,
-  );
-  return requestOf({ ...deps, ...(mode !== undefined && { promptMode: mode }) }, turn, opened);
-}
-
-async function requestOf(
-  deps: DraftServices,
-  turn: ClaimedTurn,
-  opened: OpenedTurn,
-): Promise<SentRequest> {
-  const signal = new AbortController().signal;
-  const read = { turn, opened, media: unseenMedia() };
-  const { tools, draft } = await turnDraft(deps, read, NO_PAST, signal);
-  const { reader } = opened;
-  const built = checkedRequest({ ...draft, tools, rounds: [] }, reader, deps.log);
-  return sentRequestOf({ ...built, reader });
-}
-
-const NO_PAST = async () => ({ summary: null, transcript: [] });
