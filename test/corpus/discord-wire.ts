@@ -56,7 +56,7 @@ const IDENTITY = { ignored: 'an id for programs' };
 const LIMITS = { ignored: 'what may be chosen in a form' };
 const ANIMATION = { ignored: 'whether a picture moves' };
 
-export const MESSAGE: Fields<APIMessage & GatewayMessageCreateDispatchData> = {
+const MESSAGE: Fields<APIMessage & GatewayMessageCreateDispatchData> = {
   id: 'read',
   channel_id: 'read',
   guild_id: 'read',
@@ -99,17 +99,17 @@ export const MESSAGE: Fields<APIMessage & GatewayMessageCreateDispatchData> = {
   interaction_metadata: { ignored: "which command another bot's message answers" },
 };
 
-export const SNAPSHOT: Fields<APIMessageSnapshot> = {
+const SNAPSHOT: Fields<APIMessageSnapshot> = {
   message: 'read',
   guild_id: { ignored: 'the reference says it' },
 };
-export const REFERENCE: Fields<APIMessageReference> = {
+const REFERENCE: Fields<APIMessageReference> = {
   type: 'read',
   message_id: 'read',
   channel_id: 'read',
   guild_id: 'read',
 };
-export const ATTACHMENT: Fields<APIAttachment> = {
+const ATTACHMENT: Fields<APIAttachment> = {
   id: 'read',
   filename: 'read',
   title: 'read',
@@ -130,7 +130,7 @@ export const ATTACHMENT: Fields<APIAttachment> = {
   clip_created_at: { ignored: 'Discord notes when it was recorded' },
   application: { ignored: 'Discord notes in which game it was recorded' },
 };
-export const EMBED: Fields<APIEmbed> = {
+const EMBED: Fields<APIEmbed> = {
   title: 'read',
   type: 'read',
   description: 'read',

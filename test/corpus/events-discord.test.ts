@@ -85,7 +85,7 @@ function read(file: string) {
   };
 }
 
-/** What the adapter makes of an event; a message behind it tells when all of it is done. */
+/** What the adapter makes of an event; a message sent after it marks the end. */
 async function follow(file: string, { t, d }: z.infer<typeof Input>) {
   const { double, received, revised, ignored } = discord;
   const before = [received.length, revised.length, ignored.length] as const;

@@ -187,4 +187,21 @@ describe('a conversation in Discord', () => {
     const sent = discord.conversation(direct).find(({ visible }) => visible === 'As agreed');
     expect(JSON.stringify(sent)).toContain('minutes.txt');
   });
+
+  it('[F16] reads the embed of another bot that somebody asks about, and a poll that is sent alone', async () => {
+    const thread = discord.thread({ channel: discord.channelId, name: 'builds', from: ANN });
+    const fields = [{ name: 'branch', value: 'main' }];
+    const embeds = [{ title: 'Build 77 failed', description: 'unit tests: 3 red', fields }];
+    const failed = discord.say({ channel: thread, webhook: 'build-hook', embeds });
+    discord.say({ channel: thread, from: ANN, replyTo: failed.id, text: `<@${discord.me.id}>` });
+    await untilAnswers(thread, 1);
+    const asked = JSON.stringify(model.requests.at(-1)?.body);
+    for (const words of ['Build 77 failed', 'unit tests: 3 red', 'branch: main'])
+      expect(asked).toContain(words);
+    const before = answers(direct).length;
+    const poll = { question: 'Where do we eat?', answers: ['Pizza', 'Soup'] };
+    discord.say({ channel: direct, parts: { poll } });
+    await untilAnswers(direct, before + 1);
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('Where do we eat?');
+  });
 });

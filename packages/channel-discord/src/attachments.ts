@@ -1,5 +1,5 @@
 import type { InboundMessage } from '@parley/core';
-import { readComponents, type ShownMedia } from './components.ts';
+import { addressOf, readComponents, type ShownMedia } from './components.ts';
 import { writeRef } from './files.ts';
 import type {
   WireAnswered,
@@ -52,24 +52,38 @@ export function filesOf(message: WireMessage | WireAnswered, holder = UNKNOWN): 
 
 function filesIn(content: WireContent, holder: Holder): Attachment[] {
   const { media } = readComponents(content.components, (text) => text);
-  const known = new Set(content.attachments.flatMap(({ id, url }) => [id, url]));
-  const others = media.filter(({ attachment_id, url }) => !known.has(attachment_id ?? url));
+  const isOf = (file: WireAttachment, { attachment_id, url }: ShownMedia) =>
+    attachment_id === undefined ? file.url === url : file.id === attachment_id;
+  const { attachments } = content;
+  const others = media.filter((one) => !attachments.some((file) => isOf(file, one)));
   return [
-    ...content.attachments.map((file) => fileOf(file, holder)),
+    ...attachments.map((file) =>
+      fileOf(
+        file,
+        holder,
+        media.find((one) => isOf(file, one)),
+      ),
+    ),
     ...others.flatMap((one) => mediaOf(one, holder)),
     ...content.embeds.flatMap(picturesOf).slice(0, MAX_PICTURES),
     ...stickersOf(content).flatMap(stickerFile),
   ];
 }
 
-/** ATTACHMENT flag: hidden until somebody presses it. */
+/** ATTACHMENT flag: hidden until it is clicked. */
 const IS_SPOILER = 1 << 3;
 /** How Discord itself marks such a file in its name. */
 const SPOILER = 'SPOILER_';
 
-function fileOf(file: WireAttachment, { channelId, messageId }: Holder): Attachment {
-  const { url, id, content_type, size, duration_secs, description, flags = 0 } = file;
-  const isSpoiler = (flags & IS_SPOILER) !== 0;
+/** `shown`: how a component shows the file, where one does. */
+function fileOf(
+  file: WireAttachment,
+  { channelId, messageId }: Holder,
+  shown: ShownMedia | undefined,
+): Attachment {
+  const { url, id, content_type, size, duration_secs, flags = 0 } = file;
+  const description = file.description ?? shown?.description;
+  const isSpoiler = (flags & IS_SPOILER) !== 0 || shown?.isSpoiler === true;
   return {
     kind: file.waveform !== undefined ? 'voice' : kindOf(content_type),
     name: spoilerName(titled(file), isSpoiler),
@@ -102,9 +116,9 @@ function kindOf(contentType: string | undefined): Attachment['kind'] {
 
 /** A file in a component. Discord has a copy of those that are elsewhere, from which they are fetched. */
 function mediaOf(media: ShownMedia, { channelId, messageId }: Holder): Attachment[] {
-  const { url, proxy_url, content_type, attachment_id, description, isSpoiler, name } = media;
-  const address = attachment_id === undefined ? (proxy_url ?? '') : url;
-  if (!/^https?:/.test(address)) return [];
+  const { url, content_type, attachment_id, description, isSpoiler, name } = media;
+  const address = addressOf(media);
+  if (address === undefined) return [];
   const called = name ?? URL.parse(url)?.pathname.split('/').at(-1) ?? '';
   return [
     {
@@ -131,7 +145,7 @@ function picturesOf({ type, image, thumbnail }: WireEmbed): Attachment[] {
 }
 
 /** The stickers of a message, in the newer form where both came. */
-export function stickersOf({ sticker_items, stickers }: WireContent): readonly WireSticker[] {
+function stickersOf({ sticker_items, stickers }: WireContent): readonly WireSticker[] {
   return sticker_items.length > 0 ? sticker_items : stickers;
 }
 

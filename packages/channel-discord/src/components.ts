@@ -75,6 +75,17 @@ export function readComponents(
   );
 }
 
+/** Where a file can be fetched: it is Discord's own, or Discord has a copy of it. Undefined for others. */
+export function addressOf({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
+  const address = attachment_id === undefined ? proxy_url : url;
+  return address !== undefined && /^https?:/.test(address) ? address : undefined;
+}
+
+/** A file that cannot be fetched still has an address that people may open. */
+function mediaLine({ url, description, name }: ShownMedia): string {
+  return `[File] ${[name, description, url].filter(Boolean).join(' ')}`;
+}
+
 function joined(all: readonly ShownComponents[]): ShownComponents {
   return {
     lines: all.flatMap(({ lines }) => lines),
@@ -86,9 +97,11 @@ function joined(all: readonly ShownComponents[]): ShownComponents {
 function readComponent(component: WireComponent, naming: Naming, depth: number): ShownComponents {
   const { type } = component;
   const below = readComponents(nestedIn(component), naming, depth + 1);
+  const media = mediaIn(component);
+  const elsewhere = media.filter((one) => addressOf(one) === undefined).map(mediaLine);
   const shown: ShownComponents = {
-    lines: [...ownLines(component, naming), ...below.lines],
-    media: [...mediaIn(component), ...below.media],
+    lines: [...ownLines(component, naming), ...elsewhere, ...below.lines],
+    media: [...media, ...below.media],
     unread: below.unread,
   };
   const isEmpty = [shown.lines, shown.media, shown.unread].every((list) => list.length === 0);
@@ -111,7 +124,7 @@ const SILENT: ReadonlySet<number> = new Set([ROW, 9, SEPARATOR, CONTAINER, 18]);
 
 function nameOfKind(type: number): string {
   if (type === BUTTON) return 'a button without words';
-  if (type === ENTRY) return 'an entry about what somebody plays or hears';
+  if (type === ENTRY) return 'an entry about what a person plays or hears';
   return `a part of the message (component type ${type})`;
 }
 

@@ -54,7 +54,7 @@ export function toInbound(
   };
 }
 
-/** What Discord notes with a message that nobody wrote; undefined for messages of people and bots. */
+/** What a message of Discord itself reports; undefined for messages of people and bots. */
 export function noticeIn({ type }: Pick<WireMessage, 'type'>): string | undefined {
   const kind = messageKind(type);
   return kind?.kind === 'notice' ? kind.what : undefined;
@@ -207,7 +207,8 @@ function replyOf(message: WireMessage, place: Place): Pick<InboundMessage, 'repl
   // Its files come along where the message has none itself; else people still see that they are there.
   const files = filesOf(message).length === 0 ? [] : filesOf(answered);
   const names = files.map(({ kind, name }) => `[${kind}${name === undefined ? '' : `: ${name}`}]`);
-  const text = [wholeText(answered, place), ...names].filter(Boolean).join('\n');
+  const around = [{ ...message.author, member: message.member }, ...message.mentions];
+  const text = [wholeText(answered, place, around), ...names].filter(Boolean).join('\n');
   return {
     replyTo: { messageId, senderId: answered.author.id, ...(text === '' ? {} : { text }) },
   };

@@ -2,32 +2,40 @@ import { type Naming, shownTime } from './mentions.ts';
 import type { WireEmbed, WireMedia } from './wire-message.ts';
 
 /** What is shown of the page behind a link, in characters: it stands beside the words that contain the link. */
-const MAX_PREVIEW = 300;
+const MAX_PREVIEW = 500;
+/** The same of a post, which Discord shows whole. */
+const MAX_POST = 1_500;
 /** Discord's limit for all embeds of one message. In characters. */
 const MAX_EMBED = 6_000;
 
-/** Whose embed it is: bots write embeds; under what people write Discord puts previews of the pages they link to. */
+/** What stands above the embed, with the links of its author, and how marks in it are written. */
 export interface EmbedContext {
   readonly naming: Naming;
-  /** What stands above the embed, with the links of its author. */
   readonly content: string;
-  readonly isByPerson: boolean;
 }
 
-/** Kinds of embed that Discord makes from a link; only bots and webhooks have `rich` ones, and some pages. */
+/** Kinds of embed that Discord makes from a link; those of bots and webhooks, and some posts, are `rich`. */
 const PREVIEWS: ReadonlySet<string> = new Set(['link', 'article', 'video', 'image', 'gifv']);
+
+function isPreview({ type }: WireEmbed): boolean {
+  return type !== undefined && PREVIEWS.has(type);
+}
 
 /** An embed as text; empty where it shows nothing that can be written. */
 export function embedText(embed: WireEmbed, context: EmbedContext): string {
   if (embed.type === 'poll_result') return pollResultText(embed);
-  return isPreview(embed, context)
-    ? previewText(embed, context)
-    : cut(richText(embed, context.naming), MAX_EMBED);
+  if (isPreview(embed)) return previewText(embed, context);
+  const { url } = embed;
+  const isPost = url !== undefined && context.content.includes(url);
+  return cut(richText(embed, context.naming), isPost ? MAX_POST : MAX_EMBED);
 }
 
-function isPreview({ type, url }: WireEmbed, { content, isByPerson }: EmbedContext): boolean {
-  if (type !== undefined && PREVIEWS.has(type)) return true;
-  return isByPerson || (url !== undefined && content.includes(url));
+/** The name of an embed that shows nothing that can be read, as one of a new kind; undefined for all others. */
+export function unreadEmbed(embed: WireEmbed, context: EmbedContext): string | undefined {
+  if (isPreview(embed) || embedText(embed, context) !== '') return undefined;
+  return embed.type === undefined || embed.type === 'rich'
+    ? 'an embed'
+    : `an embed (${embed.type})`;
 }
 
 /** `[Preview of https://…] Site · Title: first words`, in one line. */
@@ -39,7 +47,7 @@ function previewText(
   const about = [title, description].filter(Boolean).join(': ');
   const words = [from, about].filter(Boolean).join(' · ').replace(/\s+/g, ' ').trim();
   const isKnown = url === undefined || content.includes(url);
-  // A preview that says nothing tells at least of a link that is not in the text.
+  // A preview without words still shows a link that is not in the text.
   if (words === '' && isKnown) return '';
   return `[Preview${url === undefined ? '' : ` of ${url}`}] ${cut(naming(words), MAX_PREVIEW)}`.trim();
 }

@@ -15,6 +15,9 @@ describe('[F10] the reference of a file', () => {
   it.each([
     ['https://cdn.discordapp.com/attachments/1/2/a?ex=1', API, true],
     ['https://media.discordapp.net/stickers/1.png', API, true],
+    ['https://images-ext-1.discordapp.net/external/x/https/pic.example/c.png', API, true],
+    ['https://images-ext-1.discordapp.com/c.png', API, false],
+    ['https://pic.example/c.png', API, false],
     ['http://cdn.discordapp.com/a', API, false],
     ['https://cdn.discordapp.com:444/a', API, false],
     ['https://user@cdn.discordapp.com/a', API, false],

@@ -7,13 +7,13 @@ import { callFailureOf } from './failures.ts';
 import { Lanes } from './lanes.ts';
 import { MissedMessages } from './missed-messages.ts';
 import type { FindPlace, GuildAuthor, Place } from './places.ts';
-import type { Position } from './positions.ts';
+import { type Position, timeOf } from './positions.ts';
 import type { Reacted } from './reactions.ts';
 import type { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { type KnownChannel, whatToFetch } from './what-to-fetch.ts';
 import { WireDeletion } from './wire.ts';
-import { WireMessage } from './wire-message.ts';
+import { WireMessage, WireMessageIds } from './wire-message.ts';
 
 interface IntakeDeps
   extends Pick<
@@ -79,7 +79,10 @@ export class Intake {
   /** MESSAGE_CREATE; a session resumed at `before` delivers it again. */
   created(data: unknown, before?: Position): void {
     const message = this.#read(data);
-    if (message === undefined) return;
+    if (message === undefined) {
+      this.#noteUnreadable(data);
+      return;
+    }
     const { channel_id: channelId, id } = message;
     this.#deps.seen.track(id, before);
     this.#coverGap(message);
@@ -100,6 +103,18 @@ export class Intake {
     );
     // What is fetched instead keeps the stored position before it.
     if (placed === 'left') this.#deps.seen.drop(id);
+  }
+
+  /** A message without what makes one, as its author: `why` knows that it came. */
+  #noteUnreadable(data: unknown): void {
+    const parsed = WireMessageIds.safeParse(data);
+    if (!parsed.success) return;
+    const { channel_id: channelId, id: messageId } = parsed.data;
+    this.#push(channelId, async () => {
+      const { chat } = await this.#deps.findPlace(channelId);
+      const event = { chatId: chat.id, messageId, at: timeOf(messageId) };
+      await this.#deps.ignored(event, 'Discord sent this message in a form that is not known');
+    });
   }
 
   /** In a direct chat that is new, earlier messages may have been lost with a session. */

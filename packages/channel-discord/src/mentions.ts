@@ -10,12 +10,16 @@ export function displayName(user: WireUser, nick: string | null | undefined): st
   return nick ?? user.global_name ?? user.username;
 }
 
-/** Names by id that a message brings along, and those that the place knows. */
+/**
+ * Names by id that a message brings along, and those that the place knows. `around`: people who are known by the messages
+ * around it, because Discord lists those that embeds and cards name nowhere.
+ */
 export function namingOf(
   { mentions, mention_channels, resolved }: WireContent,
   { nameOf }: Pick<Place, 'nameOf'>,
+  around: readonly WireMention[] = [],
 ): Naming {
-  const users = namesIn(mentions);
+  const users = namesIn([...around, ...mentions]);
   for (const user of Object.values(resolved?.users ?? {}))
     users.set(user.id, displayName(user, undefined));
   const published = new Map(mention_channels.map(({ id, name }) => [id, name]));

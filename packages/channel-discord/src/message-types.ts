@@ -9,16 +9,16 @@ const WRITTEN = { kind: 'written' } as const;
 const notice = (what: string) => ({ kind: 'notice', what }) as const;
 
 /** Complete by its type: one that a new version of Discord's types knows does not compile until it is here. */
-export const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
+const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
   0: WRITTEN,
-  1: notice('somebody was added to a group of friends'),
-  2: notice('somebody left a group of friends'),
+  1: notice('a person was added to the group'),
+  2: notice('a person left the group'),
   3: notice('a call'),
   4: notice('the chat has a new name'),
   5: notice('the chat has a new picture'),
   6: notice('a message was pinned'),
-  7: notice('somebody joined the server'),
-  8: notice('somebody boosted the server'),
+  7: notice('a member joined the server'),
+  8: notice('a member boosted the server'),
   9: notice('the server reached level 1'),
   10: notice('the server reached level 2'),
   11: notice('the server reached level 3'),
@@ -34,19 +34,19 @@ export const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
   22: notice('a reminder to invite people'),
   23: WRITTEN,
   24: notice('a rule of the server blocked a message'),
-  25: notice('somebody subscribed to a role'),
+  25: notice('a member subscribed to a role'),
   26: notice('an advertisement for an app'),
   27: notice('a stage was opened'),
   28: notice('a stage was closed'),
-  29: notice('somebody speaks on a stage'),
-  30: notice('somebody wants to speak on a stage'),
+  29: notice('a member speaks on a stage'),
+  30: notice('a member asks to speak on a stage'),
   31: notice('a stage has a new topic'),
   32: notice('the server subscribed to an app'),
   36: notice('security actions were switched on'),
   37: notice('security actions were switched off'),
   38: notice('a raid was reported'),
   39: notice('a report of a raid was a false alarm'),
-  44: notice('somebody bought something'),
+  44: notice('a member bought something'),
   46: notice('a poll ended'),
 };
 

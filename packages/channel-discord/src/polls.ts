@@ -2,13 +2,13 @@ import { emojiText } from './components.ts';
 import { shownTime } from './mentions.ts';
 import type { WirePoll } from './wire-message.ts';
 
-/** A poll as people see it: question, answers with their votes where Discord tells them, and until when it runs. */
+/** A poll as people see it: question, answers with their votes where Discord sends them, and when it closes. */
 export function pollText({ question, answers, results, ...poll }: WirePoll): string {
   const counts = new Map(results?.answer_counts.map(({ id, count }) => [id, count]));
   const lines = answers.map(({ answer_id, poll_media: { text, emoji } }) => {
     const words = [emojiText(emoji), text].filter(Boolean).join(' ');
     const count = answer_id === undefined ? undefined : counts.get(answer_id);
-    // Answers that nobody chose have no count where others have one.
+    // Discord leaves out the count of an answer without votes.
     const votes = results === undefined ? '' : ` (${count ?? 0} ${count === 1 ? 'vote' : 'votes'})`;
     return `- ${words}${votes}`;
   });

@@ -1,10 +1,10 @@
 import { stickersWithoutPicture } from './attachments.ts';
 import { readComponents } from './components.ts';
-import { cut, embedText } from './embeds.ts';
+import { cut, embedText, unreadEmbed } from './embeds.ts';
 import { type Naming, namingOf } from './mentions.ts';
 import type { Place } from './places.ts';
 import { pollText } from './polls.ts';
-import type { WireAnswered, WireContent, WireMessage } from './wire-message.ts';
+import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
 
 /** What a message shows besides the words of its author, and the names of what cannot be read. */
 export interface ShownContent {
@@ -27,10 +27,10 @@ type Shown = WireMessage | WireAnswered;
 export function shownContent(
   message: Shown,
   place: Pick<Place, 'nameOf' | 'guildId'>,
+  around: readonly WireMention[] = [],
 ): ShownContent {
-  const naming = namingOf(message, place);
-  const isByPerson = message.webhook_id === undefined && message.author.bot !== true;
-  const own = contentShown(message, { naming, isByPerson });
+  const naming = namingOf(message, place, [...around, message.author]);
+  const own = contentShown(message, naming);
   const forwards = forwardsShown(message, place);
   const text = [own.text, ...forwards.map((one) => one.text)].filter(Boolean).join('\n\n');
   const unread = [...own.unread, ...forwards.flatMap((one) => one.unread)];
@@ -38,9 +38,13 @@ export function shownContent(
 }
 
 /** All that a message shows, words included, as the one who answers it sees it; empty for nothing. */
-export function wholeText(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): string {
-  const { text, unread } = shownContent(message, place);
-  const words = namingOf(message, place)(message.content);
+export function wholeText(
+  message: Shown,
+  place: Pick<Place, 'nameOf' | 'guildId'>,
+  around: readonly WireMention[] = [],
+): string {
+  const { text, unread } = shownContent(message, place, around);
+  const words = namingOf(message, place, around)(message.content);
   const named = unread.map((what) => `[${what}]`);
   return cut([words, text, ...named].filter((part) => part.trim() !== '').join('\n'), MAX_SHOWN);
 }
@@ -52,21 +56,16 @@ export function isReply({ message_reference: reference, flags, channel_id }: Wir
   return isHere && (flags & IS_CROSSPOST) === 0;
 }
 
-interface Reading {
-  readonly naming: Naming;
-  readonly isByPerson: boolean;
-}
-
-function contentShown(content: WireContent, { naming, isByPerson }: Reading): ShownContent {
+function contentShown(content: WireContent, naming: Naming): ShownContent {
   const { embeds, components, poll } = content;
-  const embedded = embeds.map((embed) =>
-    embedText(embed, { naming, content: content.content, isByPerson }),
-  );
+  const context = { naming, content: content.content };
+  const embedded = embeds.map((embed) => embedText(embed, context));
+  const unreadEmbeds = embeds.flatMap((embed) => unreadEmbed(embed, context) ?? []);
   const built = readComponents(components, naming);
   const parts = [poll === undefined ? '' : naming(pollText(poll)), ...embedded, ...built.lines];
   return {
     text: parts.filter((part) => part.trim() !== '').join('\n'),
-    unread: [...content.lost, ...unreadIn(content), ...built.unread],
+    unread: [...content.lost, ...unreadEmbeds, ...unreadIn(content), ...built.unread],
   };
 }
 
@@ -109,8 +108,7 @@ function forwardsShown(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>)
   const where = originOf(origin, place);
   return snapshots.map(({ message: forwarded }) => {
     const naming = namingOf(forwarded, place);
-    // Nobody says who wrote it; what is no kind of preview was written by a bot.
-    const { text, unread } = contentShown(forwarded, { naming, isByPerson: false });
+    const { text, unread } = contentShown(forwarded, naming);
     const words = [naming(forwarded.content), text].filter((part) => part.trim() !== '');
     if (words.length > 0) return { text: [`[Forwarded${where}]`, ...words].join('\n'), unread };
     const isEmpty = unread.length === 0 && !hasFiles(forwarded);

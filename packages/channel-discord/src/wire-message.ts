@@ -194,3 +194,6 @@ export const WireMessage = withContent({
   referenced_message: field(WireAnswered),
 });
 export type WireMessage = z.infer<typeof WireMessage>;
+
+/** The least of a message: which one it is. */
+export const WireMessageIds = z.object({ id: Snowflake, channel_id: Snowflake });

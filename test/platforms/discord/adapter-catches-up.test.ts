@@ -238,7 +238,8 @@ describe('[D01] what was said while the Discord bot was away', () => {
     await stuck.connect();
     double.say({ channel: other, from: ANN, text: 'not stored' });
     double.say({ channel: double.channelId, from: ANN, text: 'newer' });
-    await stuck.hears(2);
+    // Each attempt to store the first one counts as heard.
+    await double.waitFor(() => texts(stuck).includes('newer') && texts(stuck).length >= 2);
     await stuck.adapter.stop();
     const after = await scene({ values, on: double });
     await after.connect();

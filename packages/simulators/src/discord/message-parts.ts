@@ -42,7 +42,7 @@ export const MessageParts = z.strictObject({
   theme: z.array(z.string()).readonly().optional(),
   /** The file is a voice message of so many seconds. */
   voiceSeconds: z.number().positive().optional(),
-  /** Of the message: 7 somebody joined, 6 pinned, and so on. */
+  /** The type of the message: 6 a pinned message, 7 a new member, and so on. */
   type: z.int().optional(),
   /** Further fields of the wire, as they are. */
   fields: z.record(z.string(), z.unknown()).optional(),
