@@ -6,7 +6,7 @@ import {
 } from '@parley/channels';
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
-import type { Bot } from './bot.ts';
+import type { Bot, BotDeps } from './bot.ts';
 import { createCaller } from './calls.ts';
 import { pollUpdates, Webhook } from './connection.ts';
 import { createFiles, limitsOf } from './files.ts';
@@ -66,13 +66,9 @@ export function createTelegramAdapter(
   const stopping = stop.signal;
   const moved = new MovedChats(values);
   const call = createCaller(settings);
-  let loading: Promise<Bot> | undefined;
-  const bot = (): Promise<Bot> => {
-    loading ??= import('./bot.ts').then(({ createBot }) =>
-      createBot({ token: settings.token, call: withMoves(call, moved), stopping, intake }),
-    );
-    return loading;
-  };
+  const bot = loadedOnce(() => {
+    return { token: settings.token, call: withMoves(call, moved), stopping, intake };
+  });
   const api = connectTelegramApi(call, bot);
   const note = (facts: object, message: string): void => log.warn(facts, message);
   const names = new ChatNames(api, moved);
@@ -129,6 +125,15 @@ export function createTelegramAdapter(
     files: createFiles({ api, settings }),
     messages: createMessageFacet({ api, moved }, linkPreviews, stopping),
     ...(called && { http: called }),
+  };
+}
+
+/** The bot, and with it telegraf, loaded when it is first asked for. */
+function loadedOnce(deps: () => BotDeps): () => Promise<Bot> {
+  let loading: Promise<Bot> | undefined;
+  return () => {
+    loading ??= import('./bot.ts').then(({ createBot }) => createBot(deps()));
+    return loading;
   };
 }
 
