@@ -25,9 +25,10 @@ function answering({ adapter, received }: Scene) {
   return (text: string, more: PartExtras = {}): Promise<Receipt> => {
     const asked = received.at(-1);
     const bare = part(GROUP, text, more);
-    const { messageId, response } = asked ?? {};
+    const { messageId, response, chat } = asked ?? {};
     const route = {
       ...bare.route,
+      ...(chat?.threadId !== undefined && { threadId: chat.threadId }),
       ...(messageId !== undefined && { replyToMessageId: messageId }),
       ...(response !== undefined && { response }),
     };
@@ -72,6 +73,20 @@ describe('an ephemeral message in a group', () => {
       })),
     );
     expect(first.platformMessageId).not.toBe(second.platformMessageId);
+  });
+
+  it('[F17] [F18] with other words than a command is a conversation of that person and the bot', async () => {
+    const { double, received, answer } = await whispered();
+    double.say({ chat: GROUP, from: ANN, text: 'and my salary?', ephemeral: true });
+    double.say({ chat: GROUP, from: BO, text: 'and mine?', ephemeral: true });
+    double.say({ chat: GROUP, from: ANN, text: 'hello @parley_test_bot' });
+    await double.waitFor(() => received.length === 4);
+    const threads = received.map(({ chat }) => chat.threadId);
+    expect(threads).toEqual([undefined, 'alone:501', 'alone:502', undefined]);
+    expect(received[1]).toMatchObject({ addressed: true, chat: { id: '-5', type: 'thread' } });
+    received.splice(2);
+    await answer('It is 5.');
+    expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'It is 5.', onlyFor: ANN });
   });
 
   it('[F18] is answered by a file for its sender alone', async () => {
