@@ -46,6 +46,11 @@ const RATES: Capabilities['rates'] = {
   group: { burst: 5, everyMs: 4_000 },
 };
 
+function capabilitiesFor({ pace, richMessages }: TelegramSettings): Capabilities {
+  const target = { ...CAPABILITIES.target, ...(richMessages && { rich: true as const }) };
+  return { ...CAPABILITIES, target, ...(pace && { rates: RATES }) };
+}
+
 /** One Telegram bot. Nothing goes over the network before `start`. */
 export function createTelegramAdapter(
   context: ChannelContext<TelegramSettings>,
@@ -85,14 +90,8 @@ export function createTelegramAdapter(
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
-  const target = { ...CAPABILITIES.target, ...(settings.richMessages && { rich: true as const }) };
   return {
-    capabilities: {
-      ...CAPABILITIES,
-      target,
-      maxFileBytes,
-      ...(settings.pace && { rates: RATES }),
-    },
+    capabilities: { ...capabilitiesFor(settings), maxFileBytes },
     async start() {
       context.report({ kind: 'starting' });
       running ??= (called ?? new Poller(source)).run(stopping);

@@ -1,7 +1,7 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
 import { lenient, lenientList } from './lenient.ts';
-import { Entities, mediaFields, nameFields, Origin, Text, User, WireChat } from './wire-basics.ts';
+import { Entities, mediaFields, Origin, Text, User, WireChat } from './wire-basics.ts';
 import { cardFields, ownCardFields, Story } from './wire-cards.ts';
 
 const Topic = lenient(z.object({ name: Text }));
