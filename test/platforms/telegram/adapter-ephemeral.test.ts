@@ -89,6 +89,31 @@ describe('an ephemeral message in a group', () => {
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'It is 5.', onlyFor: ANN });
   });
 
+  it('[F17] [F18] nothing that comes later in that conversation is shown to the others', async () => {
+    const { double, adapter } = await whispered();
+    double.say({ chat: ANN, text: 'hi' });
+    const address = { chatId: String(GROUP), threadId: 'alone:501' };
+    expect(adapter.streaming?.pace?.(address, 500)).toBeNull();
+    await adapter.typing?.show(address);
+    await adapter.send({ ...part(GROUP, 'A reminder', address), turnId: null }, noSignal());
+    expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
+    expect(double.conversation(ANN).at(-1)).toMatchObject({ from: 'bot', text: 'A reminder' });
+    double.promote(GROUP, double.me.id);
+    await adapter.send({ ...part(GROUP, 'Another one', address), turnId: null }, noSignal());
+    expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'Another one', onlyFor: ANN });
+    expect(double.calls('sendChatAction')).toEqual([]);
+  });
+
+  it('[F18] a notice for the whole group that answers nothing reaches the group', async () => {
+    const { double, adapter, received } = await whispered();
+    const bare = part(GROUP, 'news');
+    const { response = '' } = received[0] ?? {};
+    await adapter.send({ ...bare, turnId: null, route: { ...bare.route, response } }, noSignal());
+    const news = double.conversation(GROUP).at(-1);
+    expect(news).toMatchObject({ text: 'news' });
+    expect(news).not.toHaveProperty('onlyFor');
+  });
+
   it('[F18] is answered by a file for its sender alone', async () => {
     const { double, adapter, received } = await whispered();
     const { mkdtempSync, rmSync, writeFileSync } = await import('node:fs');
