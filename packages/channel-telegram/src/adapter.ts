@@ -46,14 +46,9 @@ const RATES: Capabilities['rates'] = {
   group: { burst: 5, everyMs: 4_000 },
 };
 
-function capabilitiesOf(settings: TelegramSettings): Capabilities {
-  const { pace, richMessages } = settings;
-  return {
-    ...CAPABILITIES,
-    target: { ...CAPABILITIES.target, ...(richMessages && { rich: true as const }) },
-    maxFileBytes: limitsOf(settings).upload,
-    ...(pace && { rates: RATES }),
-  };
+function capabilitiesFor({ pace, richMessages }: TelegramSettings): Capabilities {
+  const target = { ...CAPABILITIES.target, ...(richMessages && { rich: true as const }) };
+  return { ...CAPABILITIES, target, ...(pace && { rates: RATES }) };
 }
 
 /** One Telegram bot. Nothing goes over the network before `start`. */
@@ -96,7 +91,7 @@ export function createTelegramAdapter(
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
   return {
-    capabilities: capabilitiesOf(settings),
+    capabilities: { ...capabilitiesFor(settings), maxFileBytes },
     async start() {
       context.report({ kind: 'starting' });
       running ??= (called ?? new Poller(source)).run(stopping);

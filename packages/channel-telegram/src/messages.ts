@@ -45,7 +45,11 @@ export function createMessageFacet(
     more: object,
   ): Promise<void> => {
     const ephemeral_message_id = ephemeralNumber(messageId);
-    const alone = aloneOn({ response });
+    const alone = aloneOn({
+      replyToMessageId: messageId,
+      ...(response !== undefined && { response }),
+      ...(threadId !== undefined && { threadId }),
+    });
     if (ephemeral_message_id !== undefined && alone !== undefined && OF_EPHEMERAL.has(method)) {
       const which = { chat_id: chatId, receiver_user_id: alone.to, ephemeral_message_id };
       await api.call(
