@@ -11,7 +11,6 @@ import { createCaller } from './calls.ts';
 import { Poller, Webhook } from './connection.ts';
 import { createFiles, limitsOf } from './files.ts';
 import { findSent } from './find-sent.ts';
-import { MAX_TEXT } from './format.ts';
 import { GrowingMessages } from './growing.ts';
 import { createIntake } from './intake.ts';
 import { registerMenu } from './menu.ts';
@@ -20,7 +19,7 @@ import { MovedChats, withMoves } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
 import { isElsewhere } from './places.ts';
 import { canGrow, finishGrown, sendPart } from './send.ts';
-import type { TelegramSettings } from './settings.ts';
+import { MAX_TEXT, type TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping, streamingOf } from './stream.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 
