@@ -5,7 +5,6 @@ import http, {
   type IncomingMessage,
 } from 'node:http';
 import https from 'node:https';
-import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { urlToHttpOptions } from 'node:url';
 import { parseJson } from '@parley/channels';
@@ -154,12 +153,21 @@ const Answer = z.discriminatedUnion('ok', [
 
 /** The result of a call. Throws `ApiError` when Telegram refuses, or a server in between answers. */
 async function readAnswer(response: IncomingMessage): Promise<unknown> {
-  const { statusCode: status = 0, statusMessage = '' } = response;
-  const body = await text(response);
-  if (status >= 500) throw new ApiError(status, statusMessage);
+  const { statusCode: status = 0, statusMessage: description = '' } = response;
+  const body = await textOf(response);
+  if (status >= 500) throw new ApiError({ error_code: status, description });
   const answer = Answer.safeParse(parseJson(body));
   if (!answer.success) throw new Error(`HTTP ${status} without an answer of the Bot API`);
   if (answer.data.ok) return answer.data.result;
-  const { error_code, description, parameters } = answer.data;
-  throw new ApiError(error_code, description, parameters);
+  throw new ApiError(answer.data);
+}
+
+/** With listeners: `for await` over an answer costs as much as the rest of a call. */
+function textOf(response: IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  response.on('end', () => resolve(Buffer.concat(chunks).toString()));
+  response.on('error', reject);
+  return promise;
 }

@@ -23,73 +23,59 @@ interface UpdatesDeps
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
   readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'telegram' | 'call'>;
   readonly admit: Bot['admit'];
-  /** Called once when the first call has succeeded; runs beside the others and never rejects. */
-  readonly connected: (me: BotIdentity) => Promise<void>;
+  /** Called whenever a step has succeeded. */
+  readonly connected: (me: BotIdentity) => void;
 }
 
 /** A failure whose message is for people as it is. */
 class Interrupted extends Error {}
 
-/** What both ways to get updates share: a step that is repeated, and pauses after failures. */
-abstract class Connection<Deps extends UpdatesDeps> {
-  protected readonly deps: Deps;
-  protected me: BotIdentity | undefined;
-  /** Whether the last step succeeded. */
-  protected isConnected = false;
-  /** How long to wait between steps, in ms. */
-  protected readonly pauseMs: number = 0;
-  #failures = 0;
-  #beside: Promise<void> | undefined;
-
-  constructor(deps: Deps) {
-    this.deps = deps;
-  }
-
-  /** Does its part once, and returns who the bot is. */
-  protected abstract step(signal: AbortSignal): Promise<BotIdentity>;
-
-  /** Resolves once all that has arrived is admitted; nothing more is. */
-  protected async finish(): Promise<unknown> {
-    return undefined;
-  }
-
-  /** Goes on until the signal is aborted or Telegram refuses the token. Never rejects. */
-  async run(signal: AbortSignal): Promise<void> {
-    let going = true;
-    while (going && !signal.aborted) {
-      try {
-        const me = await this.step(signal);
-        this.#failures = 0;
-        this.isConnected = true;
-        this.#beside ??= this.deps.connected(me);
-        if (this.pauseMs > 0) await this.deps.wait(this.pauseMs, signal);
-      } catch (thrown) {
-        this.isConnected = false;
-        if (!signal.aborted) going = await this.#recover(thrown, signal);
-      }
-    }
-    await Promise.all([this.#beside, this.finish()]);
-  }
-
-  /** Returns whether to go on. */
-  async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
-    const { api, log, random } = this.deps;
-    const failures = this.#failures;
-    this.#failures += 1;
-    const retry = (reason: string): Promise<boolean> => {
-      const afterMs = reconnectBackoff(failures, random());
-      return reportAndWait({ kind: 'retry', afterMs, reason }, this.deps, signal);
-    };
-    if (thrown instanceof Interrupted) return retry(thrown.message);
-    const decision = afterConnectionFailure(callFailureOf(thrown), failures, random());
-    if (decision.kind !== 'drop-webhook') return reportAndWait(decision, this.deps, signal);
-    log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
+/**
+ * Repeats the step of one way to get updates until the signal is aborted or Telegram refuses the token, with pauses
+ * after failures. The step is told whether the last one succeeded. Never rejects.
+ */
+async function keepConnected(
+  deps: UpdatesDeps,
+  step: (isConnected: boolean) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  let isConnected = false;
+  let failures = 0;
+  let going = true;
+  while (going && !signal.aborted) {
     try {
-      await (await api.telegram()).deleteWebhook();
-      return true;
-    } catch (error) {
-      return retry(`the webhook cannot be removed: ${callFailureOf(error).reason}`);
+      await step(isConnected);
+      isConnected = true;
+      failures = 0;
+    } catch (thrown) {
+      if (!signal.aborted) going = await recover(deps, thrown, failures, signal);
+      isConnected = false;
+      failures += 1;
     }
+  }
+}
+
+/** Pauses after the n-th failure in a row (from 0). Returns whether to go on. */
+async function recover(
+  deps: UpdatesDeps,
+  thrown: unknown,
+  failures: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { api, log, random } = deps;
+  const retry = (reason: string): Promise<boolean> => {
+    const afterMs = reconnectBackoff(failures, random());
+    return reportAndWait({ kind: 'retry', afterMs, reason }, deps, signal);
+  };
+  if (thrown instanceof Interrupted) return retry(thrown.message);
+  const decision = afterConnectionFailure(callFailureOf(thrown), failures, random());
+  if (decision.kind !== 'drop-webhook') return reportAndWait(decision, deps, signal);
+  log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
+  try {
+    await (await api.telegram()).deleteWebhook();
+    return true;
+  } catch (error) {
+    return retry(`the webhook cannot be removed: ${callFailureOf(error).reason}`);
   }
 }
 
@@ -99,26 +85,28 @@ const POLL_SECONDS = 30;
 /**
  * Long polling of our own: telegraf's ends for good on 400, 401, 404 and 409, and confirms updates whose handler
  * failed. Offsets move only past updates that were admitted. The bot's name is asked beside the first poll, not before
- * it; the first poll after a failure does not wait, so that the state is reported at once.
+ * it; the first poll, and the first one after a failure, does not wait, so that the state is reported at once. Never
+ * rejects.
  */
-export class Poller extends Connection<UpdatesDeps> {
-  #offset = 0;
-
-  protected async step(signal: AbortSignal): Promise<BotIdentity> {
-    const { api, admit, report } = this.deps;
-    const seconds = this.isConnected ? POLL_SECONDS : 0;
-    const [updates, me] = await Promise.all([
-      api.getUpdates(this.#offset, seconds, signal),
-      this.me ?? api.getMe(signal),
+export async function pollUpdates(deps: UpdatesDeps, signal: AbortSignal): Promise<void> {
+  const { api, admit, report, connected } = deps;
+  let me: BotIdentity | undefined;
+  let offset = 0;
+  const step = async (isConnected: boolean): Promise<void> => {
+    const seconds = isConnected ? POLL_SECONDS : 0;
+    const [updates, self] = await Promise.all([
+      api.getUpdates(offset, seconds, signal),
+      me ?? api.getMe(signal),
     ]);
-    this.me = me;
-    const result = await admitBatch(updates, this.#offset, laneOf, (update) => admit(update, me));
-    this.#offset = result.offset;
+    me = self;
+    const result = await admitBatch(updates, offset, laneOf, (update) => admit(update, self));
+    offset = result.offset;
     if ('failure' in result)
       throw new Interrupted(`messages cannot be stored: ${reasonOf(result.failure)}`);
-    if (!this.isConnected) report({ kind: 'connected', as: `@${me.username}` });
-    return me;
-  }
+    if (!isConnected) report({ kind: 'connected', as: `@${self.username}` });
+    connected(self);
+  };
+  await keepConnected(deps, step, signal);
 }
 
 /** How far the updates of one poll have come. */
@@ -221,23 +209,40 @@ const WebhookInfo = z.object({
  * side by side: those about one chat are admitted in the order they came (D02), as an edit may follow its message
  * closely.
  */
-export class Webhook extends Connection<WebhookDeps> implements HttpFacet {
+export class Webhook implements HttpFacet {
   readonly open = true;
-  protected override readonly pauseMs = WATCH_MS;
+  readonly #deps: WebhookDeps;
   readonly #inLanes = createLanes();
   readonly #underWay = new Set<Promise<unknown>>();
+  #me: BotIdentity | undefined;
   #isSet = false;
+
+  constructor(deps: WebhookDeps) {
+    this.#deps = deps;
+  }
+
+  /** Sets the webhook and sees that it stays. Resolves once all that has arrived is admitted; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const step = async (): Promise<void> => {
+      await this.#hold(signal);
+      await this.#deps.wait(WATCH_MS, signal);
+    };
+    await keepConnected(this.#deps, step, signal);
+    // From here on nothing is admitted; what Telegram brings comes again at the next start.
+    this.#me = undefined;
+    await Promise.all(this.#underWay);
+  }
 
   /** One call of Telegram. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
     if (request.method !== 'POST') return answer(405, { allow: 'POST' });
     const given = request.headers.get('x-telegram-bot-api-secret-token');
     if (given === null) return answer(401);
-    if (!sameSecret(given, this.deps.webhook.secret)) {
+    if (!sameSecret(given, this.#deps.webhook.secret)) {
       const waitSeconds = door?.refuseWrong() ?? 0;
       return waitSeconds === 0 ? answer(401) : answer(429, { 'retry-after': String(waitSeconds) });
     }
-    const { me } = this;
+    const me = this.#me;
     if (me === undefined) return answer(503);
     const body = await readBody(request, MAX_BODY_BYTES);
     const update = WireUpdate.safeParse(body.kind === 'text' ? parseJson(body.text) : undefined);
@@ -248,7 +253,7 @@ export class Webhook extends Connection<WebhookDeps> implements HttpFacet {
   }
 
   async #admit(update: WireUpdate, me: BotIdentity): Promise<Response> {
-    const { log, admit } = this.deps;
+    const { log, admit } = this.#deps;
     try {
       await admit(update, me);
       return answer(200);
@@ -259,10 +264,9 @@ export class Webhook extends Connection<WebhookDeps> implements HttpFacet {
     }
   }
 
-  /** Sees that the webhook is set, and how its calls go. */
-  protected async step(signal: AbortSignal): Promise<BotIdentity> {
-    const { api, clock, report, webhook } = this.deps;
-    const me = this.me ?? (await api.getMe(signal));
+  async #hold(signal: AbortSignal): Promise<void> {
+    const { api, clock, report, webhook, connected } = this.#deps;
+    const me = this.#me ?? (await api.getMe(signal));
     const telegram = await api.telegram();
     const info = WebhookInfo.parse(await telegram.getWebhookInfo());
     const isNew = !this.#isSet;
@@ -272,7 +276,7 @@ export class Webhook extends Connection<WebhookDeps> implements HttpFacet {
       const parameters = { url, secret_token: secret, allowed_updates: UPDATE_KINDS };
       await api.call('setWebhook', parameters, signal);
     }
-    this.me = me;
+    this.#me = me;
     this.#isSet = true;
     const age = clock() - (info.last_error_date ?? 0) * 1000;
     if (!isNew && age < WATCH_MS) {
@@ -281,13 +285,7 @@ export class Webhook extends Connection<WebhookDeps> implements HttpFacet {
     } else {
       report({ kind: 'connected', as: `@${me.username}` });
     }
-    return me;
-  }
-
-  protected override finish(): Promise<unknown> {
-    // What Telegram brings from here on comes again at the next start.
-    this.me = undefined;
-    return Promise.all(this.#underWay);
+    connected(me);
   }
 }
 
