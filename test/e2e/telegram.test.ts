@@ -70,6 +70,27 @@ describe('a conversation in Telegram', () => {
     expect(answers.slice(before)).toEqual(['Stopped.', 'You said: and now?']);
   });
 
+  it('[F18] [F09] the stop button of a growing answer ends it; what was said stays, once', async () => {
+    const before = count(ANN);
+    const shown = scene.telegram.drafts().length;
+    scene.model.fault({ kind: 'stall', afterPieces: 3 });
+    scene.telegram.say({ chat: ANN, text: 'a long story that never ends' });
+    await scene.telegram.waitFor(() =>
+      scene.telegram
+        .drafts()
+        .slice(shown)
+        .some(({ chatId, text }) => chatId === ANN && text.includes('You')),
+    );
+    scene.telegram.stopDraft(ANN);
+    scene.telegram.stopDraft(ANN);
+    await scene.untilAnswers(ANN, before + 2);
+    scene.telegram.say({ chat: ANN, text: 'and now?' });
+    const answers = (await scene.untilAnswers(ANN, before + 3)).slice(before);
+    expect(answers.filter((text) => text === 'Stopped.')).toHaveLength(1);
+    expect(answers.filter((text) => /^You said.*\n\nStopped\.$/s.test(text))).toHaveLength(1);
+    expect(answers.at(-1)).toBe('You said: and now?');
+  });
+
   it('[F06] tells the model what the person reacted with, in the next turn', async () => {
     const before = count(BO);
     scene.telegram.say({ chat: BO, text: 'Shall we?' });
@@ -128,6 +149,21 @@ describe('a group in Telegram', () => {
     scene.telegram.say({ chat: GROUP, from: 77, text: 'again @parley_test_bot' });
     const [, notice] = await scene.untilAnswers(GROUP, 2);
     expect(notice).toBe('⚙️ I could not get an answer from my model. Please try again later.');
+  });
+
+  it('[F18] answers an ephemeral command to its sender alone, as often as it is asked', async () => {
+    const { telegram } = scene;
+    const ephemeral = () => telegram.conversation(GROUP).filter(({ ephemeralId }) => ephemeralId);
+    telegram.say({ chat: GROUP, from: BO, text: '/whoami', ephemeral: true });
+    await telegram.waitFor(() => ephemeral().length === 2);
+    telegram.say({ chat: GROUP, from: ANN, text: '/whoami', ephemeral: true });
+    await telegram.waitFor(() => ephemeral().length === 4);
+    expect(ephemeral()).toMatchObject([
+      { from: BO, onlyFor: BO },
+      { from: 'bot', onlyFor: BO, text: expect.stringContaining(`telegram:${BO}`) },
+      { from: ANN, onlyFor: ANN },
+      { from: 'bot', onlyFor: ANN, text: expect.stringContaining(`telegram:${ANN}`) },
+    ]);
   });
 });
 

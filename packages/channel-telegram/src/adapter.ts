@@ -11,7 +11,6 @@ import { createCaller } from './calls.ts';
 import { pollUpdates, Webhook } from './connection.ts';
 import { createFiles, limitsOf } from './files.ts';
 import { findSent } from './find-sent.ts';
-import { MAX_TEXT } from './format.ts';
 import { GrowingMessages } from './growing.ts';
 import { createIntake } from './intake.ts';
 import { registerMenu } from './menu.ts';
@@ -20,7 +19,7 @@ import { MovedChats, withMoves } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
 import { isElsewhere } from './places.ts';
 import { canGrow, finishGrown, sendPart } from './send.ts';
-import type { TelegramSettings } from './settings.ts';
+import { MAX_TEXT, type TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping, streamingOf } from './stream.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 
@@ -46,14 +45,9 @@ const RATES: Capabilities['rates'] = {
   group: { burst: 5, everyMs: 4_000 },
 };
 
-function capabilitiesOf(settings: TelegramSettings): Capabilities {
-  const { pace, richMessages } = settings;
-  return {
-    ...CAPABILITIES,
-    target: { ...CAPABILITIES.target, ...(richMessages && { rich: true as const }) },
-    maxFileBytes: limitsOf(settings).upload,
-    ...(pace && { rates: RATES }),
-  };
+function capabilitiesFor({ pace, richMessages }: TelegramSettings): Capabilities {
+  const target = { ...CAPABILITIES.target, ...(richMessages && { rich: true as const }) };
+  return { ...CAPABILITIES, target, ...(pace && { rates: RATES }) };
 }
 
 /** One Telegram bot. Nothing goes over the network before `start`. */
@@ -95,7 +89,7 @@ export function createTelegramAdapter(
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
   return {
-    capabilities: capabilitiesOf(settings),
+    capabilities: { ...capabilitiesFor(settings), maxFileBytes },
     async start() {
       context.report({ kind: 'starting' });
       running ??= called ? called.run(stopping) : pollUpdates(source, stopping);

@@ -1,11 +1,11 @@
-import type { CommandInfo } from '@parley/channels';
+import { type CommandInfo, parseCommand } from '@parley/channels';
 import type { Authored, Chat, InboundMessage } from '@parley/core';
 import { addressOf } from './address.ts';
 import { answeredMessage } from './answered.ts';
 import { attachmentsOf } from './attachments.ts';
 import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { eventReason } from './message-fields.ts';
-import { chatOf, messageIdIn } from './places.ts';
+import { chatOf, messageIdIn, threadIdOf } from './places.ts';
 import { quotationOf, replyOf, withOrigin } from './quotes.ts';
 import { richTextOf } from './rich-text.ts';
 import { senderOf } from './senders.ts';
@@ -22,7 +22,7 @@ export function toInbound(
 ): InboundMessage {
   const { text, mentions, addressed } = addressOf(message, me, commands);
   const attachments = attachmentsOf(message);
-  const chat = { ...chatOf(message), ...guestOf(message) };
+  const chat = { ...chatFor(message, text), ...guestOf(message) };
   return {
     channel: 'telegram',
     account,
@@ -46,6 +46,18 @@ export function toInbound(
 /** A guest is asked in chats of any kind, so an access list may name who asks. */
 function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'within'> {
   return query === undefined || from === undefined ? {} : { within: `guest:${from.id}` };
+}
+
+/**
+ * The chat of a message. What a person says to the bot alone in a group has a conversation of its own, so that no answer
+ * to the others is made of it; the commands of Parley concern that of the group.
+ */
+function chatFor(message: WireMessage, text: string): Chat {
+  const { ephemeral_message_id: whispered, from } = message;
+  const chat = chatOf(message);
+  if (whispered === undefined || from === undefined || parseCommand(text) !== null) return chat;
+  const threadId = threadIdOf({ kind: 'alone', person: String(from.id) });
+  return { ...chat, type: 'thread', ...(threadId !== undefined && { threadId }) };
 }
 
 /** Why a message starts no turn and says nothing to the agent; undefined for what a person sent. */

@@ -1,6 +1,8 @@
+import type { ChatAddress } from '@parley/channels';
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import { messageNumber } from './format.ts';
+import { placeOf } from './places.ts';
 
 /**
  * Ephemeral messages: a group shows them to one person and the bot alone (Bot API 10.2). They have the number 0 in
@@ -52,21 +54,41 @@ export function aloneResponse(
   return { response: JSON.stringify(answered) };
 }
 
-/** The one person that a route leads to; undefined: everyone in the chat. */
-export function aloneOn({ response }: Pick<ReplyRoute, 'response'>): Alone | undefined {
-  return response === undefined ? undefined : Alone.parse(JSON.parse(response));
+/**
+ * The one person that a route leads to; undefined: everyone in the chat. What is sent later in a conversation of one
+ * person and the bot, and answers nothing, is for that person as well.
+ */
+export function aloneOn({
+  response,
+  replyToMessageId,
+  threadId,
+}: Pick<ReplyRoute, 'response' | 'replyToMessageId' | 'threadId'>): Alone | undefined {
+  if (response !== undefined && replyToMessageId !== undefined)
+    return Alone.parse(JSON.parse(response));
+  const place = placeOf(threadId);
+  return place.kind === 'alone' ? { to: Number(place.person) } : undefined;
+}
+
+/** Whether others in the chat must see nothing of an answer there, not even that it is written. */
+export function isAlone({ response, threadId }: ChatAddress): boolean {
+  return response !== undefined || placeOf(threadId).kind === 'alone';
 }
 
 /**
  * How an answer for one person is sent, in the order in which it is tried: as the answer to what they wrote; by itself,
  * which administrators among the bots may; in their direct chat, if they have begun one. Never to everyone.
  */
-export const ALONE_WAYS = ['answer', 'ephemeral', 'direct'] as const;
-export type AloneWay = (typeof ALONE_WAYS)[number];
+const WAYS = ['answer', 'ephemeral', 'direct'] as const;
+export type AloneWay = (typeof WAYS)[number];
+
+/** The way that is tried first. */
+export function firstWay({ message, query }: Alone): AloneWay {
+  return message === undefined && query === undefined ? 'ephemeral' : 'answer';
+}
 
 /** The next way once Telegram has refused this one. */
 export function nextWay(way: AloneWay): AloneWay | undefined {
-  return ALONE_WAYS[ALONE_WAYS.indexOf(way) + 1];
+  return WAYS[WAYS.indexOf(way) + 1];
 }
 
 /** The parameters that show a message to one person; the chat itself comes from the caller. */

@@ -1,6 +1,7 @@
 import type { BeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
+import { aloneOn } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import { keyboardOf, messageNumber } from './format.ts';
 import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
@@ -66,7 +67,7 @@ export async function findSent(
   if (isElsewhere(threadId)) return undefined;
   const first = firstNumber(chatId, before, moved.now(chatId));
   // A file and a text that does not fit below it are two messages. What one person alone sees has no number.
-  const isAlone = part.route.response !== undefined;
+  const isAlone = aloneOn(part.route) !== undefined;
   if (first === undefined || part.file !== undefined || isAlone) return undefined;
   const search = { chatId, first, keyboard: keyboardOf(part.buttons) };
   const number = await lookFor(

@@ -12,11 +12,13 @@ import {
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { createLanes } from './connection.ts';
+import { isAlone } from './ephemeral.ts';
 import { type CallFailure, callFailureOf, repeatableErrorOf } from './failures.ts';
 import { lookFor, rowOf } from './find-sent.ts';
-import { MAX_TEXT, messageNumber, replyTo } from './format.ts';
+import { messageNumber, replyTo } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { placeFields } from './places.ts';
+import { MAX_TEXT } from './settings.ts';
 import type { WireMessage } from './wire.ts';
 
 const Stored = z.object({
@@ -116,10 +118,11 @@ export class GrowingMessages {
   }
 
   /** See `StreamingFacet`. */
-  pace({ chatId, response }: ChatAddress, length: number): StreamPace | null {
+  pace(address: ChatAddress, length: number): StreamPace | null {
+    const { chatId } = address;
     const { settings, moved } = this.#deps;
     // It would grow before everyone.
-    if (response !== undefined) return null;
+    if (isAlone(address)) return null;
     const isKnown = this.#latest.has(rowOf(moved.now(chatId)));
     const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
     if (!mayGrow || length < LEAST || length > FULL) return null;

@@ -12,7 +12,9 @@ export type Place =
   | { readonly kind: 'topic'; readonly topic: string }
   | { readonly kind: 'subscriber'; readonly topic: string }
   | { readonly kind: 'business'; readonly connection: string }
-  | { readonly kind: 'guest'; readonly query: string };
+  | { readonly kind: 'guest'; readonly query: string }
+  /** Between one person and the bot in a group: what is said to the bot alone is no matter of the others. */
+  | { readonly kind: 'alone'; readonly person: string };
 
 const CHAT: Place = { kind: 'chat' };
 const PREFIXES = {
@@ -20,6 +22,7 @@ const PREFIXES = {
   subscriber: 'direct:',
   business: 'business:',
   guest: 'guest:',
+  alone: 'alone:',
 } as const;
 /** The topic that every forum has; messages there carry no number, and sends with it are refused. */
 const GENERAL_TOPIC = '1';
@@ -38,6 +41,8 @@ export function threadIdOf(place: Place): string | undefined {
       return `${PREFIXES.business}${place.connection}`;
     case 'guest':
       return `${PREFIXES.guest}${place.query}`;
+    case 'alone':
+      return `${PREFIXES.alone}${place.person}`;
   }
 }
 
@@ -52,6 +57,8 @@ export function placeOf(threadId: string | undefined): Place {
   if (connection !== undefined) return { kind: 'business', connection };
   const query = after(PREFIXES.guest);
   if (query !== undefined) return { kind: 'guest', query };
+  const person = after(PREFIXES.alone);
+  if (person !== undefined) return { kind: 'alone', person };
   return { kind: 'topic', topic: after(PREFIXES.topic) ?? threadId };
 }
 

@@ -7,7 +7,7 @@ import {
   reasonOf,
 } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { ALONE_WAYS, aloneOn, aloneParameters, sentAloneId } from './ephemeral.ts';
+import { aloneOn, aloneParameters, firstWay, sentAloneId } from './ephemeral.ts';
 import {
   type Attempt,
   type CallFailure,
@@ -170,11 +170,11 @@ async function sendCall(
   form: Pick<Attempt, 'rich'> = {},
 ): Promise<Receipt> {
   const { chatId } = part.route;
-  const alone = aloneOn(part.route) && ALONE_WAYS[0];
+  const alone = aloneOn(part.route);
   let attempt: Attempt = {
     ...{ chatId, html: true, asDocument: false },
     ...form,
-    ...(alone && { alone }),
+    ...(alone && { alone: firstWay(alone) }),
   };
   for (;;) {
     if (signal.aborted) throw notStarted(chatId);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ChatAddress, StreamingFacet } from '@parley/channels';
 import { BoundedMap, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
+import { isAlone } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import type { GrowingMessages } from './growing.ts';
 import { isElsewhere, placeFields, placeOf } from './places.ts';
@@ -166,11 +167,12 @@ export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSign
   const forums = new Set<string>();
   return {
     repeatMs: REPEAT_MS,
-    async show({ chatId, threadId, response }) {
+    async show(address) {
+      const { chatId, threadId } = address;
       // Telegram shows it neither in direct messages of a channel nor for a guest; in a group everyone would see that
       // one person is being answered.
       const { kind } = placeOf(threadId);
-      if (kind === 'subscriber' || kind === 'guest' || response !== undefined) return;
+      if (kind === 'subscriber' || kind === 'guest' || isAlone(address)) return;
       const isForum = kind !== 'business' && forums.has(chatId);
       const place = isForum ? { message_thread_id: 1 } : {};
       const payload = { chat_id: chatId, action: 'typing', ...place, ...placeFields(threadId) };

@@ -25,9 +25,10 @@ function answering({ adapter, received }: Scene) {
   return (text: string, more: PartExtras = {}): Promise<Receipt> => {
     const asked = received.at(-1);
     const bare = part(GROUP, text, more);
-    const { messageId, response } = asked ?? {};
+    const { messageId, response, chat } = asked ?? {};
     const route = {
       ...bare.route,
+      ...(chat?.threadId !== undefined && { threadId: chat.threadId }),
       ...(messageId !== undefined && { replyToMessageId: messageId }),
       ...(response !== undefined && { response }),
     };
@@ -72,6 +73,45 @@ describe('an ephemeral message in a group', () => {
       })),
     );
     expect(first.platformMessageId).not.toBe(second.platformMessageId);
+  });
+
+  it('[F17] [F18] with other words than a command is a conversation of that person and the bot', async () => {
+    const { double, received, answer } = await whispered();
+    double.say({ chat: GROUP, from: ANN, text: 'and my salary?', ephemeral: true });
+    double.say({ chat: GROUP, from: BO, text: 'and mine?', ephemeral: true });
+    double.say({ chat: GROUP, from: ANN, text: 'hello @parley_test_bot' });
+    await double.waitFor(() => received.length === 4);
+    const threads = received.map(({ chat }) => chat.threadId);
+    expect(threads).toEqual([undefined, 'alone:501', 'alone:502', undefined]);
+    expect(received[1]).toMatchObject({ addressed: true, chat: { id: '-5', type: 'thread' } });
+    received.splice(2);
+    await answer('It is 5.');
+    expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'It is 5.', onlyFor: ANN });
+  });
+
+  it('[F17] [F18] nothing that comes later in that conversation is shown to the others', async () => {
+    const { double, adapter } = await whispered();
+    double.say({ chat: ANN, text: 'hi' });
+    const address = { chatId: String(GROUP), threadId: 'alone:501' };
+    expect(adapter.streaming?.pace?.(address, 500)).toBeNull();
+    await adapter.typing?.show(address);
+    await adapter.send({ ...part(GROUP, 'A reminder', address), turnId: null }, noSignal());
+    expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
+    expect(double.conversation(ANN).at(-1)).toMatchObject({ from: 'bot', text: 'A reminder' });
+    double.promote(GROUP, double.me.id);
+    await adapter.send({ ...part(GROUP, 'Another one', address), turnId: null }, noSignal());
+    expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'Another one', onlyFor: ANN });
+    expect(double.calls('sendChatAction')).toEqual([]);
+  });
+
+  it('[F18] a notice for the whole group that answers nothing reaches the group', async () => {
+    const { double, adapter, received } = await whispered();
+    const bare = part(GROUP, 'news');
+    const { response = '' } = received[0] ?? {};
+    await adapter.send({ ...bare, turnId: null, route: { ...bare.route, response } }, noSignal());
+    const news = double.conversation(GROUP).at(-1);
+    expect(news).toMatchObject({ text: 'news' });
+    expect(news).not.toHaveProperty('onlyFor');
   });
 
   it('[F18] is answered by a file for its sender alone', async () => {

@@ -77,6 +77,25 @@ describe('the file of a part', () => {
     expect((await sent(bytes)).bytes).toEqual(Buffer.from(bytes));
   });
 
+  it('[G18] no form of a text holds a secret: the rich one of Telegram neither', () => {
+    const scrubbed = (body: OutboundPart['body']) =>
+      scrubPart({ ...partWith('a'), body }, scrub).body;
+    const forms = { text: `<b>a</b> ${SECRET}`, plain: 'a b', rich: `<h1>a</h1><p>${SECRET}</p>` };
+    expect(scrubbed(forms)).toEqual({
+      text: '<b>a</b> [secret]',
+      plain: 'a b',
+      rich: '<h1>a</h1><p>[secret]</p>',
+    });
+    const inside = {
+      text: 'a',
+      plain: `a ${SECRET}`,
+      rich: '<h1>correct-<b>hörse</b>-battery</h1>',
+    };
+    expect(JSON.stringify(scrubbed(inside))).not.toContain('hörse');
+    const clean = { text: 'a', plain: 'a', rich: '<h1>a</h1>' };
+    expect(scrubbed(clean)).toBe(clean);
+  });
+
   it('[U03] [G18] has a name that shows its end, and a name in any case', () => {
     const nameOf = (name: string) => scrubPart(partWith(name), scrub).file?.name;
     expect(nameOf('invoice\u202efdp.exe')).toBe('invoicefdp.exe');
