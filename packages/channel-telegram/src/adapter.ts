@@ -6,12 +6,11 @@ import {
 } from '@parley/channels';
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
-import type { Bot } from './bot.ts';
+import type { Bot, BotDeps } from './bot.ts';
 import { createCaller } from './calls.ts';
-import { Poller, Webhook } from './connection.ts';
+import { pollUpdates, Webhook } from './connection.ts';
 import { createFiles, limitsOf } from './files.ts';
 import { findSent } from './find-sent.ts';
-import { MAX_TEXT } from './format.ts';
 import { GrowingMessages } from './growing.ts';
 import { createIntake } from './intake.ts';
 import { registerMenu } from './menu.ts';
@@ -20,7 +19,7 @@ import { MovedChats, withMoves } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
 import { isElsewhere } from './places.ts';
 import { canGrow, finishGrown, sendPart } from './send.ts';
-import type { TelegramSettings } from './settings.ts';
+import { MAX_TEXT, type TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping, streamingOf } from './stream.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 
@@ -61,13 +60,9 @@ export function createTelegramAdapter(
   const stopping = stop.signal;
   const moved = new MovedChats(values);
   const call = createCaller(settings);
-  let loading: Promise<Bot> | undefined;
-  const bot = (): Promise<Bot> => {
-    loading ??= import('./bot.ts').then(({ createBot }) =>
-      createBot({ token: settings.token, call: withMoves(call, moved), stopping, intake }),
-    );
-    return loading;
-  };
+  const bot = loadedOnce(() => {
+    return { token: settings.token, call: withMoves(call, moved), stopping, intake };
+  });
   const api = connectTelegramApi(call, bot);
   const note = (facts: object, message: string): void => log.warn(facts, message);
   const names = new ChatNames(api, moved);
@@ -83,9 +78,12 @@ export function createTelegramAdapter(
     names.seen(message);
     growing.seen(message);
   };
-  const intake = createIntake({ ...context, api, moved, stopping, seen, stopped });
+  const intake = createIntake({ ...context, api, moved, seen, stopped });
   const admit: Bot['admit'] = async (update, me) => (await bot()).admit(update, me);
-  const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
+  let menu: Promise<void> | undefined;
+  const connected = (me: BotIdentity): void => {
+    menu ??= registerMenu({ ...context, api }, me, stopping);
+  };
   const source = { ...context, ...env, api, admit, connected };
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
@@ -94,11 +92,12 @@ export function createTelegramAdapter(
     capabilities: { ...capabilitiesFor(settings), maxFileBytes },
     async start() {
       context.report({ kind: 'starting' });
-      running ??= (called ?? new Poller(source)).run(stopping);
+      running ??= called ? called.run(stopping) : pollUpdates(source, stopping);
     },
     async stop() {
       stop.abort();
       await running;
+      await menu;
       context.report({ kind: 'stopped' });
     },
     reportsStart: true,
@@ -114,12 +113,21 @@ export function createTelegramAdapter(
       if (!isElsewhere(route.threadId)) growing.sent(route.chatId, receipt.platformMessageId);
       return receipt;
     },
-    chatName: (address) => names.of(address, stopping),
+    chatName: (address) => names.of(address),
     typing,
     streaming: streamingOf(drafts, growing),
     files: createFiles({ api, settings }),
     messages: createMessageFacet({ api, moved }, linkPreviews, stopping),
     ...(called && { http: called }),
+  };
+}
+
+/** The bot, and with it telegraf, loaded when it is first asked for. */
+function loadedOnce(deps: () => BotDeps): () => Promise<Bot> {
+  let loading: Promise<Bot> | undefined;
+  return () => {
+    loading ??= import('./bot.ts').then(({ createBot }) => createBot(deps()));
+    return loading;
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Bot } from './bot.ts';
+import type { Bot, BotTelegram } from './bot.ts';
 import { type MakeCall, QUICK_MS } from './calls.ts';
 import { messageIdOf } from './ephemeral.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
@@ -10,7 +10,7 @@ export interface TelegramApi {
   /** Waits up to `waitSeconds` for updates from `offset` on, and confirms all before it. */
   getUpdates(offset: number, waitSeconds: number, signal: AbortSignal): Promise<WireUpdate[]>;
   /** Telegraf's methods; each ends after 15 s, or when the adapter stops. */
-  telegram(): Promise<Bot['telegram']>;
+  telegram(): Promise<BotTelegram>;
   /** A call that telegraf does not know, or one with a signal or a limit of its own; `limitMs: null` is none. */
   call(
     method: string,
@@ -48,7 +48,7 @@ export function connectTelegramApi(
   bot: () => Promise<Pick<Bot, 'telegram'>>,
   silentMs = SILENT_MS,
 ): TelegramApi {
-  const telegram = async (): Promise<Bot['telegram']> => (await bot()).telegram;
+  const telegram = async (): Promise<BotTelegram> => (await bot()).telegram;
   // A failure is reported by the first update or call that needs it.
   const onSent = (): void => void bot().catch(() => {});
   return {
@@ -62,11 +62,11 @@ export function connectTelegramApi(
     },
     async call(method, payload, signal, limitMs) {
       const limit = limitMs === null ? { limitMs: undefined } : {};
-      return (await telegram()).callApi(method as never, payload as never, { signal, ...limit });
+      return (await telegram()).callApi(method, payload, { signal, ...limit });
     },
     async send(method, payload, signal, onStart) {
       const options = { signal, onStart, silentMs, limitMs: undefined };
-      const sent = await (await telegram()).callApi(method as never, payload as never, options);
+      const sent = await (await telegram()).callApi(method, payload, options);
       return messageIdOf(SentMessage.parse(sent));
     },
   };

@@ -1,12 +1,12 @@
 import { Context, Telegraf, Telegram } from 'telegraf';
-import type { Telegram as Methods, Opts, Update, UserFromGetMe } from 'telegraf/types';
+import type { Update, UserFromGetMe } from 'telegraf/types';
 import { type CallOptions, type MakeCall, QUICK_MS } from './calls.ts';
 import type { Intake } from './intake.ts';
 import type { BotIdentity, UpdateKind, WireUpdate } from './wire.ts';
 
 /** The bot: reads updates and makes calls. */
 export interface Bot {
-  readonly telegram: BotApi;
+  readonly telegram: BotTelegram;
   /** Resolves once an update is stored or of no use; rejects when it must come again (D01). */
   admit(update: WireUpdate, me: BotIdentity): Promise<void>;
 }
@@ -19,6 +19,18 @@ export interface BotDeps {
   readonly intake: Intake;
 }
 
+/**
+ * Telegraf's methods over our calls, by this one seam: with a deadline, connections that are kept, and forms that lose
+ * nothing (`calls.ts`). A call ends after 15 s, or when the adapter stops, unless its options say otherwise. A method
+ * that telegraf does not know goes through `callApi` by its name.
+ */
+export function connectTelegram(token: string, call: MakeCall, stopping: AbortSignal) {
+  const callApi = (method: string, payload: object, options: Partial<CallOptions> = {}) =>
+    call(method, payload, { signal: stopping, limitMs: QUICK_MS, ...options });
+  return Object.assign(new Telegram(token), { callApi });
+}
+export type BotTelegram = ReturnType<typeof connectTelegram>;
+
 /** The longest one update may take. All that a handler waits for has a shorter deadline of its own. In ms. */
 const HANDLER_MS = 60_000;
 
@@ -28,7 +40,7 @@ const HANDLER_MS = 60_000;
  * breaks characters at the edge of a chunk.
  */
 export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
-  const telegram = new BotApi(token, call, stopping);
+  const telegram = connectTelegram(token, call, stopping);
   /** Telegraf would give each update a client of its own, over its own connections. */
   class UpdateContext extends Context {
     constructor(update: Update, _client: Telegram, me: UserFromGetMe) {
@@ -95,34 +107,4 @@ function registerHandlers(bot: Telegraf, intake: Intake): void {
  */
 function kind<Name extends UpdateKind>(name: Name) {
   return (update: Update): update is Update & Record<Name, unknown> => name in update;
-}
-
-/** Their signal has the type of an old polyfill. */
-type TelegrafOptions = NonNullable<Parameters<Telegram['callApi']>[2]>;
-
-/**
- * Telegraf's methods over our calls: with JSON instead of its copy of fetch, a deadline, and uploads that keep objects
- * and file names (see `form.ts`). A method that telegraf does not know goes through `callApi` by its name.
- */
-export class BotApi extends Telegram {
-  readonly #call: MakeCall;
-  readonly #stopping: AbortSignal;
-
-  constructor(token: string, call: MakeCall, stopping: AbortSignal) {
-    super(token);
-    this.#call = call;
-    this.#stopping = stopping;
-  }
-
-  /** The one way out. Ends after 15 s, or when the adapter stops, unless the options say otherwise. */
-  override callApi<Method extends keyof Methods>(
-    method: Method,
-    payload: Opts<Method>,
-    options: Partial<CallOptions> | TelegrafOptions = {},
-  ): Promise<ReturnType<Methods[Method]>> {
-    const limits = { signal: this.#stopping, limitMs: QUICK_MS, ...options };
-    return this.#call(method, payload, limits as CallOptions) as Promise<
-      ReturnType<Methods[Method]>
-    >;
-  }
 }

@@ -9,9 +9,8 @@ import { WireConnection } from './wire.ts';
 const MAX_KNOWN = 1_000;
 
 interface BusinessDeps {
-  readonly api: Pick<TelegramApi, 'call'>;
+  readonly api: Pick<TelegramApi, 'telegram'>;
   readonly log: Logger;
-  readonly stopping: AbortSignal;
 }
 
 /** A message of a business account, or why it has no answer. */
@@ -24,7 +23,7 @@ type Placed =
  * can do that with any bot, so such a chat is served only where the access list names its account as `business:ID`, or
  * where all groups are open.
  */
-export function createBusinessAccounts({ api, log, stopping }: BusinessDeps) {
+export function createBusinessAccounts({ api, log }: BusinessDeps) {
   const known = new BoundedMap<string, WireConnection>(MAX_KNOWN);
   /** Undefined where Telegram does not know it, or not any more. Rejects when it cannot be asked now. */
   const connectionOf = async (id: string): Promise<WireConnection | undefined> => {
@@ -32,7 +31,8 @@ export function createBusinessAccounts({ api, log, stopping }: BusinessDeps) {
     if (before !== undefined) return before;
     try {
       const asked = { business_connection_id: id };
-      const answer = await api.call('getBusinessConnection', asked, stopping);
+      const telegram = await api.telegram();
+      const answer = await telegram.callApi('getBusinessConnection', asked);
       const connection = WireConnection.safeParse(answer).data;
       if (connection !== undefined) known.set(id, connection);
       return connection;

@@ -1,15 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import http, {
   type ClientRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
 } from 'node:http';
 import https from 'node:https';
-import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { urlToHttpOptions } from 'node:url';
+import { parseJson } from '@parley/channels';
 import { z } from 'zod';
 import { ApiError, Unsent } from './failures.ts';
-import { formOf } from './form.ts';
 import type { TelegramSettings } from './settings.ts';
 
 /** What ends one call, and what its caller is told meanwhile. */
@@ -35,11 +35,6 @@ export type MakeCall = (method: string, payload: object, options: CallOptions) =
 /** Longest a quick call may take, in ms. */
 export const QUICK_MS = 15_000;
 
-/** Named as those of fetch. */
-class CallAborted extends Error {
-  override readonly name = 'AbortError';
-}
-
 /**
  * Calls over Node's own agent, which keeps connections, knows the proxy, and drops idle connections before a server
  * closes them under a send. `onAnswer` gets the headers of each answer.
@@ -54,10 +49,11 @@ export function createCaller(
   const place = urlToHttpOptions(new URL(`./bot${token}/`, root));
   return async (method, payload, { signal, limitMs, onSent, ...watch }) => {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const form = formOf(payload);
-    const headers = { 'content-type': form?.type ?? 'application/json' };
+    const boundary = Object.values(payload).some(isFile) ? randomUUID() : undefined;
+    const type = boundary ? `multipart/form-data; boundary=${boundary}` : 'application/json';
+    const headers = { 'content-type': type };
     const call = request({ ...place, path: `${place.path}${method}`, method: 'POST', headers });
-    const end = (): void => reject(new CallAborted('The call was ended.'));
+    const end = (): void => reject(new DOMException('The call was ended.', 'AbortError'));
     const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
     signal.addEventListener('abort', end);
     call.on('error', reject);
@@ -68,19 +64,18 @@ export function createCaller(
     if (onSent) call.on('finish', onSent);
     const watched = watchConnection(call, watch);
     if (signal.aborted) end();
-    else if (form) pipeline(form.body, call).catch(reject);
+    else if (boundary) pipeline(formOf(payload, boundary), call).catch(reject);
     else call.end(JSON.stringify(payload));
     try {
       return await promise;
     } catch (thrown) {
+      // Also an upload that was refused before its end.
       call.destroy();
       throw watched.isReady ? thrown : new Unsent(thrown);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
       watched.end();
-      // An upload that was answered before its end.
-      if (!call.writableFinished) call.destroy();
     }
   };
 }
@@ -116,6 +111,31 @@ function watchConnection(
   return state;
 }
 
+/**
+ * Writes the fields as a form. Telegraf's own form loses objects beside a file and does not escape file names, and
+ * that of `fetch` ends the process when a file cannot be read to its end.
+ */
+async function* formOf(payload: object, boundary: string): AsyncGenerator<string | Uint8Array> {
+  for (const [name, value] of Object.entries(payload)) {
+    if (value === undefined) continue;
+    const filename = isFile(value) ? `; filename="${headerSafe(value.name)}"` : '';
+    yield `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${filename}\r\n\r\n`;
+    if (isFile(value)) yield* value.stream();
+    else yield typeof value === 'object' ? JSON.stringify(value) : String(value);
+    yield '\r\n';
+  }
+  yield `--${boundary}--\r\n`;
+}
+
+function isFile(value: unknown): value is File {
+  return value instanceof File;
+}
+
+/** Servers read an escaped quote or line end in different ways. */
+function headerSafe(name: string): string {
+  return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
+}
+
 const Answer = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(true), result: z.unknown() }),
   z.object({
@@ -133,20 +153,21 @@ const Answer = z.discriminatedUnion('ok', [
 
 /** The result of a call. Throws `ApiError` when Telegram refuses, or a server in between answers. */
 async function readAnswer(response: IncomingMessage): Promise<unknown> {
-  const { statusCode: status = 0, statusMessage = '' } = response;
-  const body = await text(response);
-  if (status >= 500) throw new ApiError(status, statusMessage);
-  const answer = Answer.safeParse(parsed(body));
+  const { statusCode: status = 0, statusMessage: description = '' } = response;
+  const body = await textOf(response);
+  if (status >= 500) throw new ApiError({ error_code: status, description });
+  const answer = Answer.safeParse(parseJson(body));
   if (!answer.success) throw new Error(`HTTP ${status} without an answer of the Bot API`);
   if (answer.data.ok) return answer.data.result;
-  const { error_code, description, parameters } = answer.data;
-  throw new ApiError(error_code, description, parameters);
+  throw new ApiError(answer.data);
 }
 
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
+/** With listeners: `for await` over an answer costs as much as the rest of a call. */
+function textOf(response: IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  response.on('end', () => resolve(Buffer.concat(chunks).toString()));
+  response.on('error', reject);
+  return promise;
 }

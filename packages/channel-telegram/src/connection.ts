@@ -1,13 +1,13 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import {
-  type AfterConnectionFailure,
   type ChannelContext,
   type ChannelEnv,
   type HttpFacet,
-  readUpTo,
+  parseJson,
+  readBody,
   reconnectBackoff,
   reportAndWait,
   type SecretDoor,
+  sameSecret,
 } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
@@ -23,90 +23,90 @@ interface UpdatesDeps
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
   readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'telegram' | 'call'>;
   readonly admit: Bot['admit'];
-  /** Called once when the first call has succeeded; runs beside the others and never rejects. */
-  readonly connected: (me: BotIdentity) => Promise<void>;
+  /** Called whenever a step has succeeded. */
+  readonly connected: (me: BotIdentity) => void;
+}
+
+/** A failure whose message is for people as it is. */
+class Interrupted extends Error {}
+
+/**
+ * Repeats the step of one way to get updates until the signal is aborted or Telegram refuses the token, with pauses
+ * after failures. The step is told whether the last one succeeded. Never rejects.
+ */
+async function keepConnected(
+  deps: UpdatesDeps,
+  step: (isConnected: boolean) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  let isConnected = false;
+  let failures = 0;
+  let going = true;
+  while (going && !signal.aborted) {
+    try {
+      await step(isConnected);
+      isConnected = true;
+      failures = 0;
+    } catch (thrown) {
+      if (!signal.aborted) going = await recover(deps, thrown, failures, signal);
+      isConnected = false;
+      failures += 1;
+    }
+  }
+}
+
+/** Pauses after the n-th failure in a row (from 0). Returns whether to go on. */
+async function recover(
+  deps: UpdatesDeps,
+  thrown: unknown,
+  failures: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { api, log, random } = deps;
+  const retry = (reason: string): Promise<boolean> => {
+    const afterMs = reconnectBackoff(failures, random());
+    return reportAndWait({ kind: 'retry', afterMs, reason }, deps, signal);
+  };
+  if (thrown instanceof Interrupted) return retry(thrown.message);
+  const decision = afterConnectionFailure(callFailureOf(thrown), failures, random());
+  if (decision.kind !== 'drop-webhook') return reportAndWait(decision, deps, signal);
+  log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
+  try {
+    await (await api.telegram()).deleteWebhook();
+    return true;
+  } catch (error) {
+    return retry(`the webhook cannot be removed: ${callFailureOf(error).reason}`);
+  }
 }
 
 /** How long one poll waits for updates, in seconds. */
 const POLL_SECONDS = 30;
 
 /**
- * Long polling of our own: telegraf's ends for good on 400, 401, 404 and 409, and confirms what a failed handler has
- * lost. Offsets move only past updates that were admitted. The bot's name is asked
- * beside the first poll, not before it; the first poll after a failure does not wait, so that the
- * state is reported at once.
+ * Long polling of our own: telegraf's ends for good on 400, 401, 404 and 409, and confirms updates whose handler
+ * failed. Offsets move only past updates that were admitted. The bot's name is asked beside the first poll, not before
+ * it; the first poll, and the first one after a failure, does not wait, so that the state is reported at once. Never
+ * rejects.
  */
-export class Poller {
-  readonly #deps: UpdatesDeps;
-  #me: BotIdentity | undefined;
-  #offset = 0;
-  #failures = 0;
-  #connected = false;
-  #beside: Promise<void> | undefined;
-
-  constructor(deps: UpdatesDeps) {
-    this.#deps = deps;
-  }
-
-  /** Polls until the signal is aborted or Telegram refuses the token. Never rejects. */
-  async run(signal: AbortSignal): Promise<void> {
-    let going = true;
-    while (going && !signal.aborted) {
-      try {
-        await this.#pollOnce(signal);
-      } catch (thrown) {
-        if (!signal.aborted) going = await this.#recover(thrown, signal);
-      }
-    }
-    await this.#beside;
-  }
-
-  async #pollOnce(signal: AbortSignal): Promise<void> {
-    const { api, admit, report } = this.#deps;
-    const seconds = this.#connected ? POLL_SECONDS : 0;
-    const [updates, me] = await Promise.all([
-      api.getUpdates(this.#offset, seconds, signal),
-      this.#me ?? api.getMe(signal),
+export async function pollUpdates(deps: UpdatesDeps, signal: AbortSignal): Promise<void> {
+  const { api, admit, report, connected } = deps;
+  let me: BotIdentity | undefined;
+  let offset = 0;
+  const step = async (isConnected: boolean): Promise<void> => {
+    const seconds = isConnected ? POLL_SECONDS : 0;
+    const [updates, self] = await Promise.all([
+      api.getUpdates(offset, seconds, signal),
+      me ?? api.getMe(signal),
     ]);
-    this.#me = me;
-    const result = await admitBatch(updates, this.#offset, laneOf, (update) => admit(update, me));
-    this.#offset = result.offset;
-    if ('failure' in result) {
-      await this.#retry(`messages cannot be stored: ${reasonOf(result.failure)}`, signal);
-      return;
-    }
-    this.#failures = 0;
-    if (!this.#connected) report({ kind: 'connected', as: `@${me.username}` });
-    this.#connected = true;
-    this.#beside ??= this.#deps.connected(me);
-  }
-
-  /** Returns whether to go on. */
-  async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
-    const { api, log, random } = this.#deps;
-    const failure = callFailureOf(thrown);
-    const decision = afterConnectionFailure(failure, this.#failures, random());
-    if (decision.kind !== 'drop-webhook') return this.#pause(decision, signal);
-    log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
-    try {
-      await (await api.telegram()).deleteWebhook();
-      this.#failures += 1;
-      return true;
-    } catch (error) {
-      return this.#retry(`the webhook cannot be removed: ${callFailureOf(error).reason}`, signal);
-    }
-  }
-
-  #retry(reason: string, signal: AbortSignal): Promise<boolean> {
-    const afterMs = reconnectBackoff(this.#failures, this.#deps.random());
-    return this.#pause({ kind: 'retry', afterMs, reason }, signal);
-  }
-
-  #pause(decision: AfterConnectionFailure, signal: AbortSignal): Promise<boolean> {
-    this.#failures += 1;
-    this.#connected = false;
-    return reportAndWait(decision, this.#deps, signal);
-  }
+    me = self;
+    const result = await admitBatch(updates, offset, laneOf, (update) => admit(update, self));
+    offset = result.offset;
+    if ('failure' in result)
+      throw new Interrupted(`messages cannot be stored: ${reasonOf(result.failure)}`);
+    if (!isConnected) report({ kind: 'connected', as: `@${self.username}` });
+    connected(self);
+  };
+  await keepConnected(deps, step, signal);
 }
 
 /** How far the updates of one poll have come. */
@@ -128,33 +128,36 @@ export async function admitBatch(
   laneOf: (update: WireUpdate) => string,
   admit: (update: WireUpdate) => Promise<void>,
 ): Promise<BatchResult> {
-  const lanes = Map.groupBy(updates, laneOf);
-  const failures = await Promise.all([...lanes.values()].map((lane) => admitLane(lane, admit)));
-  const [first] = failures
-    .filter((failure) => failure !== undefined)
-    .sort((a, b) => a.updateId - b.updateId);
-  if (first !== undefined) return { offset: first.updateId, failure: first.reason };
-  return { offset: Math.max(offset, ...updates.map(({ update_id }) => update_id + 1)) };
-}
-
-async function admitLane(
-  lane: readonly WireUpdate[],
-  admit: (update: WireUpdate) => Promise<void>,
-): Promise<{ updateId: number; reason: unknown } | undefined> {
-  for (const update of lane) {
+  const inLanes = createLanes();
+  /** By lane. */
+  const failed = new Map<string, { readonly id: number; readonly reason: unknown }>();
+  const admitNext = async (update: WireUpdate, lane: string): Promise<void> => {
+    if (failed.has(lane)) return;
     try {
       await admit(update);
     } catch (reason) {
-      return { updateId: update.update_id, reason };
+      failed.set(lane, { id: update.update_id, reason });
     }
-  }
-  return undefined;
+  };
+  await Promise.all(
+    updates.map((update) => inLanes(laneOf(update), () => admitNext(update, laneOf(update)))),
+  );
+  const [first] = [...failed.values()].sort((a, b) => a.id - b.id);
+  if (first !== undefined) return { offset: first.id, failure: first.reason };
+  return { offset: Math.max(offset, ...updates.map(({ update_id }) => update_id + 1)) };
 }
 
-/** What belongs to one chat is admitted in order; anything else has nothing to wait for. */
+/**
+ * What belongs to one chat is admitted in order; anything else has nothing to wait for. Chats of one business account
+ * wait for what is said about its connection.
+ */
 export function laneOf(update: WireUpdate): string {
   const { update_id, ...contents } = update;
   const [content] = Object.values(contents);
+  const connection =
+    fieldOf(update.business_connection, 'id') ??
+    fieldOf(fieldOf(content, 'message') ?? content, 'business_connection_id');
+  if (typeof connection === 'string') return `business ${connection}`;
   const chat = fieldOf(fieldOf(content, 'message'), 'chat') ?? fieldOf(content, 'chat');
   const id = fieldOf(chat, 'id');
   return typeof id === 'number' ? String(id) : `update ${update_id}`;
@@ -201,9 +204,10 @@ const WebhookInfo = z.object({
 });
 
 /**
- * Lets Telegram call instead of asking it. A call is answered with 200 only after its update is
- * durable (D01); any other answer makes Telegram call again. Calls come side by side: those about
- * one chat are admitted in the order they came (D02), as an edit may follow its message closely.
+ * Lets Telegram call instead of asking it; telegraf's own webhook breaks characters at the edge of a chunk. A call is
+ * answered with 200 only after its update is durable (D01); any other answer makes Telegram call again. Calls come
+ * side by side: those about one chat are admitted in the order they came (D02), as an edit may follow its message
+ * closely.
  */
 export class Webhook implements HttpFacet {
   readonly open = true;
@@ -211,28 +215,22 @@ export class Webhook implements HttpFacet {
   readonly #inLanes = createLanes();
   readonly #underWay = new Set<Promise<unknown>>();
   #me: BotIdentity | undefined;
-  #failures = 0;
-  #connected = false;
-  #beside: Promise<void> | undefined;
+  #isSet = false;
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
   }
 
-  /** Sets the webhook and sees that it stays, until the signal is aborted or the token is refused. Never rejects. */
+  /** Sets the webhook and sees that it stays. Resolves once all that has arrived is admitted; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    let going = true;
-    while (going && !signal.aborted) {
-      try {
-        await this.#hold(signal);
-        await this.#deps.wait(WATCH_MS, signal);
-      } catch (thrown) {
-        if (!signal.aborted) going = await this.#recover(thrown, signal);
-      }
-    }
+    const step = async (): Promise<void> => {
+      await this.#hold(signal);
+      await this.#deps.wait(WATCH_MS, signal);
+    };
+    await keepConnected(this.#deps, step, signal);
     // From here on nothing is admitted; what Telegram brings comes again at the next start.
     this.#me = undefined;
-    await Promise.all([this.#beside, ...this.#underWay]);
+    await Promise.all(this.#underWay);
   }
 
   /** One call of Telegram. */
@@ -246,8 +244,8 @@ export class Webhook implements HttpFacet {
     }
     const me = this.#me;
     if (me === undefined) return answer(503);
-    const body = request.body ? await readUpTo(request.body, MAX_BODY_BYTES) : undefined;
-    const update = WireUpdate.safeParse(parse(body));
+    const body = await readBody(request, MAX_BODY_BYTES);
+    const update = WireUpdate.safeParse(body.kind === 'text' ? parseJson(body.text) : undefined);
     if (!update.success) return answer(400);
     const admitting = this.#inLanes(laneOf(update.data), () => this.#admit(update.data, me));
     this.#underWay.add(admitting);
@@ -267,54 +265,28 @@ export class Webhook implements HttpFacet {
   }
 
   async #hold(signal: AbortSignal): Promise<void> {
-    const { api, clock, report, webhook } = this.#deps;
+    const { api, clock, report, webhook, connected } = this.#deps;
     const me = this.#me ?? (await api.getMe(signal));
     const telegram = await api.telegram();
     const info = WebhookInfo.parse(await telegram.getWebhookInfo());
+    const isNew = !this.#isSet;
     // Set again at each start: whether the secret is still the same cannot be asked.
-    if (!this.#connected || info.url !== webhook.url) await this.#set(signal);
+    if (isNew || info.url !== webhook.url) {
+      const { url, secret } = webhook;
+      const parameters = { url, secret_token: secret, allowed_updates: UPDATE_KINDS };
+      await api.call('setWebhook', parameters, signal);
+    }
     this.#me = me;
-    this.#failures = 0;
+    this.#isSet = true;
     const age = clock() - (info.last_error_date ?? 0) * 1000;
-    if (this.#connected && age < WATCH_MS) {
+    if (!isNew && age < WATCH_MS) {
       const reason = `Telegram cannot call ${webhook.url}: ${info.last_error_message ?? 'no reason given'}`;
       report({ kind: 'retrying', reason, nextAttemptAt: clock() + WATCH_MS });
     } else {
       report({ kind: 'connected', as: `@${me.username}` });
     }
-    this.#connected = true;
-    this.#beside ??= this.#deps.connected(me);
+    connected(me);
   }
-
-  async #set(signal: AbortSignal): Promise<void> {
-    const { url, secret } = this.#deps.webhook;
-    const parameters = { url, secret_token: secret, allowed_updates: UPDATE_KINDS };
-    await this.#deps.api.call('setWebhook', parameters, signal);
-  }
-
-  /** Returns whether to go on. */
-  async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
-    const failure = callFailureOf(thrown);
-    const decision = afterConnectionFailure(failure, this.#failures, this.#deps.random());
-    if (decision.kind === 'drop-webhook') return true;
-    this.#failures += 1;
-    return reportAndWait(decision, this.#deps, signal);
-  }
-}
-
-/** All of it at once: a character may be cut by the edge of a chunk. Undefined for bytes that are no UTF-8. */
-function parse(body: Uint8Array | undefined): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    return undefined;
-  }
-}
-
-/** In constant time; lengths are hidden by hashing first. */
-function sameSecret(given: string, expected: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
 }
 
 function answer(status: number, headers: Readonly<Record<string, string>> = {}): Response {

@@ -22,7 +22,7 @@ export function toInbound(
 ): InboundMessage {
   const { text, mentions, addressed } = addressOf(message, me, commands);
   const attachments = attachmentsOf(message);
-  const chat = chatFor(message, text);
+  const chat = { ...chatFor(message, text), ...guestOf(message) };
   return {
     channel: 'telegram',
     account,
@@ -41,6 +41,11 @@ export function toInbound(
     sentAt: message.date * 1000,
     variables: {},
   };
+}
+
+/** A guest is asked in chats of any kind, so an access list may name who asks. */
+function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'within'> {
+  return query === undefined || from === undefined ? {} : { within: `guest:${from.id}` };
 }
 
 /**

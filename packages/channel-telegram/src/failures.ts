@@ -27,23 +27,26 @@ export class Unsent extends Error {
   }
 }
 
-/** What Telegram says beside a refusal: seconds to wait, the supergroup that a group has become. */
-interface RefusalParameters {
-  readonly retry_after?: number;
-  readonly migrate_to_chat_id?: number;
+/** How the Bot API says no. */
+export interface Refusal {
+  /** As HTTP; from 500 on it is the answer of a server in between. */
+  readonly error_code: number;
+  readonly description: string;
+  readonly parameters?: {
+    /** Seconds to wait. */
+    readonly retry_after?: number;
+    /** The supergroup that a group has become. */
+    readonly migrate_to_chat_id?: number;
+  };
 }
 
-/** An answer that is no result: Telegram's refusal, or from 500 on that of a server in between. */
+/** A call that was answered with no result. */
 export class ApiError extends Error {
-  readonly code: number;
-  readonly description: string;
-  readonly parameters: RefusalParameters;
+  readonly refusal: Refusal;
 
-  constructor(code: number, description: string, parameters: RefusalParameters = {}) {
-    super(`${code}: ${description}`);
-    this.code = code;
-    this.description = description;
-    this.parameters = parameters;
+  constructor(refusal: Refusal) {
+    super(`${refusal.error_code}: ${refusal.description}`);
+    this.refusal = refusal;
   }
 }
 
@@ -51,10 +54,10 @@ export class ApiError extends Error {
 export function callFailureOf(thrown: unknown): CallFailure {
   const isUnsent = thrown instanceof Unsent;
   const error = isUnsent ? thrown.cause : thrown;
-  const answer = error instanceof ApiError ? error : undefined;
+  const answer = error instanceof ApiError ? error.refusal : undefined;
   const outcome = callOutcome({
     error,
-    status: answer?.code,
+    status: answer?.error_code,
     // A defect of ours proves nothing, and would be repeated for ever.
     ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
   });
@@ -63,14 +66,14 @@ export function callFailureOf(thrown: unknown): CallFailure {
   return outcome === 'not-sent' ? { kind: 'not-sent', reason } : { kind: 'unknown', reason };
 }
 
-function reasonFor(error: unknown, answer: ApiError | undefined): string {
-  if (answer !== undefined) return `HTTP ${answer.code} ${answer.description}`.trim();
+function reasonFor(error: unknown, answer: Refusal | undefined): string {
+  if (answer !== undefined) return `HTTP ${answer.error_code} ${answer.description}`.trim();
   const aborted = error instanceof Error && error.name === 'AbortError';
   return aborted ? 'no answer in time' : reasonOf(error);
 }
 
-function refusalOf({ code, description, parameters }: ApiError): CallFailure {
-  const { retry_after, migrate_to_chat_id } = parameters;
+function refusalOf({ error_code: code, description, parameters }: Refusal): CallFailure {
+  const { retry_after, migrate_to_chat_id } = parameters ?? {};
   return {
     kind: 'refused',
     code,

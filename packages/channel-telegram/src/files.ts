@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { type FilesFacet, readUpTo } from '@parley/channels';
 import {
   ChannelError,
@@ -10,7 +11,6 @@ import {
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
-import type { UploadedFile } from './form.ts';
 import { type LocalPlace, localPlaceOf, openLocal } from './local-files.ts';
 import type { TelegramSettings } from './settings.ts';
 
@@ -138,42 +138,21 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
   return new URL(`file/bot${token}/${steps.map(encodeURIComponent).join('/')}`, root);
 }
 
-/** A file that is open to be sent. */
-export interface Upload {
-  readonly bytes: number;
-  readonly media: UploadedFile;
-  close(): Promise<void>;
-}
-
 /**
- * Opens a file before anything is sent, so that one that is missing or too large is known to be
- * unsent. Throws only `ChannelError`.
+ * Opens a file before anything is sent, so that one that is missing or too large is known to be unsent. It is read from
+ * the disk as it is sent. Throws only `ChannelError`.
  */
-export async function openUpload(file: OutboundFile, limit: number): Promise<Upload> {
-  const handle = await open(pathOf(file)).catch((error: unknown) => {
+export async function openUpload(file: OutboundFile, limit: number): Promise<File> {
+  const path = pathOf(file);
+  const unreadable = (error: unknown): never => {
     throw refused(file, `it cannot be read (${reasonOf(error)})`, error);
-  });
-  try {
-    const stat = await handle.stat();
-    if (!stat.isFile()) throw refused(file, 'it is no file');
-    if (stat.size === 0) throw refused(file, 'it is empty');
-    if (stat.size > limit) throw refused(file, `it is larger than ${limit / MB} MB`);
-    return uploadOf(handle, stat.size, file);
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-}
-
-function uploadOf(handle: FileHandle, bytes: number, file: OutboundFile): Upload {
-  return {
-    bytes,
-    media: {
-      filename: file.name,
-      read: () => handle.createReadStream({ autoClose: false, start: 0 }),
-    },
-    close: () => handle.close(),
   };
+  const isFile = await stat(path).then((found) => found.isFile(), unreadable);
+  if (!isFile) throw refused(file, 'it is no file');
+  const blob = await openAsBlob(path).catch(unreadable);
+  if (blob.size === 0) throw refused(file, 'it is empty');
+  if (blob.size > limit) throw refused(file, `it is larger than ${limit / MB} MB`);
+  return new File([blob], file.name);
 }
 
 function refused({ name }: OutboundFile, reason: string, cause?: unknown): ChannelError {

@@ -1,4 +1,5 @@
 import { type Button, ChannelError, type RenderedPart } from '@parley/core';
+import { MAX_TEXT } from './settings.ts';
 
 /** The message to quote. One whose question is gone by now is sent all the same. */
 export function replyTo(messageId: string | undefined): { reply_parameters?: object } {
@@ -23,8 +24,6 @@ export function richContent(html: string): { rich_message: { html: string } } {
   return { rich_message: { html } };
 }
 
-/** Longest text Telegram takes, in UTF-16 units; it counts code points, which are never more. */
-export const MAX_TEXT = 4096;
 /** Longest text below a file, counted alike. */
 export const MAX_CAPTION = 1024;
 

@@ -15,9 +15,10 @@ import { createLanes } from './connection.ts';
 import { isAlone } from './ephemeral.ts';
 import { type CallFailure, callFailureOf, repeatableErrorOf } from './failures.ts';
 import { lookFor, rowOf } from './find-sent.ts';
-import { MAX_TEXT, messageNumber, replyTo } from './format.ts';
+import { messageNumber, replyTo } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { placeFields } from './places.ts';
+import { MAX_TEXT } from './settings.ts';
 import type { WireMessage } from './wire.ts';
 
 const Stored = z.object({

@@ -14,8 +14,8 @@ function explain(written: string): string | undefined {
   return undefined;
 }
 
-/** A business account that the bot answers for, by its owner: all chats with its customers. */
-const BUSINESS = /^business:[1-9]\d{0,15}$/;
+/** All chats with the customers of a business account, by its owner; all questions to the bot as a guest, by who asks. */
+const OF_PERSON = /^(?:business|guest):[1-9]\d{0,15}$/;
 
 /** Telegram's ids have at most 52 significant bits. */
 const USER = /^[1-9]\d{0,15}$/;
@@ -36,8 +36,7 @@ const person: IdForm = {
 };
 
 const group: IdForm = {
-  expected:
-    'the numeric id of a group in Telegram, such as -1001234567890, or business: with the user id of a business account',
+  expected: 'the numeric id of a group in Telegram, such as -1001234567890',
   howToFind: LISTED,
   explain,
   normalize(written) {
@@ -48,7 +47,7 @@ const group: IdForm = {
       )?.[1];
     const shown = /^https?:\/\/web\.telegram\.org\/.*#(-100\d{10,})(?:_\d+)?$/i.exec(bare)?.[1];
     const id = linked === undefined ? (shown ?? bare) : `-100${linked}`;
-    return GROUP.test(id) || BUSINESS.test(id) ? id : null;
+    return GROUP.test(id) || OF_PERSON.test(id) ? id : null;
   },
   // Copied without its minus, where the ids of people are shorter; with a topic; from a browser that leaves out the 100.
   suggest(written) {

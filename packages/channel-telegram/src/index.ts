@@ -5,9 +5,8 @@ import {
   type ChannelEnv,
   withOptionalLibrary,
 } from '@parley/channels';
-import { MAX_TEXT } from './format.ts';
 import { TELEGRAM_IDS } from './ids.ts';
-import { TELEGRAM_MENU, TelegramSettings } from './settings.ts';
+import { MAX_TEXT, TELEGRAM_MENU, TelegramSettings } from './settings.ts';
 
 /** Creates the adapter of one account; chance and waiting can be given by tests. */
 type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;

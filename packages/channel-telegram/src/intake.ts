@@ -39,9 +39,7 @@ export interface IntakeDeps
     | 'monotonic'
   > {
   readonly moved: MovedChats;
-  readonly api: Pick<TelegramApi, 'call'>;
-  /** Ends what is still said to Telegram about an update. */
-  readonly stopping: AbortSignal;
+  readonly api: Pick<TelegramApi, 'call' | 'telegram'>;
   /** Called with every message, edited or not. */
   readonly seen: (message: WireMessage) => void;
   /** Called when a person has pressed the stop button of this draft. */

@@ -3,9 +3,10 @@ import { ChannelError, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { aloneOn, ephemeralNumber } from './ephemeral.ts';
 import { callFailureOf, isFormatRefusal, isRichRefusal, repeatableErrorOf } from './failures.ts';
-import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText, richContent } from './format.ts';
+import { MAX_CAPTION, messageNumber, plainText, richContent } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { type Place, placeOf } from './places.ts';
+import { MAX_TEXT } from './settings.ts';
 
 interface FacetDeps {
   readonly api: Pick<TelegramApi, 'call'>;

@@ -12,13 +12,13 @@ const Titled = z.object({ title: z.string() });
 
 /** Titles of groups and names of topics, for people. A bot hears them with messages and can ask for titles alone. */
 export class ChatNames {
-  readonly #api: Pick<TelegramApi, 'call'>;
+  readonly #api: Pick<TelegramApi, 'telegram'>;
   readonly #moved: MovedChats;
   readonly #titles = new BoundedMap<string, string>(REMEMBERED);
   /** By chat and topic. */
   readonly #topics = new BoundedMap<string, string>(REMEMBERED);
 
-  constructor(api: Pick<TelegramApi, 'call'>, moved: MovedChats) {
+  constructor(api: Pick<TelegramApi, 'telegram'>, moved: MovedChats) {
     this.#api = api;
     this.#moved = moved;
   }
@@ -38,18 +38,19 @@ export class ChatNames {
   }
 
   /** `Family, topic Holidays`; undefined where Telegram does not say. Never rejects. */
-  async of({ chatId, threadId }: ChatAddress, signal: AbortSignal): Promise<string | undefined> {
+  async of({ chatId, threadId }: ChatAddress): Promise<string | undefined> {
     const now = this.#moved.now(chatId);
-    const title = this.#titles.get(now) ?? (await this.#ask(now, signal));
+    const title = this.#titles.get(now) ?? (await this.#ask(now));
     const topic = this.#topics.get(`${now} ${threadId}`);
     if (title === undefined || threadId === undefined) return title;
     const what = placeOf(threadId).kind === 'subscriber' ? 'direct messages of' : 'topic';
     return `${title}, ${what} ${topic ?? threadId}`;
   }
 
-  async #ask(chatId: string, signal: AbortSignal): Promise<string | undefined> {
+  async #ask(chatId: string): Promise<string | undefined> {
     try {
-      return Titled.parse(await this.#api.call('getChat', { chat_id: chatId }, signal)).title;
+      const telegram = await this.#api.telegram();
+      return Titled.parse(await telegram.getChat(chatId)).title;
     } catch {
       // The bot is not in that chat any more.
       return undefined;

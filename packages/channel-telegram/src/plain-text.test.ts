@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_TEXT, plainText } from './format.ts';
+import { plainText } from './format.ts';
+import { MAX_TEXT } from './settings.ts';
 
 describe('the text of a part without markup', () => {
   it('is the plain form where that fits', () => {

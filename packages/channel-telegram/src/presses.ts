@@ -10,9 +10,7 @@ import type { WirePress } from './wire.ts';
 
 export interface PressDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'log' | 'clock'> {
-  readonly api: Pick<TelegramApi, 'call'>;
-  /** Ends what is still said to Telegram about a press. */
-  readonly stopping: AbortSignal;
+  readonly api: Pick<TelegramApi, 'telegram'>;
 }
 
 /** Longest answer to a press, in characters. */
@@ -35,23 +33,21 @@ export async function admitPress(deps: PressDeps, press: WirePress): Promise<voi
 }
 
 async function answer(
-  { api, log, stopping }: PressDeps,
+  { api, log }: PressDeps,
   { id }: WirePress,
   outcome: IngressOutcome | undefined,
 ): Promise<void> {
   const notice = outcome?.kind === 'command' ? outcome.declined : undefined;
-  const shown = notice === undefined ? {} : { text: notice.slice(0, MAX_ANSWER), show_alert: true };
+  const alert = notice === undefined ? {} : { show_alert: true };
   try {
-    await api.call('answerCallbackQuery', { callback_query_id: id, ...shown }, stopping);
+    const telegram = await api.telegram();
+    await telegram.answerCbQuery(id, notice?.slice(0, MAX_ANSWER), alert);
   } catch (error) {
     log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged');
   }
 }
 
-async function removeButtons(
-  { api, log, stopping }: PressDeps,
-  { message, from }: WirePress,
-): Promise<void> {
+async function removeButtons({ api, log }: PressDeps, { message, from }: WirePress): Promise<void> {
   if (message === undefined) return;
   const { chat, message_id, ephemeral_message_id, business_connection_id } = message;
   const place = { chat_id: chat.id, ...(business_connection_id && { business_connection_id }) };
@@ -60,7 +56,8 @@ async function removeButtons(
       ? ['editMessageReplyMarkup', { message_id }]
       : ['editEphemeralMessageReplyMarkup', { ephemeral_message_id, receiver_user_id: from.id }];
   try {
-    await api.call(method, { ...place, ...which }, stopping);
+    const telegram = await api.telegram();
+    await telegram.callApi(method, { ...place, ...which });
   } catch (error) {
     // Of two presses the second finds them gone.
     const { reason } = callFailureOf(error);

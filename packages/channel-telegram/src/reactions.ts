@@ -14,19 +14,18 @@ const CUSTOM = 'custom emoji';
 
 interface ReactionDeps {
   readonly account: string;
-  readonly api: Pick<TelegramApi, 'call'>;
+  readonly api: Pick<TelegramApi, 'telegram'>;
   readonly log: Logger;
-  readonly stopping: AbortSignal;
 }
 
 /** Makes what reads reactions. A custom emoji becomes the standard one that its makers gave it; Telegram is asked once. */
-export function createReactionReader({ account, api, log, stopping }: ReactionDeps) {
+export function createReactionReader({ account, api, log }: ReactionDeps) {
   const standard = new BoundedMap<string, string>(REMEMBERED);
   const learn = async (ids: readonly string[]): Promise<void> => {
     if (ids.length === 0) return;
     try {
-      const payload = { custom_emoji_ids: ids };
-      const stickers = Stickers.parse(await api.call('getCustomEmojiStickers', payload, stopping));
+      const telegram = await api.telegram();
+      const stickers = Stickers.parse(await telegram.getCustomEmojiStickers([...ids]));
       for (const { custom_emoji_id: id, emoji } of stickers)
         if (id !== undefined && emoji !== undefined) standard.set(id, emoji);
     } catch (thrown) {

@@ -15,7 +15,7 @@ import {
   nextAttempt,
   sendErrorOf,
 } from './failures.ts';
-import { DOCUMENT, fileMethodOf, openUpload, type Upload } from './files.ts';
+import { DOCUMENT, fileMethodOf, openUpload } from './files.ts';
 import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, richContent } from './format.ts';
 import type { Grown } from './growing.ts';
 import { answerGuest } from './guest.ts';
@@ -282,27 +282,17 @@ async function upload(
   file: OutboundFile,
   signal: AbortSignal,
 ): Promise<Receipt> {
-  const opened = await openUpload(file, deps.maxFileBytes);
-  const make = (attempt: Attempt): Call => fileCall(deps, part, { ...file, ...opened }, attempt);
-  try {
-    return await sendCall(deps, part, make, signal);
-  } finally {
-    await opened.close();
-  }
-}
-
-function fileCall(
-  deps: Pick<SendDeps, 'moved'>,
-  part: OutboundPart,
-  file: OutboundFile & Upload,
-  attempt: Attempt,
-): Call {
-  const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, file.bytes);
-  const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
-  const beside = {
-    ...destinationOf(deps, part, attempt),
-    ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
-    ...keyboardOf(part.buttons),
+  const media = await openUpload(file, deps.maxFileBytes);
+  const make = (attempt: Attempt): Call => {
+    const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, media.size);
+    const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
+    const payload = {
+      ...destinationOf(deps, part, attempt),
+      ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
+      ...keyboardOf(part.buttons),
+      [field]: media,
+    };
+    return { method, payload };
   };
-  return { method, payload: { ...beside, [field]: file.media } };
+  return sendCall(deps, part, make, signal);
 }

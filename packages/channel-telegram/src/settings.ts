@@ -3,6 +3,8 @@ import type { MenuItem, MenuLimits } from '@parley/channels';
 import { z } from 'zod';
 
 const TELEGRAM = 'api.telegram.org';
+/** Longest text Telegram takes, in UTF-16 units; it counts code points, which are never more. */
+export const MAX_TEXT = 4096;
 
 /** One Telegram bot account, as written below `channels.telegram`. */
 export const TelegramSettings = z

@@ -63,7 +63,8 @@ function unreadIn(message: Showing): string | undefined {
     return sticker.emoji === undefined
       ? 'an animated sticker'
       : `an animated sticker (${sticker.emoji})`;
-  const field = UNREAD.find((name) => name in message);
+  const isPaidFor = filesIn({ paid_media: message.paid_media }).length > 0;
+  const field = UNREAD.find((name) => name in message && !(name === 'paid_media' && isPaidFor));
   return field === undefined ? undefined : unknownContent({ [field]: true });
 }
 

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { connectTelegramApi } from './api.ts';
-import { BotApi } from './bot.ts';
+import { connectTelegram } from './bot.ts';
 import { createCaller } from './calls.ts';
 import { callFailureOf } from './failures.ts';
 import { TelegramSettings } from './settings.ts';
@@ -33,12 +33,12 @@ async function apiThat(answer: (response: ServerResponse) => void) {
     apiRoot: `http://127.0.0.1:${port}`,
   });
   const { token } = settings;
-  const telegram = new BotApi(token, createCaller(settings), new AbortController().signal);
+  const telegram = connectTelegram(token, createCaller(settings), new AbortController().signal);
   return connectTelegramApi(createCaller(settings), async () => ({ telegram }), SILENT_MS);
 }
 
 const TEXT = { chat_id: 1, text: 'hi' };
-const FILE = { chat_id: 1, document: { filename: 'a.txt', read: () => [Buffer.from('bytes')] } };
+const FILE = { chat_id: 1, document: new File(['bytes'], 'a.txt') };
 
 describe('a send to Telegram', () => {
   it.each([

@@ -49,10 +49,13 @@ export const mediaFields = {
 export const Media = z.object(mediaFields);
 export type Media = z.infer<typeof Media>;
 
-/** What a person calls themselves, in a user and in a private chat alike. */
-export const nameFields = { first_name: z.string().catch(''), last_name: Text, username: Text };
-
-export const User = z.object({ id: z.int(), is_bot: z.boolean().default(false), ...nameFields });
+export const User = z.object({
+  id: z.int(),
+  is_bot: z.boolean().default(false),
+  first_name: z.string().catch(''),
+  last_name: Text,
+  username: Text,
+});
 export type WireUser = z.infer<typeof User>;
 
 export const WireChat = z.object({

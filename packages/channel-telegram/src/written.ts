@@ -15,8 +15,7 @@ export interface MessageDeps
     'account' | 'commands' | 'revise' | 'ignored' | 'tellOwner' | 'log'
   > {
   readonly moved: MovedChats;
-  readonly api: Pick<TelegramApi, 'call'>;
-  readonly stopping: AbortSignal;
+  readonly api: Pick<TelegramApi, 'telegram'>;
   /** Called with every message in a chat of the bot itself, edited or not. */
   readonly seen: (message: WireMessage) => void;
 }

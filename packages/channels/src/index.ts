@@ -99,6 +99,8 @@ export {
 } from './menu.ts';
 export { type OptionalLibrary, withOptionalLibrary } from './optional-library.ts';
 export { startPresence } from './presence/presence.ts';
+export { parseJson, readBody } from './request-body.ts';
+export { sameSecret } from './same-secret.ts';
 export { callOutcome } from './send-outcome.ts';
 export type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
 export { unreadText } from './unread.ts';

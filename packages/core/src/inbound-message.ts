@@ -18,7 +18,7 @@ export const Chat = z.strictObject({
   separate: z.literal(true).optional(),
   /** The id by which the platform knows it since it moved; inside Parley it keeps `id`. */
   movedTo: Id.optional(),
-  /** What it is a part of, where an access list may name that instead of each part: a business account. */
+  /** What it is one of many parts of, where an access list may name that: a business account, the questions of a guest. */
   within: Id.optional(),
 });
 export type Chat = z.infer<typeof Chat>;

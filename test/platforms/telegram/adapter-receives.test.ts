@@ -112,6 +112,33 @@ describe('the Telegram adapter receives', () => {
     expect(received[0]?.text).toBe('after');
   });
 
+  it('[F16] notes an update of a kind that it does not know, with its place, and goes on', async () => {
+    const { double, adapter, received, ignored, logged } = await scene({ clock: () => 9_000 });
+    const chat = { id: GROUP, type: 'group' };
+    const number = double.update('gift_of_next_year', {
+      message_id: 4,
+      date: 5,
+      chat,
+      from: { id: ANN },
+    });
+    const bare = double.update('state_of_next_year', { user: { id: 502 }, date: 'soon' });
+    double.say({ chat: ANN, text: 'after' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect(ignored).toEqual([
+      {
+        event: { chatId: String(GROUP), messageId: '4', senderId: '501', at: 5_000 },
+        reason: expect.stringContaining('gift_of_next_year'),
+      },
+      {
+        event: { chatId: '502', messageId: `update ${bare}`, senderId: '502', at: 9_000 },
+        reason: expect.stringContaining('state_of_next_year'),
+      },
+    ]);
+    expect(logged.join()).toContain(String(number));
+  });
+
   it('keeps polling through gateway pages, resets, half answers and rate limits', async () => {
     const { double, adapter, received, states, waits, logged } = await scene();
     const refusal = {

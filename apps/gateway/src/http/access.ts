@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { sameSecret } from '@parley/channels';
 import type { Role } from '@parley/store';
 import type { Context } from 'hono';
 import type { AgentServices } from './agent-routes.ts';
@@ -94,12 +94,6 @@ export function refuse(c: Context, { status, message, retryAfterSeconds }: Refus
 /** The text after `Bearer`. */
 export function bearerOf(c: Context): string | undefined {
   return /^Bearer (.+)$/.exec(c.req.header('authorization') ?? '')?.[1];
-}
-
-/** Compares in constant time; lengths are hidden by hashing first. */
-export function sameSecret(given: string, expected: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
 }
 
 const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);

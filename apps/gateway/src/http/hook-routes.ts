@@ -1,8 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
+import { sameSecret } from '@parley/channels';
 import { decodeText, type Monotonic } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { type AppEnv, bearerOf, sameSecret } from './access.ts';
+import { type AppEnv, bearerOf } from './access.ts';
 import { bodyOf, uncachedRoutes } from './api-routes.ts';
 import type { Door } from './door.ts';
 

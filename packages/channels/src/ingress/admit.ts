@@ -150,9 +150,11 @@ async function noteGroup(
   { isGroupNews }: Memory,
 ): Promise<void> {
   if (chat.type === 'direct' || rules.policy.access.groups !== 'allowlist') return;
-  if (!isGroupNews(chat.id)) return;
-  const title = chat.title ?? null;
-  await store.seenGroups.note({ channel, account, chatId: chat.id, title, seenAt: receivedAt });
+  // What an access list may name, of which this chat is one of many.
+  const chatId = chat.within ?? chat.id;
+  if (!isGroupNews(chatId)) return;
+  const title = chat.within === undefined ? (chat.title ?? null) : null;
+  await store.seenGroups.note({ channel, account, chatId, title, seenAt: receivedAt });
 }
 
 /** Stores a message, as a stage of its trace. */

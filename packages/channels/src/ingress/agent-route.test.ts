@@ -33,6 +33,12 @@ describe('which agent answers', () => {
       'kitchen',
       'this chat',
     ],
+    [
+      'all chats of a business account',
+      { chat: { ...GROUP, id: '77', within: '-100' } },
+      'kitchen',
+      'this chat',
+    ],
     ['a chat before an account', { chat: GROUP, account: 'helpdesk' }, 'kitchen', 'this chat'],
     ['an account', { account: 'helpdesk' }, 'desk', 'account telegram/helpdesk'],
     ['a channel', {}, 'onTelegram', 'channel telegram'],

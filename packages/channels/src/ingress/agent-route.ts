@@ -32,9 +32,9 @@ export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedA
   const { channel, account, chat } = place;
   const facts = {
     person: [personId(place)],
-    chat: [chat.id, chat.movedTo, chat.within].filter((id) => id !== undefined).map(
-      (id) => `${channel}:${id}`,
-    ),
+    chat: [chat.id, chat.movedTo, chat.within]
+      .filter((id) => id !== undefined)
+      .map((id) => `${channel}:${id}`),
     account: [`${channel}/${account}`],
     channel: [channel],
   };

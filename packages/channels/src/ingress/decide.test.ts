@@ -47,6 +47,16 @@ describe('what ingress does with a message', () => {
       'turn',
     ],
     [
+      '[F05] [F17] a chat of a business account that is named is served',
+      aMessage({ chat: { ...elsewhere, within: '-100' }, addressed: true }),
+      'turn',
+    ],
+    [
+      '[F05] [F17] a chat of another business account is refused',
+      aMessage({ chat: { ...elsewhere, within: 'business:7' }, addressed: true }),
+      'refuse',
+    ],
+    [
       'a stranger in a served group may ask',
       aMessage({ chat: group, sender: stranger, addressed: true }),
       'turn',

@@ -87,6 +87,15 @@ describe('a reaction of a person', () => {
     ]);
   });
 
+  it('[F06] [F17] in a topic of a direct chat goes to the conversation of that topic', async () => {
+    const topic = { id: '42', type: 'direct', threadId: '5', separate: true } as const;
+    await scene.receive(aMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
+    await scene.reactedWith()(aReaction({ messageId: '8' }));
+    expect(await heardByNextTurn(topic)).toEqual([
+      '[reacted with 👍 to their own message "pizza?"]',
+    ]);
+  });
+
   it.each<[string, Partial<typeof POLICY>, Change]>([
     ['a stranger', {}, { sender: { id: '66' } }],
     ['a group that is not served', {}, { chat: GROUP }],

@@ -48,9 +48,12 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   if (access.kind === 'refused') return access.reason;
   const isDirect = chat.type === 'direct';
   if (!isDirect && rules.policy.activation === 'never') return 'groups are never answered';
-  const conversationId = isDirect
-    ? conversationOf(reaction, rights.mainConversation, agent)
-    : conversationOfAgent(agent, groupConversation(reaction, found));
+  const placed = placedConversation(reaction, found);
+  const isInTopic = placed.startsWith(`${conversationIdOf(reaction)}:`);
+  const conversationId =
+    isDirect && !isInTopic
+      ? conversationOf(reaction, rights.mainConversation, agent)
+      : conversationOfAgent(agent, placed);
   const line = {
     messageId,
     senderId: sender.id,
@@ -67,11 +70,11 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   return 'kept';
 }
 
-/** Telegram's reactions do not say in which topic of the group they are; the message itself does. */
-function groupConversation(reaction: InboundReaction, found: StoredMessage | null): string {
+/** Telegram's reactions do not say in which topic of the chat they are; the message itself does. */
+function placedConversation(reaction: InboundReaction, found: StoredMessage | null): string {
   const { chat } = reaction;
   if (chat.threadId !== undefined || found === null) return conversationIdOf(reaction);
-  if (found.by === 'person') return found.conversationId;
+  if (found.by === 'person') return conversationOfAgent(undefined, found.conversationId);
   const { threadId } = found;
   return conversationIdOf({ ...reaction, chat: { ...chat, ...(threadId && { threadId }) } });
 }

@@ -37,7 +37,21 @@ describe('typing to the bot by hand', () => {
     expect(await refusal(telegram.sendMessage(PLACES.person, 'x'))).toMatchObject({ code: 403 });
   });
 
-  it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg'])(
+  it('writes to a channel, as a customer, to a guest, and whatever a message may have', async () => {
+    const { double, telegram } = await start();
+    const lines = ['!subscriber a', '!customer b', '!customer c', '!guest d', '!send {"story":{}}'];
+    for (const line of lines) runLine(double, line);
+    expect(await telegram.callApi('getUpdates', {})).toMatchObject([
+      { message: { text: 'a', direct_messages_topic: { topic_id: 7 } } },
+      { business_connection: { id: 'business', is_enabled: true } },
+      { business_message: { text: 'b', business_connection_id: 'business' } },
+      { business_message: { text: 'c' } },
+      { guest_message: { text: 'd', guest_query_id: expect.any(String) } },
+      { message: { story: {} } },
+    ]);
+  });
+
+  it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg', '!send {'])(
     'says why %s fails',
     async (line) => {
       const { double } = await start();

@@ -133,16 +133,36 @@ export const TYPED_HELP = `Write to talk to the bot. Besides words:
   !group TEXT        in a group              !press LABEL     the button of the newest message that has it
   !file PATH [WORDS] a file of your disk     !edit TEXT       change what you wrote last
   !post TEXT         in a channel            !block, !unblock
-  !react EMOJI       to the bot's newest message to you; without EMOJI that is taken back`;
+  !react EMOJI       to the bot's newest message to you; without EMOJI that is taken back
+  !subscriber TEXT   to the channel itself   !customer TEXT   to a business account that the bot answers for
+  !guest TEXT        in a chat that the bot is no member of
+  !send FIELDS       a message with these fields as JSON, such as {"story": {}}`;
 
 /** Places to type in. */
 export const PLACES = { person: 1001, group: -5, channel: -1_000_000_000_009 };
 
 const { person, group, channel } = PLACES;
+const CHANNEL_DIRECT = -1_000_000_000_008;
+/** The id of a connection to a business account. */
+const BUSINESS = 'business';
+const Fields = z.record(z.string(), z.unknown());
 
 const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknown>([
   ['group', (double, text) => double.say({ chat: group, from: person, text })],
   ['post', (double, text) => double.say({ chat: { id: channel, type: 'channel' }, text })],
+  [
+    'subscriber',
+    (double, text) => double.say({ chat: CHANNEL_DIRECT, from: person, subscriber: 7, text }),
+  ],
+  ['customer', sayAsCustomer],
+  [
+    'guest',
+    (double, text) => double.say({ chat: -77, from: person, guest: newQuery(double), text }),
+  ],
+  [
+    'send',
+    (double, fields) => double.say({ chat: person, extra: Fields.parse(JSON.parse(fields)) }),
+  ],
   ['file', sayFile],
   ['press', pressNewest],
   ['edit', editLast],
@@ -162,6 +182,16 @@ export function runLine(double: TelegramDouble, line: string): void {
   const action = ACTIONS.get(name);
   if (action === undefined) throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
   action(double, rest);
+}
+
+/** The account connects the bot before the first customer writes. */
+function sayAsCustomer(double: TelegramDouble, text: string): void {
+  if (double.conversation(person, BUSINESS).length === 0) double.connectBusiness({ id: BUSINESS });
+  double.say({ chat: person, business: BUSINESS, text });
+}
+
+function newQuery(double: TelegramDouble): string {
+  return `query-${double.transcript.calls().length + 1}-${double.pendingUpdates().length}`;
 }
 
 function sayFile(double: TelegramDouble, rest: string): void {

@@ -35,6 +35,60 @@ describe('refusals as on the servers', () => {
     expect(await refusal(call)).toMatchObject({ code: 400, description });
   });
 
+  it.each<[string, object, string]>([
+    ['without the topic of a subscriber', { chat_id: -8 }, 'DIRECT_MESSAGES_TOPIC_REQUIRED'],
+    [
+      'to a subscriber who is not there',
+      { chat_id: -8, direct_messages_topic_id: 9 },
+      'direct messages topic not found',
+    ],
+    [
+      'to a subscriber of a chat that has none',
+      { chat_id: ANN, direct_messages_topic_id: 7 },
+      'the chat is not a direct messages chat',
+    ],
+    ['to a customer without the connection', { chat_id: 502 }, 'chat not found'],
+    [
+      'by a connection that is not there',
+      { chat_id: 502, business_connection_id: 'other' },
+      'BUSINESS_CONNECTION_INVALID',
+    ],
+    [
+      'to a person who is no customer',
+      { chat_id: ANN, business_connection_id: 'shop' },
+      'BUSINESS_PEER_INVALID',
+    ],
+    [
+      'where the account does not let it reply',
+      { chat_id: 502, business_connection_id: 'mute' },
+      'BOT_ACCESS_FORBIDDEN',
+    ],
+  ])('[F17] refuses a message %s', async (_name, place, reason) => {
+    const { double, telegram } = await start();
+    double.connectBusiness({ id: 'shop' });
+    double.connectBusiness({ id: 'mute', canReply: false });
+    double.say({ chat: ANN, text: 'hi' });
+    double.say({ chat: { id: -8, type: 'supergroup' }, from: ANN, subscriber: 7, text: 'hi' });
+    for (const business of ['shop', 'mute']) double.say({ chat: 502, business, text: 'hi' });
+    const call = telegram.callApi('sendMessage', { ...place, text: 'x' } as never);
+    expect(await refusal(call)).toMatchObject({ code: 400, description: `Bad Request: ${reason}` });
+  });
+
+  it('[F17] takes one answer to a question of a guest', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: -77, guest: 'q', text: 'who?' });
+    const answer = (query: string) => {
+      const input_message_content = { message_text: 'you' };
+      const result = { type: 'article', id: '1', title: 't', input_message_content };
+      const payload = { guest_query_id: query, result };
+      return telegram.callApi('answerGuestQuery' as never, payload as never);
+    };
+    expect(await answer('q')).toEqual({ inline_message_id: expect.any(String) });
+    expect(double.guestAnswer('q')).toBe('you');
+    expect(await refusal(answer('q'))).toMatchObject({ code: 400 });
+    expect(await refusal(answer('other'))).toMatchObject({ code: 400 });
+  });
+
   it.each<[string, object, boolean]>([
     ['green', { style: 'success' }, true],
     ['red', { style: 'danger' }, true],

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { messageIdIn, type Place, placeFields, placeOf, threadIdOf } from './places.ts';
+
+const topic = fc.integer({ min: 1, max: 2 ** 40 }).map(String);
+const id = fc.string({ minLength: 1, maxLength: 60 });
+const place: fc.Arbitrary<Place> = fc.oneof(
+  fc.constant({ kind: 'chat' } as const),
+  topic.map((one) => ({ kind: 'topic', topic: one }) as const),
+  topic.map((one) => ({ kind: 'subscriber', topic: one }) as const),
+  id.map((connection) => ({ kind: 'business', connection }) as const),
+  id.map((query) => ({ kind: 'guest', query }) as const),
+);
+
+describe('the place of a message inside a Telegram chat', () => {
+  it('[F17] is read back as it was written, whatever the ids are', () => {
+    fc.assert(
+      fc.property(place, (one) => {
+        expect(placeOf(threadIdOf(one))).toEqual(one);
+      }),
+    );
+  });
+
+  it('[F17] has a name and message ids of its own', () => {
+    const isSame = (one: Place, other: Place) => JSON.stringify(one) === JSON.stringify(other);
+    fc.assert(
+      fc.property(place, place, (one, other) => {
+        fc.pre(!isSame(one, other));
+        expect(threadIdOf(one)).not.toBe(threadIdOf(other));
+        const ids = [one, other].map((each) => messageIdIn(threadIdOf(each), 5));
+        const isElsewhere = [one, other].some(({ kind }) => /business|guest/.test(kind));
+        if (isElsewhere) expect(ids[0]).not.toBe(ids[1]);
+      }),
+    );
+  });
+
+  it.each<[string, Place, object]>([
+    ['the chat itself', { kind: 'chat' }, {}],
+    ['a topic', { kind: 'topic', topic: '7' }, { message_thread_id: 7 }],
+    ['a topic with the number 1', { kind: 'topic', topic: '1' }, { message_thread_id: 1 }],
+    ['a subscriber', { kind: 'subscriber', topic: '7' }, { direct_messages_topic_id: 7 }],
+    [
+      'a business account',
+      { kind: 'business', connection: 'c:1' },
+      { business_connection_id: 'c:1' },
+    ],
+  ])('[F17] is written to as the Bot API wants it: %s', (_name, one, fields) => {
+    expect(placeFields(threadIdOf(one))).toEqual(fields);
+  });
+
+  it('[F17] a topic that 0.1.0 stored is the same one', () => {
+    expect(placeOf('7')).toEqual({ kind: 'topic', topic: '7' });
+    expect(threadIdOf({ kind: 'topic', topic: '7' })).toBe('7');
+    expect(placeOf('1')).toEqual({ kind: 'chat' });
+  });
+});

@@ -1,0 +1,30 @@
+import { registerHooks } from 'node:module';
+import { parentPort, workerData } from 'node:worker_threads';
+import { telegram } from '@parley/channel-telegram';
+import { z } from 'zod';
+import { coreAround } from '../adapter-core.ts';
+
+// A thread with an adapter of its own, in which telegraf was never loaded. Telling: what it received, and for each
+// time telegraf was loaded, whether a poll had arrived by then; `timed-out` means that the load went first.
+
+const PATIENCE_MS = 10_000;
+const { settings, polls } = z
+  .object({ settings: z.object({}).loose(), polls: z.instanceof(Int32Array) })
+  .parse(workerData);
+
+const loads: string[] = [];
+registerHooks({
+  load(url, context, next) {
+    if (/\/telegraf\/lib\/index\.js$/.test(url)) loads.push(Atomics.wait(polls, 0, 0, PATIENCE_MS));
+    return next(url, context);
+  },
+});
+const connect = await telegram.load();
+const before = [...loads];
+const { told, context } = coreAround(settings, () => {
+  if (told.received.length > 0)
+    parentPort?.postMessage({ before, loads, received: told.received.map(({ text }) => text) });
+});
+const adapter = connect(context);
+parentPort?.once('message', () => adapter.stop().then(() => process.exit()));
+await adapter.start();
