@@ -1,5 +1,12 @@
 import type { ChannelContext } from '@parley/channels';
-import { BoundedMap, type InboundMessage, inlineCode, literal } from '@parley/core';
+import {
+  BoundedMap,
+  type InboundMessage,
+  inlineCode,
+  literal,
+  ParleyError,
+  reasonOf,
+} from '@parley/core';
 import { z } from 'zod';
 import { createAdministrators } from './administrators.ts';
 import type { TelegramApi } from './api.ts';
@@ -107,7 +114,14 @@ export function createIntake(deps: IntakeDeps): Intake {
       const fields = lostFields(content, parsed.data);
       if (fields.length > 0)
         log.warn({ update: update.update_id, fields }, 'fields not understood');
-      await admit(parsed.data, botInfo);
+      try {
+        await admit(parsed.data, botInfo);
+      } catch (error) {
+        // It would come again for ever, and hold up all that follows.
+        if (!isOurDefect(error)) throw error;
+        log.error({ update: update.update_id, reason: reasonOf(error) }, 'update not taken');
+        await noteUpdate(deps, update, 'Parley cannot store what it says');
+      }
     };
   const messages = createMessageReaders(deps, receive);
   return {
@@ -131,6 +145,11 @@ export function createIntake(deps: IntakeDeps): Intake {
     membership: reading(WireMembership, (membership) => admitMembership(deps, served, membership)),
     unknown: (update) => noteUnknown(deps, update),
   };
+}
+
+/** Whether the core refuses what was read, and would refuse it again. */
+function isOurDefect(error: unknown): boolean {
+  return error instanceof ParleyError && error.code === 'inbound-invalid';
 }
 
 const Id = z.object({ id: z.int() }).optional().catch(undefined);

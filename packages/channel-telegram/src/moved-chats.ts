@@ -19,6 +19,7 @@ export class MovedChats {
   readonly #now = new Map<string, string>();
   readonly #first = new Map<string, string>();
   #loaded: Promise<void> | undefined;
+  #noting: Promise<unknown> = Promise.resolve();
 
   constructor(values: AdapterValues) {
     this.#values = values;
@@ -44,8 +45,14 @@ export class MovedChats {
     this.#first.set(now, first);
   }
 
-  /** Records a move, durably; false where it is known. */
-  async note(from: string, to: string): Promise<boolean> {
+  /** Records a move, durably; false where it is known. One after the other, as all are stored as one value. */
+  note(from: string, to: string): Promise<boolean> {
+    const noting = this.#noting.then(() => this.#note(from, to));
+    this.#noting = noting.catch(() => undefined);
+    return noting;
+  }
+
+  async #note(from: string, to: string): Promise<boolean> {
     await this.load();
     const first = this.#first.get(from) ?? from;
     if (this.#now.get(first) === to) return false;

@@ -9,6 +9,8 @@ const Stickers = z.array(
   z.object({ custom_emoji_id: z.string().optional(), emoji: z.string().optional() }),
 );
 const REMEMBERED = 1_000;
+/** Telegram lets a person set three; all of them are codes of a few characters. */
+const [MOST_REACTIONS, LONGEST_EMOJI] = [20, 64];
 /** Where nobody says which standard emoji a custom one stands for. */
 const CUSTOM = 'custom emoji';
 
@@ -38,9 +40,12 @@ export function createReactionReader({ account, api, log }: ReactionDeps) {
     if (sender === undefined) return undefined;
     const ids = new_reaction.flatMap(({ custom_emoji_id: id }) => id ?? []);
     await learn(ids.filter((id) => !standard.has(id)));
-    const emojis = new_reaction.map(({ type, emoji, custom_emoji_id: id = '' }) =>
-      type === 'paid' ? '⭐' : (emoji ?? standard.get(id) ?? CUSTOM),
-    );
+    const emojis = new_reaction
+      .slice(0, MOST_REACTIONS)
+      .map(({ type, emoji, custom_emoji_id: id = '' }) => {
+        const shown = type === 'paid' ? '⭐' : emoji || standard.get(id) || CUSTOM;
+        return shown.length <= LONGEST_EMOJI ? shown : CUSTOM;
+      });
     return {
       channel: 'telegram',
       account,

@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core';
+import { InboundReaction, memoryValues } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endScenes, type Scene, scene } from './adapter-scene.ts';
 
@@ -100,5 +100,33 @@ describe('[F06] what people react with', () => {
       chat: { id: String(GROUP), movedTo: String(chat) },
       messageId: `${message}s`,
     });
+  });
+
+  it('is shortened where a server reports more than the core takes', async () => {
+    const here = await scene();
+    const { double, adapter, reactions, received } = here;
+    double.say({ chat: ANN, text: 'q' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    const emoji = (text: string) => ({ type: 'emoji', emoji: text });
+    double.update('message_reaction', {
+      chat: { id: ANN, type: 'private' },
+      message_id: 5,
+      date: 1_790_000_000,
+      user: { id: ANN, is_bot: false, first_name: 'Ann' },
+      old_reaction: [],
+      new_reaction: [
+        emoji('x'.repeat(65)),
+        emoji(''),
+        ...Array.from({ length: 30 }, () => emoji('👍')),
+      ],
+    });
+    await untilRead(here);
+    expect(reactions).toHaveLength(1);
+    expect(InboundReaction.parse(reactions[0]).emojis.slice(0, 3)).toEqual([
+      'custom emoji',
+      'custom emoji',
+      '👍',
+    ]);
   });
 });

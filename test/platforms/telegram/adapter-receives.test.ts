@@ -1,5 +1,5 @@
 import type { IngressOutcome } from '@parley/channels';
-import type { InboundMessage } from '@parley/core';
+import { type InboundMessage, ParleyError } from '@parley/core';
 import type { TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
@@ -110,6 +110,26 @@ describe('the Telegram adapter receives', () => {
     await double.waitFor(() => received.length === 1);
     await double.waitFor(() => double.pendingUpdates().length === 0);
     expect(received[0]?.text).toBe('after');
+  });
+
+  it('[F16] notes a message that the core refuses for good, and goes on', async () => {
+    const refused = new ParleyError({
+      code: 'inbound-invalid',
+      message: 'The telegram adapter made a message that breaks the contract.',
+      retryable: false,
+    });
+    const receive = (message: InboundMessage) =>
+      message.text === 'odd' ? Promise.reject(refused) : Promise.resolve(accepted);
+    const { double, adapter, received, ignored, states } = await scene({ receive });
+    const { message_id: odd } = double.say({ chat: ANN, text: 'odd' });
+    double.say({ chat: ANN, text: 'even' });
+    await adapter.start();
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect(received.map(({ text }) => text)).toContain('even');
+    expect(ignored).toMatchObject([
+      { event: { chatId: '501', messageId: String(odd), senderId: '501' } },
+    ]);
+    expect(states.map(({ kind }) => kind)).toEqual(['starting', 'connected']);
   });
 
   it('[F16] notes an update of a kind that it does not know, with its place, and goes on', async () => {
