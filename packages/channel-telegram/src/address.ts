@@ -1,6 +1,8 @@
 import { type CommandInfo, parseCommand } from '@parley/channels';
 import { answeredMessage } from './answered.ts';
 import { placeOfMessage } from './places.ts';
+import { mentionsInRich } from './rich-text.ts';
+import { forwardOrigin } from './senders.ts';
 import { menuName } from './settings.ts';
 import { shownIn, wordsOf } from './shown.ts';
 import { linkedPerson, withAddresses } from './text.ts';
@@ -28,10 +30,15 @@ export function addressOf(
 ): Address {
   const words = wordsOf(message);
   const { text, entities } = words;
-  const mentions = [...new Set(entities.flatMap((entity) => mentionedId(text, entity, me)))];
+  const mentions = [
+    ...new Set([
+      ...entities.flatMap((entity) => mentionedId(text, entity, me)),
+      ...richMentions(message, me),
+    ]),
+  ];
   const command = leadingCommand(text, entities, ownMention(text, entities, me));
   // Forwarded text was meant for other people, also where it mentions the bot.
-  const forwarded = message.forward_origin !== undefined;
+  const forwarded = forwardOrigin(message) !== undefined;
   const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
   // Where a group has one bot only, Telegram's menu sends its commands without a name.
   const own = command && ownName(command.word, commands);
@@ -74,6 +81,14 @@ function mentionedId(text: string, entity: Entity, me: BotIdentity): string[] {
   const named =
     entity.type === 'mention' && sameName(entityText(text, entity).slice(1), me.username);
   return named ? [String(me.id)] : [];
+}
+
+/** The people whom a formatted message names. */
+function richMentions({ rich_message: rich }: WireMessage, me: BotIdentity): string[] {
+  return mentionsInRich(rich).flatMap(({ id, name = '' }) => {
+    if (id !== undefined) return [String(id)];
+    return sameName(name.replace(/^@/, ''), me.username) ? [String(me.id)] : [];
+  });
 }
 
 interface LeadingCommand {

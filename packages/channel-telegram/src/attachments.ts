@@ -40,9 +40,14 @@ function filesOf(message: Media): Attachment[] {
   if (audio) return [fileOf('audio', { ...audio, file_name: titleOf(audio) })];
   // An animation also fills `document`, for programs that know no animations.
   const moving = video ?? video_note ?? animation ?? live_photo;
-  if (moving) return [fileOf('video', moving, 'video/mp4')];
+  if (moving) return [fileOf(isPicture(moving) ? 'image' : 'video', moving, 'video/mp4')];
   if (document) return [fileOf('document', document)];
   return sticker ? stickerFile(sticker) : [];
+}
+
+/** Telegram does not turn every GIF into a video, and a GIF can be seen. */
+function isPicture({ mime_type }: DescribedFile): boolean {
+  return mime_type?.startsWith('image/') ?? false;
 }
 
 /** Its emoji is the nearest thing to a name. One that is drawn is a program that nothing here can run. */

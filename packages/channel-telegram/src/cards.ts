@@ -1,4 +1,4 @@
-import { momentOf, personLink, withAddresses } from './text.ts';
+import { bareAddress, momentOf, personLink, withAddresses } from './text.ts';
 import { vcardDetails } from './vcard.ts';
 import type { WireMessage } from './wire.ts';
 import type { Media } from './wire-basics.ts';
@@ -30,12 +30,14 @@ export type Cards = Partial<
     | 'unique_gift'
     | 'web_app_data'
     | 'users_shared'
+    | 'user_shared'
     | 'chat_shared'
     | 'suggested_post_info'
     | 'suggested_post_declined'
     | 'reply_markup'
     | 'link_preview_options'
     | 'text'
+    | 'entities'
   >
 >;
 
@@ -195,7 +197,8 @@ function invoiceText({ title, description, currency, total_amount }: Invoice): s
 }
 
 /** What a person gave the bot through a button that asks for it. */
-function sharedTexts({ web_app_data: data, users_shared, chat_shared }: Cards): readonly string[] {
+function sharedTexts(message: Cards): readonly string[] {
+  const { web_app_data: data, users_shared, user_shared, chat_shared } = message;
   const people = users_shared?.users.map((person) => {
     const { username, user_id } = person;
     const about = [
@@ -205,7 +208,8 @@ function sharedTexts({ web_app_data: data, users_shared, chat_shared }: Cards): 
     const name = nameOf(person);
     return name === '' ? about.join(', ') : [name, ...about].join(', ');
   });
-  const ids = users_shared?.user_ids.map(personLink) ?? [];
+  const old = user_shared === undefined ? [] : [user_shared.user_id];
+  const ids = [...(users_shared?.user_ids ?? []), ...old].map(personLink);
   const shared = [...(people ?? []), ...ids].filter(Boolean).join('; ');
   const { title, username, chat_id } = chat_shared ?? {};
   const named = [title, username === undefined ? '' : `@${username}`, chat_id].filter(Boolean);
@@ -243,8 +247,9 @@ function buttonsText(markup: Cards['reply_markup']): string {
 }
 
 /** A page may be shown below a message without being named in it. */
-function previewText({ link_preview_options: preview, text = '' }: Cards): string {
+function previewText({ link_preview_options: preview, text = '', entities = [] }: Cards): string {
   const { url, is_disabled } = preview ?? {};
-  if (url === undefined || is_disabled === true || text.includes(url)) return '';
+  if (url === undefined || is_disabled === true) return '';
+  if (withAddresses({ text, entities }).includes(bareAddress(url))) return '';
   return `[Page shown below: ${url}]`;
 }

@@ -177,8 +177,18 @@ export function unknownContent(message: object): string {
   return names[0] ?? 'something';
 }
 
+/** Whether a message has a field that brings content, or one that is not known. */
+export function hasContent(message: object): boolean {
+  return Object.keys(message).some((field) => {
+    const decision = decisionOn(field);
+    return decision === undefined || 'named' in decision;
+  });
+}
+
 /** Why the platform alone wrote a message; undefined where a person did. */
 export function eventReason(message: object): string | undefined {
+  // Who has won a giveaway can be passed on, and then a person sends it.
+  if ('forward_origin' in message || 'forward_date' in message) return undefined;
   for (const field of Object.keys(message)) {
     const decision = decisionOn(field);
     if (decision?.decision === 'event') return decision.why;

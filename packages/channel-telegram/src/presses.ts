@@ -4,12 +4,14 @@ import type { TelegramApi } from './api.ts';
 import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
+import type { MovedChats } from './moved-chats.ts';
 import { chatOf, messageIdIn } from './places.ts';
 import { personOf } from './senders.ts';
 import type { WirePress } from './wire.ts';
 
 export interface PressDeps
-  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'log' | 'clock'> {
+  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'ignored' | 'log' | 'clock'> {
+  readonly moved: Pick<MovedChats, 'first'>;
   readonly api: Pick<TelegramApi, 'telegram'>;
 }
 
@@ -25,11 +27,26 @@ export async function admitPress(deps: PressDeps, press: WirePress): Promise<voi
   const message = pressToInbound(press, deps.account, deps.clock());
   let outcome: IngressOutcome | undefined;
   try {
-    if (message !== undefined) outcome = await deps.receive(message);
+    if (message === undefined) await notePress(deps, press);
+    else outcome = await deps.receive(message);
   } finally {
     void answer(deps, press, outcome);
   }
   if (outcome?.kind === 'command' && outcome.settled) void removeButtons(deps, press);
+}
+
+/** The button of a game, or of a message that was sent from one chat to another. */
+async function notePress(
+  { moved, ignored, clock }: PressDeps,
+  { id, from, message }: WirePress,
+): Promise<void> {
+  const event = {
+    chatId: moved.first(String(message?.chat.id ?? from.id)),
+    messageId: pressId(message === undefined ? 'press' : messageIdOf(message), id),
+    senderId: String(from.id),
+    at: clock(),
+  };
+  await ignored(event, 'it presses a button that Parley did not put there');
 }
 
 async function answer(

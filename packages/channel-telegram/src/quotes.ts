@@ -5,15 +5,16 @@ import { optionText } from './cards.ts';
 import { answeredTask } from './checklist.ts';
 import { messageIdOf } from './ephemeral.ts';
 import { messageIdIn } from './places.ts';
-import { originOf } from './senders.ts';
+import { forwardOrigin, originOf } from './senders.ts';
 import { joined, textOfQuoted } from './shown.ts';
 import { withAddresses } from './text.ts';
 import type { Answered, BotIdentity, ExternalReply, WireMessage } from './wire.ts';
 
-/** Names the author of forwarded text, so that it does not pass for the sender's own, or for a command. */
-export function withOrigin(text: string, { forward_origin }: WireMessage): string {
-  if (forward_origin === undefined || text === '') return text;
-  return `[Forwarded from ${originOf(forward_origin).name ?? 'somebody'}]\n${text}`;
+/** Names the author of what is forwarded, so that it does not pass for the sender's own, or for a command. */
+export function withOrigin(text: string, message: Answered): string {
+  const origin = forwardOrigin(message);
+  if (origin === undefined) return text;
+  return joined([`[Forwarded from ${originOf(origin).name ?? 'somebody'}]`, text]);
 }
 
 /** The message of the same chat that is answered. */
@@ -26,7 +27,7 @@ export function replyOf(
   if (answered === undefined) return {};
   const senderId = answered.sender_chat?.id ?? answered.from?.id;
   const text = message.quote
-    ? withAddresses(message.quote, 0, me)
+    ? withOrigin(withAddresses(message.quote, 0, me), answered)
     : answeredText(message, answered, me);
   return {
     replyTo: {
@@ -45,7 +46,7 @@ function answeredText(message: WireMessage, answered: Answered, me: BotIdentity)
   return joined([
     checklist === undefined || task === undefined ? '' : answeredTask(checklist, task),
     poll === undefined || option === undefined ? '' : optionText(poll, option),
-    textOfQuoted(answered.from?.id === me.id ? bare : answered, me),
+    withOrigin(textOfQuoted(answered.from?.id === me.id ? bare : answered, me), answered),
   ]);
 }
 
@@ -70,12 +71,13 @@ function externalQuotation(
   external: ExternalReply,
   words: string,
 ): NonNullable<InboundMessage['quotation']> {
-  const { name, id } = originOf(external.origin);
+  const { origin, ...shown } = external;
+  const { name, id } = originOf(origin);
   const where = external.chat?.title;
   const from =
     where === undefined || where === name ? name : [name, where].filter(Boolean).join(' in ');
   return {
-    text: textOfQuoted({ ...external, text: words }) || UNSHOWN,
+    text: textOfQuoted(words === '' ? shown : { ...shown, text: words }) || UNSHOWN,
     ...(from === undefined ? {} : { from }),
     ...(id === undefined ? {} : { senderId: id }),
   };

@@ -32,6 +32,34 @@ export function richTextOf(rich: unknown): RichText {
   return { ...seen, text: isLong ? `${text.slice(0, MAX_CHARACTERS).toWellFormed()}${CUT}` : text };
 }
 
+/** A person whom a formatted message names: by an id, or by a name that they may pass on. */
+interface Mentioned {
+  readonly id?: number | undefined;
+  readonly name?: string | undefined;
+}
+
+/** Deeper than Telegram nests blocks, items and formats altogether. */
+const MAX_NESTING = 200;
+
+/** All whom a rich message names, wherever in it; a command with the name of a bot names that bot. */
+export function mentionsInRich(rich: unknown, depth = 0): Mentioned[] {
+  if (depth >= MAX_NESTING || typeof rich !== 'object' || rich === null) return [];
+  const { type, user, username, bot_command: command } = recordOf(rich);
+  const inside = Object.values(rich).flatMap((part) => mentionsInRich(part, depth + 1));
+  switch (type) {
+    case 'text_mention': {
+      const { id } = recordOf(user);
+      return typeof id === 'number' ? [{ id }, ...inside] : inside;
+    }
+    case 'mention':
+      return [{ name: wordOf(username) }, ...inside];
+    case 'bot_command':
+      return [{ name: wordOf(command).split('@')[1] }, ...inside];
+    default:
+      return inside;
+  }
+}
+
 interface Seen {
   media: Media[];
   quotes: boolean;

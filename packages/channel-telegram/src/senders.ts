@@ -1,5 +1,5 @@
 import type { InboundMessage } from '@parley/core';
-import type { BotIdentity, WireMessage } from './wire.ts';
+import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Origin, WireChat, WireUser } from './wire-basics.ts';
 
 type Sender = InboundMessage['sender'];
@@ -41,6 +41,28 @@ export function personOf(user: WireUser): Sender {
 
 export function personName({ first_name, last_name }: WireUser): string {
   return [first_name, last_name].filter(Boolean).join(' ');
+}
+
+type Forwarded = Pick<
+  Answered,
+  | 'forward_origin'
+  | 'forward_date'
+  | 'forward_from'
+  | 'forward_from_chat'
+  | 'forward_sender_name'
+  | 'forward_signature'
+>;
+
+/** Where a message that is passed on comes from; undefined for any other. */
+export function forwardOrigin(message: Forwarded): Origin | undefined {
+  const { forward_origin: origin, forward_date: date } = message;
+  if (origin !== undefined || date === undefined) return origin;
+  return {
+    sender_user: message.forward_from,
+    sender_user_name: message.forward_sender_name,
+    chat: message.forward_from_chat,
+    author_signature: message.forward_signature,
+  };
 }
 
 /** Who wrote what is passed on or quoted from elsewhere, as far as Telegram says. */

@@ -3,7 +3,7 @@ import type { Attachment, ChatType } from '@parley/core';
 import { filesIn } from './attachments.ts';
 import { type Cards, cardsOf } from './cards.ts';
 import { checklistText } from './checklist.ts';
-import { unknownContent } from './message-fields.ts';
+import { eventReason, hasContent, unknownContent } from './message-fields.ts';
 import { richTextOf } from './rich-text.ts';
 import { type Marked, withAddresses } from './text.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
@@ -85,12 +85,13 @@ const LABELS: Readonly<Record<Attachment['kind'], string>> = {
   sticker: 'sticker',
 };
 
-/** What a message that is answered or quoted shows; of one without words, the kinds of its files. */
+/** What a message that is answered or quoted shows; of one without words, the kinds of its files, or that it is new. */
 export function textOfQuoted(message: Showing | Answered, me?: BotIdentity): string {
   const { words, cards, unread } = shownIn(message, me);
   const named = unread === undefined ? '' : unreadText(unread, 'group');
-  const text = joined([words, ...cards, named]);
-  return text === '' ? filesIn(message).map(labelOf).join(' ') : text;
+  const text = joined([words, ...cards, named]) || filesIn(message).map(labelOf).join(' ');
+  const isUnknown = text === '' && eventReason(message) === undefined && hasContent(message);
+  return isUnknown ? unreadText(unknownContent(message), 'group') : text;
 }
 
 function labelOf({ kind, name }: Attachment): string {

@@ -42,7 +42,7 @@ function hiddenIn({ text, entities }: Marked, me: BotIdentity | undefined): Hidd
   return whole.flatMap(({ start, end, hidden }, index) => {
     const isTwice = whole.slice(0, index).some((one) => one.hidden === hidden && one.end === end);
     const words = text.slice(start, end);
-    if (isTwice || bare(words) === bare(hidden)) return [];
+    if (isTwice || bareAddress(words) === bareAddress(hidden)) return [];
     return [{ at: placeBehind(text, start, end), hidden }];
   });
 }
@@ -80,7 +80,7 @@ export function momentOf(seconds: number | undefined): string | undefined {
 }
 
 /** Where words are an address themselves, nothing is hidden. */
-function bare(address: string): string {
+export function bareAddress(address: string): string {
   return address
     .trim()
     .replace(/^https?:\/\//i, '')

@@ -150,8 +150,9 @@ describe('what the core learns of a Telegram message', () => {
     const photo = [{ file_id: 'p', width: 9, height: 9 }];
     const attachments = [{ kind: 'image', ref: 'p', mimeType: 'image/jpeg' }];
     expect(inbound({ photo, caption: 'look' })).toMatchObject({ text: 'look', attachments });
+    expect(inbound({ photo })).toMatchObject({ text: '', attachments });
     expect(inbound({ photo, forward_origin: { type: 'x' } })).toMatchObject({
-      text: '',
+      text: '[Forwarded from somebody]',
       attachments,
     });
   });

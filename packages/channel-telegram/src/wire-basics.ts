@@ -9,7 +9,7 @@ import { lenient, lenientList } from './lenient.ts';
 export const Text = lenient(z.string());
 const Size = lenient(z.int().nonnegative());
 
-const file = { file_id: z.string().min(1), file_size: Size };
+const file = { file_id: z.string().min(1).max(4_096), file_size: Size };
 const described = { ...file, mime_type: Text, file_name: Text };
 const Described = z.object(described);
 

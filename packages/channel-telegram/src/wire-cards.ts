@@ -140,6 +140,8 @@ export const ownCardFields = {
   users_shared: lenient(
     z.object({ users: lenientList(SharedPerson), user_ids: lenientList(z.int()) }),
   ),
+  /** Before Bot API 7 one person was shared at a time. */
+  user_shared: lenient(z.object({ user_id: z.int() })),
   chat_shared: lenient(z.object({ chat_id: z.int(), title: Text, username: Text })),
   suggested_post_info: lenient(
     z.object({

@@ -22,6 +22,13 @@ const content = {
   ...mediaFields,
   ...cardFields,
   ...ownCardFields,
+  forward_origin: Origin.catch({}).optional(),
+  // Of servers from before 2023.
+  forward_date: z.unknown().optional(),
+  forward_from: lenient(User),
+  forward_from_chat: lenient(WireChat),
+  forward_sender_name: Text,
+  forward_signature: Text,
 };
 
 /** A message that another one answers. */
@@ -37,6 +44,9 @@ const ExternalReply = z.looseObject({
   link_preview_options: ownCardFields.link_preview_options,
 });
 export type ExternalReply = z.infer<typeof ExternalReply>;
+
+/** The last moment that JavaScript knows, in seconds since 1970. */
+const LAST_DATE = 8_640_000_000_000;
 
 const ConnectionId = z.string().min(1).max(200);
 
@@ -55,13 +65,12 @@ export const WireMessage = z.looseObject({
   ...content,
   ...place,
   /** Seconds since 1970. */
-  date: z.int().nonnegative().catch(0),
+  date: z.int().nonnegative().max(LAST_DATE).catch(0),
   chat: WireChat,
   forum_topic_edited: Topic,
   is_automatic_forward: lenient(z.boolean()),
   /** The name an administrator chose to sign a post with. */
   author_signature: Text,
-  forward_origin: Origin.catch({}).optional(),
   via_bot: User.optional(),
   /** The bot that wrote in the name of a business account. */
   sender_business_bot: User.optional(),
@@ -69,7 +78,7 @@ export const WireMessage = z.looseObject({
   migrate_to_chat_id: z.int().optional(),
   migrate_from_chat_id: z.int().optional(),
   /** The same for all messages of an album. */
-  media_group_id: Text,
+  media_group_id: lenient(z.string().min(1).max(256)),
   reply_to_message: lenient(Answered),
   reply_to_checklist_task_id: lenient(z.int()),
   reply_to_poll_option_id: Text,
@@ -115,7 +124,7 @@ export const WireMembership = z.object({
 export const WireReaction = z.object({
   chat: WireChat,
   message_id: z.int(),
-  date: z.int(),
+  date: z.int().nonnegative().max(LAST_DATE).catch(0),
   user: User.optional(),
   /** Who reacts as a chat: an anonymous administrator, or a person as their channel. */
   actor_chat: WireChat.optional(),
