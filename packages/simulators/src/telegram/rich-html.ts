@@ -14,7 +14,7 @@ export class RichHtmlError extends Error {
 }
 
 /** Formats of a text, with the attributes that each may have. */
-export const INLINE: Readonly<Record<string, readonly string[]>> = {
+const INLINE: Readonly<Record<string, readonly string[]>> = {
   ...{ b: [], strong: [], i: [], em: [], u: [], ins: [], s: [], strike: [], del: [] },
   ...{ code: ['class'], mark: [], sub: [], sup: [], 'tg-spoiler': [], 'tg-math': [] },
   ...{ a: ['href', 'name'], 'tg-reference': ['name'], 'tg-time': ['unix', 'format'] },
@@ -22,7 +22,7 @@ export const INLINE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Blocks, likewise. */
-export const BLOCKS: Readonly<Record<string, readonly string[]>> = {
+const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   ...{ h1: [], h2: [], h3: [], h4: [], h5: [], h6: [], p: [], pre: [], footer: [], hr: [] },
   ...{ ul: [], ol: ['start', 'type', 'reversed'], blockquote: ['expandable'], aside: [] },
   ...{ table: ['bordered', 'striped', 'compact'], details: ['open'], 'tg-math-block': [] },
