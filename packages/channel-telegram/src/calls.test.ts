@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type CallOptions, createCaller } from './calls.ts';
@@ -155,6 +156,21 @@ describe('a call', () => {
     );
     const failure = await call('sendMessage', {}, never()).catch(callFailureOf);
     expect(failure).toMatchObject({ kind });
+  });
+
+  it('[D13] does not read an answer without end', async () => {
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    const call = await callsTo((request, response) => {
+      request.resume();
+      Readable.from(
+        (function* () {
+          for (;;) yield piece;
+        })(),
+      ).pipe(response);
+      response.on('error', () => {});
+    });
+    const failure = await call('getUpdates', {}, never()).catch(callFailureOf);
+    expect(failure).toEqual({ kind: 'unknown', reason: 'the answer is larger than 64 MB' });
   });
 
   it('[P12] never shows the token in what it throws', async () => {

@@ -162,11 +162,19 @@ async function readAnswer(response: IncomingMessage): Promise<unknown> {
   throw new ApiError(answer.data);
 }
 
-/** With listeners: `for await` over an answer costs as much as the rest of a call. */
+/** Most bytes of an answer; a hundred updates of the longest messages are half of it. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** With listeners: `for await` over an answer costs a third of a call. */
 function textOf(response: IncomingMessage): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
-  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  let size = 0;
+  response.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is larger than 64 MB'));
+    else chunks.push(chunk);
+  });
   response.on('end', () => resolve(Buffer.concat(chunks).toString()));
   response.on('error', reject);
   return promise;
