@@ -37,6 +37,8 @@ const Expected = z.strictObject({
   names: z.array(z.string()).optional(),
   /** How the id of the message ends. */
   messageId: z.string().optional(),
+  /** How the id of the message with the button ends. */
+  pressed: z.string().optional(),
   /** It changes a message that was sent before. */
   revised: z.literal('edited').optional(),
   /** Ids of messages that are not there any more. */
@@ -125,6 +127,7 @@ function expectMessage(message: InboundMessage, expected: Expected): void {
   });
   is(expected.addressed, addressed);
   expect(sender.isBot).toBe(expected.isBot);
+  is(expected.pressed, expected.pressed && message.pressed?.slice(-expected.pressed.length));
   is(expected.messageId, expected.messageId && message.messageId.slice(-expected.messageId.length));
 }
 

@@ -20,7 +20,7 @@ export const discord = withOptionalLibrary(
     ids: DISCORD_IDS,
     menu: DISCORD_MENU,
     async probe(settings, env) {
-      const { probeDiscord } = await import('./api.ts');
+      const { probeDiscord } = await import('./probe.ts');
       return probeDiscord(DiscordSettings.parse(settings), env);
     },
     async load(): Promise<ConnectDiscord> {

@@ -66,7 +66,7 @@ export function ignoredReason(message: WireMessage): string | undefined {
   if (chat.is_direct_messages === true && message.direct_messages_topic === undefined)
     return eventReason(message) ?? 'a direct message to a channel without its topic has no answer';
   if (declined !== undefined && !declined.comment)
-    return 'it reports what became of a suggested post';
+    return 'it reports the state of a suggested post';
   const given = gift ?? unique_gift;
   if (given !== undefined && !given.text && chatOf(message).type !== 'direct')
     return 'it reports a gift, without words';

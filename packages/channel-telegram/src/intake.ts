@@ -133,7 +133,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     businessDeletion: reading(WireDeletion, messages.deleted),
     businessConnection: reading(WireConnection, messages.connected),
     guestMessage: reading(GuestMessage, messages.sent),
-    press: reading(WirePress, (press) => admitPress({ ...deps, receive }, press)),
+    press: reading(WirePress, (press) => admitPress({ ...deps, receive: messages.pressed }, press)),
     stop: reading(WireStop, async (stop) => {
       deps.stopped(stop.draft_id);
       await receive(stopToInbound(stop, account, deps.clock()));

@@ -43,7 +43,7 @@ type Old =
   | 'user_shared';
 
 type Difference<A, B> = Exclude<A, B> | Exclude<B, A>;
-/** A field or a kind that the published types gain does not compile before somebody decides on it. */
+/** A field or a kind that the published types gain does not compile before it has a decision. */
 const isDecided: Readonly<
   Record<
     | Difference<keyof Message | Old, keyof typeof MESSAGE_FIELDS>
@@ -124,7 +124,7 @@ const DETAILS = {
   location: {
     ...{ latitude: 'read', longitude: 'read', live_period: 'read', heading: 'read' },
     proximity_alert_radius: 'read',
-    horizontal_accuracy: 'nobody asks for the meters of a phone',
+    horizontal_accuracy: 'the accuracy of the phone, in meters',
   } satisfies Details<keyof Location>,
   venue: {
     ...{ location: 'read', title: 'read', address: 'read' },

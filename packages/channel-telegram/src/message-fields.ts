@@ -19,7 +19,7 @@ const CALL = event('it reports a video chat');
 const TOPIC = event('it reports a change of a topic');
 const CREATED = event('it reports that the chat was created');
 const PAYMENT = event('it reports a payment');
-const POST = event('it reports what became of a suggested post');
+const POST = event('it reports the state of a suggested post');
 
 /** Every field of `Message`. A test compares it with the newest published types. */
 export const MESSAGE_FIELDS = {

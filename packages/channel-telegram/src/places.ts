@@ -4,7 +4,7 @@ import type { WireChat } from './wire-basics.ts';
 
 /**
  * Where in a chat a message belongs. Telegram shows several conversations under one chat id: topics of a forum or of a
- * private chat, the subscribers who write to a channel, and chats that a bot serves for somebody's business account or
+ * private chat, the subscribers who write to a channel, and chats that a bot serves for a person's business account or
  * as a guest. Of the last two the ids may be those of unrelated chats of the bot.
  */
 export type Place =

@@ -65,6 +65,11 @@ export function createMessageReaders(
       }
     },
     connected: async (connection: WireConnection) => business.changed(connection),
+    /** A press, with the account that its chat is of. */
+    async pressed(message: InboundMessage): Promise<IngressOutcome> {
+      const placed = await business.place(message);
+      return placed.kind === 'served' ? receive(placed.message) : placed;
+    },
   };
 }
 

@@ -1,10 +1,16 @@
 import { z } from 'zod';
-
+import {
+  everyComponent,
+  KIND,
+  optionsOf as menuOptions,
+  shownText,
+} from '../discord/components.ts';
 import { type DiscordDouble, startDiscordDouble } from '../discord/discord-double.ts';
 import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
 import { describeParts, readPartsLine } from '../discord/parts-line.ts';
 import { REAL_LIMITS } from '../discord/rate-limits.ts';
-import { buttonsOf, type VisibleMessage } from '../discord/transcript.ts';
+import type { VisibleMessage } from '../discord/transcript.ts';
+import type { Json } from '../discord/wire.ts';
 import { drawDiscord } from './draw/discord.ts';
 import { escapeText } from './draw/escape.ts';
 import {
@@ -139,9 +145,10 @@ class DiscordSide implements PlatformSide {
 
   press(channel: string, message: string, from: string, label: string): void {
     const shown = this.#all(channel).find(({ id }) => id === message);
-    const button = buttonsOf(shown?.message.components ?? []).find((one) => one.label === label);
-    if (typeof button?.custom_id !== 'string') throw new Error(`There is no button "${label}".`);
-    const id = this.#double.press({ channel, message, from, customId: button.custom_id });
+    const found = pressablesOf(shown?.message.components ?? []).find((one) => one.label === label);
+    if (found === undefined) throw new Error(`There is no button "${label}".`);
+    const { customId, values } = found;
+    const id = this.#double.press({ channel, message, from, customId, values });
     this.#interactions.push({ id, chat: channel, from });
   }
 
@@ -197,8 +204,8 @@ class DiscordSide implements PlatformSide {
   }
 
   #message(shown: VisibleMessage & { readonly onlyFor?: string }): MessageOnPlatform {
-    const { id, from, content, edited, attachments, message, replyTo, onlyFor } = shown;
-    const { tree, violations } = parseDiscordMarkdown(content);
+    const { id, from, edited, attachments, message, replyTo, onlyFor } = shown;
+    const { tree, violations } = parseDiscordMarkdown(shownText(message));
     const name = (source: string) => this.#nameOf(source);
     const parts = describeParts(message);
     const isNotice = message.type === 18;
@@ -211,9 +218,7 @@ class DiscordSide implements PlatformSide {
         ...{ name: filename, type: content_type },
         read: async () => new Uint8Array(await (await fetch(url)).arrayBuffer()),
       })),
-      buttons: buttonsOf(message.components)
-        .filter(({ disabled }) => disabled !== true)
-        .map(({ label }) => String(label)),
+      buttons: pressablesOf(message.components).map(({ label }) => label),
       reactions: shown.reactions.flatMap(({ emoji, me }) => [
         ...(me ? [[emoji.name, 'bot'] as const] : []),
         ...[...(this.#reactors.get(`${id} ${emoji.name}`) ?? [])].map(
@@ -230,6 +235,24 @@ class DiscordSide implements PlatformSide {
     const id = /^<@!?(\d+)>$/.exec(source)?.[1];
     return id === undefined ? source : `@${this.#names.get(id) ?? id}`;
   }
+}
+
+interface Pressable {
+  readonly label: string;
+  readonly customId: string;
+  readonly values?: readonly string[];
+}
+
+/** The buttons of a message, and the choices of its menus, which are pressed like buttons. */
+function pressablesOf(components: readonly Json[]): readonly Pressable[] {
+  return everyComponent(components).flatMap((component): readonly Pressable[] => {
+    const { type, label, custom_id: customId, disabled } = component;
+    if (typeof customId !== 'string' || disabled === true) return [];
+    if (type === KIND.button) return [{ label: String(label), customId }];
+    return menuOptions(component).map((option) => {
+      return { label: String(option.label), customId, values: [String(option.value)] };
+    });
+  });
 }
 
 /** Ids by their ends, and no tokens of interactions: a person reads it. */

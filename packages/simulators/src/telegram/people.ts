@@ -27,7 +27,7 @@ export interface Saying {
   readonly ephemeral?: boolean | undefined;
   /** The topic of a subscriber, in the direct messages of a channel; made for this person when it is new. */
   readonly subscriber?: number | undefined;
-  /** The connection to a business account, in whose chat with a customer somebody writes. */
+  /** The connection to a business account, in whose chat with a customer a person writes. */
   readonly business?: string | undefined;
   /** The bot is asked as a guest, with this id, in a chat that it is no member of. */
   readonly guest?: string | undefined;

@@ -57,7 +57,7 @@ export interface TelegramDouble {
   reword(chatId: number, messageId: number, text: string, business?: string): void;
   /** A person connects the bot to their business account, or changes what it may do there. */
   connectBusiness(wish: Connecting): void;
-  /** Somebody deletes messages in a chat of a business account. */
+  /** A person deletes messages in a chat of a business account. */
   deleteInBusiness(connection: string, chatId: number, messageIds: readonly number[]): void;
   /** What the bot has answered as a guest. */
   guestAnswer(query: string): string | undefined;

@@ -1,0 +1,121 @@
+import {
+  type ChannelProbe,
+  type ClockReading,
+  type ProbeEnv,
+  type ProbeWarning,
+  probePicture,
+  readClock,
+} from '@parley/channels/probe';
+import { OAuth2Scopes, PermissionFlagsBits, REST, RESTEvents, Routes } from 'discord.js';
+import { z } from 'zod';
+import { afterConnectionFailure, callFailureOf, NO_CONTENT } from './failures.ts';
+import { download, pictureUrl } from './files.ts';
+import type { DiscordSettings } from './settings.ts';
+
+const Bot = z.object({
+  id: z.string(),
+  username: z.string(),
+  avatar: z.string().nullable().default(null),
+});
+const Gateway = z.object({ session_start_limit: z.object({ remaining: z.int() }) });
+const Application = z.object({ id: z.string(), flags: z.int().default(0) });
+
+/** Flags of an application whose Message Content Intent is on: approved by Discord, or for up to 100 servers. */
+const CONTENT_FLAGS = (1 << 18) | (1 << 19);
+/** Below this many logins a bot that keeps restarting is locked out for the rest of the day. */
+const FEW_LOGINS = 20;
+
+/** Asks Discord who the bot is, how many logins are left, and which intents it has. Uses up no login. */
+export async function probeDiscord(
+  settings: DiscordSettings,
+  { signal, clock, wantsPicture }: Pick<ProbeEnv, 'signal' | 'clock' | 'wantsPicture'>,
+): Promise<ChannelProbe> {
+  const { host } = new URL(settings.apiRoot);
+  const rest = new REST({ api: settings.apiRoot.replace(/\/$/, ''), retries: 0 });
+  rest.setToken(settings.token);
+  const asked = clock();
+  let reading: ClockReading | null = null;
+  rest.on(RESTEvents.Response, (_request, { headers }) => {
+    reading ??= readClock(host, headers.get('date'), { asked, answered: clock() });
+  });
+  try {
+    const [bot, gateway, application] = await Promise.all([
+      rest.get(Routes.user(), { signal }).then(Bot.parse),
+      rest.get(Routes.gatewayBot(), { signal }).then(Gateway.parse),
+      rest.get(Routes.currentApplication(), { signal }).then(Application.parse),
+    ]);
+    if (settings.messageContent && (application.flags & CONTENT_FLAGS) === 0)
+      return refusedLogin(NO_CONTENT);
+    const warnings = loginWarnings(gateway.session_start_limit.remaining);
+    const picture = await probePicture({ signal, wantsPicture }, async (limit, within) => {
+      if (bot.avatar === null) return undefined;
+      return download(settings, pictureUrl(settings.apiRoot, bot.id, bot.avatar), limit, within);
+    });
+    const facts = {
+      as: `@${bot.username}`,
+      invitation: invitationOf(application.id, settings),
+      ...picture,
+    };
+    return { kind: 'works', warnings, clock: reading, ...facts };
+  } catch (thrown) {
+    return problemOf(thrown, host);
+  } finally {
+    rest.clearHashSweeper();
+    rest.clearHandlerSweeper();
+  }
+}
+
+/** What the bot does in a server; the README of this package lists the same. */
+const PERMISSIONS =
+  PermissionFlagsBits.ViewChannel |
+  PermissionFlagsBits.SendMessages |
+  PermissionFlagsBits.SendMessagesInThreads |
+  PermissionFlagsBits.AttachFiles |
+  PermissionFlagsBits.ReadMessageHistory |
+  PermissionFlagsBits.AddReactions;
+
+/** The page on which a person takes the bot into a server. */
+function invitationOf(applicationId: string, { threads }: DiscordSettings): string {
+  const more = threads === 'never' ? 0n : PermissionFlagsBits.CreatePublicThreads;
+  const asked = new URLSearchParams({
+    client_id: applicationId,
+    scope: `${OAuth2Scopes.Bot} ${OAuth2Scopes.ApplicationsCommands}`,
+    permissions: String(PERMISSIONS | more),
+  });
+  return `https://discord.com/oauth2/authorize?${asked}`;
+}
+
+/** The close code with which the gateway would end a login. */
+const WRONG_TOKEN = 4004;
+
+function problemOf(thrown: unknown, host: string): ChannelProbe {
+  const failure = callFailureOf(thrown);
+  if (failure.kind === 'rate-limited') {
+    const reason = 'Discord refuses more calls for now: too many were made';
+    const seconds = Math.ceil(failure.retryAfterMs / 1_000);
+    return { kind: 'problem', reason, fix: `Try again in ${seconds} s.`, retryable: true };
+  }
+  if (failure.kind === 'refused' && failure.status === 401) return refusedLogin(WRONG_TOKEN);
+  const isRefused = failure.kind === 'refused';
+  const reason = isRefused
+    ? `Discord refuses to answer: ${failure.reason} (${failure.status})`
+    : `Discord cannot be reached: ${failure.reason}`;
+  const fix = isRefused
+    ? 'Try again later, and check channels.discord.apiRoot if you set one.'
+    : `Check the network and the name service of this machine, and channels.discord.apiRoot if you set one: ${host} must be reachable.`;
+  return { kind: 'problem', reason, fix, retryable: true };
+}
+
+/** What the adapter would report of a login that ends with this code. */
+function refusedLogin(closeCode: number): ChannelProbe {
+  const ending = afterConnectionFailure({ reason: `closed with ${closeCode}`, closeCode }, 0, 0, 0);
+  const { reason } = ending;
+  const fix = ending.kind === 'give-up' ? ending.fix : 'Try again later.';
+  return { kind: 'problem', reason, fix, retryable: ending.kind === 'retry' };
+}
+
+function loginWarnings(remaining: number): readonly ProbeWarning[] {
+  if (remaining >= FEW_LOGINS) return [];
+  const reason = `only ${remaining} logins to Discord are left for today`;
+  return [{ reason, fix: 'Find out why Parley restarts or reconnects so often: see its log.' }];
+}
