@@ -192,8 +192,8 @@ interface WebhookDeps extends UpdatesDeps {
   readonly webhook: NonNullable<TelegramSettings['webhook']>;
 }
 
-/** An update is far smaller; this leaves room for what is to come. In bytes. */
-const MAX_BODY_BYTES = 1024 * 1024;
+/** A long message with a link behind every sign has a few million; what is refused would come again for ever. In bytes. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** How often to check that the webhook is still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({

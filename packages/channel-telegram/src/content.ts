@@ -5,7 +5,7 @@ import { answeredMessage } from './answered.ts';
 import { attachmentsOf } from './attachments.ts';
 import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { eventReason } from './message-fields.ts';
-import { chatOf, messageIdIn, threadIdOf } from './places.ts';
+import { chatAt, chatOf, messageIdIn, threadIdOf } from './places.ts';
 import { quotationOf, replyOf, withOrigin } from './quotes.ts';
 import { richTextOf } from './rich-text.ts';
 import { senderOf } from './senders.ts';
@@ -54,10 +54,9 @@ function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'with
  */
 function chatFor(message: WireMessage, text: string): Chat {
   const { ephemeral_message_id: whispered, from } = message;
-  const chat = chatOf(message);
-  if (whispered === undefined || from === undefined || parseCommand(text) !== null) return chat;
-  const threadId = threadIdOf({ kind: 'alone', person: String(from.id) });
-  return { ...chat, type: 'thread', ...(threadId !== undefined && { threadId }) };
+  if (whispered === undefined || from === undefined || parseCommand(text) !== null)
+    return chatOf(message);
+  return chatAt(threadIdOf({ kind: 'alone', person: String(from.id) }), message);
 }
 
 /** Why a message starts no turn and says nothing to the agent; undefined for what a person sent. */

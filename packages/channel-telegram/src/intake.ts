@@ -40,6 +40,7 @@ export interface IntakeDeps
     | 'revise'
     | 'reacted'
     | 'ignored'
+    | 'message'
     | 'tellOwner'
     | 'log'
     | 'clock'

@@ -43,8 +43,9 @@ export class ChatNames {
     const title = this.#titles.get(now) ?? (await this.#ask(now));
     const topic = this.#topics.get(`${now} ${threadId}`);
     if (title === undefined || threadId === undefined) return title;
-    const what = placeOf(threadId).kind === 'subscriber' ? 'direct messages of' : 'topic';
-    return `${title}, ${what} ${topic ?? threadId}`;
+    const place = placeOf(threadId);
+    if (place.kind === 'subscriber') return `${title}, direct messages of ${topic ?? place.topic}`;
+    return place.kind === 'topic' ? `${title}, topic ${topic ?? place.topic}` : title;
   }
 
   async #ask(chatId: string): Promise<string | undefined> {

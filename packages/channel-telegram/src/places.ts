@@ -140,6 +140,21 @@ export function chatOf(message: Placed): Chat {
   };
 }
 
+/** The chat of a message whose place is known otherwise; Telegram does not say it of every message. */
+export function chatAt(threadId: string | undefined, { chat }: Placed): Chat {
+  const place = placeOf(threadId);
+  switch (place.kind) {
+    case 'topic':
+      return chatOf({ chat, is_topic_message: true, message_thread_id: Number(place.topic) });
+    case 'subscriber':
+      return chatOf({ chat, direct_messages_topic: { topic_id: Number(place.topic) } });
+    case 'alone':
+      return { ...chatOf({ chat }), type: 'thread', ...(threadId !== undefined && { threadId }) };
+    default:
+      return chatOf({ chat });
+  }
+}
+
 function chatTypeOf(chat: WireChat, place: Place): Chat['type'] {
   switch (place.kind) {
     case 'business':

@@ -1,17 +1,20 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
-import { type InboundMessage, reasonOf } from '@parley/core';
+import { type Chat, type InboundMessage, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { chatOf, messageIdIn } from './places.ts';
+import { chatAt, chatOf, messageIdIn } from './places.ts';
 import { personOf } from './senders.ts';
 import type { WirePress } from './wire.ts';
 
 export interface PressDeps
-  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'ignored' | 'log' | 'clock'> {
-  readonly moved: Pick<MovedChats, 'first'>;
+  extends Pick<
+    ChannelContext<unknown>,
+    'account' | 'receive' | 'ignored' | 'message' | 'log' | 'clock'
+  > {
+  readonly moved: Pick<MovedChats, 'first' | 'idOf'>;
   readonly api: Pick<TelegramApi, 'telegram'>;
 }
 
@@ -24,7 +27,7 @@ const MAX_ANSWER = 200;
  * chat; what is decided loses its buttons. Neither matters for truth: a failure there changes nothing.
  */
 export async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
-  const message = pressToInbound(press, deps.account, deps.clock());
+  const message = await pressToInbound(deps, press);
   let outcome: IngressOutcome | undefined;
   try {
     if (message === undefined) await notePress(deps, press);
@@ -84,19 +87,18 @@ async function removeButtons({ api, log }: PressDeps, { message, from }: WirePre
 
 /**
  * A pressed button as if that person had written its data, in the place of the button;
- * undefined where there is no place or no data. `now` in ms: a press has no time of its own.
+ * undefined where there is no place or no data.
  */
-function pressToInbound(
+async function pressToInbound(
+  deps: PressDeps,
   { id, from, message, data }: WirePress,
-  account: string,
-  now: number,
-): InboundMessage | undefined {
+): Promise<InboundMessage | undefined> {
   if (message === undefined || data === undefined) return undefined;
-  const chat = chatOf(message);
+  const chat = await chatOfPress(deps, message);
   const above = messageIdIn(chat.threadId, messageIdOf(message));
   return {
     channel: 'telegram',
-    account,
+    account: deps.account,
     messageId: pressId(above, id),
     chat,
     sender: personOf(from),
@@ -107,7 +109,24 @@ function pressToInbound(
     authored: { text: true },
     mentions: [],
     addressed: true,
-    sentAt: now,
+    // A press has no time of its own.
+    sentAt: deps.clock(),
     variables: {},
   };
+}
+
+/**
+ * The chat of the message above a button. Of one that is too old Telegram says no topic, and of one that a single person
+ * sees not whether it is of their own conversation or of the group's; it is where the bot sent it.
+ */
+async function chatOfPress(
+  deps: PressDeps,
+  message: NonNullable<WirePress['message']>,
+): Promise<Chat> {
+  const chat = chatOf(message);
+  const isUncertain = message.date === 0 || message.ephemeral_message_id !== undefined;
+  if (!isUncertain || chat.threadId !== undefined) return chat;
+  const first = deps.moved.first(chat.id);
+  const sent = await deps.message(first, deps.moved.idOf(first, messageIdOf(message)));
+  return sent?.by === 'agent' ? chatAt(sent.threadId, message) : chat;
 }

@@ -210,6 +210,32 @@ describe('an ephemeral message in a group', () => {
     });
   });
 
+  it('[F17] [F18] has buttons that decide in the conversation in which they were asked', async () => {
+    const place = { threadId: undefined as string | undefined };
+    const { double, received } = await whispered({
+      message: async () => ({ by: 'agent', text: 'May I?', ...place }),
+    });
+    const pressed = (ephemeral: number) => ({
+      id: `c${ephemeral}`,
+      from: { id: ANN, is_bot: false, first_name: 'Ann' },
+      message: {
+        ...{ message_id: 0, ephemeral_message_id: ephemeral, date: 1_790_000_000 },
+        chat: { id: GROUP, type: 'group', title: 'Team' },
+      },
+      chat_instance: 'x',
+      data: '/approve ABC234',
+    });
+    double.update('callback_query', pressed(41));
+    await double.waitFor(() => received.length === 2);
+    place.threadId = `alone:${ANN}`;
+    double.update('callback_query', pressed(42));
+    await double.waitFor(() => received.length === 3);
+    expect(received.slice(1).map(({ chat }) => [chat.type, chat.threadId])).toEqual([
+      ['group', undefined],
+      ['thread', `alone:${ANN}`],
+    ]);
+  });
+
   it('[F04] [F18] has answers that can be edited and deleted, and not one that others see', async () => {
     const { double, adapter, received, answer } = await whispered();
     const { platformMessageId: id } = await answer('one');

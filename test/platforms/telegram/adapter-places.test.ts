@@ -181,3 +181,30 @@ describe('an update that Parley cannot read', () => {
     ]);
   });
 });
+
+describe('a button of a message that is too old for Telegram to show', () => {
+  const FORUM = { id: -1_001_234_567_890, type: 'supergroup', title: 'Team' };
+  const PRIVATE = { id: ANN, type: 'private', first_name: 'Ann' };
+
+  it.each([
+    ['a topic of a group', FORUM, '7', { type: 'thread', threadId: '7' }],
+    ['a topic of a direct chat', PRIVATE, '44', { type: 'direct', threadId: '44', separate: true }],
+    ['a subscriber', FORUM, 'direct:501', { type: 'thread', threadId: 'direct:501' }],
+    ['a direct chat', PRIVATE, undefined, { type: 'direct' }],
+  ])('[F17] [G05] is pressed where it was sent: %s', async (_where, chat, threadId, expected) => {
+    const { double, adapter, received } = await scene({
+      message: async () => ({ by: 'agent', text: 'May I?', threadId }),
+    });
+    await adapter.start();
+    double.update('callback_query', {
+      id: 'c1',
+      from: { id: ANN, is_bot: false, first_name: 'Ann' },
+      message: { chat, message_id: 5, date: 0 },
+      chat_instance: 'x',
+      data: '/approve ABC234',
+    });
+    await double.waitFor(() => received.length === 1);
+    const { id: _, title: __, ...place } = received[0]?.chat ?? {};
+    expect(place).toEqual(expected);
+  });
+});

@@ -76,6 +76,20 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect(received[0]?.text).toBe('naïve текст 😀');
   });
 
+  it('[F16] reads the longest formatted message there is', async () => {
+    const { double, adapter, received } = await calledScene();
+    await adapter.start();
+    const letter = { type: 'url', text: 'a', url: `https://example.org/${'x'.repeat(40)}` };
+    const paragraph = { type: 'paragraph', text: Array.from({ length: 32_768 }, () => letter) };
+    double.update('message', {
+      ...{ message_id: 5, date: 1_790_000_000, chat: { id: ANN, type: 'private' } },
+      from: { id: ANN, is_bot: false, first_name: 'Ann' },
+      rich_message: { blocks: [paragraph] },
+    });
+    await double.waitFor(() => received.length === 1);
+    expect(received[0]?.text.slice(0, 23)).toBe('a (https://example.org/');
+  });
+
   it('[D01] answers only after the message is stored, and gets it again when that failed', async () => {
     let failures = 2;
     const receive = async () => {
@@ -108,7 +122,7 @@ describe('the Telegram adapter is called by a webhook', () => {
   it.each<[string, string]>([
     ['no JSON', '{"update_id":'],
     ['no update', '{"update":1}'],
-    ['more than a megabyte', `{"update_id":1,"x":"${'x'.repeat(1024 * 1024)}"}`],
+    ['more than 16 MB', `{"update_id":1,"x":"${'x'.repeat(16 * 1024 * 1024)}"}`],
   ])('refuses %s', async (_name, body) => {
     const { double, adapter, states, address } = await calledScene();
     await adapter.start();
