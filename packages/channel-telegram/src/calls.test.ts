@@ -158,6 +158,31 @@ describe('a call', () => {
     expect(failure).toMatchObject({ kind });
   });
 
+  it.each<[string, number, string, object]>([
+    ['a page that says too large', 413, '<html>413</html>', { kind: 'refused', code: 413 }],
+    ['a page that says too often', 429, '<html>429</html>', { kind: 'refused', code: 429 }],
+    ['a page that says not found', 404, '<html>404</html>', { kind: 'unknown' }],
+    [
+      'details of an unexpected form',
+      429,
+      '{"ok":false,"error_code":429,"description":null,"parameters":{"retry_after":"7","migrate_to_chat_id":-5}}',
+      { kind: 'refused', code: 429, migrateTo: '-5' },
+    ],
+    [
+      'no details',
+      400,
+      '{"ok":false,"error_code":400,"description":"chat not found","parameters":null}',
+      { kind: 'refused', code: 400, reason: 'chat not found' },
+    ],
+  ])('[D04] knows what was not done by %s', async (_what, status, body, expected) => {
+    const call = await callsTo(
+      (request, response) =>
+        void request.resume().on('end', () => response.writeHead(status).end(body)),
+    );
+    const failure = await call('sendDocument', {}, never()).catch(callFailureOf);
+    expect(failure).toMatchObject(expected);
+  });
+
   it('[D13] does not read an answer without end', async () => {
     const piece = Buffer.alloc(1024 * 1024, 'x');
     const call = await callsTo((request, response) => {

@@ -10,6 +10,7 @@ import { urlToHttpOptions } from 'node:url';
 import { parseJson } from '@parley/channels';
 import { z } from 'zod';
 import { ApiError, Unsent } from './failures.ts';
+import { lenient } from './lenient.ts';
 import type { TelegramSettings } from './settings.ts';
 
 /** What ends one call, and what its caller is told meanwhile. */
@@ -141,15 +142,18 @@ const Answer = z.discriminatedUnion('ok', [
   z.object({
     ok: z.literal(false),
     error_code: z.int(),
-    description: z.string().default(''),
-    parameters: z
-      .object({
-        retry_after: z.number().exactOptional(),
-        migrate_to_chat_id: z.int().exactOptional(),
-      })
-      .exactOptional(),
+    description: z.string().catch(''),
+    parameters: lenient(
+      z.object({
+        retry_after: lenient(z.number().nonnegative()),
+        migrate_to_chat_id: lenient(z.int()),
+      }),
+    ),
   }),
 ]);
+
+/** Too large, too often: a server in between may say so in HTML, and passes nothing on. */
+const OF_SERVER: ReadonlySet<number> = new Set([413, 429]);
 
 /** The result of a call. Throws `ApiError` when Telegram refuses, or a server in between answers. */
 async function readAnswer(response: IncomingMessage): Promise<unknown> {
@@ -157,6 +161,8 @@ async function readAnswer(response: IncomingMessage): Promise<unknown> {
   const body = await textOf(response);
   if (status >= 500) throw new ApiError({ error_code: status, description });
   const answer = Answer.safeParse(parseJson(body));
+  if (!answer.success && OF_SERVER.has(status))
+    throw new ApiError({ error_code: status, description });
   if (!answer.success) throw new Error(`HTTP ${status} without an answer of the Bot API`);
   if (answer.data.ok) return answer.data.result;
   throw new ApiError(answer.data);

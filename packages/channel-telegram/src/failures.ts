@@ -32,12 +32,14 @@ export interface Refusal {
   /** As HTTP; from 500 on it is the answer of a server in between. */
   readonly error_code: number;
   readonly description: string;
-  readonly parameters?: {
-    /** Seconds to wait. */
-    readonly retry_after?: number;
-    /** The supergroup that a group has become. */
-    readonly migrate_to_chat_id?: number;
-  };
+  readonly parameters?:
+    | {
+        /** Seconds to wait. */
+        readonly retry_after?: number | undefined;
+        /** The supergroup that a group has become. */
+        readonly migrate_to_chat_id?: number | undefined;
+      }
+    | undefined;
 }
 
 /** A call that was answered with no result. */
