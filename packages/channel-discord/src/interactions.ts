@@ -158,7 +158,7 @@ async function inboundOf(
 
 /**
  * Where the answer is given. To a command in the place of "thinking"; below a button it is an ordinary message, except
- * where the bot cannot write one.
+ * where the bot cannot write one, and where the button is in a message that its sender alone sees.
  */
 function responseTo(
   { type, application_id: application, token, message }: Interaction,
@@ -169,8 +169,8 @@ function responseTo(
   if (type === COMMAND) {
     return writePlace({ application, token, ...(isPrivate && { only: person }), ...bound });
   }
-  if (!isBound) return undefined;
   const isAlone = ((message?.flags ?? 0) & EPHEMERAL) !== 0;
+  if (!isBound && !isAlone) return undefined;
   const place = { application, token, further: true as const, ...bound };
   return writePlace({ ...place, ...(isAlone && { only: person }) });
 }

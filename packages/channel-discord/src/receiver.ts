@@ -113,6 +113,11 @@ export class Receiver {
     return this.#connection.client?.user?.id ?? this.#seen.position?.me;
   }
 
+  /** Whether the gateway has named a thread with this id. */
+  isThread(id: string): boolean {
+    return this.#connection.client?.channels.cache.get(id)?.isThread() === true;
+  }
+
   start(): void {
     this.#running ??= this.#run();
   }
