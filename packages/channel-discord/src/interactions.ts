@@ -14,6 +14,7 @@ import { ASK } from './menu.ts';
 import type { FindPlace, GuildAuthor } from './places.ts';
 import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
 import { WireInteraction } from './wire-interaction.ts';
+import { WireMessageIds } from './wire-message.ts';
 
 export interface InteractionDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'ignored' | 'commands' | 'clock'> {
@@ -55,12 +56,20 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
 
 /** Undefined: it cannot be handled, which `why` then knows. */
 async function readInteraction(
-  { log, clock, ignored }: InteractionDeps,
+  deps: InteractionDeps,
   data: unknown,
 ): Promise<Interaction | undefined> {
+  const { log, clock } = deps;
   const { data: read, error } = WireInteraction.safeParse(data);
   if (read === undefined) {
     log.warn({ reason: error?.message }, 'the interaction is not in the expected form');
+    const { data: ids } = WireMessageIds.safeParse(data);
+    if (ids !== undefined)
+      await note(
+        deps,
+        { chatId: ids.channel_id, messageId: ids.id, at: clock() },
+        'an interaction in a form that is not known',
+      );
     return undefined;
   }
   const channel_id = read.channel_id ?? read.channel?.id;
@@ -71,11 +80,20 @@ async function readInteraction(
   const chatId = channel_id ?? senderId ?? messageId;
   const what = isKnown ? 'without a channel' : `of type ${read.type}`;
   log.warn({ messageId }, `an interaction ${what} is not handled`);
-  await ignored(
-    { chatId, messageId, senderId, at: clock() },
-    `an interaction ${what}, which is not handled`,
-  ).catch((thrown: unknown) => log.warn({ reason: reasonOf(thrown) }, 'it could not be noted'));
+  const event = { chatId, messageId, senderId, at: clock() };
+  await note(deps, event, `an interaction ${what}, which is not handled`);
   return undefined;
+}
+
+/** Records an interaction that starts nothing, so that `why` knows it. Never rejects. */
+async function note(
+  { log, ignored }: InteractionDeps,
+  event: Parameters<InteractionDeps['ignored']>[0],
+  reason: string,
+): Promise<void> {
+  await ignored(event, reason).catch((thrown: unknown) =>
+    log.warn({ reason: reasonOf(thrown) }, 'it could not be noted'),
+  );
 }
 
 async function acknowledge(deps: InteractionDeps, interaction: Interaction): Promise<void> {
@@ -111,7 +129,12 @@ interface Admitted {
 async function admit(deps: InteractionDeps, interaction: Interaction): Promise<Admitted> {
   try {
     const message = await inboundOf(deps, interaction);
-    if (message === undefined) return { text: 'That button does nothing any more.' };
+    if (message === undefined) {
+      const { id: messageId, channel_id: chatId, member, user } = interaction;
+      const event = { chatId, messageId, senderId: (member?.user ?? user)?.id, at: deps.clock() };
+      await note(deps, event, 'the pressed button is none that does anything');
+      return { text: 'That button does nothing any more.' };
+    }
     const { guild_id: guildId, member } = interaction;
     const facts = deps.factsOf({ guildId, userId: message.sender.id, member });
     const outcome = await deps.receive(message, facts);
@@ -182,9 +205,20 @@ function textOf(commands: readonly CommandInfo[], { type, data }: Interaction): 
     return pressed?.kind === 'wrote' ? pressed.text : undefined;
   }
   if (data?.name === undefined) return undefined;
-  const values = (data.options ?? []).map(({ value }) => String(value));
+  const values = (data.options ?? []).flatMap(optionWords);
   const isAsk = data.name === ASK.name && !commands.some(({ name }) => name === ASK.name);
   return isAsk ? values.join(' ') : [`/${data.name}`, ...values].join(' ');
+}
+
+interface CommandOption {
+  readonly name: string;
+  readonly value?: string | number | boolean | undefined;
+  readonly options?: readonly CommandOption[];
+}
+
+/** What was filled in; of a subcommand its name and what was filled in there. */
+function optionWords({ name, value, options = [] }: CommandOption): string[] {
+  return value === undefined ? [name, ...options.flatMap(optionWords)] : [String(value)];
 }
 
 function silenceOf(outcome: IngressOutcome): Admitted['text'] {

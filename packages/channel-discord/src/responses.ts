@@ -98,7 +98,8 @@ export class Responses {
       if (failure.kind !== 'refused' || !OVER.has(failure.code)) throw thrown;
       if (place.only !== undefined) return this.#sendAlone(place.only, answer);
       if (place.bound === undefined) return undefined;
-      const why = 'the bot is not in that chat, and the 15 minutes are over in which Discord takes';
+      const why =
+        'the bot cannot write in that chat, and the 15 minutes are over in which Discord takes';
       throw new ChannelError({ kind: 'refused' }, `Not sent: ${why} answers there.`, thrown);
     }
   }

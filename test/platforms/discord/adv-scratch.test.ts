@@ -59,7 +59,7 @@ it('voice channel chat, slash where bot cannot write', async () => {
   const voice = double.addChannel(double.guildId, 'Lounge', 'voice');
   double.say({ channel: voice, from: ANN, text: 'hello' });
   console.log(JSON.stringify((await here.hears(1)).chat));
-  double.deny(double.channelId, 'SendMessages' as never);
+  double.deny(double.channelId, 'send');
   const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
   await here.hears(2);
   await here.answers(id, 'one');
