@@ -19,7 +19,7 @@ import { WireMessageIds } from './wire-message.ts';
 export interface InteractionDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'ignored' | 'commands' | 'clock'> {
   readonly api: Pick<DiscordApi, 'answer' | 'changeAnswer' | 'dropAnswer' | 'followUp'>;
-  readonly responses: Pick<Responses, 'expect'>;
+  readonly responses: Pick<Responses, 'expect' | 'pressed'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
   readonly log: Logger;
@@ -43,7 +43,10 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
   const interaction = await readInteraction(deps, data);
   if (interaction === undefined) return;
   const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
-  deps.responses.expect(interaction.id, acknowledged);
+  const { id, type, channel_id, application_id: application, token } = interaction;
+  deps.responses.expect(id, acknowledged);
+  // A message after a command would take the place of its "thinking".
+  if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
   try {
     await acknowledge(deps, interaction);
   } catch (thrown) {

@@ -105,9 +105,13 @@ function unreadIn(content: WireContent): string[] {
   ];
 }
 
+/** Longest name of a sticker or an app. In characters. */
+const MAX_NAME = 60;
+
 /** Names are chosen by people: in quotation marks, in one line, and short. */
 function oneLine(name: string): string {
-  return cut(name.replace(/["\s]+/g, ' ').trim(), 60);
+  const line = name.replace(/["\s]+/g, ' ').trim();
+  return line.length <= MAX_NAME ? line : `${line.slice(0, MAX_NAME).toWellFormed()}…`;
 }
 
 /** Forwarded messages, each marked: it is another person's, neither a command nor a request of the sender. */
