@@ -101,5 +101,5 @@ function pollResultText({ fields }: WireEmbed): string {
 /** The first characters of a text; where more follows it says so, with the length of the whole (P10). */
 export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
-  return `${text.slice(0, length).toWellFormed()}… [${text.length} characters in all]`;
+  return `${text.slice(0, length).toWellFormed()}… [cut: ${length} of ${text.length} characters]`;
 }

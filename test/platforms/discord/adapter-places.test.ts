@@ -161,3 +161,51 @@ describe('the first answer to a command', () => {
     expect(double.interaction(id).ephemeral.map(({ visible }) => visible)).toEqual(['I am well']);
   });
 });
+
+describe('an interaction that starts nothing', () => {
+  const event = ({ double }: Scene, more: object) => ({
+    id: '1500000000000000001',
+    application_id: double.me.id,
+    type: 3,
+    token: 'made-up',
+    channel_id: double.channelId,
+    guild_id: double.guildId,
+    member: { user: { id: ANN, username: 'ann', discriminator: '0' }, roles: [] },
+    message: { id: '1500000000000000000' },
+    data: { custom_id: 'of another app', component_type: 2 },
+    ...more,
+  });
+
+  it.each([
+    ['a button of nobody', {}, 'the pressed button is none that does anything'],
+    ['one without a token', { token: null }, 'an interaction in a form that is not known'],
+    ['a completion', { type: 4 }, 'an interaction of type 4, which is not handled'],
+  ])('[D08] [F16] is known to why: %s', async (_name, more, reason) => {
+    const here = await connected();
+    const { double } = here;
+    double.event('INTERACTION_CREATE', event(here, more), double.guildId);
+    await double.waitFor(() => here.ignored.length > 0);
+    const at = { chatId: double.channelId, messageId: '1500000000000000001' };
+    expect(here.ignored).toMatchObject([{ event: at, reason }]);
+    expect(here.received).toEqual([]);
+  });
+
+  it('[F16] is not one whose words are below a subcommand, as an earlier menu had them', async () => {
+    const here = await connected();
+    const { double } = here;
+    const options = [
+      {
+        name: 'weather',
+        type: 1,
+        options: [
+          { name: 'city', type: 3, value: 'Rome' },
+          { name: 'days', type: 4, value: 3 },
+        ],
+      },
+    ];
+    const data = { name: 'show', type: 1, options };
+    const command = event(here, { type: 2, message: undefined, data });
+    double.event('INTERACTION_CREATE', command, double.guildId);
+    expect(await here.hears(1)).toMatchObject({ text: '/show weather Rome 3' });
+  });
+});
