@@ -230,8 +230,8 @@ export function createMessageFacet(
   };
 }
 
-/** Unknown channel, unknown message. */
-const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008]);
+/** Unknown channel, unknown message, a channel without messages, one of another kind. */
+const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008, 50008, 50024]);
 
 /**
  * Does something to a message where it is: in the thread, or in the channel above it. A message with the id of the thread

@@ -13,11 +13,11 @@ export function contextText({ text, attachments = [], replyTo, quotation }: Hear
   const files = attachments.map(({ kind, name }) => `[${[kind, name].filter(Boolean).join(': ')}]`);
   const own = [...(text.trim() === '' ? [] : [text]), ...files];
   if (own.length === 0 && quotation === undefined) return '';
-  const { from = 'another chat', text: quoted } = quotation ?? {};
+  const from = quotation?.from === undefined ? '' : ` ${quotation.from}`;
   return [
     ...own,
     ...(replyTo?.text ? [`[Replies to: ${startOf(replyTo.text)}]`] : []),
-    ...(quoted === undefined ? [] : [`[Quotes ${from}: ${quoted}]`]),
+    ...(quotation === undefined ? [] : [`[Quotes${from}: ${quotation.text}]`]),
   ].join(' ');
 }
 
