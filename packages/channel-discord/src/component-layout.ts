@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { MessageBody } from './api.ts';
 
 /** `flags`: the message is made of components alone. It cannot be taken back. */
-export const COMPONENTS_V2 = 1 << 15;
+const COMPONENTS_V2 = 1 << 15;
 /** Kinds of components: https://discord.com/developers/docs/components/reference */
 const [ROW, BUTTON, SELECT, TEXT_INPUT, TEXT, CONTAINER, LABEL] = [1, 2, 3, 4, 10, 17, 18];
 const BUTTONS_IN_A_ROW = 5;

@@ -22,6 +22,8 @@ export interface InteractionDeps
   readonly responses: Pick<Responses, 'expect' | 'pressed'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
+  /** A direct chat is served now. */
+  readonly served: (channelId: string, interactionId: string) => Promise<void>;
   readonly log: Logger;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -43,10 +45,7 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
   const interaction = await readInteraction(deps, data);
   if (interaction === undefined) return;
   const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
-  const { id, type, channel_id, application_id: application, token } = interaction;
-  deps.responses.expect(id, acknowledged);
-  // A message after a command would take the place of its "thinking".
-  if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
+  deps.responses.expect(interaction.id, acknowledged);
   try {
     await acknowledge(deps, interaction);
   } catch (thrown) {
@@ -105,6 +104,9 @@ async function acknowledge(deps: InteractionDeps, interaction: Interaction): Pro
   if (pressed?.kind === 'asks') {
     return answerNow(deps, interaction, { type: ANSWER.form, data: formOf(pressed) });
   }
+  const { id, type, channel_id, application_id: application, token } = interaction;
+  // A message after a command would take the place of its "thinking"; after a form comes no message.
+  if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
   const admitting = admit(deps, interaction);
   const patience = new AbortController();
   const late = deps.wait(PATIENCE_MS, patience.signal).then(() => undefined);
@@ -141,6 +143,8 @@ async function admit(deps: InteractionDeps, interaction: Interaction): Promise<A
     const { guild_id: guildId, member } = interaction;
     const facts = deps.factsOf({ guildId, userId: message.sender.id, member });
     const outcome = await deps.receive(message, facts);
+    if (message.chat.type === 'direct' && outcome.kind !== 'refused')
+      await deps.served(interaction.channel_id, interaction.id);
     const text = silenceOf(outcome);
     const isPress = interaction.message !== undefined && interaction.type !== COMMAND;
     return { text, isSettled: isPress && outcome.kind === 'command' && outcome.settled === true };

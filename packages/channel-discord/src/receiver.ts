@@ -93,7 +93,8 @@ export class Receiver {
       MESSAGE_REACTION_REMOVE: (data) => intake.reacted(reactions.read(data, 'removed')),
       MESSAGE_REACTION_REMOVE_ALL: (data) => intake.reacted(reactions.readCleared(data)),
       MESSAGE_REACTION_REMOVE_EMOJI: (data) => intake.reacted(reactions.readCleared(data)),
-      INTERACTION_CREATE: (data) => this.#interact(deps, data),
+      INTERACTION_CREATE: (data) =>
+        this.#interact({ ...deps, served: (...at) => this.#seen.serve(...at) }, data),
     };
     this.#connection = new Connection({
       ...context,
