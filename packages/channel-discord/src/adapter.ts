@@ -56,7 +56,12 @@ export function createDiscordAdapter(
   const streams = new Streams({ api, values, linkPreviews, log, later });
   const responses = new Responses({ api });
   const receiver = new Receiver(context, env, { api, responses });
-  const threads = new Threads({ ...context, api, me: () => receiver.me });
+  const threads = new Threads({
+    ...context,
+    api,
+    me: () => receiver.me,
+    isThread: (id) => receiver.isThread(id),
+  });
   return {
     capabilities: CAPABILITIES,
     async start() {

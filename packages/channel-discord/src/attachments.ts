@@ -110,7 +110,7 @@ function spoilerName(name: string, isSpoiler: boolean): string {
 }
 
 function kindOf(contentType: string | undefined): Attachment['kind'] {
-  const [family] = (contentType ?? '').split('/');
+  const [family] = (contentType ?? '').toLowerCase().split('/');
   return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { linked } from './embeds.ts';
 import type { Naming } from './mentions.ts';
-import { field, items, Snowflake, text } from './wire.ts';
+import { field, items, kindNumber, Snowflake, text } from './wire.ts';
 import { WireMedia } from './wire-message.ts';
 
 const Option = z.object({
@@ -19,7 +19,7 @@ const Nested = z.array(z.unknown()).catch([]);
 
 /** All that any type of component shows; each type has some of it. */
 const WireComponent = z.object({
-  type: z.int(),
+  type: kindNumber,
   content: text,
   label: text,
   placeholder: text,

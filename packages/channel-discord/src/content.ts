@@ -2,7 +2,7 @@ import { unreadText } from '@parley/channels';
 import type { Authored, InboundMessage } from '@parley/core';
 import { attachmentsOf, filesOf } from './attachments.ts';
 import { displayName, namesIn, namingOf, plainMentions, withoutMarks } from './mentions.ts';
-import { messageKind } from './message-types.ts';
+import { messageKind, NEW_KIND } from './message-types.ts';
 import type { Place } from './places.ts';
 import { timeOf } from './positions.ts';
 import type { DiscordSettings } from './settings.ts';
@@ -158,8 +158,6 @@ function wordsOf(
   return { text: type === 'direct' && !isMention ? unreadText('something', type) : '' };
 }
 
-const NEW_KIND = 'a message of a kind that is new on Discord';
-
 /** To whom the sender wrote. */
 interface Typing {
   readonly me: string;
@@ -194,6 +192,7 @@ function isQuoteOfTheirs(
   if (answered === undefined) return false;
   const isMine = isDirect && answered.author.id === me;
   if (!isMine && answered.author.id !== author.id) return false;
+  if (messageKind(answered.type)?.kind !== 'written') return false;
   // Components of the bot are its own words, too.
   const others = isMine ? { ...answered, components: [] } : answered;
   return shownContent(others, place).text === '';

@@ -98,7 +98,8 @@ function pollResultText({ fields }: WireEmbed): string {
   return `Poll closed: ${question}\n${result}`;
 }
 
-/** The first characters of a text, with a sign that more follows. */
+/** The first characters of a text; where more follows it says so, with the length of the whole (P10). */
 export function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
+  if (text.length <= length) return text;
+  return `${text.slice(0, length).toWellFormed()}… [cut: ${length} of ${text.length} characters]`;
 }

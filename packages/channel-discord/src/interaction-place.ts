@@ -1,4 +1,5 @@
 import type { InboundMessage } from '@parley/core';
+import { PermissionFlagsBits, PermissionsBitField } from 'discord.js';
 import { callFailureOf } from './failures.ts';
 import type { FindPlace } from './places.ts';
 import type { BroughtChannel, WireInteraction } from './wire-interaction.ts';
@@ -8,7 +9,7 @@ const [BOT_DIRECT, PRIVATE] = [1, 2];
 /** A group of friends. */
 const GROUP_DIRECT = 3;
 
-/** The chat of an interaction. `isBound`: the bot is not there, so only answers to interactions reach it. */
+/** The chat of an interaction. `isBound`: the bot cannot write there, so only answers to interactions reach it. */
 export interface InteractionPlace {
   readonly chat: InboundMessage['chat'];
   readonly isBound: boolean;
@@ -36,12 +37,20 @@ export async function placeOfInteraction(
     const isTold = guild_id !== undefined || context === BOT_DIRECT;
     const brought = isTold && channel !== undefined ? { ...channel, guild_id } : undefined;
     const { chat, isMember = true } = await findPlace(id, brought);
-    return { chat, isBound: guild_id !== undefined && !isMember };
+    return { chat, isBound: guild_id !== undefined && !(isMember && mayWrite(interaction, chat)) };
   } catch (thrown) {
     const failure = callFailureOf(thrown);
     if (failure.kind !== 'refused' || !NOT_THERE.has(failure.status)) throw thrown;
     return privatePlace(id, channel);
   }
+}
+
+/** Discord says with each interaction of a server what the bot may do in the channel. */
+function mayWrite({ app_permissions }: WireInteraction, { type }: InboundMessage['chat']): boolean {
+  if (app_permissions === undefined) return true;
+  const { ViewChannel, SendMessages, SendMessagesInThreads } = PermissionFlagsBits;
+  const send = type === 'thread' ? SendMessagesInThreads : SendMessages;
+  return new PermissionsBitField(BigInt(app_permissions)).has(ViewChannel | send);
 }
 
 /** The bot may not see the channel, or it does not exist for the bot. */

@@ -14,13 +14,16 @@ import { ASK } from './menu.ts';
 import type { FindPlace, GuildAuthor } from './places.ts';
 import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
 import { WireInteraction } from './wire-interaction.ts';
+import { WireMessageIds } from './wire-message.ts';
 
 export interface InteractionDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'ignored' | 'commands' | 'clock'> {
   readonly api: Pick<DiscordApi, 'answer' | 'changeAnswer' | 'dropAnswer' | 'followUp'>;
-  readonly responses: Pick<Responses, 'expect'>;
+  readonly responses: Pick<Responses, 'expect' | 'pressed'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
+  /** A direct chat is served now. */
+  readonly served: (channelId: string, interactionId: string) => Promise<void>;
   readonly log: Logger;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -55,12 +58,20 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
 
 /** Undefined: it cannot be handled, which `why` then knows. */
 async function readInteraction(
-  { log, clock, ignored }: InteractionDeps,
+  deps: InteractionDeps,
   data: unknown,
 ): Promise<Interaction | undefined> {
+  const { log, clock } = deps;
   const { data: read, error } = WireInteraction.safeParse(data);
   if (read === undefined) {
     log.warn({ reason: error?.message }, 'the interaction is not in the expected form');
+    const { data: ids } = WireMessageIds.safeParse(data);
+    if (ids !== undefined)
+      await note(
+        deps,
+        { chatId: ids.channel_id, messageId: ids.id, at: clock() },
+        'an interaction in a form that is not known',
+      );
     return undefined;
   }
   const channel_id = read.channel_id ?? read.channel?.id;
@@ -71,11 +82,20 @@ async function readInteraction(
   const chatId = channel_id ?? senderId ?? messageId;
   const what = isKnown ? 'without a channel' : `of type ${read.type}`;
   log.warn({ messageId }, `an interaction ${what} is not handled`);
-  await ignored(
-    { chatId, messageId, senderId, at: clock() },
-    `an interaction ${what}, which is not handled`,
-  ).catch((thrown: unknown) => log.warn({ reason: reasonOf(thrown) }, 'it could not be noted'));
+  const event = { chatId, messageId, senderId, at: clock() };
+  await note(deps, event, `an interaction ${what}, which is not handled`);
   return undefined;
+}
+
+/** Records an interaction that starts nothing, so that `why` knows it. Never rejects. */
+async function note(
+  { log, ignored }: InteractionDeps,
+  event: Parameters<InteractionDeps['ignored']>[0],
+  reason: string,
+): Promise<void> {
+  await ignored(event, reason).catch((thrown: unknown) =>
+    log.warn({ reason: reasonOf(thrown) }, 'it could not be noted'),
+  );
 }
 
 async function acknowledge(deps: InteractionDeps, interaction: Interaction): Promise<void> {
@@ -84,6 +104,9 @@ async function acknowledge(deps: InteractionDeps, interaction: Interaction): Pro
   if (pressed?.kind === 'asks') {
     return answerNow(deps, interaction, { type: ANSWER.form, data: formOf(pressed) });
   }
+  const { id, type, channel_id, application_id: application, token } = interaction;
+  // A message after a command would take the place of its "thinking"; after a form comes no message.
+  if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
   const admitting = admit(deps, interaction);
   const patience = new AbortController();
   const late = deps.wait(PATIENCE_MS, patience.signal).then(() => undefined);
@@ -111,10 +134,17 @@ interface Admitted {
 async function admit(deps: InteractionDeps, interaction: Interaction): Promise<Admitted> {
   try {
     const message = await inboundOf(deps, interaction);
-    if (message === undefined) return { text: 'That button does nothing any more.' };
+    if (message === undefined) {
+      const { id: messageId, channel_id: chatId, member, user } = interaction;
+      const event = { chatId, messageId, senderId: (member?.user ?? user)?.id, at: deps.clock() };
+      await note(deps, event, 'the pressed button is none that does anything');
+      return { text: 'That button does nothing any more.' };
+    }
     const { guild_id: guildId, member } = interaction;
     const facts = deps.factsOf({ guildId, userId: message.sender.id, member });
     const outcome = await deps.receive(message, facts);
+    if (message.chat.type === 'direct' && outcome.kind !== 'refused')
+      await deps.served(interaction.channel_id, interaction.id);
     const text = silenceOf(outcome);
     const isPress = interaction.message !== undefined && interaction.type !== COMMAND;
     return { text, isSettled: isPress && outcome.kind === 'command' && outcome.settled === true };
@@ -158,7 +188,7 @@ async function inboundOf(
 
 /**
  * Where the answer is given. To a command in the place of "thinking"; below a button it is an ordinary message, except
- * where the bot cannot write one.
+ * where the bot cannot write one, and where the button is in a message that its sender alone sees.
  */
 function responseTo(
   { type, application_id: application, token, message }: Interaction,
@@ -169,8 +199,8 @@ function responseTo(
   if (type === COMMAND) {
     return writePlace({ application, token, ...(isPrivate && { only: person }), ...bound });
   }
-  if (!isBound) return undefined;
   const isAlone = ((message?.flags ?? 0) & EPHEMERAL) !== 0;
+  if (!isBound && !isAlone) return undefined;
   const place = { application, token, further: true as const, ...bound };
   return writePlace({ ...place, ...(isAlone && { only: person }) });
 }
@@ -182,9 +212,20 @@ function textOf(commands: readonly CommandInfo[], { type, data }: Interaction): 
     return pressed?.kind === 'wrote' ? pressed.text : undefined;
   }
   if (data?.name === undefined) return undefined;
-  const values = (data.options ?? []).map(({ value }) => String(value));
+  const values = (data.options ?? []).flatMap(optionWords);
   const isAsk = data.name === ASK.name && !commands.some(({ name }) => name === ASK.name);
   return isAsk ? values.join(' ') : [`/${data.name}`, ...values].join(' ');
+}
+
+interface CommandOption {
+  readonly name: string;
+  readonly value?: string | number | boolean | undefined;
+  readonly options?: readonly CommandOption[];
+}
+
+/** What was filled in; of a subcommand its name and what was filled in there. */
+function optionWords({ name, value, options = [] }: CommandOption): string[] {
+  return value === undefined ? [name, ...options.flatMap(optionWords)] : [String(value)];
 }
 
 function silenceOf(outcome: IngressOutcome): Admitted['text'] {

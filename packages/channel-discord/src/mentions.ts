@@ -7,7 +7,7 @@ export type Naming = (text: string) => string;
 
 /** The name people see: of this server, else their own, else the account's. */
 export function displayName(user: WireUser, nick: string | null | undefined): string {
-  return nick ?? user.global_name ?? user.username;
+  return nick || user.global_name || user.username;
 }
 
 /**

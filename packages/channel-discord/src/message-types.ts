@@ -5,6 +5,9 @@ export type MessageKind =
   | { readonly kind: 'written' }
   | { readonly kind: 'notice'; readonly what: string };
 
+/** How a message of a type that Discord has introduced since is named. */
+export const NEW_KIND = 'a message of a kind that is new on Discord';
+
 const WRITTEN = { kind: 'written' } as const;
 const notice = (what: string) => ({ kind: 'notice', what }) as const;
 

@@ -27,7 +27,8 @@ export type FindPlace = (channelId: string, brought?: WireChannel) => Promise<Pl
 
 /** Text and announcement channels. */
 const TAKES_THREADS: ReadonlySet<number> = new Set([0, 5]);
-const isThread = (type: number): boolean => type >= 10 && type <= 12;
+/** Whether a channel of this type is a thread, or a post in a forum. */
+export const isThread = (type: number): boolean => type >= 10 && type <= 12;
 
 /**
  * A channel is a chat, and a thread or forum post is a thread of its channel: so access to a channel

@@ -2,7 +2,10 @@ import { emojiText } from './components.ts';
 import { shownTime } from './mentions.ts';
 import type { WirePoll } from './wire-message.ts';
 
-/** A poll as people see it: question, answers with their votes where Discord sends them, and when it closes. */
+/**
+ * A poll as people see it: question, answers with their votes where Discord sends them, and when it closes. Empty where it
+ * has neither question nor answers.
+ */
 export function pollText({ question, answers, results, ...poll }: WirePoll): string {
   const counts = new Map(results?.answer_counts.map(({ id, count }) => [id, count]));
   const lines = answers.map(({ answer_id, poll_media: { text, emoji } }) => {
@@ -13,6 +16,7 @@ export function pollText({ question, answers, results, ...poll }: WirePoll): str
     return `- ${words}${votes}`;
   });
   const asked = [emojiText(question.emoji), question.text].filter(Boolean).join(' ');
+  if (asked === '' && lines.length === 0) return '';
   return [`Poll: ${asked}`, ...lines, ...about(poll, results?.is_finalized === true)].join('\n');
 }
 

@@ -93,7 +93,8 @@ export class Receiver {
       MESSAGE_REACTION_REMOVE: (data) => intake.reacted(reactions.read(data, 'removed')),
       MESSAGE_REACTION_REMOVE_ALL: (data) => intake.reacted(reactions.readCleared(data)),
       MESSAGE_REACTION_REMOVE_EMOJI: (data) => intake.reacted(reactions.readCleared(data)),
-      INTERACTION_CREATE: (data) => this.#interact(deps, data),
+      INTERACTION_CREATE: (data) =>
+        this.#interact({ ...deps, served: (...at) => this.#seen.serve(...at) }, data),
     };
     this.#connection = new Connection({
       ...context,
@@ -111,6 +112,11 @@ export class Receiver {
   /** The bot's own id. */
   get me(): string | undefined {
     return this.#connection.client?.user?.id ?? this.#seen.position?.me;
+  }
+
+  /** Whether the gateway has named a thread with this id. */
+  isThread(id: string): boolean {
+    return this.#connection.client?.channels.cache.get(id)?.isThread() === true;
   }
 
   start(): void {

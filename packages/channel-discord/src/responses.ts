@@ -46,6 +46,13 @@ interface ResponseDeps {
   >;
 }
 
+/** A pressed button or a filled-in form. */
+interface Press {
+  readonly id: string;
+  readonly application: string;
+  readonly token: string;
+}
+
 /** A part as Discord takes it. */
 interface Answer {
   readonly part: OutboundPart;
@@ -53,8 +60,10 @@ interface Answer {
   readonly extras: CallExtras;
 }
 
-/** Discord waits no more: unknown interaction, token expired, never acknowledged. */
-const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027]);
+/** Where a person without the bot is gets five further messages for an interaction. */
+const TOO_MANY = 40094;
+/** Discord takes no more: unknown interaction, token expired, never acknowledged, too many messages. */
+const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY]);
 const UNKNOWN_MESSAGE = 10008;
 const MOST_COMMANDS = 1_000;
 
@@ -72,6 +81,8 @@ export class Responses {
   readonly #first = new BoundedMap<string, string | null>(MOST_COMMANDS);
   /** By command and part: the further message that this process has sent for it. */
   readonly #followedUp = new BoundedMap<string, string>(MOST_COMMANDS);
+  /** By channel or thread: the newest press of a button there, which takes answers for 15 minutes more. */
+  readonly #pressed = new BoundedMap<string, Press>(MOST_COMMANDS);
 
   constructor({ api }: ResponseDeps) {
     this.#api = api;
@@ -83,6 +94,11 @@ export class Responses {
     this.#first.set(id, null);
   }
 
+  /** A button was pressed, or a form filled in. An answer that has waited for it may be too late for its own command. */
+  pressed(channelId: string, press: Press): void {
+    this.#pressed.set(channelId, press);
+  }
+
   /**
    * Answers a command in place; what is private never goes elsewhere but to the person's direct chat. Undefined:
    * the part is an ordinary message.
@@ -90,17 +106,35 @@ export class Responses {
   async send(answer: Answer): Promise<string | undefined> {
     const place = placeOf(answer.part.route);
     if (place === undefined) return undefined;
-    await this.#acknowledged.get(place.id);
-    try {
-      return await this.#respond(place, answer);
-    } catch (thrown) {
-      const failure = callFailureOf(thrown);
-      if (failure.kind !== 'refused' || !OVER.has(failure.code)) throw thrown;
-      if (place.only !== undefined) return this.#sendAlone(place.only, answer);
-      if (place.bound === undefined) return undefined;
-      const why = 'the bot is not in that chat, and the 15 minutes are over in which Discord takes';
-      throw new ChannelError({ kind: 'refused' }, `Not sent: ${why} answers there.`, thrown);
+    let last: { readonly code: number; readonly thrown: unknown } | undefined;
+    for (const one of this.#takers(place, answer.part.route)) {
+      await this.#acknowledged.get(one.answers);
+      try {
+        return await this.#respond(one.place, answer);
+      } catch (thrown) {
+        const failure = callFailureOf(thrown);
+        if (failure.kind !== 'refused' || !OVER.has(failure.code)) throw thrown;
+        last = { code: failure.code, thrown };
+      }
     }
+    if (place.only !== undefined) return this.#sendAlone(place.only, answer);
+    if (place.bound === undefined) return undefined;
+    const why =
+      last?.code === TOO_MANY
+        ? 'Discord takes no further message as an answer there'
+        : 'the 15 minutes are over in which Discord takes answers there';
+    const text = `Not sent: the bot cannot write in that chat, and ${why}.`;
+    throw new ChannelError({ kind: 'refused' }, text, last?.thrown);
+  }
+
+  /** The command itself, and where nothing else reaches the chat the last press there: each with the id it answers. */
+  #takers(place: Waiting, { chatId, threadId = chatId }: ReplyRoute) {
+    const own = { place, answers: place.id };
+    const press = place.bound === undefined ? undefined : this.#pressed.get(threadId);
+    if (press === undefined || press.token === place.token) return [own];
+    const { id, application, token } = press;
+    const further = { ...place, application, token, further: true as const };
+    return [own, { place: further, answers: id }];
   }
 
   /** No answer follows: "thinking" goes. */
@@ -118,8 +152,7 @@ export class Responses {
     if (further === undefined) {
       const first = await this.#firstOf(place);
       // An earlier process may have put this very part there.
-      if (typeof first === 'object' && first !== null && shownText(first) === shownText(body))
-        return first.id;
+      if (typeof first === 'object' && first !== null && isSameText(first, body)) return first.id;
       if (first === null || first === key) {
         this.#first.set(id, key);
         const changed = await ifThere(this.#api.changeAnswer(application, token, body, extras));
@@ -160,6 +193,11 @@ export class Responses {
       throw new ChannelError({ kind: 'refused' }, `A private answer is not sent: ${why}.`, thrown);
     }
   }
+}
+
+/** Discord takes blanks around a text away. */
+function isSameText(message: OwnMessage, body: MessageBody): boolean {
+  return shownText(message).trim() === shownText(body).trim();
 }
 
 /** Undefined: the sender has dismissed the message. */

@@ -160,3 +160,16 @@ it('what cannot be read is reported, not treated as absent', async () => {
   await values.set([{ kind: 'seen', id: 'all', value: '{"channels":' }]);
   await expect(seenOf(values, never).load()).rejects.toThrow('JSON');
 });
+
+it('[D01] a direct chat that is known by a command is read from there, or from a message in progress before it', async () => {
+  const seen = seenOf(memoryValues(), never);
+  await seen.note('1', '100', true);
+  await seen.serve('2', '200');
+  seen.track('150');
+  await seen.serve('3', '201');
+  await seen.serve('1', '202');
+  seen.setGap('120');
+  await seen.serve('4', '203');
+  const channels = { 1: '100', 2: '200', 3: '149' };
+  expect(Object.fromEntries(seen.cursors().channels)).toEqual(channels);
+});

@@ -182,6 +182,17 @@ export class Seen {
     else this.#writeLater();
   }
 
+  /**
+   * A direct chat is served since a command came from there: Discord lists no direct chats, so without this what is written
+   * there later could not be fetched. A message that came before the command may still be in progress. While there is a gap,
+   the chat stays new: its next message has it read from the gap on.
+   */
+  async serve(channelId: string, interactionId: string): Promise<void> {
+    if (this.#channels.has(channelId) || this.#gap !== undefined) return;
+    this.#channels.advance(channelId, this.#completeUpTo(interactionId));
+    await this.flush();
+  }
+
   /** The channel is gone. */
   forget(channelId: string): void {
     this.#channels.delete(channelId);
@@ -230,9 +241,13 @@ export class Seen {
 
   /** Channels run in parallel, so the newest message is not always the last to be stored. */
   #storedUpTo(): string | undefined {
-    if (this.#newest === undefined) return undefined;
+    return this.#newest === undefined ? undefined : this.#completeUpTo(this.#newest);
+  }
+
+  /** The latest position up to `newest` before which nothing is in progress. */
+  #completeUpTo(newest: string): string {
     const before = [...this.#inProgress.keys()].map((id) => String(BigInt(id) - 1n));
     const held = [...this.#holds].map(({ after }) => after);
-    return [...before, ...held].reduce((a, b) => (isLater(a, b) ? b : a), this.#newest);
+    return [...before, ...held].reduce((a, b) => (isLater(a, b) ? b : a), newest);
   }
 }

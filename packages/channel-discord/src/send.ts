@@ -203,36 +203,55 @@ export function createMessageFacet(
   /** A bot has one reaction per emoji; to replace the last one it must know which that was. */
   const put = new BoundedMap<string, string>(MOST_REACTIONS);
   return {
-    edit: ({ chatId, threadId = chatId }, messageId, { text }) =>
-      translated(threadId, async () => {
+    edit: (address, messageId, { text }) =>
+      inPlaceOf(address, messageId, async (channelId) => {
         const content = contentBody(text, {}, linkPreviews);
         try {
           // Discord keeps the buttons of the old text below the new one unless they are named.
-          await api.change(threadId, messageId, { ...content, components: [] });
+          await api.change(channelId, messageId, { ...content, components: [] });
         } catch (thrown) {
           const failure = callFailureOf(thrown);
           if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
           // A card stays one, and takes no text of its own.
-          await api.change(threadId, messageId, textCard(content, text));
+          await api.change(channelId, messageId, textCard(content, text));
         }
       }),
-    delete: ({ chatId, threadId = chatId }, messageId) =>
-      translated(threadId, () => api.remove(threadId, messageId)),
-    react: (address, messageId, emoji) => {
-      const channelId = channelOf(address, messageId);
-      return translated(channelId, async () => {
+    delete: (address, messageId) =>
+      inPlaceOf(address, messageId, (channelId) => api.remove(channelId, messageId)),
+    react: (address, messageId, emoji) =>
+      inPlaceOf(address, messageId, async (channelId) => {
         const old = put.get(messageId);
         if (old !== undefined && old !== emoji) await api.react(channelId, messageId, old, false);
         put.delete(messageId);
         if (emoji === undefined) return;
         await api.react(channelId, messageId, emoji, true);
         put.set(messageId, emoji);
-      });
-    },
+      }),
   };
 }
 
-/** The message from which a thread was started has its id, and is in the channel. */
-function channelOf({ chatId, threadId = chatId }: ChatAddress, messageId: string): string {
-  return threadId === messageId ? chatId : threadId;
+/** Unknown channel, unknown message, a channel without messages, one of another kind. */
+const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008, 50008, 50024]);
+
+/**
+ * Does something to a message where it is: in the thread, or in the channel above it. A message with the id of the thread
+ * has started it and is in the channel, or is the first of a forum post; and where no thread could be started, the answer
+ * is in the channel.
+ */
+async function inPlaceOf(
+  { chatId, threadId }: ChatAddress,
+  messageId: string,
+  act: (channelId: string) => Promise<void>,
+): Promise<void> {
+  if (threadId === undefined) return translated(chatId, () => act(chatId));
+  const [first, second] = threadId === messageId ? [chatId, threadId] : [threadId, chatId];
+  return translated(first, async () => {
+    try {
+      await act(first);
+    } catch (thrown) {
+      const failure = callFailureOf(thrown);
+      if (failure.kind !== 'refused' || !NOT_HERE.has(failure.code)) throw thrown;
+      await act(second);
+    }
+  });
 }

@@ -2,6 +2,7 @@ import { stickersWithoutPicture } from './attachments.ts';
 import { readComponents } from './components.ts';
 import { cut, embedText, unreadEmbed } from './embeds.ts';
 import { type Naming, namingOf } from './mentions.ts';
+import { messageKind, NEW_KIND } from './message-types.ts';
 import type { Place } from './places.ts';
 import { pollText } from './polls.ts';
 import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
@@ -45,9 +46,15 @@ export function wholeText(
 ): string {
   const { text, unread } = shownContent(message, place, around);
   const words = namingOf(message, place, around)(message.content);
-  const named = unread.map((what) => `[${what}]`);
-  return cut([words, text, ...named].filter((part) => part.trim() !== '').join('\n'), MAX_SHOWN);
+  const shown = [words, text, ...unread.map(inBrackets)].filter((part) => part.trim() !== '');
+  const kind = messageKind(message.type);
+  // People see what Discord itself says: "Ben joined the server", below which they wave.
+  if (kind?.kind === 'notice') shown.unshift(inBrackets(kind.what));
+  if (kind === undefined && shown.length === 0 && !hasFiles(message)) return inBrackets(NEW_KIND);
+  return cut(shown.join('\n'), MAX_SHOWN);
 }
+
+const inBrackets = (what: string): string => `[${what}]`;
 
 /** Whether a message answers the one that it refers to. Others forward it, or are a copy of one of another channel. */
 export function isReply({ message_reference: reference, flags, channel_id }: WireMessage): boolean {
@@ -62,10 +69,17 @@ function contentShown(content: WireContent, naming: Naming): ShownContent {
   const embedded = embeds.map((embed) => embedText(embed, context));
   const unreadEmbeds = embeds.flatMap((embed) => unreadEmbed(embed, context) ?? []);
   const built = readComponents(components, naming);
-  const parts = [poll === undefined ? '' : naming(pollText(poll)), ...embedded, ...built.lines];
+  const asked = poll === undefined ? undefined : pollText(poll);
+  const parts = [naming(asked ?? ''), ...embedded, ...built.lines];
   return {
     text: parts.filter((part) => part.trim() !== '').join('\n'),
-    unread: [...content.lost, ...unreadEmbeds, ...unreadIn(content), ...built.unread],
+    unread: [
+      ...content.lost,
+      ...(asked === '' ? ['a poll'] : []),
+      ...unreadEmbeds,
+      ...unreadIn(content),
+      ...built.unread,
+    ],
   };
 }
 
@@ -91,9 +105,13 @@ function unreadIn(content: WireContent): string[] {
   ];
 }
 
+/** Longest name of a sticker or an app. In characters. */
+const MAX_NAME = 60;
+
 /** Names are chosen by people: in quotation marks, in one line, and short. */
 function oneLine(name: string): string {
-  return cut(name.replace(/["\s]+/g, ' ').trim(), 60);
+  const line = name.replace(/["\s]+/g, ' ').trim();
+  return line.length <= MAX_NAME ? line : `${line.slice(0, MAX_NAME).toWellFormed()}…`;
 }
 
 /** Forwarded messages, each marked: it is another person's, neither a command nor a request of the sender. */

@@ -3,6 +3,7 @@ import { BoundedMap, inlineCode, type Logger, literal, reasonOf } from '@parley/
 import type { DiscordApi } from './api.ts';
 import { threadName } from './content.ts';
 import { callFailureOf } from './failures.ts';
+import { isThread } from './places.ts';
 
 /** Where something is sent or shown. */
 interface Where {
@@ -12,9 +13,11 @@ interface Where {
 }
 
 interface ThreadsDeps extends Pick<ChannelContext<unknown>, 'tellOwner'> {
-  readonly api: Pick<DiscordApi, 'message' | 'startThread'>;
+  readonly api: Pick<DiscordApi, 'channel' | 'message' | 'startThread'>;
   /** The bot's own id. */
   readonly me: () => string | undefined;
+  /** Whether the gateway has named a thread with this id. */
+  readonly isThread: (id: string) => boolean;
   readonly log: Logger;
 }
 
@@ -26,7 +29,8 @@ const READ_WITHIN_MS = 10_000;
 
 /**
  * Threads that the bot starts from the messages that address it. Such a thread has the id of its message, so a route
- * names it before it exists; it is started with the first part of the answer.
+ * names it before it exists; it is started with the first part of the answer. A post in a forum has the id of its first
+ * message, too: such a thread is there already, and the forum above it takes no messages.
  */
 export class Threads {
   readonly #deps: ThreadsDeps;
@@ -42,7 +46,7 @@ export class Threads {
   async open<W extends Where>(where: W): Promise<W> {
     const { chatId, threadId } = where;
     if (threadId === undefined || threadId !== where.replyToMessageId) return where;
-    if (!this.#opened.has(threadId)) {
+    if (!this.#opened.has(threadId) && !this.#deps.isThread(threadId)) {
       const opening = this.#opening.get(threadId) ?? this.#start(chatId, threadId);
       this.#opening.set(threadId, opening);
       const found = await opening.finally(() => this.#opening.delete(threadId));
@@ -56,7 +60,7 @@ export class Threads {
     const { threadId } = where;
     if (threadId === undefined || threadId !== where.replyToMessageId) return where;
     // The message is in the channel, so it is not quoted in the thread, which shows it anyway.
-    return this.#opened.get(threadId) === 'thread'
+    return this.#opened.get(threadId) === 'thread' || this.#deps.isThread(threadId)
       ? { ...where, replyToMessageId: undefined }
       : { ...where, threadId: undefined };
   }
@@ -71,10 +75,20 @@ export class Threads {
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       if (failure.kind !== 'refused') throw thrown;
-      if (failure.code === STARTED_ALREADY) return 'thread';
+      if (failure.code === STARTED_ALREADY || (await this.#exists(messageId))) return 'thread';
       this.#deps.log.warn({ channelId, reason: failure.reason }, 'no thread could be started');
       if (failure.status === 403) await this.#tell(channelId, failure.reason);
       return 'channel';
+    }
+  }
+
+  /** Of an archived thread the gateway says nothing. */
+  async #exists(threadId: string): Promise<boolean> {
+    try {
+      return isThread((await this.#deps.api.channel(threadId)).type);
+    } catch (thrown) {
+      if (callFailureOf(thrown).kind !== 'refused') throw thrown;
+      return false;
     }
   }
 

@@ -1,6 +1,6 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
-import { field, items, Snowflake, WireMember, WireUser } from './wire.ts';
+import { field, items, Snowflake, text, WireMember, WireUser } from './wire.ts';
 
 /** The channel of an interaction, which the bot need not see. `recipients`: the other people of a private one. */
 export const BroughtChannel = z.object({
@@ -12,6 +12,13 @@ export const BroughtChannel = z.object({
   recipients: field(items(WireUser)),
 });
 export type BroughtChannel = z.infer<typeof BroughtChannel>;
+
+const Option = z.object({
+  name: text,
+  value: field(z.union([z.string(), z.number(), z.boolean()])),
+});
+/** A group of subcommands has subcommands, and these have options. */
+const Options = items(Option.extend({ options: items(Option.extend({ options: items(Option) })) }));
 
 /** A slash command (type 2), a pressed button or a choice (type 3), or a filled-in form (type 5). */
 export const WireInteraction = z.preprocess(
@@ -27,6 +34,8 @@ export const WireInteraction = z.preprocess(
     guild_id: field(Snowflake),
     /** 0: a server, 1: direct messages with the bot, 2: private channels of other people. */
     context: field(z.int()),
+    /** What the bot may do in the channel, in decimal. */
+    app_permissions: field(z.string().regex(/^\d+$/)),
     member: field(WireMember.extend({ user: WireUser })),
     user: field(WireUser),
     message: field(
@@ -36,7 +45,7 @@ export const WireInteraction = z.preprocess(
       z.object({
         name: field(z.string()),
         custom_id: field(z.string()),
-        options: field(items(z.object({ value: z.union([z.string(), z.number(), z.boolean()]) }))),
+        options: field(Options),
         /** What was chosen in a menu. */
         values: field(items(z.string())),
         /** What was written into a form. */

@@ -1,6 +1,6 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
-import { field, items, Snowflake, text, WireMember, WireUser } from './wire.ts';
+import { field, items, kindNumber, Snowflake, text, WireMember, WireUser } from './wire.ts';
 
 const WireAttachment = z.object({
   id: Snowflake,
@@ -22,7 +22,7 @@ export type WireAttachment = z.infer<typeof WireAttachment>;
 const WireSticker = z.object({
   id: Snowflake,
   name: z.string().catch('unnamed'),
-  format_type: z.int().catch(0),
+  format_type: kindNumber,
 });
 export type WireSticker = z.infer<typeof WireSticker>;
 
@@ -61,7 +61,7 @@ const PollMedia = z.object({
 
 /** A question with answers to choose from. */
 const WirePoll = z.object({
-  question: PollMedia,
+  question: PollMedia.catch({ text: '' }),
   answers: items(z.object({ answer_id: field(z.int()), poll_media: PollMedia })),
   allow_multiselect: field(z.boolean()),
   expiry: field(z.string()),
@@ -95,12 +95,12 @@ const content = {
   /** The same stickers, as they were sent before 2021. */
   stickers: items(WireSticker),
   poll: field(WirePoll),
-  flags: z.int().catch(0),
+  flags: kindNumber,
   mentions: items(WireMention),
   mention_channels: items(z.object({ id: Snowflake, name: z.string() })),
   resolved: field(Resolved),
   /** An invitation into a game, or to listen to the same music. */
-  activity: field(z.object({ type: z.int().catch(0) })),
+  activity: field(z.object({ type: kindNumber })),
   application: field(z.object({ name: field(z.string()) })),
   shared_client_theme: field(z.object({})),
 };
@@ -161,7 +161,7 @@ export type WireContent = z.infer<typeof WireContent>;
 const snapshots = { message_snapshots: items(z.object({ message: WireContent })) };
 
 const WireReference = z.object({
-  type: z.int().catch(0),
+  type: kindNumber,
   message_id: field(Snowflake),
   channel_id: field(Snowflake),
   guild_id: field(Snowflake),
@@ -171,6 +171,7 @@ const WireReference = z.object({
 const WireAnswered = withContent({
   ...snapshots,
   id: field(Snowflake),
+  type: kindNumber,
   author: WireUser,
   webhook_id: field(Snowflake),
   message_reference: field(WireReference),
@@ -183,7 +184,7 @@ export const WireMessage = withContent({
   id: Snowflake,
   channel_id: Snowflake,
   guild_id: field(Snowflake),
-  type: z.int().catch(0),
+  type: kindNumber,
   author: WireUser,
   member: field(WireMember),
   timestamp: text,

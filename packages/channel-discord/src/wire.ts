@@ -12,6 +12,17 @@ export function field<Type extends z.ZodType>(type: Type) {
   return type.optional().catch(undefined);
 }
 
+/** The number of a kind or of flags, also where it is written as a text; 0 for what is no number. */
+export const kindNumber = z
+  .union([
+    z.int(),
+    z
+      .string()
+      .regex(/^\d{1,9}$/)
+      .transform(Number),
+  ])
+  .catch(0);
+
 /** A list; what has an unexpected form is left out. */
 export function items<Type extends z.ZodType>(type: Type) {
   return z

@@ -5,6 +5,7 @@ export * from './cache.ts';
 export * from './channel.ts';
 export * from './channel-ids.ts';
 export * from './context-block.ts';
+export * from './context-text.ts';
 export * from './defects.ts';
 export {
   type DecodedText,

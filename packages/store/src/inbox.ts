@@ -1,4 +1,10 @@
-import { agentOfConversation, InboundMessage, type NewId, ReplyRoute } from '@parley/core';
+import {
+  agentOfConversation,
+  contextText,
+  InboundMessage,
+  type NewId,
+  ReplyRoute,
+} from '@parley/core';
 import { z } from 'zod';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult, namedIn } from './commands.ts';
@@ -317,7 +323,9 @@ async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null)
           ...key,
           message: toJson(withoutKeys({ ...message, messageId: key.messageId })),
         });
-  if (changed === undefined) return reviseGroupContext(sql, key, message?.text ?? null);
+  if (changed === undefined) {
+    return reviseGroupContext(sql, key, message === null ? null : contextText(message));
+  }
   if (message !== null) await reviseAttachments(sql, changed.seq, message, changed.received_at);
   return true;
 }

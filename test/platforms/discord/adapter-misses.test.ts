@@ -161,4 +161,23 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     await here.hears(3);
     expect(texts(here)).toEqual(['before', 'hello?', 'anyone?']);
   });
+
+  it('is read, too, where the person has only used a command there before', async () => {
+    const values = memoryValues();
+    const commands = [{ name: 'help', summary: 'what I can do' }];
+    const here = await scene({ values, commands });
+    const { double } = here;
+    await here.connect();
+    await double.waitFor(() => double.calls('PUT /applications/').length > 0);
+    const dm = double.dmWith(STRANGER);
+    double.slash({ channel: dm, from: STRANGER, name: 'help' });
+    await here.hears(1);
+    await here.adapter.stop();
+    double.say({ channel: dm, text: 'hello?' });
+    double.fault({ kind: 'forget-sessions' });
+    const after = await scene({ values, on: double, commands });
+    await after.connect();
+    await after.hears(1);
+    expect(texts(after)).toEqual(['hello?']);
+  });
 });

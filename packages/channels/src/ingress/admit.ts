@@ -1,4 +1,10 @@
-import { agentOfConversation, busyIn, type InboundMessage, silentTracer } from '@parley/core';
+import {
+  agentOfConversation,
+  busyIn,
+  contextText,
+  type InboundMessage,
+  silentTracer,
+} from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
@@ -277,7 +283,7 @@ async function keepAsContext(
   const { channel, account, chat, messageId, sender } = message;
   await groupContext.keep(
     { conversationId, channel, account, chatId: chat.id },
-    { messageId, senderId: sender.id, senderName: nameOf(sender), text: textOf(message) },
+    { messageId, senderId: sender.id, senderName: nameOf(sender), text: contextText(message) },
     receivedAt,
     limits.groupContextMessages,
   );
@@ -285,14 +291,6 @@ async function keepAsContext(
 
 function nameOf({ name, isBot }: InboundMessage['sender']): string {
   return isBot ? `${name} (bot)` : name;
-}
-
-/** Files are named by their kind, so that "the picture" can be understood; what it quotes is said nowhere else. */
-function textOf({ text, quotation, attachments = [] }: InboundMessage): string {
-  const files = attachments.map(({ kind }) => `[${kind}]`);
-  const { from = 'another chat', text: quoted } = quotation ?? {};
-  const quote = quoted === undefined ? [] : [`[Quotes ${from}: ${quoted}]`];
-  return [text.trim() === '' ? [] : [text], quote, files].flat().join(' ');
 }
 
 /** Explains to senders why a message was not admitted (D07), seldom enough to be no nuisance. */

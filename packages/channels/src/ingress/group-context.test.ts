@@ -112,6 +112,25 @@ describe('what a served group says without addressing the bot', () => {
     expect((await heardByNextTurn()).map(({ text }) => text)).toEqual(['pizza?', '[image]']);
   });
 
+  it('[F06] [F16] is kept with the names of files and with what it answers, also after an edit', async () => {
+    const message = aMessage({
+      chat: group,
+      messageId: '1',
+      text: 'yes',
+      attachments: [{ kind: 'document', name: 'plan.pdf', ref: 'x' }],
+      replyTo: { messageId: '0', text: `shall we go? ${'a'.repeat(300)}` },
+      quotation: { text: 'rain', from: 'News' },
+    });
+    await scene.receive(message);
+    const { channel, account, messageId } = message;
+    const key = { channel, account, chatId: group.id, messageId };
+    await scene.store.inbox.revise(key, { ...message, text: 'no' });
+    const answered = `shall we go? ${'a'.repeat(187)}… [cut: 200 of 313 characters]`;
+    expect((await heardByNextTurn()).map(({ text }) => text)).toEqual([
+      `no [document: plan.pdf] [Replies to: ${answered}] [Quotes News: rain]`,
+    ]);
+  });
+
   it('[F05] is not kept of a chat that is refused', async () => {
     const access = { ...POLICY.access, groups: 'allowlist' as const };
     expect(

@@ -6,7 +6,7 @@ import { describeChannelTo, describeMember } from './descriptions.ts';
 import type { Interaction, Interactions } from './interactions.ts';
 import { filledIn } from './modals.ts';
 import { join, SOMEBODY } from './people.ts';
-import { PERMISSION } from './permissions.ts';
+import { PERMISSION, permissionsIn } from './permissions.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import type { Channel, Guild, World } from './world.ts';
 
@@ -176,7 +176,7 @@ function begin(world: World, interactions: Interactions, start: Beginning, data:
     channel_id: channel.id,
     ...whoIn(guild, user),
     ...(start.source === undefined ? {} : { message: start.source }),
-    app_permissions: String(byUser ? 0n : (guild?.permissions ?? 0n)),
+    app_permissions: String(byUser ? 0n : permissionsIn(world, channel)),
     locale: 'en-US',
     entitlements: [],
     authorizing_integration_owners: byUser ? { 1: user.id } : { 0: guild?.id ?? '0' },

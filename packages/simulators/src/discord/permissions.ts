@@ -32,11 +32,15 @@ export type PermissionName = Exclude<keyof typeof PERMISSION, 'usual'>;
 /** Whether the bot may do something in a channel; in a direct message it may do everything. */
 export function botMay(world: World, channel: Channel, permission: PermissionName): boolean {
   if (channel.guildId === undefined) return channel.people === undefined;
-  const guild = world.guilds.get(channel.guildId);
-  if (guild === undefined || guild.left) return false;
+  return (permissionsIn(world, channel) & PERMISSION[permission]) !== 0n;
+}
+
+/** What the bot may do in a channel of a guild; nothing where it is no member. */
+export function permissionsIn(world: World, channel: Channel): bigint {
+  const guild = world.guildOf(channel);
+  if (guild === undefined || guild.left) return 0n;
   const above = channel.parentId === undefined ? undefined : world.channels.get(channel.parentId);
-  const denied = channel.denied | (above?.denied ?? 0n);
-  return (guild.permissions & ~denied & PERMISSION[permission]) !== 0n;
+  return guild.permissions & ~(channel.denied | (above?.denied ?? 0n));
 }
 
 /**

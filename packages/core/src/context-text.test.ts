@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { contextText } from './context-text.ts';
+
+const poll = { text: 'Poll: When?' };
+const answered = { messageId: '1', text: 'shall we go?' };
+const picture = { kind: 'image', ref: 'x' } as const;
+
+describe('what a group reads later of a message', () => {
+  it.each([
+    ['its words', { text: 'yes' }, 'yes'],
+    ['a file by its kind', { text: '', attachments: [picture] }, '[image]'],
+    [
+      'a file by its name',
+      { text: 'see', attachments: [{ ...picture, name: 'a.png' }] },
+      'see [image: a.png]',
+    ],
+    ['what it answers', { text: 'yes', replyTo: answered }, 'yes [Replies to: shall we go?]'],
+    ['an answered message without text', { text: 'yes', replyTo: { messageId: '1' } }, 'yes'],
+    ['what it shows besides', { text: 'vote', quotation: poll }, 'vote [Quotes: Poll: When?]'],
+    [
+      'whom it quotes',
+      { text: 'no', quotation: { ...poll, from: 'Ben' } },
+      'no [Quotes Ben: Poll: When?]',
+    ],
+    ['nothing where it says nothing', { text: ' ', replyTo: answered }, ''],
+  ])('[F06] [F16] is %s', (_what, message, text) => {
+    expect(contextText(message)).toBe(text);
+  });
+
+  it('[P10] says how long an answered message is that is cut', () => {
+    const long = { messageId: '1', text: 'a'.repeat(201) };
+    expect(contextText({ text: 'yes', replyTo: long })).toBe(
+      `yes [Replies to: ${'a'.repeat(200)}… [cut: 200 of 201 characters]]`,
+    );
+  });
+});
