@@ -55,6 +55,24 @@ describe('the first number that a message of the bot can have', () => {
       before([message('7', '10', 'in'), message('7', '9', 'out')], 4),
       11,
     ],
+    [
+      'a later message of a business account, whose numbers are its own',
+      '7',
+      before([message('7', '10', 'in'), message('7', '9000@conn', 'out')]),
+      11,
+    ],
+    [
+      'a press there',
+      '7',
+      before([message('7', '10', 'in'), message('7', '9000@conn:99', 'in')]),
+      11,
+    ],
+    [
+      'an answer as a guest',
+      SUPERGROUP,
+      before([message(SUPERGROUP, '900', 'in'), message(SUPERGROUP, '9999AAB-x', 'out')]),
+      901,
+    ],
     ['no number', '7', before([message('7', 'x', 'in')]), undefined],
   ])('[D04] %s', (_what, chatId, known, number) => {
     expect(firstNumber(chatId, known)).toBe(number);

@@ -11,6 +11,8 @@ import { isElsewhere } from './places.ts';
 const MOST_LOOKS = 120;
 /** Supergroups and channels number their own messages; all other chats of a bot share one row of numbers. */
 const OWN_NUMBERS = /^-100\d{10}/;
+/** Chats of business accounts and of guests have numbers that the bot's own chats know nothing of. */
+const IN_ITS_CHAT = /^\d+s?(?::|$)/;
 
 /** Where to look for a message of the bot, and which numbers are known to be other messages of it. */
 interface Search {
@@ -95,7 +97,8 @@ export function firstNumber(
   const hasOwn = OWN_NUMBERS.test(now);
   // Those of a group from before it became a supergroup are in the common row.
   const isMoved = chatId !== now;
-  const row = known.filter((each) =>
+  const numbered = known.filter(({ messageId }) => IN_ITS_CHAT.test(messageId));
+  const row = numbered.filter((each) =>
     hasOwn
       ? each.chatId === chatId && isOfSupergroup(each.messageId) === isMoved
       : !OWN_NUMBERS.test(each.chatId) && !isOfSupergroup(each.messageId),

@@ -101,7 +101,8 @@ export class GrowingMessages {
 
   /** Learns the numbers of a group's messages. Channels are left out, so nothing grows before an audience. */
   seen({ chat, message_id }: Pick<WireMessage, 'chat' | 'message_id'>): void {
-    if (chat.type !== 'channel') this.#note(rowOf(String(chat.id)), message_id);
+    // What one person alone sees has the number 0.
+    if (chat.type !== 'channel' && message_id > 0) this.#note(rowOf(String(chat.id)), message_id);
   }
 
   /** Learns of a message that the bot has sent. */

@@ -5,7 +5,7 @@ import { aloneOn, ephemeralNumber } from './ephemeral.ts';
 import { callFailureOf, isFormatRefusal, isRichRefusal, repeatableErrorOf } from './failures.ts';
 import { MAX_CAPTION, messageNumber, plainText, richContent } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { type Place, placeOf } from './places.ts';
+import { isElsewhere, type Place, placeOf } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
 
 interface FacetDeps {
@@ -61,7 +61,8 @@ export function createMessageFacet(
       return;
     }
     const message_id = messageNumber(messageId);
-    if (message_id === undefined || !moved.isThere(chatId, messageId))
+    const isStrange = messageId.includes('@') && !isElsewhere(threadId);
+    if (message_id === undefined || isStrange || !moved.isThere(chatId, messageId))
       throw unknownMessage(chatId, messageId);
     const call = changeIn(placeOf(threadId), method, { chat_id: chatId, message_id, ...more });
     if (call === undefined) throw notThere(chatId);

@@ -103,7 +103,8 @@ describe('[F12] an answer grows in a Telegram group', () => {
     const { adapter, double, received } = await asked();
     const channel = -1_000_000_000_009;
     double.say({ chat: { id: channel, type: 'channel' }, text: 'a post' });
-    await double.waitFor(() => received.length === 2);
+    double.say({ chat: FORUM, text: '/status', ephemeral: true });
+    await double.waitFor(() => received.length === 3);
     for (const chat of [channel, FORUM])
       expect(adapter.streaming?.pace?.({ chatId: String(chat) }, 500)).toBeNull();
   });

@@ -43,6 +43,12 @@ describe('a chat of a business account', () => {
       text: 'until seven',
       edits: 1,
     });
+    const editing = edit?.({ chatId: String(ANN) }, sent.platformMessageId, {
+      text: 'x',
+      plain: 'x',
+    });
+    expect(await failureOf(editing ?? Promise.resolve())).toEqual({ kind: 'refused' });
+    expect(double.calls('editMessageText')).toHaveLength(1);
     const reacting = react?.(address, sent.platformMessageId, '👍') ?? Promise.resolve();
     expect(await failureOf(reacting)).toEqual({ kind: 'refused' });
     await remove?.(address, sent.platformMessageId);
