@@ -1,6 +1,6 @@
 import type { PreviewChange } from '@parley/agent';
 import { conversationIdOf } from '@parley/channels';
-import { ChatType, conversationOfAgent, type RenderTarget } from '@parley/core';
+import { ChatType, conversationOfAgent, LAYOUT_NAMES, type RenderTarget } from '@parley/core';
 import { type AlertChat, exampleRun, type Heartbeat } from '@parley/proactive';
 import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
@@ -97,6 +97,13 @@ function modeOf(given: string | undefined): PromptMode | undefined {
   const mode = MODES.find((candidate) => candidate === given);
   if (mode !== undefined || given === undefined) return mode;
   throw usage(`--mode is ${MODES.join(', ')}, not "${given}".`);
+}
+
+/** The layout of `--layout`. Throws CliError. */
+export function layoutOf(given: string): (typeof LAYOUT_NAMES)[number] {
+  const layout = LAYOUT_NAMES.find((candidate) => candidate === given);
+  if (layout !== undefined) return layout;
+  throw usage(`--layout is ${LAYOUT_NAMES.join(', ')}, not "${given}".`);
 }
 
 /** A wrong option, with the way to the right ones. */
