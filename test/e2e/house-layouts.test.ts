@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -137,4 +137,54 @@ describe('layout openclaw', () => {
     expect(request && lastOf(request).endsWith(`\n\n${named}`)).toBe(true);
     expect(request && systemOf(request)).toContain(`## Heartbeats\nHeartbeat prompt: ${named}\n`);
   });
+});
+
+describe('the preview of a turn', () => {
+  const Preview = z.looseObject({
+    parts: z.array(z.looseObject({ placement: z.string(), text: z.string() })),
+    tools: z.array(
+      z.union([z.string(), z.looseObject({ name: z.string() }).transform(({ name }) => name)]),
+    ),
+  });
+  const preview = async (...args: readonly string[]) => {
+    const place = ['--channel', 'telegram', '--user', `${ANN}`, '--chat-id', `${ANN}`];
+    const { out } = await runCommand([
+      '--data',
+      scene.folder.path,
+      'prompt',
+      ...place,
+      '--json',
+      ...args,
+    ]);
+    const { parts, tools } = Preview.parse(JSON.parse(out));
+    const system = parts.filter(({ placement }) => placement === 'system');
+    return { system: system.map(({ text }) => text).join('\n\n'), tools };
+  };
+  const sent = (request: ChatRequest) => ({
+    system: systemOf(request),
+    tools: toolsOf(request),
+  });
+
+  it.each(['openclaw', 'neomagi', 'lab'])(
+    '[P07] [P17] has the system prompt and the tools that a person and a sub-agent get in Telegram: %s',
+    async (layout) => {
+      scene = await startTelegramScene({}, { agent: { layout } });
+      const task = { title: 'parrots', task: 'find out what parrots do' };
+      scene.model.reply(({ messages }) => {
+        if (messages.map(textOf).join('\n').includes('## Your task')) return 'Parrots talk.';
+        if (!textOf(messages.at(-1)).endsWith('go')) return 'Under way.';
+        return { toolCalls: [{ name: 'delegate_task', arguments: task }] };
+      });
+      scene.telegram.say({ chat: ANN, text: 'go' });
+      await scene.untilAnswers(ANN, 2);
+      const asked = scene.model.requests.map(({ body }) => body);
+      const [first] = asked;
+      const given = asked.find(({ messages }) =>
+        messages.map(textOf).join('\n').includes('## Your task'),
+      );
+      if (first === undefined || given === undefined) throw new Error('no sub-agent was asked');
+      expect(await preview('--text', 'go')).toEqual(sent(first));
+      expect(await preview('--mode', 'minimal', '--text', task.task)).toEqual(sent(given));
+    },
+  );
 });

@@ -76,7 +76,7 @@ export { GIVEN_UP, type Situation } from './ingress/notices.ts';
 export { APPROVAL_CODE_LENGTH, CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';
 export { pair, refusePairing } from './ingress/pairing.ts';
 export { createReacted } from './ingress/reactions.ts';
-export { conversationIdOf, partsOf } from './ingress/route.ts';
+export { conversationIdOf, partsOf, routeOf } from './ingress/route.ts';
 export { createIgnored, createSkipped } from './ingress/skipped.ts';
 export {
   chatHistory,

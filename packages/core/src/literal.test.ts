@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { literal, literalLine, shownLiteral, splitLiteral } from './literal.ts';
+import {
+  literal,
+  literalLine,
+  shownLiteral,
+  splitLiteral,
+  withoutNoncharacters,
+} from './literal.ts';
 
 const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }));
-const withoutNoncharacters = (one: string) =>
+const asShown = (one: string) =>
   one
     .replace(/\p{Noncharacter_Code_Point}/gu, '\ufffd')
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n');
@@ -22,7 +28,7 @@ describe('literal text', () => {
   it('[M01] comes back as it was; a noncharacter, which no text may contain, as U+FFFD', () => {
     fc.assert(
       fc.property(text, (one) => {
-        expect(shownLiteral(literal(one))).toBe(withoutNoncharacters(one));
+        expect(shownLiteral(literal(one))).toBe(asShown(one));
       }),
     );
   });
@@ -30,6 +36,16 @@ describe('literal text', () => {
   it('[M01] is kept apart from the Markdown around it', () => {
     expect(splitLiteral(`**a** ${literal('*')}b`)).toEqual(['**a** ', '*', 'b']);
     expect(shownLiteral('**a** `b`')).toBe('**a** `b`');
+  });
+
+  it('[M01] is never in the text of a model', () => {
+    fc.assert(
+      fc.property(text, (one) => {
+        const said = withoutNoncharacters(`${one}\ufdd3${literal('*')}\u{1fffe}\uffff`);
+        expect(shownLiteral(said)).toBe(said);
+        expect(said).toHaveLength(one.replaceAll(/\p{Noncharacter_Code_Point}/gu, '?').length + 4);
+      }),
+    );
   });
 
   it('[M01] of many lines can be one line', () => {

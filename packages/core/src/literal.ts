@@ -46,8 +46,7 @@ const LITERAL = /[\ufdd0-\ufdef\u{1fffe}\u{1ffff}\u{2fffe}]+/u;
  * a heading, a list item or a quotation; platforms drop white space at the ends of a message.
  */
 export function literal(text: string): string {
-  return text
-    .replace(NONCHARACTER, '\ufffd')
+  return withoutNoncharacters(text)
     .replace(LINE_END, '\n')
     .replace(REPLACED, (found) => [...found].map((sign) => STAND_INS.get(sign) ?? sign).join(''));
 }
@@ -55,6 +54,11 @@ export function literal(text: string): string {
 /** The same in one line, for names and reasons that others wrote. */
 export function literalLine(text: string): string {
   return literal(visibleLine(text).replace(/\s+/g, ' ').trim());
+}
+
+/** Text of a model as Markdown: a noncharacter in it means nothing, and must not be taken for a sign of literal text. */
+export function withoutNoncharacters(text: string): string {
+  return text.replace(NONCHARACTER, '\ufffd');
 }
 
 /** Whether Markdown contains signs of literal text. */

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { ChatType } from './inbound-message.ts';
 
+/** The layouts that the settings can name (P03). */
+export const LAYOUT_NAMES = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
+
 /** Who may see a piece of text. `conversation` is one chat alone. */
 export const Audience = z.readonly(
   z.discriminatedUnion('kind', [

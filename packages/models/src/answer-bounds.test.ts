@@ -1,7 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
+import {
+  type AnswerBounds,
+  DEFAULT_ANSWER_BOUNDS,
+  measureAnswer,
+  takePart,
+} from './answer-bounds.ts';
 import type { ModelEvent, ModelFinish, ModelToolCall } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
 import { ModelTimeouts, type ProviderChoice } from './model-settings.ts';
@@ -203,5 +208,13 @@ describe('[D07] an answer without end', () => {
 
   it('is bounded unless the settings say otherwise', () => {
     expect(Object.values(DEFAULT_ANSWER_BOUNDS).every(Number.isSafeInteger)).toBe(true);
+  });
+});
+
+it('[M01] no sign of an answer can be taken for one of Parley’s own', () => {
+  const part = { type: 'text', text: 'a\ufdd3b\u{1fffe}\uffff' } as const;
+  expect(takePart(measureAnswer(DEFAULT_ANSWER_BOUNDS), part)).toEqual({
+    type: 'text',
+    text: 'a\ufffdb\ufffd\ufffd',
   });
 });

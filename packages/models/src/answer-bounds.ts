@@ -1,3 +1,4 @@
+import { withoutNoncharacters } from '@parley/core';
 import type { AnswerPart } from './answer-parts.ts';
 import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
 
@@ -122,7 +123,7 @@ function wholeCharacters(text: string): string {
 export function takePart(meter: AnswerMeter, part: AnswerPart): ModelEvent | null {
   switch (part.type) {
     case 'text': {
-      const text = meter.text(part.text);
+      const text = meter.text(withoutNoncharacters(part.text));
       return text === '' ? null : { type: 'text', text };
     }
     case 'reasoning':

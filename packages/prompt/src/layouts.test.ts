@@ -1,3 +1,4 @@
+import { LAYOUT_NAMES } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
@@ -67,6 +68,10 @@ async function lettersShown(name: string, limits: FileLimits): Promise<readonly 
     );
   });
 }
+
+it('[P03] are those that the settings can name', () => {
+  expect(BUILT_IN_LAYOUTS.map(({ name }) => name)).toEqual(LAYOUT_NAMES);
+});
 
 describe('the length of workspace files', () => {
   it.each([

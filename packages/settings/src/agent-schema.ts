@@ -1,4 +1,4 @@
-import { ContextSwitches, ResponseFormat } from '@parley/core';
+import { ContextSwitches, LAYOUT_NAMES, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import { choice, flag, number, section, wholeNumber } from './fields.ts';
 
@@ -69,8 +69,7 @@ export const Agent = section('The agent that answers.', {
     'A file of the folder `profiles`, without its ending: layout, persona, skills, tools and more in one.',
   ),
   layout: z
-    .string()
-    .min(1)
+    .enum(LAYOUT_NAMES)
     .optional()
     .describe('How the prompt is laid out; without it as the profile says, or parley.'),
   persona: Name.optional().describe('Who it plays: a file of the folder `personas`.'),

@@ -178,7 +178,7 @@ describe('settings of agents that do not fit', () => {
     [`${NAMED}\nagents: { b: { profile: other } }`, 'agents.b.profile', 'model.choices: small'],
     ['agents: { b: { model: small } }', 'agents.b.model', 'model.choices'],
     ['agents: { b: { profile: codr } }', 'agents.b.profile', 'one of broken, coder', 'coder'],
-    ['agents: { b: { profile: broken } }', 'layout', 'text'],
+    ['agents: { b: { profile: broken } }', 'layout', 'one of parley, mushroom'],
     ['agents: { b: { name: "${NOT_SET}" } }', 'agents.b.name', 'NOT_SET to be set'],
     ['agents: { b: { owners: [ann] } }', 'agents.b.owners[0]', 'channel:userId'],
     [

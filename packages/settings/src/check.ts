@@ -200,6 +200,9 @@ function expectation(issue: Issue): string {
   const [, kind] = /^Invalid input: expected (\w+), received \w+$/.exec(message) ?? [];
   if (kind !== undefined) return KINDS[kind] ?? kind;
   if (/^Too (?:small|big): /.test(message)) return sizeOf(issue);
+  if (issue.code === 'invalid_value' && message.startsWith('Invalid option: ')) {
+    return oneOf(issue.values.map(String));
+  }
   return message
     .replace(/^Invalid \w+: must (\w)/, 'text that must $1')
     .replace(/^Invalid \w+: (?:expected )?/, '')

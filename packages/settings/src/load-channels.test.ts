@@ -89,7 +89,7 @@ describe('loadSettings with channels', () => {
     [
       'channels: { telegram: { token: "1234567890", access: { direct: opne } } }',
       'channels.telegram.access.direct',
-      'one of "pairing"|"allowlist"|"open"|"disabled"',
+      'one of pairing, allowlist, open, disabled',
     ],
   ])('[D12] %s breaks that channel alone, at %s', (yaml, path, expected) => {
     const found = broken(load(yaml), 'telegram/default');

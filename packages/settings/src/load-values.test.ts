@@ -12,7 +12,7 @@ describe('loadSettings with wrong values', () => {
         path: 'log.level',
         position: { line: 2, column: 10 },
         found: '"inof"',
-        expected: 'one of "debug"|"info"|"warn"|"error"|"silent"',
+        expected: 'one of debug, info, warn, error, silent',
         nearest: 'info',
       },
       {
@@ -60,7 +60,8 @@ describe('loadSettings with wrong values', () => {
       'nothing',
     ],
     ['model: { provider: anthropic }', 'model.apiKey', 'text'],
-    ['model: 5', 'model', 'one of "auto"|"offline", or a block'],
+    ['model: 5', 'model', 'one of auto, offline, or a block'],
+    ['agent: { layout: neomagy }', 'agent.layout', 'one of parley, mushroom, lab, zeus, openclaw'],
     ['model: {}', 'model.provider', 'one of local, anthropic'],
     ['approvals: { auto: ["exec:"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
     ['approvals: { auto: ["git status*"] }', 'approvals.auto[0]', 'tool:pattern in one line'],

@@ -99,7 +99,7 @@ ephemeral: Answer in one sentence.
     expect(describeProblem(problem ?? never()).split('\n')).toEqual([
       `skills.show in ${path('data/profiles/own.yaml')} has a value that does not fit (line 3, column 9)`,
       '    found:    "outlin"',
-      '    expected: one of "outline"|"inline"',
+      '    expected: one of outline, inline',
       '    did you mean: outline',
     ]);
   });

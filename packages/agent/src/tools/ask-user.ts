@@ -1,3 +1,4 @@
+import { withoutNoncharacters } from '@parley/core';
 import { z } from 'zod';
 import { CHOICE_CHARACTERS, MOST_CHOICES } from '../approvals/ask-person.ts';
 import { type AskedPerson, defineTool, failure, type Tool } from './tool.ts';
@@ -20,8 +21,9 @@ export const askUserTool: Tool = defineTool({
     question: z.string().trim().min(1).max(1_000),
     choices: z.array(Choice).min(2).max(MOST_CHOICES),
   }),
-  async run(question, { ask }) {
-    return ask === undefined ? failure(NO_PERSON) : resultOf(await ask(question));
+  async run({ question, choices }, { ask }) {
+    if (ask === undefined) return failure(NO_PERSON);
+    return resultOf(await ask({ question: withoutNoncharacters(question), choices }));
   },
 });
 

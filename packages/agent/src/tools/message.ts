@@ -1,5 +1,5 @@
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
-import type { InboundMessage, ReplyRoute } from '@parley/core';
+import { type InboundMessage, type ReplyRoute, withoutNoncharacters } from '@parley/core';
 import type { InboxRow, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, type PostedMessage, postMessage } from '../post-message.ts';
@@ -50,7 +50,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
           key: call.callId,
           turn: { id: call.turnId, most: MAX_PER_TURN },
           route: found.route,
-          markdown: text,
+          markdown: withoutNoncharacters(text),
           isMarked: !isAsked,
           ...(file !== undefined && { file }),
         },

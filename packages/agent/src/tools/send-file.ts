@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import type { OutboundFile, ReplyRoute } from '@parley/core';
+import { type OutboundFile, type ReplyRoute, withoutNoncharacters } from '@parley/core';
 import type { AgentFile, AgentFileRepository } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, postMessage } from '../post-message.ts';
@@ -46,7 +46,7 @@ export function sendFileTool(deps: SendFileDeps): Tool {
         {
           key: call.callId,
           turn: { id: call.turnId, most: MAX_PER_TURN },
-          ...{ route, markdown: caption, isMarked: false, file },
+          ...{ route, markdown: withoutNoncharacters(caption), isMarked: false, file },
         },
       );
       if (!('chat' in posted)) return failure(REFUSED[posted.kind]);

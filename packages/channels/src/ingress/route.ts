@@ -3,6 +3,7 @@ import {
   conversationOfAgent,
   type InboundMessage,
   type ReplyRoute,
+  shownLiteral,
 } from '@parley/core';
 import { render } from '@parley/markup';
 import type { NewPart } from '@parley/store';
@@ -90,6 +91,8 @@ export function noticeParts(
     conversationId ?? conversationIdOf({ channel, account, chat: { id, type: 'direct' } });
   const text = secret === undefined ? markdown : markdown.replaceAll(secret, '…');
   return partsOf(markdown, route).map((part, at) =>
-    at > 0 ? part : { ...part, notice: { conversationId: known, text: text.replace(/^⚙️ /, '') } },
+    at > 0
+      ? part
+      : { ...part, notice: { conversationId: known, text: shownLiteral(text).replace(/^⚙️ /, '') } },
   );
 }

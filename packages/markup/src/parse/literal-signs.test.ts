@@ -17,6 +17,9 @@ const written: [what: string, markdown: string][] = [
   ['patterns with classes', String.raw`^\d+\.\d{2}$ and (\w+)\.(\w+)\* \S\!`],
   ['patterns of words', String.raw`\bfoo\b\.`],
   ['patterns with ranges and ends', String.raw`[a-z]+\.[a-z]{2,} '\.log$' /\.(js|ts)$/`],
+  ['classes without some signs', String.raw`"([^\"\\]|\\.)*" and [^\]]+ or [^\[\]_*]*`],
+  ['substitutions', String.raw`sed 's/\*/\_/g' and s/\//\-/ or tr/\!/\?/`],
+  ['patterns of addresses', String.raw`^https?:\/\/e\.org\/_a\/ and "<\/p>"`],
   ['faces', '^_^ >_< -_- o_O ;_; <_< (^_^) (*^_^*) ._.'],
   ['a shrug', String.raw`¯\_(ツ)_/¯`],
   ['asterisks in quotes', `a = '*' or b = "*" or count(*), x[*] and ‘*’`],
@@ -29,6 +32,8 @@ const written: [what: string, markdown: string][] = [
 ];
 
 const marked: [what: string, markdown: string, shown: string][] = [
+  ['escapes around slashes', String.raw`and\_/or\_ \*a/b\*/c`, 'and_/or_ *a/b*/c'],
+  ['an escaped backslash', String.raw`a\\/b`, String.raw`a\/b`],
   ['escapes', String.raw`\*a\* snake\_case 1\. 5\$ \[a\]`, '*a* snake_case 1. 5$ [a]'],
   ['escaped paths', String.raw`C:\\Users\\ann`, String.raw`C:\Users\ann`],
   [

@@ -39,9 +39,14 @@ const CLASS = /\\[dwsbDWSB](?![A-Za-z])|\\b\w/;
 /** Around `\.` it is one, too: anchors, ranges, groups, repetitions. */
 const SYNTAX =
   /^['"(/]*\^|(?<!\\)\$['")/,.;]*$|\[\^?\w-\w|\(\?[:=!<]|(?<!\\)[.\])][*+](?!\*)|(?<!\\)\{\d+,?\d*\}/;
+/** A slash needs no backslash in prose: a substitution, an address in a pattern or JSON. */
+const SLASH = /(?<!\\)\\\//;
+// A class without some signs, `[^\]]`, and a substitution, `s/\*/\_/g`.
+const OTHER_PATTERN = /\[\^\\.[^\]]*\]|^['"]?(?:s|y|tr)\/[^/]+\/[^/]*\/[a-z]*['"]?[,.;]?$/;
 
 function isPattern(word: string): boolean {
-  return CLASS.test(word) || (word.includes('\\.') && SYNTAX.test(word));
+  if (CLASS.test(word) || SLASH.test(word) || OTHER_PATTERN.test(word)) return true;
+  return word.includes('\\.') && SYNTAX.test(word);
 }
 
 /** Where signs are meant as such, from the first sign of each. */

@@ -89,7 +89,8 @@ function zoneQuestion(
   const named = group
     .slice(0, MAX_NAMED)
     .map(
-      ({ job }) => `- ${literal(job.title)} (${job.id}): ${describeTimetable(job.timetable, from)}`,
+      ({ job }) =>
+        `- ${literal(job.title)} (${job.id}): ${literal(describeTimetable(job.timetable, from))}`,
     );
   const more = group.length - named.length;
   const isOne = group.length === 1;

@@ -14,7 +14,7 @@ import {
 } from '../../settings.ts';
 import { previewPrompt } from './preview-prompt.ts';
 import { asidesText, comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
-import { type PreviewFlags, previewedTurn, previewRequest, usage } from './request.ts';
+import { layoutOf, type PreviewFlags, previewedTurn, previewRequest, usage } from './request.ts';
 
 /** The options of `parley prompt`; commander sees to it that they go together. */
 export interface PromptFlags extends PreviewFlags {
@@ -57,7 +57,8 @@ async function previewText(
   const chosen = chosenAgent(plugged.loaded, asked);
   const { settings } = chosen;
   const channels = plugged.definitions.map(({ id }) => id);
-  const agent = layout === undefined ? settings.agent : { ...settings.agent, layout };
+  const agent =
+    layout === undefined ? settings.agent : { ...settings.agent, layout: layoutOf(layout) };
   const { turn, change } = await previewedTurn(request, {
     channels,
     agent: agent.id,

@@ -1,8 +1,8 @@
-import type { ChannelContext } from '@parley/channels';
+import { type ChannelContext, routeOf } from '@parley/channels';
 import { silentLogger } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { describe, expect, it } from 'vitest';
-import { hypotheticalTurn, targetOf } from './request.ts';
+import { hypotheticalTurn } from './request.ts';
 
 const KNOWN = CHANNEL_DEFINITIONS.map(({ id }) => id);
 
@@ -13,31 +13,44 @@ const SETTINGS: Readonly<Record<string, object>> = {
 };
 
 describe('a preview', () => {
-  it.each(KNOWN)('[P17] [F04] has its text shown as the adapter of %s declares', async (id) => {
-    const definition = CHANNEL_DEFINITIONS.find((candidate) => candidate.id === id);
-    if (definition === undefined) throw new Error('there is no such channel');
-    const context: ChannelContext<unknown> = {
-      account: 'default',
-      settings: definition.settings.parse(SETTINGS[id] ?? {}),
-      log: silentLogger,
-      clock: () => 0,
-      monotonic: () => 0,
-      values: { get: async () => new Map(), set: async () => {}, clear: async () => {} },
-      receive: () => Promise.reject(new Error('nothing is received')),
-      holdsAccount: () => true,
-      revise: async () => {},
-      reacted: async () => {},
-      message: async () => null,
-      commands: [],
-      report: () => {},
-      skipped: async () => {},
-      ignored: async () => {},
-      tellOwner: async () => {},
-      history: async () => [],
-    };
-    const adapter = (await definition.load())(context);
-    expect(targetOf(id)).toEqual(adapter.capabilities.target);
-  });
+  it.each(KNOWN)(
+    '[P17] [F04] is answered on the route that the adapter of %s gives a message',
+    async (id) => {
+      const definition = CHANNEL_DEFINITIONS.find((candidate) => candidate.id === id);
+      if (definition === undefined) throw new Error('there is no such channel');
+      const context: ChannelContext<unknown> = {
+        account: 'default',
+        settings: definition.settings.parse(SETTINGS[id] ?? {}),
+        log: silentLogger,
+        clock: () => 0,
+        monotonic: () => 0,
+        values: { get: async () => new Map(), set: async () => {}, clear: async () => {} },
+        receive: () => Promise.reject(new Error('nothing is received')),
+        holdsAccount: () => true,
+        revise: async () => {},
+        reacted: async () => {},
+        message: async () => null,
+        commands: [],
+        report: () => {},
+        skipped: async () => {},
+        ignored: async () => {},
+        tellOwner: async () => {},
+        history: async () => [],
+      };
+      const adapter = (await definition.load())(context);
+      const turn = hypotheticalTurn({ channel: id }, KNOWN, 5);
+      const row = turn.messages[0];
+      if (row === undefined) throw new Error('there is no message');
+      const style = { mentions: 'dead', numbered: false } as const;
+      // What only delivery heeds is no matter of a prompt.
+      const { streams, inputs, maxButtons, maxFileBytes, ...route } = routeOf(
+        row.message,
+        adapter.capabilities,
+        style,
+      );
+      expect(row.route).toEqual(route);
+    },
+  );
 
   it('[P17] is that of the owner on the page, where nothing else is said', () => {
     const turn = hypotheticalTurn({ channel: 'web' }, KNOWN, 5);

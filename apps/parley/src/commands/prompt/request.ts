@@ -1,6 +1,12 @@
 import type { PreviewChange } from '@parley/agent';
 import { conversationIdOf } from '@parley/channels';
-import { ChatType, conversationOfAgent, type RenderTarget } from '@parley/core';
+import {
+  ChatType,
+  conversationOfAgent,
+  LAYOUT_NAMES,
+  type RenderTarget,
+  type ReplyRoute,
+} from '@parley/core';
 import { type AlertChat, exampleRun, type Heartbeat } from '@parley/proactive';
 import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
@@ -99,6 +105,13 @@ function modeOf(given: string | undefined): PromptMode | undefined {
   throw usage(`--mode is ${MODES.join(', ')}, not "${given}".`);
 }
 
+/** The layout of `--layout`. Throws CliError. */
+export function layoutOf(given: string): (typeof LAYOUT_NAMES)[number] {
+  const layout = LAYOUT_NAMES.find((candidate) => candidate === given);
+  if (layout !== undefined) return layout;
+  throw usage(`--layout is ${LAYOUT_NAMES.join(', ')}, not "${given}".`);
+}
+
 /** A wrong option, with the way to the right ones. */
 export function usage(message: string): CliError {
   return new CliError('prompt-usage', `${message} "parley prompt --help" shows examples.`);
@@ -120,13 +133,21 @@ const TARGETS: Readonly<Record<string, RenderTarget>> = {
   telegram: { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' },
   whatsapp: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
 };
-/** Channels whose answers can show which message they answer. */
-const QUOTING: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
+/** Channels whose messages can be quoted, edited, deleted and reacted to. */
+const MESSENGERS: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
 const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
 
 /** How a channel shows text; plain where it is not one of Parley's own. */
-export function targetOf(channel: string): RenderTarget {
+function targetOf(channel: string): RenderTarget {
   return TARGETS[channel] ?? SOME_TARGET;
+}
+
+/** What a channel can do with an answer, where the prompt or its tools depend on it. */
+function abilitiesOf(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
+  return {
+    ...(MESSENGERS.has(channel) && { quotes: true, acts: ['react', 'edit', 'delete'] }),
+    ...(channel in TARGETS && { voice: true }),
+  };
 }
 
 /** The first turn of a new session, as a worker would claim it. Throws CliError for an unknown channel. */
@@ -142,8 +163,8 @@ export function hypotheticalTurn(
   }
   const chat = chatOf(asked);
   const { id, name } = personOf(asked);
-  const quotes = QUOTING.has(channel) && ({ quotes: true } as const);
-  const route = { channel, account, chatId: chat.id, chatType: chat.type, ...quotes };
+  const to = { channel, account, chatId: chat.id, chatType: chat.type };
+  const route = { ...to, ...abilitiesOf(channel), target: targetOf(channel) };
   const message = {
     channel,
     account,
@@ -168,7 +189,7 @@ export function hypotheticalTurn(
         seq: 0,
         conversationId,
         message,
-        route: { ...route, target: targetOf(channel) },
+        route,
         receivedAt: now,
       },
     ],
