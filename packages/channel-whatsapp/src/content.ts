@@ -1,5 +1,5 @@
 import { type CommandInfo, isCommand, parseCommand, unreadText } from '@parley/channels';
-import { type Authored, InboundMessage, InboundReaction } from '@parley/core';
+import { type Authored, type ChatType, InboundMessage, InboundReaction } from '@parley/core';
 import { proto } from '@whiskeysockets/baileys';
 import {
   isPassedOn,
@@ -12,7 +12,15 @@ import {
 } from './look.ts';
 import { mentions, shortName, withNames } from './mentions.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
-import { filesOf, type Quoted, type QuoteFacts, quotationOf, quotedIn, replyOf } from './quoted.ts';
+import {
+  filesOf,
+  isId,
+  type Quoted,
+  type QuoteFacts,
+  quotationOf,
+  quotedIn,
+  replyOf,
+} from './quoted.ts';
 
 /** A decrypted message with its envelope. */
 export interface RawMessage {
@@ -71,9 +79,14 @@ export function peopleIn(message: RawMessage): string[] {
     ...(context?.mentionedJid ?? []),
     ...(quoted?.context?.mentionedJid ?? []),
     context?.participant,
+    look.kind === 'shown' ? look.shown.target?.participant : undefined,
   ];
-  return named.map(personJid).filter((jid) => jid !== undefined);
+  const jids = named.map(personJid).filter((jid) => jid !== undefined);
+  return [...new Set(jids)].slice(0, MAX_NAMED);
 }
+
+/** People whose number is looked up for one message. The largest groups have four times as many members. */
+const MAX_NAMED = 256;
 
 const NOWHERE = { chat: '', id: '' };
 
@@ -93,8 +106,8 @@ export function toInbound(message: RawMessage, known: MessageFacts): Inbound {
     text: textOf(words, shown, type),
     authored: authoredIn(shown, quoted, message, known),
     ...(files.length === 0 ? {} : { attachments: files }),
-    ...(shown.albumId === undefined ? {} : { albumId: shown.albumId }),
-    ...commentOf(shown),
+    ...(isId(shown.albumId) && { albumId: shown.albumId }),
+    ...commentOf(shown, known),
     ...replyOf(shown.context, quoted, known),
     ...quotationOf(shown, quoted, facts),
     mentions: mentionsOf(shown, known),
@@ -133,15 +146,24 @@ function originOf(context: proto.IContextInfo | undefined): string {
   return isPassedOn(context) ? '[Forwarded]' : '';
 }
 
-function textOf(words: string, { unread }: Shown, type: 'group' | 'direct'): string {
+function textOf(words: string, { unread }: Shown, type: ChatType): string {
   const names = unread.map((what) => unreadText(what, type));
   return [words, ...names].filter((part) => part !== '').join('\n');
 }
 
 /** A comment belongs to a message that it does not quote. */
-function commentOf({ target }: Shown): Pick<InboundMessage, 'replyTo'> {
-  return target?.id ? { replyTo: { messageId: target.id } } : {};
+function commentOf(
+  { target }: Shown,
+  { people }: Pick<MessageFacts, 'people'>,
+): Pick<InboundMessage, 'replyTo'> {
+  if (!isId(target?.id)) return {};
+  const author = personJid(target.participant);
+  const senderId = author && publicId(people.get(author) ?? author);
+  return { replyTo: { messageId: target.id, ...(senderId !== undefined && { senderId }) } };
 }
+
+/** As long as the contract allows, in characters. */
+const MAX_EMOJI = 64;
 
 /** A person has one reaction to a message; undefined for what is none. */
 export function toReaction(
@@ -153,7 +175,7 @@ export function toReaction(
   const checked = InboundReaction.safeParse({
     ...placeAndSender(message, known),
     messageId: reaction.key?.id,
-    emojis: reaction.text ? [reaction.text] : [],
+    emojis: reaction.text ? [reaction.text.slice(0, MAX_EMOJI).toWellFormed()] : [],
     // The server's second; the sender's clock tells two reactions within it apart.
     sentAt: message.time * 1000 + (Math.abs(Number(reaction.senderTimestampMs ?? 0)) % 1000),
   });
@@ -189,7 +211,10 @@ export function withEdit(
 ): InboundMessage | undefined {
   const look = lookAt(content, { chat: old.chat.id, id: old.messageId });
   const shown = look.kind === 'shown' ? look.shown : undefined;
-  const text = shown === undefined ? '' : wordsOf(shown, known);
+  const words = shown === undefined ? '' : wordsOf(shown, known);
+  // An edit has a caption without its file, which the message has itself where it could be read.
+  const isNamed = shown !== undefined && old.attachments === undefined;
+  const text = isNamed ? textOf(words, shown, old.chat.type) : words;
   if (text === '' && old.attachments === undefined) return undefined;
   const addressed = old.addressed || (shown !== undefined && isAddressed(shown, known));
   const mentioned = shown ? mentionsOf(shown, known) : old.mentions;
@@ -219,7 +244,7 @@ function authoredIn(
   const isTheirs =
     isPerson(context?.participant, from) || (!isGroup(chat) && isPerson(context?.participant, me));
   const isVoice = files.some(({ kind }) => kind === 'voice') && !isPassedOn(context);
-  const isHere = quoted !== undefined && quoted.elsewhere === undefined;
+  const isHere = quoted?.elsewhere === undefined && isId(context?.stanzaId);
   const isQuoteTyped = quoted?.shown?.isTyped === true && quoted.shown.unread.length === 0;
   return {
     ...(isTyped && unread.length === 0 && { text: true }),
@@ -240,12 +265,13 @@ function otherName({ from }: RawMessage, sender: string): { readonly username?: 
 }
 
 function isAddressed(
-  { words, context }: Shown,
+  { words, context, target }: Shown,
   { me, commands = [] }: Pick<MessageFacts, 'me' | 'commands'>,
 ): boolean {
   const isCalled = parseCommand(words) !== null || isCommand(words, commands);
   const isOurs = isCalled && !isPassedOn(context);
-  return mentions(words, context, me) || isOurs || isPerson(context?.participant, me);
+  const answers = [context?.participant, target?.participant];
+  return mentions(words, context, me) || isOurs || answers.some((jid) => isPerson(jid, me));
 }
 
 function mentionsOf({ context }: Shown, { people }: Pick<MessageFacts, 'people'>): string[] {

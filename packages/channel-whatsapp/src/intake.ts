@@ -27,7 +27,8 @@ import {
   personJid,
   publicId,
 } from './people.ts';
-import type { RecentMessages } from './quotes.ts';
+import { isStoredFor, type RecentMessages } from './quotes.ts';
+import { timeOf } from './times.ts';
 
 /** Baileys' mapping of identities to numbers. */
 type KnownPeople = Pick<
@@ -36,9 +37,8 @@ type KnownPeople = Pick<
 >;
 
 /**
- * Reads a decrypted message together with its envelope. Undefined for bytes that are no message, and for
- * copies of what the owner writes on the phone. A number that is not on the envelope is the one known from
- * earlier messages, so that a person keeps one id.
+ * Reads a decrypted message together with its envelope; undefined for bytes that are no message. A number that is
+ * not on the envelope is the one known from earlier messages, so that a person keeps one id.
  */
 export async function readMessage(
   envelope: Envelope,
@@ -47,7 +47,7 @@ export async function readMessage(
   clock: Clock,
 ): Promise<RawMessage | undefined> {
   const decoded = contentOf(plain);
-  if (decoded === undefined || decoded.content.deviceSentMessage) return undefined;
+  if (decoded === undefined) return undefined;
   return rawMessage(envelope, decoded, people, clock);
 }
 
@@ -72,8 +72,7 @@ export async function rawMessage(
     sender_lid,
   );
   const from = await withNumber(written, people);
-  // A message without a readable time is as old as its arrival.
-  const time = Number(t) || Math.floor(clock() / 1000);
+  const time = timeOf(Number(t), clock);
   return { chat, id, participant, from, name: notify, time, ...decoded };
 }
 
@@ -96,7 +95,7 @@ function contentOf(plain: Uint8Array): Decoded | undefined {
   }
 }
 
-const UNKNOWN = 'a message of a kind that is newer than Parley';
+export const UNKNOWN = 'a message of a kind that is newer than Parley';
 
 /** A kind that is newer than Baileys is decoded as nothing, although there are bytes for it. */
 function isUnknown(content: proto.IMessage, bytes: Uint8Array): boolean {
@@ -107,7 +106,7 @@ function isUnknown(content: proto.IMessage, bytes: Uint8Array): boolean {
 interface IntakeDeps {
   readonly context: Pick<
     ChannelContext<unknown>,
-    'account' | 'commands' | 'receive' | 'revise' | 'reacted' | 'ignored'
+    'account' | 'commands' | 'receive' | 'revise' | 'reacted' | 'ignored' | 'message'
   >;
   /** All ids of the account; empty before it is linked. */
   readonly me: () => PersonIds;
@@ -144,12 +143,13 @@ export async function admitMessage(
   const people = await namesOf(deps, peopleIn(raw), known);
   const facts = { account, me, sender, title, people, commands, ...lookups(deps) };
   const inbound = toInbound(raw, facts);
-  if (inbound.kind === 'message') return admit(deps, raw, inbound.message);
+  if (inbound.kind === 'message') return admit(deps, { raw, sender }, inbound.message);
   if (inbound.reason !== undefined) await noteIgnored(deps, { raw, sender }, inbound.reason);
 }
 
-async function admit(deps: IntakeDeps, raw: RawMessage, message: InboundMessage): Promise<void> {
-  deps.recent.remember(message, raw.from);
+async function admit(deps: IntakeDeps, sent: Sent, message: InboundMessage): Promise<void> {
+  const { raw } = sent;
+  if (!deps.recent.remember(message, raw.from)) return noteIgnored(deps, sent, OTHERS_ID);
   const { keep } = await deps.chats.hear(message.chat.id, newsIn(raw));
   const outcome = await deps.context.receive(message, {
     isAdministrator: async () => isGroup(raw.chat) && deps.groups.isAdmin(raw.chat, raw.from),
@@ -178,6 +178,8 @@ function lookups({ names, groups }: IntakeDeps) {
     titleOf: (jid: string) => groups.title(jid),
   };
 }
+
+const OTHERS_ID = "it has the id of someone else's message";
 
 interface Sent {
   readonly raw: RawMessage;
@@ -208,7 +210,7 @@ async function admitChange(
   const chatId = chatIdOf(raw.chat, sender);
   if (change.kind === 'expiration') return admitTimer(deps, { raw, sender }, change.seconds);
   const old = recent.find(chatId, change.id);
-  if (old === undefined || !(await mayChange(deps, raw, old.from, change))) {
+  if (old === undefined || !(await mayChange(deps, { raw, sender }, old.from, change))) {
     const what = change.kind === 'deleted' ? 'a deletion' : 'a change';
     return noteIgnored(
       deps,
@@ -225,7 +227,9 @@ async function admitChange(
   const people = await namesOf(deps, named, known);
   const here = { me: deps.me(), people, commands: context.commands, ...lookups(deps) };
   const message = withEdit(old.message, change.content, here);
-  if (message === undefined) return;
+  if (message === undefined) {
+    return noteIgnored(deps, { raw, sender }, 'a change after which nothing is left to read');
+  }
   await context.revise({ kind: 'edited', message });
   recent.remember(message, old.from);
 }
@@ -243,12 +247,15 @@ async function admitTimer(deps: IntakeDeps, { raw, sender }: Sent, seconds: numb
 
 /** No other check stops a member of a group from changing another's message: the key is the group's. */
 async function mayChange(
-  { groups }: IntakeDeps,
-  { chat, from }: RawMessage,
+  { groups, context }: IntakeDeps,
+  { raw: { chat, from }, sender }: Sent,
   author: PersonIds,
-  { kind }: Change,
+  { kind, id }: Exclude<Change, { kind: 'expiration' }>,
 ): Promise<boolean> {
-  if (isPerson(from.lid, author) || isPerson(from.pn, author)) return true;
+  if (isPerson(from.lid, author) || isPerson(from.pn, author)) {
+    // After a restart a forged copy of an earlier message may be the first that is remembered.
+    return isStoredFor(context, chatIdOf(chat, sender), id, from);
+  }
   return kind === 'deleted' && isGroup(chat) && groups.isAdmin(chat, from);
 }
 

@@ -73,9 +73,11 @@ function openOnce({ content, ...outer }: Unwrapped): Unwrapped | undefined {
     if (kind.is !== 'wrapper' || typeof inside !== 'object' || inside === null) continue;
     const message = 'message' in inside ? inside.message : undefined;
     const isMessage = typeof message === 'object' && message !== null;
+    // What stands beside a wrapper is a part of the same message.
+    const { [field]: _opened, ...beside } = content;
     const target = 'targetMessageKey' in inside ? inside.targetMessageKey : undefined;
     return {
-      content: isMessage ? message : {},
+      content: { ...beside, ...(isMessage && message) },
       holds: kind.holds,
       isViewOnce: outer.isViewOnce || kind.isViewOnce === true,
       isUnreadable: outer.isUnreadable || kind.isUnreadable === true,
@@ -142,12 +144,16 @@ function readNothing({ content, holds, target }: Unwrapped): Look {
     return kind.is === 'ignored' ? [kind.reason] : [];
   });
   const protocol = content.protocolMessage && protocolKind(content.protocolMessage);
-  const reason = reasons[0] ?? (protocol?.is === 'ignored' ? protocol.reason : undefined);
+  const isChange = fields.some((field) => KINDS[field].is === 'change');
+  const ofProtocol = protocol?.is === 'ignored' ? protocol.reason : undefined;
+  const reason = reasons[0] ?? ofProtocol ?? (isChange ? AIMLESS : undefined);
   if (reason !== undefined) return { kind: 'nothing', reason };
   const isEmpty = fields.every((field) => KINDS[field].is === 'silent');
   if (holds === undefined || !isEmpty) return { kind: 'nothing' };
   return { kind: 'shown', shown: { ...NOTHING, unread: [holds], target } };
 }
+
+const AIMLESS = 'a change or a reaction that does not say of which message';
 
 const NOTHING: Shown = {
   words: '',
@@ -169,7 +175,10 @@ export function unreadable(what: string): Look {
 export function lookAtQuoted(wrapped: proto.IMessage, place: MediaPlace): Shown | undefined {
   const look = lookAt(wrapped, place);
   if (look.kind === 'shown') return look.shown;
-  const { albumMessage } = unwrap(wrapped).content;
+  const { albumMessage, protocolMessage } = unwrap(wrapped).content;
+  // Some apps quote an edited message by its edit.
+  const edited = protocolMessage?.editedMessage && lookAt(protocolMessage.editedMessage, place);
+  if (edited?.kind === 'shown') return edited.shown;
   return albumMessage ? { ...NOTHING, unread: [albumText(albumMessage)] } : undefined;
 }
 

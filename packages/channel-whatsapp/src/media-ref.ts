@@ -5,8 +5,10 @@ import type { FileFields, FoundFile } from './kinds/reading.ts';
 
 /** The file server when a message names none. */
 const DEFAULT_HOST = 'mmg.whatsapp.net';
-/** Longer paths are not WhatsApp's; a reference has at most 4,096 characters. */
+/** Longer paths are not WhatsApp's. */
 const LONGEST_ADDRESS = 2_000;
+/** As the contract allows. Keys and ids of WhatsApp are short, but the sender's app may write anything. */
+const LONGEST_REF = 4_096;
 const LONGEST_NAME = 255;
 
 /** The data to fetch a file later, and to verify that it is the one that was sent. */
@@ -41,31 +43,33 @@ export function readRef(text: string): MediaRef | undefined {
   }
 }
 
-/** A file for the core; undefined where it has no address, key or hash and could not be fetched. */
+/** A file for the core; undefined where its address, key or hash is missing or too long, so that it cannot be fetched. */
 export function attachmentOf(
   { media, shownAs, fields }: FoundFile,
   place: MediaPlace,
   isViewOnce: boolean,
 ): Attachment | undefined {
   const address = addressOf(fields);
-  const { mediaKey, fileSha256, mimetype, fileName } = fields;
+  const { mediaKey, fileSha256, mimetype, fileName, title } = fields;
   if (address === undefined || !mediaKey?.length || !fileSha256?.length) return undefined;
   const size = sizeOf(fields);
-  const ref: MediaRef = {
+  const ref = JSON.stringify({
     kind: media,
     address,
     key: Buffer.from(mediaKey).toString('base64'),
     hash: Buffer.from(fileSha256).toString('base64'),
     ...size,
     ...place,
-  };
+  } satisfies MediaRef);
+  if (ref.length > LONGEST_REF) return undefined;
+  const name = fileName || title;
   return {
     kind: shownAs,
-    ...(fileName ? { name: fileName.slice(0, LONGEST_NAME) } : {}),
+    ...(name ? { name: name.slice(0, LONGEST_NAME).toWellFormed() } : {}),
     ...(mimetype ? { mimeType: mimetype.slice(0, LONGEST_NAME) } : {}),
     ...size,
     ...(isViewOnce && { viewOnce: true }),
-    ref: JSON.stringify(ref),
+    ref,
   };
 }
 

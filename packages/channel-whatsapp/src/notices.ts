@@ -3,6 +3,7 @@ import { type Logger, reasonOf } from '@parley/core';
 import type { BaileysEventMap, BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { RawMessage } from './content.ts';
 import { isGroup, personIds, personJid, publicId } from './people.ts';
+import { timeOf } from './times.ts';
 
 /** What a stanza holds that Baileys does not decrypt. */
 export type Unseen =
@@ -20,8 +21,8 @@ const PHONES_ALONE: ReadonlyMap<string, string> = new Map([
 
 /** Undefined for what is decrypted and admitted, or asked for again by Baileys. */
 export function unseenIn({ attrs, content }: BinaryNode): Unseen | undefined {
-  const { from = '' } = attrs;
-  const reason = reasonToIgnore(from);
+  const { from = '', participant } = attrs;
+  const reason = reasonToIgnore(from) ?? reasonToIgnoreSender(participant ?? from);
   if (reason !== undefined) return { kind: 'ignored', reason };
   const nodes = Array.isArray(content) ? content : [];
   if (nodes.some(({ tag }) => tag === 'enc' || tag === 'plaintext')) return undefined;
@@ -40,8 +41,16 @@ function reasonToIgnore(from: string): string | undefined {
   return undefined;
 }
 
+/** Assistants, the apps of other companies, and whatever else writes without being a person of WhatsApp. */
+function reasonToIgnoreSender(sender: string): string | undefined {
+  if (personJid(sender) !== undefined) return undefined;
+  return sender.endsWith('@bot')
+    ? 'a message of an assistant of WhatsApp'
+    : 'its sender is no person of WhatsApp';
+}
+
 interface NoteDeps {
-  readonly context: Pick<ChannelContext<unknown>, 'ignored'>;
+  readonly context: Pick<ChannelContext<unknown>, 'ignored' | 'clock'>;
   readonly log: Logger;
 }
 
@@ -58,7 +67,7 @@ export async function noteStanza(
     chatId,
     messageId,
     ...(sender === undefined ? {} : { senderId: publicId(sender) }),
-    at: (Number(attrs.t) || 0) * 1_000,
+    at: timeOf(Number(attrs.t), context.clock) * 1_000,
   };
   await context.ignored(event, reason).catch((thrown: unknown) => {
     log.debug({ reason: reasonOf(thrown) }, 'the reason for ignoring an event was not stored');
@@ -79,7 +88,7 @@ export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
   });
   socket.ws.on('CB:notification,type:w:gp2', changed);
   const called = guarded('call', (calls: BaileysEventMap['call']) => {
-    for (const raw of calls.flatMap((call) => callIn(call, deps.nameOf) ?? [])) {
+    for (const raw of calls.flatMap((call) => callIn(call, deps) ?? [])) {
       deps.admit(raw, socket).catch((thrown: unknown) => {
         deps.log.warn({ reason: reasonOf(thrown) }, 'a call was not stored');
       });
@@ -91,7 +100,7 @@ export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
 type Call = BaileysEventMap['call'][number];
 
 /** The start of a call to this account; it cannot be answered, and the person is told. */
-function callIn(call: Call, nameOf: NoticeDeps['nameOf']): RawMessage | undefined {
+function callIn(call: Call, { nameOf, context }: NoticeDeps): RawMessage | undefined {
   const { status, isGroup: isOfGroup, from, callerPn, id, date, isVideo } = call;
   if (status !== 'offer' || isOfGroup === true || isGroup(call.chatId)) return undefined;
   const chat = personJid(from);
@@ -101,7 +110,7 @@ function callIn(call: Call, nameOf: NoticeDeps['nameOf']): RawMessage | undefine
     id,
     from: personIds(from, callerPn),
     name: nameOf(chat) ?? '',
-    time: Math.floor(date.getTime() / 1_000),
+    time: timeOf(date.getTime() / 1_000, context.clock),
     content: {},
     unread: isVideo === true ? 'a video call' : 'a voice call',
     isNotice: true,

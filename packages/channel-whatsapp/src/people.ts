@@ -11,7 +11,8 @@ export interface PersonIds {
 }
 
 /** `49151…:3@s.whatsapp.net`, `49151…@hosted`, `123_1:2@lid` name one person and a device. */
-const PERSON = /^(\d+)(?:_\d+)?(?::\d+)?@(s\.whatsapp\.net|c\.us|hosted|lid|hosted\.lid)$/;
+const PERSON =
+  /^(\d{1,20})(?:_\d{1,5})?(?::\d{1,5})?@(s\.whatsapp\.net|c\.us|hosted|lid|hosted\.lid)$/;
 
 /** The person's JID without device, in the common domain; undefined for anything else. */
 export function personJid(jid: string | null | undefined): string | undefined {

@@ -80,6 +80,11 @@ function otherChat(remoteJid: string | null | undefined, chat: string): string |
   return /@(?:g\.us|broadcast|newsletter)$/.test(remoteJid) ? remoteJid : undefined;
 }
 
+/** Whether the core takes it as an id; those of WhatsApp are short, but the sender's app may write anything. */
+export function isId(id: string | null | undefined): id is string {
+  return id != null && id !== '' && id.length <= 256;
+}
+
 /** A quoted message of this chat. */
 export function replyOf(
   context: proto.IContextInfo | undefined,
@@ -87,7 +92,7 @@ export function replyOf(
   { people }: Pick<QuoteFacts, 'people'>,
 ): Pick<InboundMessage, 'replyTo'> {
   const messageId = context?.stanzaId;
-  if (!messageId || quoted === undefined || quoted.elsewhere !== undefined) return {};
+  if (!isId(messageId) || quoted === undefined || quoted.elsewhere !== undefined) return {};
   const { senderJid: sender, text } = quoted;
   return {
     replyTo: {
@@ -107,7 +112,7 @@ export function quotationOf(
   facts: QuoteFacts,
 ): Pick<InboundMessage, 'quotation'> {
   const all: Quotation[] = [
-    ...elsewhereIn(quoted, facts),
+    ...elsewhereIn(shown.context, quoted, facts),
     ...shown.beside,
     ...questionsIn(shown.context),
     ...advertisementsIn(shown.context),
@@ -120,12 +125,19 @@ export function quotationOf(
   return { quotation: { text, ...sender } };
 }
 
-function elsewhereIn(quoted: Quoted | undefined, facts: QuoteFacts): Quotation[] {
-  if (quoted?.elsewhere === undefined || quoted.text === '') return [];
+/** What is quoted from elsewhere, or without an id by which it could be answered. */
+function elsewhereIn(
+  context: proto.IContextInfo | undefined,
+  quoted: Quoted | undefined,
+  facts: QuoteFacts,
+): Quotation[] {
+  if (quoted === undefined || quoted.text === '') return [];
   const { senderJid: sender, text, elsewhere } = quoted;
+  if (elsewhere === undefined && isId(context?.stanzaId)) return [];
   const isOurs = sender !== undefined && isPerson(sender, facts.me);
   const name = isOurs ? 'this account' : sender && shortName(facts.nameOf(sender) ?? '');
-  const from = [name || 'someone', placeName(elsewhere, facts)].join(' in ');
+  const place = elsewhere === undefined ? 'this chat' : placeName(elsewhere, facts);
+  const from = `${name || 'someone'} in ${place}`;
   return [
     {
       text,

@@ -18,9 +18,19 @@ interface Remembered {
 export class RecentMessages {
   readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
 
-  remember(message: InboundMessage, from: PersonIds): void {
+  /**
+   * False for a message that has the id of someone else's: the sender's app chooses it, and members of a group see the
+   * ids of others. Nothing of the earlier one changes.
+   */
+  remember(message: InboundMessage, from: PersonIds): boolean {
+    const key = keyOf(message.chat.id, message.messageId);
+    const before = this.#messages.get(key)?.from;
+    if (before !== undefined && !isPerson(from.lid, before) && !isPerson(from.pn, before)) {
+      return false;
+    }
     const kept = { ...message, text: message.text.slice(0, SHOWN) };
-    this.#messages.set(keyOf(message.chat.id, message.messageId), { message: kept, from });
+    this.#messages.set(key, { message: kept, from });
+    return true;
   }
 
   /** The text of a refused sender is not kept. */
@@ -75,13 +85,30 @@ export async function findMessage(
   return { key, message: { conversation: stored.text.slice(0, SHOWN) } };
 }
 
+/** Whether a stored message is one of these ids' person; a message that is not stored can be anyone's. */
+export async function isStoredFor(
+  { message }: Pick<QuoteDeps, 'message'>,
+  chatId: string,
+  id: string,
+  person: PersonIds,
+): Promise<boolean> {
+  const stored = await message(chatId, id);
+  if (stored === null) return true;
+  return stored.by === 'person' && isPerson(jidOf(stored.senderId), person);
+}
+
+/** The opposite of `publicId`. */
+function jidOf(senderId: string): string {
+  return senderId.includes('@') ? senderId : `${senderId}@s.whatsapp.net`;
+}
+
 /** A group names its members by one of their two ids; who has left it is named as the core does. */
 async function writerIn(
   { groups }: QuoteDeps,
   chat: string,
   senderId: string,
 ): Promise<{ readonly participant: string }> {
-  const jid = senderId.includes('@') ? senderId : `${senderId}@s.whatsapp.net`;
+  const jid = jidOf(senderId);
   if (!isGroup(chat)) return { participant: jid };
   const group = await groups.find(chat).catch(() => undefined);
   const member = group?.participants.find(({ id, lid, phoneNumber }) =>

@@ -46,8 +46,8 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
     admit: async (envelope, plain, known) => {
       const raw = await readMessage(envelope, plain, known, clock);
       if (raw === undefined) return;
-      for (const { envelope: before, content } of resentIn(raw, deps.me())) {
-        const resent = await rawMessage(before, { content }, known, clock);
+      for (const { envelope: before, ...decoded } of resentIn(raw, deps.me())) {
+        const resent = await rawMessage(before, decoded, known, clock);
         if (resent !== undefined) await outside(() => admitMessage(intake, resent, known));
       }
       await outside(() => admitMessage(intake, raw, known));

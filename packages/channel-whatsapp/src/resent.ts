@@ -1,6 +1,7 @@
 import { proto } from '@whiskeysockets/baileys';
 import type { RawMessage } from './content.ts';
 import type { Envelope } from './decrypt.ts';
+import { UNKNOWN } from './intake.ts';
 import { numberOf } from './kinds/reading.ts';
 import { isPerson, type PersonIds } from './people.ts';
 
@@ -8,6 +9,8 @@ import { isPerson, type PersonIds } from './people.ts';
 export interface Resent {
   readonly envelope: Envelope;
   readonly content: proto.IMessage;
+  /** Names its content, with an article, where there is none to read. */
+  readonly unread?: string | undefined;
 }
 
 /**
@@ -37,7 +40,9 @@ function readResent(bytes: Uint8Array): Resent | undefined {
     notify: info.pushName ?? '',
     t: String(numberOf(info.messageTimestamp) ?? 0),
   };
-  return { envelope, content: info.message };
+  // Bytes of a kind that is newer than Baileys are decoded as nothing.
+  const isUnknown = Object.keys(info.message).every((name) => name === 'messageContextInfo');
+  return { envelope, content: info.message, ...(isUnknown && { unread: UNKNOWN }) };
 }
 
 function decode(bytes: Uint8Array): proto.IWebMessageInfo | undefined {

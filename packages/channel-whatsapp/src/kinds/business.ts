@@ -1,5 +1,5 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { z } from 'zod';
+import { buttonLabels, paymentIn, readFlowAnswer } from './flows.ts';
 import { fileIn } from './media.ts';
 import { placeLine } from './places.ts';
 import {
@@ -70,16 +70,16 @@ export function readList(message: proto.Message.IListMessage): Reading {
 export function readInteractive(message: proto.Message.IInteractiveMessage): Reading {
   const card = readCard(message);
   const cards = (message.carouselMessage?.cards ?? []).map(readCard);
-  const words = linesOf(card.words, ...cards.map((one) => one.words));
+  const payment = paymentIn(message.nativeFlowMessage?.buttons ?? []);
+  const words = linesOf(card.words, ...cards.map((one) => one.words), payment.shown);
   const files = [...card.files, ...cards.flatMap((one) => one.files)];
+  if (payment.unread !== undefined) return { shown: words, files, unread: payment.unread };
   return readOrNamed('an interactive message', words, files);
 }
 
 function readCard({ header, body, footer, nativeFlowMessage }: proto.Message.IInteractiveMessage) {
   const above = headerOf(header);
-  const labels = (nativeFlowMessage?.buttons ?? []).map(({ buttonParamsJson }) =>
-    fieldOf(buttonParamsJson, 'display_text'),
-  );
+  const labels = (nativeFlowMessage?.buttons ?? []).flatMap(buttonLabels);
   const title = linesOf(header?.title, header?.subtitle);
   const words = linesOf(title, above.words, body?.text, footer?.text, choices(labels));
   return { words, files: above.files };
@@ -181,19 +181,5 @@ export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMes
  * messages: phones do not show those of programs, so its own choices are numbered text.
  */
 export function readInteractiveChoice(answer: proto.Message.IInteractiveResponseMessage): Reading {
-  const json = answer.nativeFlowResponseMessage?.paramsJson;
-  const shown = answer.body?.text || fieldOf(json, 'id');
-  return shown ? { shown } : { unread: 'a form that they filled in' };
-}
-
-const Fields = z.record(z.string(), z.unknown());
-
-/** A text in the JSON of an app; undefined where there is none. */
-function fieldOf(json: string | null | undefined, name: string): string | undefined {
-  try {
-    const value = Fields.safeParse(JSON.parse(json ?? '')).data?.[name];
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return readFlowAnswer(answer.body?.text, answer.nativeFlowResponseMessage?.paramsJson);
 }

@@ -29,7 +29,7 @@ export function readEvent(event: proto.Message.IEventMessage): Reading {
 export function readPoll({ name, options, pollType }: proto.Message.IPollCreationMessage): Reading {
   const isQuiz = pollType === proto.Message.PollType.QUIZ;
   const choices = (options ?? []).map(({ optionName }) => `- ${oneLine(optionName)}`);
-  return { shown: [`[${isQuiz ? 'Quiz' : 'Poll'}: ${oneLine(name)}]`, ...choices].join('\n') };
+  return { shown: [heading(isQuiz ? 'Quiz' : 'Poll', name), ...choices].join('\n') };
 }
 
 export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): Reading {

@@ -13,6 +13,7 @@ import {
   readTemplate,
   readTemplateChoice,
 } from './business.ts';
+import { readContact, readContacts } from './contacts.ts';
 import { readCallLog, readEvent, readPoll, readPollResult, readScheduledCall } from './events.ts';
 import { readAdminInvitation, readFollowerInvitation, readGroupInvitation } from './invitations.ts';
 import {
@@ -25,7 +26,7 @@ import {
   readVideo,
 } from './media.ts';
 import { readInvoice, readPayment, readPaymentRequest } from './payments.ts';
-import { readContact, readContacts, readLiveLocation, readLocation } from './places.ts';
+import { readLiveLocation, readLocation } from './places.ts';
 import { type Kind, named, type WrapperMarks } from './reading.ts';
 
 type Field = keyof Required<proto.IMessage>;
@@ -143,7 +144,7 @@ export const KINDS: Kinds = {
   messageHistoryBundle: ignored('earlier messages were shared with a new member of the group'),
   messageHistoryNotice: ignored('earlier messages were shared with a new member of the group'),
   statusNotificationMessage: ignored('a status was shared or answered'),
-  deviceSentMessage: silent('a copy of what the owner of the account wrote on the phone'),
+  deviceSentMessage: ignored('a copy of what somebody wrote on another device of theirs'),
   senderKeyDistributionMessage: silent('keys of a group, which come with a message'),
   fastRatchetKeySenderKeyDistributionMessage: silent('keys of a group, which come with a message'),
   messageContextInfo: silent('facts about the message beside it'),

@@ -34,11 +34,15 @@ export function readAudio(audio: proto.Message.IAudioMessage): Reading {
   return { files, isViewOnce: audio.viewOnce === true };
 }
 
+/** The form of Lottie stickers; some apps leave out the mark. */
+const LOTTIE = /^application\/was\b/;
+
 /** A Lottie sticker is a drawing in JSON, which no model can look at. */
 export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
   const label = oneLine(sticker.accessibilityLabel);
   const shown = label === '' ? '' : `[Sticker: ${label}]`;
-  if (sticker.isLottie === true) return { shown, unread: 'an animated sticker' };
+  const isLottie = sticker.isLottie === true || LOTTIE.test(sticker.mimetype ?? '');
+  if (isLottie) return { shown, unread: 'an animated sticker' };
   return { files: [{ media: 'sticker', shownAs: 'sticker', fields: sticker }] };
 }
 

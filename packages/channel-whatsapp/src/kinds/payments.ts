@@ -22,7 +22,7 @@ export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage
 }
 
 /** `offset` is how many of the units make one of the currency. */
-function amountOf(money: proto.IMoney | null | undefined): string | undefined {
+export function amountOf(money: proto.IMoney | null | undefined): string | undefined {
   const value = numberOf(money?.value) ?? 0;
   if (value === 0) return undefined;
   const amount = value / (money?.offset || 1);

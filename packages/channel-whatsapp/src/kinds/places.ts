@@ -3,49 +3,39 @@ import { heading, linesOf, oneLine, type Reading } from './reading.ts';
 
 /** A place with its name, address, comment and link. */
 export function readLocation(place: proto.Message.ILocationMessage): Reading {
-  return { shown: linesOf(placeLine(place), place.comment, place.url) };
+  const words = linesOf(placeLine(place), place.comment, place.url);
+  return words === '' ? { unread: 'a place' } : { shown: words };
 }
 
 export function readLiveLocation(place: proto.Message.ILiveLocationMessage): Reading {
-  return { shown: linesOf(placeLine(place), place.caption) };
+  const line = placeLine(place);
+  return {
+    shown: linesOf(line, place.caption),
+    ...(line === '' && { unread: 'where they are' }),
+  };
 }
 
 type Place = proto.Message.ILocationMessage;
 
+/** Empty for a place without a name and coordinates. */
 export function placeLine(place: Place): string {
-  return heading('Location', placeText(place));
+  const text = placeText(place);
+  return text === '' ? '' : heading('Location', text);
 }
 
-/** `Tower, Square 1 (52.52001, 13.40495)`; a place without coordinates has its name alone. */
+/** `Tower, Square 1 (52.52001, 13.40495)`, or what there is of it: coordinates that are none are left out. */
 export function placeText({ degreesLatitude, degreesLongitude, name, address }: Place): string {
   const called = [oneLine(name), oneLine(address)].filter((part) => part !== '').join(', ');
-  const isAt = degreesLatitude != null || degreesLongitude != null;
-  if (!isAt && called !== '') return called;
-  const at = `${(degreesLatitude ?? 0).toFixed(5)}, ${(degreesLongitude ?? 0).toFixed(5)}`;
+  const at = coordinates(degreesLatitude, degreesLongitude);
+  if (at === '') return called;
   return called === '' ? at : `${called} (${at})`;
 }
 
-/** Lines of a contact that matter to a reader; the rest are pictures and data of the app. */
-const CONTACT_LINES = /^(?:item\d+\.)?(?:TEL|EMAIL|ORG|TITLE|URL|ADR|BDAY|NOTE)\b[^:\n]*:(.+)$/gim;
-const FULL_NAME = /^FN\b[^:\n]*:(.+)$/im;
+type Degrees = number | null | undefined;
 
-export function readContact(contact: proto.Message.IContactMessage): Reading {
-  return { shown: contactLine(contact) };
-}
-
-export function readContacts({ contacts }: proto.Message.IContactsArrayMessage): Reading {
-  return { shown: (contacts ?? []).map(contactLine).join('\n') };
-}
-
-function contactLine({ displayName, vcard }: proto.Message.IContactMessage): string {
-  const card = vcard ?? '';
-  const name = displayName || FULL_NAME.exec(card)?.[1];
-  const details = [...card.matchAll(CONTACT_LINES)].map(([, value]) => fieldsOf(value));
-  return `[Contact: ${[oneLine(name), ...details].filter((part) => part !== '').join(', ')}]`;
-}
-
-/** Addresses and companies have several fields, of which some are empty. */
-function fieldsOf(value: string | undefined): string {
-  const fields = (value ?? '').split(';').map(oneLine);
-  return fields.filter((field) => field !== '').join(', ');
+function coordinates(latitude: Degrees, longitude: Degrees): string {
+  // An app may leave out the one that is 0.
+  if (latitude == null && longitude == null) return '';
+  const degrees = [latitude ?? 0, longitude ?? 0];
+  return degrees.every(Number.isFinite) ? degrees.map((one) => one.toFixed(5)).join(', ') : '';
 }

@@ -10,6 +10,8 @@ export interface FileFields {
   readonly fileLength?: Parameters<typeof toNumber>[0] | null;
   readonly mimetype?: string | null;
   readonly fileName?: string | null;
+  /** What older apps call a document. */
+  readonly title?: string | null;
 }
 
 /** A file within a message. */

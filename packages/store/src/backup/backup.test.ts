@@ -85,6 +85,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const cells = copy.rows.flatMap(({ rows }) => rows.flat());
       const bytes = cells.flatMap((cell) => (cell instanceof Uint8Array ? [...cell] : []));
       expect(bytes).toEqual([]);
+      expect(JSON.stringify(cells)).not.toContain('the key of the file');
       const url = await emptyTarget('SQLite');
       await restore(url, copy, { unfinished: 'go-on' });
       const after = await openStore({ url, clock });
@@ -282,7 +283,7 @@ const LARGE_FILE = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 2
 async function storeWithFile(database: TestDatabase, more: { readonly viewOnce?: true } = {}) {
   const store = await database.openEmpty();
   const plain = message('m1');
-  const attachments = [{ kind: 'document', ref: 'r', ...more } as const];
+  const attachments = [{ kind: 'document', ref: 'the key of the file', ...more } as const];
   await store.inbox.accept({
     ...plain,
     message: { ...plain.message, attachments },

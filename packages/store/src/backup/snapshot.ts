@@ -8,6 +8,7 @@ import { filesFolderOf } from '../files/folder-bytes.ts';
 import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS, type Migration, refuseUnknown } from '../migrate.ts';
 import { explainPostgresFailure, numberTypes } from '../postgres/open-postgres.ts';
+import { NO_REF } from '../rows.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { FILE_TABLE, filesAsRows } from './file-rows.ts';
 
@@ -74,6 +75,8 @@ export function quoted(name: string): string {
 /** Files that their senders let be seen once, of turns that are not over (F18). */
 const VIEW_ONCE = 'select file_id from attachment where view_once = 1 and file_id is not null';
 
+const WITHOUT_KEYS = `case when view_once = 1 then '${NO_REF}' else ref end as ref`;
+
 /** Whether these tables can say so: those of an older Parley cannot. */
 function knowsViewOnce(tables: readonly BackupTable[]): boolean {
   return tables.some(({ name, columns }) => name === 'attachment' && columns.includes('view_once'));
@@ -81,13 +84,17 @@ function knowsViewOnce(tables: readonly BackupTable[]): boolean {
 
 /**
  * The query for all rows of a table that a backup takes; in the order of storing, since a row may refer to an earlier
- * one. The bytes of view-once files stay behind.
+ * one. The bytes of view-once files stay behind, and the keys with which they could be fetched.
  */
 function selectAll({ name, columns }: BackupTable, withoutViewOnce: boolean): string {
   const isFiltered = withoutViewOnce && name === FILE_TABLE;
   const where = isFiltered ? ` where file_id not in (${VIEW_ONCE})` : '';
   const order = columns.includes('seq') ? ' order by seq' : '';
-  return `select ${columns.map(quoted).join(', ')} from ${quoted(name)}${where}${order}`;
+  const hasKeys = withoutViewOnce && name === 'attachment';
+  const values = columns.map((column) =>
+    hasKeys && column === 'ref' ? WITHOUT_KEYS : quoted(column),
+  );
+  return `select ${values.join(', ')} from ${quoted(name)}${where}${order}`;
 }
 
 /** All that one database holds at one moment, while others go on writing to it. */

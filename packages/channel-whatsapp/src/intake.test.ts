@@ -1,0 +1,198 @@
+import type { ChannelContext, IngressOutcome } from '@parley/channels';
+import { type InboundMessage, memoryValues, silentRuntime } from '@parley/core';
+import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
+import { describe, expect, it } from 'vitest';
+import { Chats } from './chats.ts';
+import { admitMessage, readMessage } from './intake.ts';
+import { Names } from './names.ts';
+import { unseenIn } from './notices.ts';
+import { Contacts } from './people.ts';
+import { RecentMessages } from './quotes.ts';
+import { resentIn } from './resent.ts';
+
+const ANN = '491500000001@s.whatsapp.net';
+const BEN = '491500000002@s.whatsapp.net';
+const GROUP = '120363000000000001@g.us';
+const ME = { lid: '99000000000009@lid', pn: '491500000009@s.whatsapp.net' };
+const NOW = 7_000;
+
+interface Core {
+  readonly outcome?: IngressOutcome;
+  /** What is stored from before a restart. */
+  readonly stored?: Awaited<ReturnType<ChannelContext<unknown>['message']>>;
+}
+
+/** The adapter's way from decrypted bytes to the core, which says what the test wishes. */
+function intake({ outcome, stored = null }: Core = {}) {
+  const values = memoryValues();
+  const received: InboundMessage[] = [];
+  const told: unknown[] = [];
+  const reasons: string[] = [];
+  const deps = {
+    context: {
+      account: 'default',
+      commands: [],
+      receive: async (message: InboundMessage) => {
+        received.push(message);
+        return outcome ?? ({ kind: 'accepted', conversationId: 'c' } as const);
+      },
+      revise: async (revision: unknown) => void told.push(revision),
+      reacted: async (reaction: unknown) => void told.push(reaction),
+      ignored: async (_event: unknown, reason: string) => void reasons.push(reason),
+      message: async () => stored,
+    },
+    me: () => ME,
+    contacts: new Contacts(values),
+    recent: new RecentMessages(),
+    groups: { title: () => undefined, isAdmin: async () => false },
+    chats: new Chats(values),
+    names: new Names(),
+    log: silentRuntime.log,
+    read: () => {},
+  };
+  const known = { getPNForLID: async () => null };
+  /** As it comes from the socket. */
+  const arrive = async (content: object, attrs: Record<string, string> = {}) => {
+    const message = proto.Message.fromObject({ ...content });
+    const plain = writeRandomPadMax16(proto.Message.encode(message).finish());
+    const envelope = { from: ANN, id: 'A1', t: '5', notify: 'Ann', ...attrs };
+    const raw = await readMessage(envelope, plain, known, () => NOW);
+    if (raw === undefined) throw new Error('not read');
+    await admitMessage(deps, raw, known);
+  };
+  return { arrive, received, told, reasons };
+}
+
+const edit = (id: string, conversation: string) => ({
+  protocolMessage: { type: 14, key: { id }, editedMessage: { conversation } },
+});
+const deletion = (id: string) => ({ protocolMessage: { type: 0, key: { id } } });
+const inGroup = (participant: string, id: string) => ({ from: GROUP, participant, id });
+
+describe('a message of WhatsApp on its way to the core', () => {
+  it.each([
+    ['', NOW],
+    ['now', NOW],
+    ['-5', NOW],
+    ['1e300', NOW],
+    ['Infinity', NOW],
+    ['0', NOW],
+    ['1.00051', 1_000],
+    ['1790000000', 1_790_000_000_000],
+  ])('[F01] is not lost for its time: %j', async (t, sentAt) => {
+    const { arrive, received } = intake();
+    await arrive({ conversation: 'hi' }, { t });
+    expect(received).toMatchObject([{ text: 'hi', sentAt }]);
+  });
+
+  it('[F06] a reaction longer than any emoji is cut', async () => {
+    const { arrive, told } = intake();
+    await arrive({ reactionMessage: { key: { id: 'X' }, text: 'x'.repeat(100) } });
+    expect(told).toMatchObject([{ messageId: 'X', emojis: ['x'.repeat(64)] }]);
+  });
+
+  it('[F16] of a file that was lost names it after an edit, too', async () => {
+    const { arrive, received, told } = intake();
+    const lost = { imageMessage: { caption: 'look' } };
+    await arrive(lost);
+    const editedMessage = { imageMessage: { caption: 'see' } };
+    await arrive({ protocolMessage: { type: 14, key: { id: 'A1' }, editedMessage } }, { id: 'A2' });
+    const names = received[0]?.text.replace('look', '');
+    expect(names).toContain('a picture');
+    expect(told).toMatchObject([{ kind: 'edited', message: { text: `see${names}` } }]);
+  });
+
+  it('[F16] that is edited to nothing is noted', async () => {
+    const { arrive, told, reasons } = intake();
+    await arrive({ conversation: 'hi' });
+    await arrive(edit('A1', ''), { id: 'A2' });
+    expect(told).toEqual([]);
+    expect(reasons).toEqual(['a change after which nothing is left to read']);
+  });
+});
+
+describe('a member of a group who takes the id of a message of someone else', () => {
+  const who = { senderId: '491500000001', senderName: 'Ann' };
+  const byAnn = { by: 'person', ...who, text: 'hi', conversationId: 'c' } as const;
+
+  it('[P18] changes nothing of it', async () => {
+    const { arrive, received, told, reasons } = intake();
+    await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
+    await arrive({ conversation: 'forged' }, inGroup(BEN, 'X'));
+    await arrive(edit('X', 'forged'), inGroup(BEN, 'B1'));
+    await arrive(deletion('X'), inGroup(BEN, 'B2'));
+    expect(received.map(({ text }) => text)).toEqual(['hi']);
+    expect(told).toEqual([]);
+    expect(reasons[0]).toBe("it has the id of someone else's message");
+    await arrive(edit('X', 'hello'), inGroup(ANN, 'A2'));
+    expect(told).toMatchObject([{ message: { text: 'hello', sender: { id: '491500000001' } } }]);
+  });
+
+  it.each(['duplicate', 'ignored'] as const)(
+    '[P18] changes nothing of it after a restart, when it is %s',
+    async (kind) => {
+      const outcome = kind === 'ignored' ? { kind, reason: 'not addressed' } : { kind };
+      const { arrive, told } = intake({ outcome, stored: byAnn });
+      await arrive({ conversation: 'forged' }, inGroup(BEN, 'X'));
+      await arrive(edit('X', 'forged'), inGroup(BEN, 'B1'));
+      await arrive(deletion('X'), inGroup(BEN, 'B2'));
+      expect(told).toEqual([]);
+    },
+  );
+
+  it('[F01] keeps nobody from changing their own message that came again after a restart', async () => {
+    const { arrive, told } = intake({ outcome: { kind: 'duplicate' }, stored: byAnn });
+    await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
+    await arrive(edit('X', 'hello'), inGroup(ANN, 'A2'));
+    expect(told).toMatchObject([{ message: { text: 'hello' } }]);
+  });
+});
+
+describe('a stanza of WhatsApp', () => {
+  const enc = [{ tag: 'enc', attrs: {} }];
+  it.each([
+    ['an assistant', { from: '867051314767696@bot' }, 'a message of an assistant of WhatsApp'],
+    [
+      'an assistant in a group',
+      { from: GROUP, participant: '867051314767696@bot' },
+      'a message of an assistant of WhatsApp',
+    ],
+    ['an app of another company', { from: '7-x@interop' }, 'its sender is no person of WhatsApp'],
+    ['nobody in a group', { from: GROUP }, 'its sender is no person of WhatsApp'],
+  ])('[F07] [F16] of %s is ignored for a reason', (_what, attrs, reason) => {
+    const stanza = { tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc };
+    expect(unseenIn(stanza)).toEqual({ kind: 'ignored', reason });
+  });
+
+  it.each([{ from: ANN }, { from: '123456789:7@hosted.lid' }, { from: GROUP, participant: BEN }])(
+    'of a person is not: %j',
+    (attrs) => {
+      expect(unseenIn({ tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc })).toBe(
+        undefined,
+      );
+    },
+  );
+});
+
+describe('a message that the phone of the account sends once more', () => {
+  const resent = (message: proto.IMessage, from: object) => {
+    const key = { remoteJid: ANN, id: 'Z' };
+    const webMessageInfoBytes = proto.WebMessageInfo.encode({ key, message }).finish();
+    const peerDataOperationResult = [{ placeholderMessageResendResponse: { webMessageInfoBytes } }];
+    const content = {
+      protocolMessage: { peerDataOperationRequestResponseMessage: { peerDataOperationResult } },
+    };
+    return resentIn({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
+  };
+
+  it('[F16] is named where it is of a kind that is newer than Parley', () => {
+    expect(resent({}, ME)).toMatchObject([
+      { envelope: { from: ANN, id: 'Z' }, unread: expect.stringContaining('newer than Parley') },
+    ]);
+    expect(resent({ conversation: 'hi' }, ME)).toMatchObject([{ content: { conversation: 'hi' } }]);
+  });
+
+  it('[P18] counts from this account alone', () => {
+    expect(resent({ conversation: 'forged' }, { pn: BEN })).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+import type { proto } from '@whiskeysockets/baileys';
+import { heading, oneLine, type Reading } from './reading.ts';
+
+export function readContact(contact: proto.Message.IContactMessage): Reading {
+  return { shown: contactLine(contact) };
+}
+
+export function readContacts({ contacts }: proto.Message.IContactsArrayMessage): Reading {
+  return { shown: (contacts ?? []).map(contactLine).join('\n') };
+}
+
+/** Properties of a card that matter to a reader; the rest are pictures and data of the app. */
+const DETAILS: ReadonlySet<string> = new Set('TEL EMAIL ORG TITLE URL ADR BDAY NOTE'.split(' '));
+
+function contactLine({ displayName, vcard }: proto.Message.IContactMessage): string {
+  const card = propertiesOf(vcard ?? '');
+  const find = (wanted: string) => card.find(({ name }) => name === wanted)?.value;
+  const name = displayName || find('FN') || find('N');
+  const details = card.filter((one) => DETAILS.has(one.name)).map(({ value }) => value);
+  return heading('Contact', [oneLine(name), ...details].filter((part) => part !== '').join(', '));
+}
+
+interface Property {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** `item1.TEL;type=CELL:+49 1`; the group and the parameters before the colon are data of the app. */
+const PROPERTY = /^(?:[\w-]+\.)?([\w-]+)((?:;[^:]*)?):(.*)$/;
+
+/** The properties of a card, in the forms of vCard 2.1 to 4.0. */
+function propertiesOf(vcard: string): Property[] {
+  return unfolded(vcard).flatMap((line) => {
+    const [, name = '', parameters = '', written = ''] = PROPERTY.exec(line) ?? [];
+    if (name === '') return [];
+    const isQuoted = /;(?:ENCODING=)?QUOTED-PRINTABLE/i.test(parameters);
+    const value = fieldsOf(isQuoted ? unquoted(written) : written);
+    return [{ name: name.toUpperCase(), value }];
+  });
+}
+
+/** A long line goes on behind a space, and in the old form behind a line that ends with `=`. */
+function unfolded(vcard: string): string[] {
+  const whole = vcard.replaceAll(/\r\n?/g, '\n').replaceAll(/\n[ \t]/g, '');
+  const isOld = /;(?:ENCODING=)?QUOTED-PRINTABLE/i.test(whole);
+  return (isOld ? whole.replaceAll('=\n', '') : whole).split('\n');
+}
+
+/** `J=C3=B6rg` is `Jörg`. */
+function unquoted(written: string): string {
+  const percent = written.replaceAll('%', '=25').replaceAll(/=([\dA-F]{2})/gi, '%$1');
+  try {
+    return decodeURIComponent(percent);
+  } catch {
+    return written;
+  }
+}
+
+/** Addresses and companies have several fields, of which some are empty; `\,` is a comma, and `\n` a new line. */
+function fieldsOf(value: string): string {
+  const fields = value.split(/(?<!\\);/).map((field) => {
+    const plain = field.replaceAll(/\\([nN,;:\\])/g, (_, sign: string) =>
+      sign.toLowerCase() === 'n' ? ' ' : sign,
+    );
+    return oneLine(plain);
+  });
+  return fields.filter((field) => field !== '').join(', ');
+}
