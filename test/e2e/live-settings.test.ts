@@ -144,6 +144,7 @@ describe('settings that change while Parley runs', () => {
   });
 
   it('[D12] that count from a start are named, and used once Parley is asked to start again', async () => {
+    await change(settings);
     await scene.startApart();
     const port = await freePort();
     await change({ ...settings, http: { port } });

