@@ -36,12 +36,12 @@ export class Chats {
     this.#values = values;
   }
 
-  /** Uses the news from now on. `keep` stores them: not before the person is one who is answered. */
-  async hear(chatId: string, news: ChatNews): Promise<{ readonly keep: () => Promise<void> }> {
+  /** Uses the news from now on. `keep` stores them: not before the person is one who is answered, as where `isKept`. */
+  async hear(chatId: string, news: ChatNews): Promise<HeardNews> {
     const before = await this.#find(chatId);
     const facts = changed(before.facts, chatId, news);
     this.#known.set(chatId, { ...before, facts });
-    return { keep: () => this.#keep(chatId) };
+    return { keep: () => this.#keep(chatId), isKept: before.stored !== null };
   }
 
   async of(chatId: string): Promise<ChatFacts> {
@@ -69,6 +69,12 @@ export class Chats {
     await this.#values.set([{ kind: KIND, id: chatId, value }]);
     this.#known.set(chatId, { facts, stored: value });
   }
+}
+
+interface HeardNews {
+  readonly keep: () => Promise<void>;
+  /** Something is stored of the chat. */
+  readonly isKept: boolean;
 }
 
 /** Facts in use, and what is stored of them: those of people who are not answered are in memory alone. */

@@ -40,6 +40,7 @@ function intake({ outcome, stored = null }: Core = {}) {
       reacted: async (reaction: unknown) => void told.push(reaction),
       ignored: async (_event: unknown, reason: string) => void reasons.push(reason),
       message: async () => stored,
+      history: async () => (stored === null ? [] : [SAID]),
     },
     me: () => ME,
     contacts: new Contacts(values),
@@ -60,13 +61,16 @@ function intake({ outcome, stored = null }: Core = {}) {
     if (raw === undefined) throw new Error('not read');
     await admitMessage(deps, raw, known);
   };
-  return { arrive, received, told, reasons };
+  return { arrive, received, told, reasons, values };
 }
 
 const edit = (id: string, conversation: string) => ({
   protocolMessage: { type: 14, key: { id }, editedMessage: { conversation } },
 });
 const deletion = (id: string) => ({ protocolMessage: { type: 0, key: { id } } });
+const SAID = { kind: 'inbound', messageId: 'M', text: 'hi', at: 1, outcome: null } as const;
+const who = { senderId: '491500000001', senderName: 'Ann' };
+const byAnn = { by: 'person', ...who, text: 'hi', conversationId: 'c' } as const;
 const inGroup = (participant: string, id: string) => ({ from: GROUP, participant, id });
 
 describe('a message of WhatsApp on its way to the core', () => {
@@ -112,9 +116,6 @@ describe('a message of WhatsApp on its way to the core', () => {
 });
 
 describe('a member of a group who takes the id of a message of someone else', () => {
-  const who = { senderId: '491500000001', senderName: 'Ann' };
-  const byAnn = { by: 'person', ...who, text: 'hi', conversationId: 'c' } as const;
-
   it('[P18] changes nothing of it', async () => {
     const { arrive, received, told, reasons } = intake();
     await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
@@ -145,6 +146,25 @@ describe('a member of a group who takes the id of a message of someone else', ()
     await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
     await arrive(edit('X', 'hello'), inGroup(ANN, 'A2'));
     expect(told).toMatchObject([{ message: { text: 'hello' } }]);
+  });
+});
+
+describe('a timer that somebody sets', () => {
+  const timer = { protocolMessage: { type: 3, ephemeralExpiration: 86_400 } };
+  const kept = ({ values }: ReturnType<typeof intake>) => values.get('chat', [ANN]);
+
+  it('[F05] [F18] leaves nothing behind of a stranger', async () => {
+    const scene = intake();
+    await scene.arrive(timer);
+    expect((await kept(scene)).size).toBe(0);
+    await scene.arrive({ conversation: 'hi' }, { id: 'A2' });
+    expect((await kept(scene)).get(ANN)).toContain('86400');
+  });
+
+  it('[F18] is kept of a person who was answered before', async () => {
+    const scene = intake({ stored: byAnn });
+    await scene.arrive(timer);
+    expect((await kept(scene)).get(ANN)).toContain('86400');
   });
 });
 

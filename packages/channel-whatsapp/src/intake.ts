@@ -106,7 +106,7 @@ function isUnknown(content: proto.IMessage, bytes: Uint8Array): boolean {
 interface IntakeDeps {
   readonly context: Pick<
     ChannelContext<unknown>,
-    'account' | 'commands' | 'receive' | 'revise' | 'reacted' | 'ignored' | 'message'
+    'account' | 'commands' | 'receive' | 'revise' | 'reacted' | 'ignored' | 'message' | 'history'
   >;
   /** All ids of the account; empty before it is linked. */
   readonly me: () => PersonIds;
@@ -239,8 +239,10 @@ async function admitTimer(deps: IntakeDeps, { raw, sender }: Sent, seconds: numb
   const { content, time: setAt } = raw;
   const stated = numberOf(unwrap(content).content.protocolMessage?.ephemeralSettingTimestamp);
   const news = { expiration: seconds, setAt: stated || setAt };
-  const { keep } = await deps.chats.hear(chatIdOf(raw.chat, sender), news);
-  await keep();
+  const chatId = chatIdOf(raw.chat, sender);
+  const { keep, isKept } = await deps.chats.hear(chatId, news);
+  // Of a stranger nothing is stored; the first message that is answered keeps what was heard before it.
+  if (isKept || (await deps.context.history(chatId, 1)).length > 0) await keep();
   const reason = seconds > 0 ? `messages disappear after ${seconds} s` : 'messages stay again';
   await noteIgnored(deps, { raw, sender }, `a setting of the chat: ${reason}`);
 }

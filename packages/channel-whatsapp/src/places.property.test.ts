@@ -96,6 +96,7 @@ it('[F17] two people or groups never share a conversation, one person has one, a
           reacted: async () => {},
           ignored: async () => {},
           message: async () => null,
+          history: async () => [],
         },
         me: () => ({ lid: '1@lid', pn: '2@s.whatsapp.net' }),
         contacts: new Contacts(values),
