@@ -146,6 +146,7 @@ agent:
   });
 
   it('[D12] that count from a start are named, and the page offers the start', async () => {
+    await scene.startApart();
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     writeFileSync(file(), `${written()}\nmedia: { maxFileMb: 3 }\n`);
     await openView(page, 'Settings');

@@ -1,7 +1,6 @@
 import { type SentRequest, silentMeter, silentTracer } from '@parley/core';
 import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
-import { heartbeatRequest } from './heartbeat/heartbeat-turn.ts';
 import { checkedRequest } from './loop/model-request.ts';
 import { unseenMedia } from './media/turn-media.ts';
 import { sentRequestOf } from './record-prompt.ts';
@@ -38,6 +37,7 @@ export async function previewTurn(
   };
   const { heartbeat, mode } = change;
   if (heartbeat !== undefined) {
+    const { heartbeatRequest } = await import('./heartbeat/heartbeat-turn.ts');
     const setup = await heartbeatRequest(deps, heartbeat, turn);
     return requestOf(setup.services, setup.turn, setup.opened);
   }

@@ -9,11 +9,10 @@ import { DiscordApi } from './api.ts';
 import { later } from './connection.ts';
 import { translated } from './failures.ts';
 import { createFiles } from './files.ts';
-import { MAX_TEXT } from './format.ts';
 import { Receiver } from './receiver.ts';
 import { isBound, Responses } from './responses.ts';
 import { createMessageFacet, sendPart } from './send.ts';
-import type { DiscordSettings } from './settings.ts';
+import { type DiscordSettings, MAX_TEXT } from './settings.ts';
 import { Streams } from './stream.ts';
 import { Threads } from './threads.ts';
 

@@ -2,8 +2,6 @@ import type { OutboundPart, ReplyRoute } from '@parley/core';
 import type { MessageBody } from './api.ts';
 import { rowsOf } from './component-layout.ts';
 
-/** Discord's limit for the text of a message. */
-export const MAX_TEXT = 2_000;
 /** `flags`: no previews of linked pages. */
 const SUPPRESS_EMBEDS = 1 << 2;
 

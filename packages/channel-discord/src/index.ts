@@ -5,9 +5,8 @@ import {
   type ChannelEnv,
   withOptionalLibrary,
 } from '@parley/channels';
-import { MAX_TEXT } from './format.ts';
 import { DISCORD_IDS } from './ids.ts';
-import { DISCORD_MENU, DiscordSettings } from './settings.ts';
+import { DISCORD_MENU, DiscordSettings, MAX_TEXT } from './settings.ts';
 
 /** Creates the adapter of one account; tests replace `env`. */
 type ConnectDiscord = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;

@@ -1,6 +1,9 @@
 import type { MenuLimits } from '@parley/channels';
 import { z } from 'zod';
 
+/** Discord's limit for the text of a message. */
+export const MAX_TEXT = 2_000;
+
 /** One Discord bot account, as written below `channels.discord`. */
 export const DiscordSettings = z.strictObject({
   token: z

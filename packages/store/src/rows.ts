@@ -7,6 +7,7 @@ import {
 } from '@parley/core';
 import type { ConversationMode } from './conversations.ts';
 import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import { NO_REF } from './files/byte-store.ts';
 import type { NewPrompt } from './prompts.ts';
 import type { SpendAccount } from './spend.ts';
 
@@ -220,9 +221,6 @@ export function addMessage(sql: Sql, message: AdmittedMessage): void {
 
 /** How a message ended: by its turn, by `/stop`, by its author, because it was a command, or by a later message. */
 export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command' | 'replaced';
-
-/** Stands for the reference of a file that must not be fetched again. */
-export const NO_REF = '-';
 
 /** The row of an attachment has what it takes to fetch it; the message itself is kept longer than a view-once file. */
 export function withoutKeys(message: InboundMessage): InboundMessage {

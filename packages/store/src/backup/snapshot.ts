@@ -4,11 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { z } from 'zod';
 import { parseStoreUrl, StoreError } from '../database.ts';
+import { NO_REF } from '../files/byte-store.ts';
 import { filesFolderOf } from '../files/folder-bytes.ts';
 import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS, type Migration, refuseUnknown } from '../migrate.ts';
 import { explainPostgresFailure, numberTypes } from '../postgres/open-postgres.ts';
-import { NO_REF } from '../rows.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { FILE_TABLE, filesAsRows } from './file-rows.ts';
 

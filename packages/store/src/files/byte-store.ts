@@ -17,3 +17,6 @@ export interface ByteStore {
 
 /** Storing one file takes at most so long, in ms; the sweep of what no row names waits longer than that. */
 export const PUT_TIMEOUT_MS = 2 * 60_000;
+
+/** Stands for a platform's reference to a file that must not be fetched again. */
+export const NO_REF = '-';
