@@ -76,7 +76,7 @@ describe('one agent on every channel at once', () => {
     const [telegram, discord, whatsapp] = peers;
     discord?.garble?.();
     await expect.poll(parley.err).toContain('the adapter failed');
-    expect(parley.err()).toContain('"event":"CHANNEL_CREATE"');
+    expect(parley.err()).toContain('"event":"READY"');
     for (const peer of [telegram, whatsapp, discord].filter((one) => one !== undefined)) {
       const place = peer.direct();
       // Discord keeps what is written meanwhile, as every platform does.
