@@ -165,6 +165,9 @@ class Scene {
   }
 }
 
+/** Turns lost in a row that make a worker wait longer. */
+const MOST_LOST = 50;
+
 /** What the property is about: every message that was answered, in the order of the commits. */
 async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
   return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
@@ -210,15 +213,20 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       })();
       const work = async (owner: string) => {
         // The lease is over at once, so each takes the lane from the other in the middle of a turn.
+        let lost = 0;
         for (let round = 0; (await answered(store, 'busy')).length < total; round += 1) {
+          // Both could take the lane from each other forever. Who loses waits longer each time, the second twice as long,
+          // until one of them has the time that a turn takes here.
+          await sleep(lost * (owner === 'w1' ? 1 : 2));
           const got = await store.lanes.acquire('web:busy', owner, round, 0);
           if (got.kind === 'busy') continue;
-          // Without pauses of different lengths both could take the lane from each other forever.
           await sleep((round * (owner === 'w1' ? 3 : 5)) % 7);
           const claimed = await store.lanes.claim(got.lease, 'collect', `${owner}-${round}`, round);
+          lost = Math.min(lost + 1, MOST_LOST);
           if (claimed.kind !== 'turn') continue;
           const ids = claimed.turn.messages.map((row) => row.message.messageId);
-          await store.lanes.commit(got.lease, answer(claimed.turn.turnId, ids, 'busy'), round);
+          const commit = answer(claimed.turn.turnId, ids, 'busy');
+          if ((await store.lanes.commit(got.lease, commit, round)) !== 'fenced') lost = 0;
         }
       };
       await Promise.all([accepting, work('w1'), work('w2')]);
