@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -60,6 +61,29 @@ describe('a backup', () => {
     symlinkSync('/etc/hostname', join(folder.workspace, 'link.md'));
     const done = await makeBackup(orderOf(join(root, 'b.tar.gz')));
     expect(done.leftOut).toEqual([join(folder.workspace, 'link.md')]);
+  });
+
+  it('[D01] goes on where files are written and renamed while it reads them', async () => {
+    await fill(folder);
+    const program = `
+      const { renameSync, writeFileSync } = require('node:fs');
+      const paths = Array.from({ length: 300 }, (_, nth) => process.argv[1] + '/' + nth);
+      for (;;) {
+        for (const path of paths) writeFileSync(path + '.new', 'x');
+        for (const path of paths) renameSync(path + '.new', path + '.md');
+      }`;
+    const writer = spawn(process.execPath, ['-e', program, folder.workspace]);
+    try {
+      await once(writer, 'spawn');
+      for (let nth = 0; nth < 5; nth += 1) {
+        const file = join(root, `${nth}.tar.gz`);
+        await makeBackup(orderOf(file));
+        expect(await checkBackup(file)).toMatchObject({ hasSettings: true });
+      }
+    } finally {
+      writer.kill('SIGKILL');
+      await once(writer, 'exit');
+    }
   });
 
   it('overwrites no file, and leaves none behind when it fails', async () => {

@@ -1,5 +1,4 @@
 import {
-  createReadStream,
   type Dirent,
   existsSync,
   readdirSync,
@@ -8,6 +7,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Clock, countOf, ParleyError, reasonOf, systemTime } from '@parley/core';
 import { openSnapshot, type StoreSnapshot } from '@parley/store/backup';
@@ -191,38 +191,67 @@ async function addFiles(
   return { files, leftOut };
 }
 
+/** None of a folder that is not there, or not any more. */
 function entriesOf(path: string): readonly Dirent[] {
-  if (!existsSync(path)) return [];
-  const entries = readdirSync(path, { withFileTypes: true });
-  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
 }
 
-/** False for a file that was removed meanwhile. */
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** False for a file that was removed meanwhile. One that is removed later is read to its end all the same. */
 async function addFile(
   archive: ArchiveWriter,
   { name, path }: Place,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   signal?.throwIfAborted();
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return false;
-  const { size, mtime } = stat;
-  const chunks = async function* (): AsyncIterable<Buffer> {
-    let read = 0;
-    // What is appended while it is read belongs to the next backup.
-    if (size > 0) {
-      for await (const chunk of createReadStream(path, { end: size - 1 })) {
-        signal?.throwIfAborted();
-        const bytes: Buffer = chunk;
-        read += bytes.length;
-        yield bytes;
-      }
+  const file = await openPresent(path);
+  if (file === null) return false;
+  try {
+    const { size, mtime } = await file.stat();
+    await archive.addStream(name, size, mtime, bytesOf(file, size, path, signal));
+    return true;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Null where there is no such file any more, like one that an atomic write has just renamed. */
+async function openPresent(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** The first `size` bytes: what is appended while they are read belongs to the next backup. */
+async function* bytesOf(
+  file: FileHandle,
+  size: number,
+  path: string,
+  signal: AbortSignal | undefined,
+): AsyncIterable<Buffer> {
+  let read = 0;
+  if (size > 0) {
+    for await (const chunk of file.createReadStream({ end: size - 1, autoClose: false })) {
+      signal?.throwIfAborted();
+      const bytes: Buffer = chunk;
+      read += bytes.length;
+      yield bytes;
     }
-    if (read < size) {
-      const message = `${path} became shorter while it was read; make the backup again.`;
-      throw new BackupError('backup-unwritable', message);
-    }
-  };
-  await archive.addStream(name, size, mtime, chunks());
-  return true;
+  }
+  if (read < size) {
+    const message = `${path} became shorter while it was read; make the backup again.`;
+    throw new BackupError('backup-unwritable', message);
+  }
 }
