@@ -81,6 +81,8 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
     // Where it stands still it either holds the lease or does not, and must not be killed in between.
     const holds = async (): Promise<boolean> => {
       victim.child.kill('SIGSTOP');
+      // What it sent before it stood still, such as the release of the lease, the database still does.
+      await sleep(100);
       const held = (await store.leases.held()).some(({ owner }) => owner === 'ada');
       if (!held) victim.child.kill('SIGCONT');
       return held;
