@@ -42,7 +42,7 @@ describe('a preview', () => {
       const row = turn.messages[0];
       if (row === undefined) throw new Error('there is no message');
       const style = { mentions: 'dead', numbered: false } as const;
-      // What only delivery heeds is no matter of a prompt.
+      // Fields of the route that only delivery reads do not change a prompt.
       const { streams, inputs, maxButtons, maxFileBytes, ...route } = routeOf(
         row.message,
         adapter.capabilities,
