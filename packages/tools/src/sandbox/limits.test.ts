@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
@@ -35,14 +35,45 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
   });
 
   it('[G06] leaves nothing behind when it is stopped while its sandbox is being made', async () => {
-    for (const ms of [0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20]) {
+    const moments = Array.from({ length: 90 }, (_, index) => index / 3);
+    const stopAt = async (ms: number): Promise<void> => {
       const stop = new AbortController();
-      const running = scene.sandbox.run('sleep 60', { signal: stop.signal });
+      const running = scene.sandbox.run('sleep 5; touch late', { signal: stop.signal });
       await later(ms);
       stop.abort();
       // Waits for both pipes to be closed, which each process of the sandbox holds open.
       expect(await running).toMatchObject({ ended: 'stopped' });
-    }
+    };
+    // Several at once: a sandbox that has to wait for a core is stopped at moments which it passes quickly alone.
+    const inTurn = async (first: number): Promise<void> => {
+      for (let at = first; at < moments.length; at += 6) await stopAt(moments[at] ?? 0);
+    };
+    await Promise.all([0, 1, 2, 3, 4, 5].map(inTurn));
+    expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
+  });
+
+  it('[G06] ends what has left the group of bubblewrap and does not die with it yet', async () => {
+    // As bubblewrap is for a moment: its child has a session of its own, and is reported.
+    const late = join(scene.workspace, 'late');
+    const started = join(scene.workspace, 'started');
+    const program = join(scene.data, 'bwrap');
+    const script = `
+      const { readlinkSync, writeFileSync, writeSync } = require('node:fs');
+      const command = ${JSON.stringify(`setTimeout(() => fs.writeFileSync(${JSON.stringify(late)}, ''), 5_000)`)};
+      const options = { detached: true, stdio: 'inherit' };
+      const inside = require('node:child_process').spawn(process.execPath, ['-e', command], options);
+      const [namespace] = /[0-9]+/.exec(readlinkSync('/proc/self/ns/pid'));
+      const report = { 'child-pid': inside.pid, 'pid-namespace': Number(namespace) };
+      writeSync(3, JSON.stringify(report) + '\\n');
+      writeFileSync(${JSON.stringify(started)}, '');
+      setTimeout(() => {}, 60_000);`;
+    writeFileSync(program, `#!${process.execPath}\n${script}`, { mode: 0o755 });
+    const stop = new AbortController();
+    const running = scene.open({ program }).run('true', { signal: stop.signal });
+    while (!existsSync(started)) await later(20);
+    stop.abort();
+    expect(await running).toMatchObject({ ended: 'stopped' });
+    expect(existsSync(late)).toBe(false);
   });
 
   it('[G06] ends a fork bomb', async () => {

@@ -52,16 +52,21 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   const status = keepEnds(LONGEST_MESSAGE);
   listen(child, 1, output.add);
   listen(child, 2, errors.add);
-  listen(child, STATUS_FD, status.add);
+  let ended: Ending | null = null;
+  listen(child, STATUS_FD, (chunk) => {
+    status.add(chunk);
+    // The report was still on its way when the sandbox was ended.
+    if (ended !== null) killInside(readReport(status.text()));
+  });
   give(child, USERS_FD, USERS(workspace));
   give(child, GROUPS_FD, GROUPS);
 
-  let ended: Ending | null = null;
   const end = (why: Ending): void => {
     ended ??= why;
     // The group, because bubblewrap may be dying between its two processes, and the second of them
-    // would wait for ever. Later, what is inside has a session of its own and dies with its parent.
+    // would wait for ever.
     signalGroup(child, 'SIGKILL');
+    killInside(readReport(status.text()));
   };
   const stop = (): void => end('stopped');
   const timer = setTimeout(() => end('time'), limits.timeoutMs);
@@ -85,6 +90,22 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
     signal: exitCode === null ? killedBy : signalOf(exitCode),
     ended,
   };
+}
+
+/**
+ * Kills the first process of the sandbox's namespace, and with it all that is inside. It leaves the group of
+ * bubblewrap a moment before it asks the kernel to die with its parent: killed in between, the parent alone would end,
+ * and the command would run on. bubblewrap reports the process before it lets it go on.
+ */
+function killInside({ childPid, pidNamespace }: SandboxReport): void {
+  if (childPid === null || pidNamespace === null) return;
+  // Once it has ended, its number may be that of another process, in another namespace.
+  if (namespaceOf(String(childPid)) !== namespaceName(pidNamespace)) return;
+  try {
+    process.kill(childPid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 /** Outputs and status out, users and groups in. */
@@ -225,13 +246,16 @@ function count(characters: number): string {
 
 /** What bubblewrap said on its status pipe so far. */
 interface SandboxReport {
-  /** Of the processes inside; known once the sandbox runs. */
+  /** The first process inside, by its number outside; known once the sandbox is being made. */
+  readonly childPid: number | null;
+  /** Of the processes inside; known at the same time. */
   readonly pidNamespace: number | null;
   /** Known once the command has run to its end. */
   readonly exitCode: number | null;
 }
 
 const Line = z.object({
+  'child-pid': z.number().int().min(2).optional(),
   'pid-namespace': z.number().optional(),
   'exit-code': z.number().optional(),
 });
@@ -240,6 +264,7 @@ const Line = z.object({
 function readReport(text: string): SandboxReport {
   const lines = text.split('\n').slice(0, -1).map(parsed);
   return {
+    childPid: lines.findLast((line) => 'child-pid' in line)?.['child-pid'] ?? null,
     pidNamespace: lines.findLast((line) => 'pid-namespace' in line)?.['pid-namespace'] ?? null,
     exitCode: lines.findLast((line) => 'exit-code' in line)?.['exit-code'] ?? null,
   };
@@ -268,7 +293,7 @@ interface TreeUsage {
  * Stops counting beyond `enough` processes, and does not wait: a fork bomb grows while others wait.
  */
 function treeUsage(pidNamespace: number, enough: number): TreeUsage {
-  const wanted = `pid:[${pidNamespace}]`;
+  const wanted = namespaceName(pidNamespace);
   let processes = 0;
   let memoryBytes = 0;
   let writtenBytes = 0;
@@ -281,6 +306,10 @@ function treeUsage(pidNamespace: number, enough: number): TreeUsage {
     writtenBytes += numberIn(`/proc/${id}/io`, /^write_bytes: (\d+)$/m);
   }
   return { processes, memoryBytes, writtenBytes };
+}
+
+function namespaceName(pidNamespace: number): string {
+  return `pid:[${pidNamespace}]`;
 }
 
 function namespaceOf(id: string): string | null {
