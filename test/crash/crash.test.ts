@@ -25,6 +25,8 @@ const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
   // What the embedded one has not: its servers, and several processes that die.
   distributed: ['inbox-committed', 'part-sent', 'gateway + worker', 'postgres + redis'],
 };
+/** Between two bursts of questions, in ms: so that every point is passed soon, and most of the machine is left to others. */
+const PAUSE_MS = { embedded: 150, distributed: isWholeRun() ? 150 : 400 } as const;
 /** Of parts that have arrived, on a change, where few die: as often as a kill may meet the sending. */
 const FEW_NEEDLESS = 2;
 
@@ -38,8 +40,7 @@ function keepsItsPromises(deployment: DeploymentName): void {
   let result: SeriesResult;
   beforeAll(async () => {
     const folder = join(root, deployment);
-    // Enough that every point is passed soon, and leaves most of the machine to other tests.
-    const load = { people: PEOPLE, questions: 0, rounds: 1, pauseMs: 150 };
+    const load = { people: PEOPLE, questions: 0, rounds: 1, pauseMs: PAUSE_MS[deployment] };
     result = await runSeries({ deployment, folder, sites, depth, seed, ...load });
   }, PATIENCE_MS);
 
