@@ -2,7 +2,7 @@ import { DURABLE_POINTS } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { chanceFrom } from '../privacy/chance.ts';
 import { DEPLOYMENTS } from './deployment.ts';
-import { killAt, killSites } from './kill.ts';
+import { type Kill, type KillDepth, killAt, killSites } from './kill.ts';
 
 describe.each(DEPLOYMENTS)('the sites of the %s deployment', (deployment) => {
   const sites = killSites(deployment);
@@ -20,5 +20,17 @@ describe.each(DEPLOYMENTS)('the sites of the %s deployment', (deployment) => {
     };
     expect(kills(7)).toEqual(kills(7));
     expect(kills(7)).not.toEqual(kills(8));
+  });
+
+  it('are killed in one life each where a change is tested, and over and over in a whole run', () => {
+    const chance = chanceFrom(7);
+    const lives = (depth: KillDepth) =>
+      Array.from({ length: 20 }, () => sites.map((site) => killAt(site, chance, depth))).flat();
+    const isDeep = (kill: Kill) =>
+      (kill.kind === 'point' && kill.again) ||
+      (kill.kind === 'start-up' && kill.afterMs.length > 1);
+    expect(lives('one life').filter(isDeep)).toEqual([]);
+    const deep = lives('several lives').filter(isDeep);
+    expect(new Set(deep.map(({ kind }) => kind))).toEqual(new Set(['point', 'start-up']));
   });
 });

@@ -60,18 +60,23 @@ const LONGEST_AWAY_MS = 3_000;
 const LONGEST_START_MS = 1_200;
 const LIVES_AT_START = 3;
 
+/** Whether a round at a site may kill several lives in a row. */
+export type KillDepth = 'one life' | 'several lives';
+
 /** How a round at a site goes. */
-export function killAt(site: KillSite, chance: Chance): Kill {
+export function killAt(site: KillSite, chance: Chance, depth: KillDepth = 'several lives'): Kill {
+  const isDeep = depth === 'several lives';
   const nth = 1 + chance.below(PASSINGS);
   // Taken at starts and takeovers alone.
   if (site === 'account-taken') return { kind: 'takeover', nth: 1 + chance.below(ACCOUNTS) };
   const point = DURABLE_POINTS.find((name) => name === site);
   if (point !== undefined) {
-    return { kind: 'point', point, nth, again: chance.below(AGAIN_ONE_IN) === 0 };
+    return { kind: 'point', point, nth, again: isDeep && chance.below(AGAIN_ONE_IN) === 0 };
   }
   if (site === 'thinking') return { kind: 'thinking', nth };
   if (site === 'start-up') {
-    const afterMs = Array.from({ length: LIVES_AT_START }, () => chance.below(LONGEST_START_MS));
+    const lives = isDeep ? LIVES_AT_START : 1;
+    const afterMs = Array.from({ length: lives }, () => chance.below(LONGEST_START_MS));
     return { kind: 'start-up', afterMs };
   }
   const victims: readonly VictimKind[] = site === 'parley' ? ['parley'] : togetherAt(site);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { type Chance, chanceFrom } from '../privacy/chance.ts';
 import type { Deployment, DeploymentName } from './deployment.ts';
-import { type KillSite, killAt } from './kill.ts';
+import { type KillDepth, type KillSite, killAt } from './kill.ts';
 import { Killer } from './killer.ts';
 import { Load } from './load.ts';
 import { openDeployment } from './open-deployment.ts';
@@ -22,6 +22,8 @@ export interface SeriesOptions {
   /** In this order, again and again, until all is asked; each of them `rounds` times at least. */
   readonly sites: readonly KillSite[];
   readonly rounds: number;
+  /** `several lives` where it is absent. */
+  readonly depth?: KillDepth;
   /** Between two bursts of questions, in ms. */
   readonly pauseMs: number;
   /** Decides who asks what and who dies when; the rest is up to the machine. */
@@ -67,7 +69,7 @@ export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
   try {
     for (const one of deployment.processes) one.start();
     // Only an empty database has first starts.
-    const firstDeaths = await killer.run(killAt('start-up', scene.chance));
+    const firstDeaths = await killer.run(killAt('start-up', scene.chance, options.depth));
     await scene.connected();
     options.note?.(`all is connected after ${Date.now() - began} ms, ${firstDeaths} died`);
     await load.askAll();
@@ -151,7 +153,7 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
 
 /** Gives back how many died at each site. */
 async function killWhileAsking(
-  { sites, rounds, questions, note }: SeriesOptions,
+  { sites, rounds, depth, questions, note }: SeriesOptions,
   scene: Scene,
 ): Promise<ReadonlyMap<KillSite, number>> {
   const { chance, killer, load } = scene;
@@ -162,7 +164,7 @@ async function killWhileAsking(
   for (let round = 0; round < rounds || load.total < questions; round += 1) {
     for (const site of sites) {
       if (round >= rounds && load.total >= questions) break;
-      const died = await killer.run(killAt(site, chance));
+      const died = await killer.run(killAt(site, chance, depth));
       killed.set(site, (killed.get(site) ?? 0) + died);
       note?.(
         `${Math.round((Date.now() - began) / 1_000)} s ${site}: ${died} died; ${load.total} asked, ${load.waiting} wait`,

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { documentedRules, firedAlerts, type Scrapes } from '../services/alert-rules.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import type { Member } from './deployment.ts';
+import type { Member, MemberApart } from './member.ts';
 import { openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
@@ -15,7 +15,9 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
     let scene: Scene;
     let postgres: FaultyProxy;
     let gateways: readonly Member[];
+    /** In a process of its own while it is stopped by signals. */
     let worker: Member;
+    let apart: MemberApart;
     const moments: Scrapes[] = [];
     beforeAll(async () => {
       postgres = await startFaultyProxy(postgresUrl ?? '');
@@ -46,7 +48,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
     async function metrics(): Promise<Scrapes> {
       const texts = scene.deployment.members().map(async (member) => {
         const { body } = await scene.deployment.get(member, '/metrics');
-        return [`${member.role}-${member.pid}`, body] as const;
+        return [`${member.role}-${member.address}`, body] as const;
       });
       return Object.fromEntries(await Promise.all(texts));
     }
@@ -72,7 +74,8 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       await scrape();
       await scene.ask('two');
       await worker.end();
-      worker = await scene.deployment.start('worker');
+      apart = await scene.deployment.startApart('worker');
+      worker = apart;
       await scene.ask('three');
       await untilReady();
       await scrape();
@@ -136,9 +139,9 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       await expect
         .poll(async () => {
           await metrics();
-          worker.signal('SIGSTOP');
+          apart.signal('SIGSTOP');
           await sleep(1_000);
-          worker.signal('SIGCONT');
+          apart.signal('SIGCONT');
           const texts = await metrics();
           moments.push(texts);
           return Object.values(texts).some((text) => isLate.test(text));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { imagesOf } from '../model/chat-request.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import type { Member } from './deployment.ts';
+import type { Member } from './member.ts';
 import { ANN, openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];

@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml';
 import { webClient } from '../e2e/web-client.ts';
 import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
 import { type ParleyService, readCompose } from './compose-file.ts';
-import { type Member, startMember } from './deployment.ts';
+import { type Member, startMemberApart, startMemberHere } from './member.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const TOKEN = randomBytes(24).toString('hex');
@@ -35,18 +35,20 @@ describe('the compose files', () => {
 describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () => {
   const { parley, settings } = readCompose('docker-compose.yml');
   const home = mkdtempSync(join(tmpdir(), 'parley-compose-'));
-  const members: (Member & { readonly service: ParleyService })[] = [];
+  /** Of each service the first container is a process, which is started by the words of the file. */
+  const members: Member[] = [];
+  const processes: { readonly address: string; readonly service: ParleyService }[] = [];
+  const discards: (() => Promise<unknown>)[] = [];
   let database: FreshDatabase;
   beforeAll(async () => {
     database = await freshDatabase(postgresUrl ?? '');
     const file = join(home, 'settings.yaml');
     writeFileSync(join(home, 'token.secret'), TOKEN);
     writeFileSync(file, withAddresses(settings, database.url, home));
-    const containers = parley.flatMap((service) => Array(service.replicas).fill(service));
-    await Promise.all(containers.map((service: ParleyService) => start(service, file)));
+    await Promise.all(parley.map((service) => start(service, file)));
   }, 120_000);
   afterAll(async () => {
-    await Promise.all(members.map((member) => member.end('SIGKILL')));
+    await Promise.all(discards.map((discard) => discard()));
     await database.drop();
     rmSync(home, { recursive: true, force: true });
   });
@@ -57,8 +59,15 @@ describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () 
     const own = args.map((word) => (word === '/settings.yaml' ? file : word));
     // What lies in one volume there lies in one folder here.
     const env = { ...service.environment, PARLEY_HOME: home };
-    const member = await startMember(role, [...own, '--port', '0'], env);
-    members.push({ ...member, service });
+    const first = await startMemberApart(role, [...own, '--port', '0'], env);
+    members.push(first);
+    processes.push({ address: first.address, service });
+    discards.push(() => first.end('SIGKILL'));
+    for (let replica = 1; replica < service.replicas; replica += 1) {
+      const next = await startMemberHere(role, { data: home, config: file, port: 0 });
+      members.push(next);
+      discards.push(next.end);
+    }
   }
 
   it('[D09] answers at each gateway, whichever of them took the question', async () => {
@@ -73,13 +82,15 @@ describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () 
   });
 
   it('[D10] is called healthy by its own health checks, and its figures are for those with the token', async () => {
-    for (const { address, service } of members) {
+    for (const { address, service } of processes) {
       const [how, program = '', ...args] = service.healthcheck;
       expect([how, program]).toEqual(['CMD', 'node']);
       const here = args.map((word) => word.replace(INSIDE, new URL(address).host));
       expect(here).not.toEqual(args);
       const [code] = await once(spawn(process.execPath, here, { stdio: 'inherit' }), 'close');
       expect(code).toBe(0);
+    }
+    for (const { address } of members) {
       expect((await fetch(`${address}/metrics`)).status).toBe(401);
       const headers = { authorization: `Bearer ${TOKEN}` };
       const metrics = await fetch(`${address}/metrics`, { headers });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
-import type { Member } from './deployment.ts';
+import type { Member } from './member.ts';
 import { ANN, openScene, type Scene } from './scene.ts';
 
 const Letters = z.object({ letters: z.array(z.object({ id: z.int() })) });
-const Processes = z.object({ processes: z.array(z.object({ pid: z.int() })) });
+const Processes = z.object({ processes: z.array(z.object({ address: z.string() })) });
 const Replayed = z.object({ results: z.tuple([z.object({ result: z.string() })]) });
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
@@ -52,8 +52,8 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
     await scene.ask('again');
     expect(answers()).toEqual(['You said: hello', 'You said: again']);
     const { processes } = await asked(standby, '/api/queue', Processes);
-    expect(processes.map(({ pid }) => pid).toSorted()).toEqual(
-      [holder, standby, worker].map(({ pid }) => pid).toSorted(),
+    expect(processes.map(({ address }) => address).toSorted()).toEqual(
+      [holder, standby, worker].map(({ address }) => address).toSorted(),
     );
   });
 });

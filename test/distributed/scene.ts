@@ -2,7 +2,8 @@ import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/disco
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { textOf } from '../model/chat-request.ts';
 import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.ts';
-import { type Deployment, type Member, openDeployment, type Services } from './deployment.ts';
+import { type Deployment, openDeployment, type Services } from './deployment.ts';
+import type { Member } from './member.ts';
 
 /** The first of the people who write in Telegram; the others have the numbers after it. */
 export const ANN = 501;

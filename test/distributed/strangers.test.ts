@@ -6,10 +6,7 @@ import { openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const SHIFTED = resolve(import.meta.dirname, 'shifted-clock.ts');
-const shifted = (ms: number) => ({
-  NODE_OPTIONS: `--import ${SHIFTED}`,
-  CLOCK_SHIFT_MS: String(ms),
-});
+const shifted = { NODE_OPTIONS: `--import ${SHIFTED}`, CLOCK_SHIFT_MS: '3000' };
 
 describe.runIf(redisUrl && postgresUrl)('a process that does not fit its deployment', () => {
   let scene: Scene;
@@ -29,9 +26,9 @@ describe.runIf(redisUrl && postgresUrl)('a process that does not fit its deploym
     const { deployment } = scene;
     await deployment.start('gateway');
     const worker = await deployment.start('worker');
-    const other = await deployment.start('worker', 0, {
+    const other = await deployment.startApart('worker', {
       settings: { owners: [] },
-      env: shifted(3_000),
+      env: shifted,
     });
     expect(worker.words()).not.toContain('does not fit');
     expect(other.words()).toContain('its settings differ in owners');
@@ -42,7 +39,7 @@ describe.runIf(redisUrl && postgresUrl)('a process that does not fit its deploym
     expect(status.out.match(/^stranger/gm)).toHaveLength(2);
     expect(status.code).toBe(1);
     const settings = { agent: { workspace: join(elsewhere, 'workspace') } };
-    const refused = deployment.start('worker', 0, { settings, env: shifted(9_000) });
+    const refused = deployment.start('worker', 0, { settings, clock: () => Date.now() + 9_000 });
     await expect(refused).rejects.toThrow(
       /does not fit the (?:gateway|worker) on .*its clock is [89]\.\d s ahead.*its workspace \(agent\.workspace\) is another/,
     );

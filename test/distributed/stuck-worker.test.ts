@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import type { Member } from './deployment.ts';
+import type { MemberApart } from './member.ts';
 import { ANN, openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
@@ -11,7 +11,7 @@ const PATIENCE_MS = 30_000;
 describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy one', () => {
   let scene: Scene;
   let proxy: FaultyProxy;
-  let stuck: Member;
+  let stuck: MemberApart;
   let asked = 0;
   const expected = new Map<number, string[]>();
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy
     const { deployment } = scene;
     proxy = await startFaultyProxy(deployment.storeUrl);
     await deployment.start('gateway');
-    stuck = await deployment.start('worker', 0, { settings: { store: { url: proxy.url } } });
+    stuck = await deployment.startApart('worker', { settings: { store: { url: proxy.url } } });
   });
   afterAll(async () => {
     await scene.close();

@@ -29,7 +29,8 @@ describe.runIf(redisUrl && postgresUrl)('a message between processes', () => {
   it('[D09] [D10] is one trace through gateway and worker, and one timeline', async () => {
     const { deployment } = scene;
     const gateway = await deployment.start('gateway');
-    const worker = await deployment.start('worker');
+    // Traces belong to a process: two of one process would be sent together.
+    const worker = await deployment.startApart('worker');
     await scene.ask('who is there?');
     const names = () => new Set(collector.spans().map(({ name }) => name));
     await expect

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
-import type { Member } from './deployment.ts';
+import type { Member } from './member.ts';
 import { openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];

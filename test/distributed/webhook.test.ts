@@ -39,7 +39,7 @@ describe.runIf(redisUrl && postgresUrl)('a webhook of several gateways', () => {
       },
     );
     cleanUp.push(() => deployment.close());
-    const owner = await deployment.start('gateway');
+    const owner = await deployment.startApart('gateway');
     await deployment.start('gateway', port);
     await deployment.start('worker');
     const answers = () =>

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { locateDataFolder, type StartOptions, startParley } from '@parley/cli';
+import { systemTime } from '@parley/core';
+
+const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
+const START_WITHIN_MS = 90_000;
+
+/** A role that a member of a deployment plays; `start` is both of the others. */
+export type Role = 'gateway' | 'worker' | 'start';
+
+/** A gateway or a worker of a deployment, in the process of the test or in one of its own. */
+export interface Member {
+  readonly role: Role;
+  /** Of the process that it runs in. */
+  readonly pid: number;
+  readonly address: string;
+  /** All it has logged so far; of a process everything that it has written. */
+  words(): string;
+  /** Ends it in order, and waits for that. */
+  end(): Promise<unknown>;
+}
+
+/** A member in a process of its own. */
+export interface MemberApart extends Member {
+  signal(signal: NodeJS.Signals): void;
+  /** Sends the signal, SIGTERM by default, and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<{ readonly code: number | NodeJS.Signals }>;
+}
+
+/** Where a member that runs in the process of the test finds its files, and what it is told beside them. */
+interface HereOptions {
+  readonly data: string;
+  readonly config: string;
+  readonly port: number;
+  readonly clock?: StartOptions['clock'] | undefined;
+}
+
+/**
+ * Starts a member in the process of the test, which costs a fraction of a process of its own: it has a database
+ * connection, a queue and a bus of its own, and shares nothing with other members but what they share as processes.
+ */
+export async function startMemberHere(
+  role: Role,
+  { data, config, port, clock = systemTime.clock }: HereOptions,
+): Promise<Member> {
+  const { PARLEY_HOME: _home, ...env } = process.env;
+  let words = '';
+  const logTo = {
+    write(line: string) {
+      words += line;
+    },
+  };
+  const parley = await startParley({
+    folder: { ...locateDataFolder(data, env), settingsFile: config },
+    env,
+    role: role === 'start' ? 'all' : role,
+    port,
+    ...systemTime,
+    clock,
+    pass() {},
+    logTo,
+  });
+  // A process is ready, too, when its channels have had time to connect.
+  await parley.banner();
+  return {
+    role,
+    pid: process.pid,
+    address: parley.address,
+    words: () => words,
+    end: () => parley.close(),
+  };
+}
+
+/**
+ * Starts a member as a user does, for tests whose subject is a signal, an exit code, a kill or the command line, and
+ * waits for its banner; `env` is added to the environment of this process.
+ */
+export async function startMemberApart(
+  role: Role,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<MemberApart> {
+  const child = launch([role, ...args], env);
+  const ended = once(child.process, 'close');
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  const deadline = Date.now() + START_WITHIN_MS;
+  while (!child.words().includes('Stop with Ctrl-C')) {
+    if (isOver || Date.now() > deadline) {
+      child.process.kill('SIGKILL');
+      throw new Error(`parley ${role} did not start:\n${child.words()}`);
+    }
+    await new Promise((wake) => setTimeout(wake, 20));
+  }
+  const [, address = ''] = /(?:Chat now|Address) +(http:\/\/[^/\s]+)/.exec(child.words()) ?? [];
+  return {
+    role,
+    pid: child.process.pid ?? 0,
+    address,
+    words: child.words,
+    signal: (signal) => void child.process.kill(signal),
+    async end(signal = 'SIGTERM') {
+      child.process.kill(signal);
+      const [code, by] = await ended;
+      return { code: by ?? code };
+    },
+  };
+}
+
+function launch(
+  args: readonly string[],
+  added: Readonly<Record<string, string>>,
+): { process: ChildProcess; words(): string } {
+  const { PARLEY_HOME: _home, ...env } = process.env;
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...env, ...added },
+  });
+  let words = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      words += text;
+    });
+  }
+  return { process: child, words: () => words };
+}
