@@ -59,6 +59,8 @@ type Problem = { readonly reason: string; readonly canInstall: boolean };
 const TRIES: Partial<Record<ServiceName, (path: string) => Problem | null>> = {
   // macOS has a git that only offers to install the real one.
   git: (path) => problemOf(path, ['--version'], 'is not git itself'),
+  // macOS has version 3.
+  bash: (path) => problemOf(path, ['-c', '[ "$BASH_VERSINFO" -ge 5 ]'], 'is older than version 5'),
   // BusyBox's reads no long names.
   tar: (path) => problemOf(path, ['--version'], 'is neither GNU tar nor bsdtar', /GNU tar|bsdtar/),
   // BusyBox and macOS have others, with other options.

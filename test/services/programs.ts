@@ -125,6 +125,13 @@ export const PROGRAMS = {
     names: ['git'],
     packages: { debian: 'git', alpine: 'git', homebrew: 'git' },
   },
+  bash: {
+    title: 'Bash',
+    key: 'bashPath',
+    variable: 'PARLEY_TEST_BASH',
+    names: ['bash'],
+    packages: { debian: 'bash', alpine: 'bash', homebrew: 'bash' },
+  },
   tar: {
     title: 'tar',
     key: 'tarPath',

@@ -9,6 +9,8 @@ import { PROGRAMS } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const IS_TEST = /^(?:(?:packages|apps)\/.*\/src|test)\/.*\.test\.ts$/;
+/** So few because each worker loads the sources for itself, and most of these files have little left to run. */
+const WORKERS = 2;
 /** A running server would be used although its program is switched off. A missing program is no failure here. */
 const { PARLEY_TEST_REDIS_URL: _r, PARLEY_TEST_POSTGRES_URL: _p, CI: _ci, ...env } = process.env;
 
@@ -19,7 +21,8 @@ for (const { services, files: affected } of groupPrograms(needs)) {
   const titles = services.map((service) => PROGRAMS[service].title).join(', ');
   process.stdout.write(`\nWithout ${titles}: ${affected.length} files\n`);
   const off = Object.fromEntries(services.map((service) => [PROGRAMS[service].variable, 'none']));
-  const { status } = spawnSync('npx', ['vitest', 'run', '--reporter=dot', ...affected], {
+  const options = ['--reporter=dot', `--maxWorkers=${WORKERS}`];
+  const { status } = spawnSync('npx', ['vitest', 'run', ...options, ...affected], {
     cwd: ROOT,
     env: { ...env, ...off },
     stdio: 'inherit',
