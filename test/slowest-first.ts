@@ -6,7 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * the end. Those that mostly wait stand between those that need a core, so that neither run together.
  */
 const SLOWEST = [
-  'test/crash/crash.test.ts',
+  'test/crash/crash-embedded.test.ts',
+  'test/crash/crash-distributed.test.ts',
   'test/distributed/silent-servers.test.ts',
   'test/e2e/web-approvals.test.ts',
   'test/conformance/channels-whatsapp.test.ts',

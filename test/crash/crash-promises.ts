@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DURABLE_POINTS } from '@parley/core';
 import { isWholeRun } from '@parley/core/testing';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DeploymentName } from './deployment.ts';
 import { type KillSite, killSites } from './kill.ts';
 import { runSeries, type SeriesResult } from './series.ts';
@@ -11,9 +11,6 @@ import { addTallies, NOTHING } from './tally.ts';
 
 // The short form of the crash matrix, on few chats: one death at each durable point, and of gateways, workers and their
 // servers. A whole run (`PARLEY_TEST_WHOLE=1`) kills at every site; `npm run crash` is the long form.
-
-const redisUrl = inject('redisUrl');
-const postgresUrl = inject('postgresUrl');
 
 const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, web: 2 };
 /** A busy machine is slow, in ms. */
@@ -30,19 +27,19 @@ const PAUSE_MS = { embedded: 150, distributed: isWholeRun() ? 150 : 400 } as con
 /** Of parts that have arrived, on a change, where few die: as often as a kill may meet the sending. */
 const FEW_NEEDLESS = 2;
 
-const root = mkdtempSync(join(tmpdir(), 'parley-crash-test-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-function keepsItsPromises(deployment: DeploymentName): void {
+/** Declares the tests of one deployment, which is run and killed before the first of them. */
+export function keepsItsPromises(deployment: DeploymentName): void {
   const sites = isWholeRun() ? killSites(deployment) : SITES[deployment];
   const depth = isWholeRun() ? 'several lives' : 'one life';
   const seed = Date.now() % 1_000_000;
+  let folder: string;
   let result: SeriesResult;
   beforeAll(async () => {
-    const folder = join(root, deployment);
+    folder = mkdtempSync(join(tmpdir(), 'parley-crash-test-'));
     const load = { people: PEOPLE, questions: 0, rounds: 1, pauseMs: PAUSE_MS[deployment] };
     result = await runSeries({ deployment, folder, sites, depth, seed, ...load });
   }, PATIENCE_MS);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const all = () => [...result.tallies.values()].reduce(addTallies, NOTHING);
   /** What is printed beside a failure: nobody sees the same series again. */
@@ -81,12 +78,3 @@ function keepsItsPromises(deployment: DeploymentName): void {
     expect(result.crashes, story()).toEqual([]);
   });
 }
-
-describe('one process, killed at every point of the durable path', () => {
-  keepsItsPromises('embedded');
-});
-
-// With servers of its own, since it kills them.
-describe.runIf(redisUrl && postgresUrl)('[D09] gateways, workers and their servers, killed', () => {
-  keepsItsPromises('distributed');
-});
