@@ -31,16 +31,16 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   it('[F03] [F12] shows an answer while it grows, then its final text; a reload keeps all of it', async () => {
     const page = await scene.open();
     const pieces = Array.from({ length: 30 }, (_, index) => `Point **${index + 1}**. `);
-    scene.model.pieceMs = 60;
+    const goOn = scene.model.pauseBehind('**3**');
     scene.model.queue({ text: pieces });
     await say(page, 'Make a list');
     const live = page.locator('.is-live');
     await live.getByText('Point 3.').waitFor();
     const early = await live.innerText();
     expect(early).not.toContain('Point 30.');
+    goOn();
     await untilAnswer(page, 'Point 30.');
     await live.waitFor({ state: 'detached' });
-    scene.model.pieceMs = 0;
     const before = [await mine(page), await answers(page)];
     expect(before[1]?.at(-1)).toBe(pieces.join('').replaceAll('*', '').trim());
     await page.reload();
@@ -66,29 +66,29 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
 
   it('[F12] a tab that is opened in the middle of an answer sees what there is of it', async () => {
     const page = await scene.open();
-    scene.model.pieceMs = 80;
+    const goOn = scene.model.pauseBehind('Piece 2.');
     scene.model.queue({ text: Array.from({ length: 40 }, (_, index) => `Piece ${index + 1}. `) });
     await say(page, 'Slowly please');
     await page.locator('.is-live').getByText('Piece 2.').waitFor();
     const late = await page.context().newPage();
     await late.goto(scene.parley.address);
     await late.locator('.is-live').getByText('Piece 1.').waitFor();
+    goOn();
     await untilAnswer(late, 'Piece 40.');
-    scene.model.pieceMs = 0;
     await page.context().close();
   });
 
   it('[U08] what is sent while an answer is written stands below it, also when it is finished', async () => {
     const page = await scene.open();
-    scene.model.pieceMs = 80;
+    const goOn = scene.model.pauseBehind('Part 2.');
     scene.model.queue({ text: Array.from({ length: 20 }, (_, index) => `Part ${index + 1}. `) });
     await say(page, 'Take your time');
     await page.locator('.is-live').getByText('Part 2.').waitFor();
     await say(page, 'one more thing');
     const below = page.locator('.is-live + [role=log]');
     await below.getByText('one more thing').waitFor();
+    goOn();
     await untilAnswer(page, 'Part 20.');
-    scene.model.pieceMs = 0;
     await untilAnswer(page, 'You said: one more thing');
     const all = await page.locator('article .bubble, article .prose').allInnerTexts();
     const [answer, last] = [/^Part 1\./, /^one more/].map((text) =>
@@ -101,7 +101,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   it('[U08] [G02] shows tools at work, folds them below the answer, and keeps them; a question has buttons', async () => {
     const page = await scene.open();
     const ask = { question: 'Which sail?', choices: ['Red', 'White'] };
-    scene.model.pieceMs = 150;
+    let goOn = scene.model.pauseBehind('ask_user');
     scene.model.queue(
       { toolCalls: [{ name: 'list', arguments: { path: `no-such-folder${'/deep'.repeat(20)}` } }] },
       { toolCalls: [{ name: 'ask_user', arguments: ask }] },
@@ -109,12 +109,14 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     );
     await say(page, 'Hoist a sail');
     await page.locator('.is-live .calls').getByText('no-such-folder').waitFor();
+    goOn();
     await untilAnswer(page, 'Which sail?');
     await page.reload();
+    goOn = scene.model.pauseBehind('Then ');
     await page.getByRole('group', { name: 'Your choice' }).getByText('Red').click();
     await page.locator('.is-live .calls').getByText('no-such-folder').waitFor();
+    goOn();
     await untilAnswer(page, 'Then red it is.');
-    scene.model.pieceMs = 0;
     const folded = page.locator('.answer', { hasText: 'Then red it is.' }).locator('summary');
     await expect.poll(() => folded.innerText()).toMatch(/^2 tools, [\d.,]+ m?s$/);
     await page.reload();
@@ -129,7 +131,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
 
   it('[F09] [F12] [U08] the stop button ends a long answer and keeps what it said; the composer is free again', async () => {
     const page = await scene.open();
-    scene.model.pieceMs = 100;
+    scene.model.pauseBehind('Word 2.');
     scene.model.queue({ text: Array.from({ length: 400 }, (_, index) => `Word ${index + 1}. `) });
     await say(page, 'Never stop');
     await page.locator('.is-live').getByText('Word 2.').waitFor();
@@ -139,7 +141,6 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     await page.getByText('stopped', { exact: false }).last().waitFor();
     await expect.poll(() => page.locator('.typing').count()).toBe(0);
-    scene.model.pieceMs = 0;
     await untilAnswer(page, 'Word 2.');
     await say(page, 'Go on');
     await untilAnswer(page, 'You said: Go on');

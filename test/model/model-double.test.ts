@@ -49,6 +49,24 @@ describe('the model double', () => {
     expect(events.at(-3)).toContain('"finish_reason":"stop"');
   });
 
+  it('pauses once behind a piece, until the test lets it go on', async () => {
+    const goOn = double.pauseBehind('two');
+    const reply = { text: ['one ', 'two ', 'three'] };
+    double.queue(reply, reply);
+    const body = (await chat({ stream: true })).body?.pipeThrough(new TextDecoderStream());
+    const reader = body?.getReader();
+    let read = '';
+    while (!read.includes('two')) read += (await reader?.read())?.value ?? '';
+    // The second answer comes whole while the first one pauses.
+    expect(await (await chat({ stream: true })).text()).toContain('three');
+    expect(read).not.toContain('three');
+    goOn();
+    for (let next = await reader?.read(); next?.done === false; next = await reader?.read())
+      read += next.value;
+    expect(read.trim().endsWith('[DONE]')).toBe(true);
+    expect(read).toContain('three');
+  });
+
   it('sends tool calls in fragments', async () => {
     double.queue({ toolCalls: [{ name: 'read', arguments: { path: 'a.md' } }] });
     const text = await (await chat({ stream: true })).text();

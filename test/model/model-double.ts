@@ -71,6 +71,7 @@ export class ModelDouble {
   #script: ReplyScript;
   #queue: Reply[] = [];
   #faults: { fault: ModelFault; left: number }[] = [];
+  #pause: { readonly text: string; readonly ended: Promise<void> } | null = null;
   #requests: RecordedRequest[] = [];
   #total = 0;
   #open = 0;
@@ -108,6 +109,24 @@ export class ModelDouble {
   /** The next requests get these answers, one each. */
   queue(...replies: readonly Reply[]): void {
     this.#queue.push(...replies);
+  }
+
+  /**
+   * The next streamed answer with this in a piece goes no further behind it until the returned function is called, or its
+   * reader has gone: whatever happens in the middle of an answer then does, however slow the machine is.
+   */
+  pauseBehind(text: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#pause = { text, ended: promise };
+    return resolve;
+  }
+
+  /** Null where an answer goes on behind this piece at once. */
+  pauseOf(piece: string): Promise<void> | null {
+    const pause = this.#pause;
+    if (pause === null || !piece.includes(pause.text)) return null;
+    this.#pause = null;
+    return pause.ended;
   }
 
   /** The next `times` requests fail so; `Infinity` until `clearFaults`. Faults wait in line. */

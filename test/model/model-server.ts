@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
@@ -116,16 +117,18 @@ async function streamAnswer(
 ): Promise<void> {
   const events = answerEvents(head, reply, body.stream_options?.include_usage ?? false);
   startStream(response);
-  if (double.pieceMs === 0) {
-    response.end(events.join('') + DONE);
-    return;
-  }
+  const gone = once(response, 'close').then(() => undefined);
+  let together = '';
   for (const event of events) {
+    together += event;
+    const pause = double.pauseOf(event);
+    if (pause === null && double.pieceMs === 0) continue;
     if (response.destroyed) return;
-    response.write(event);
-    await wait(double.pieceMs);
+    response.write(together);
+    together = '';
+    await (pause === null ? wait(double.pieceMs) : Promise.race([pause, gone]));
   }
-  response.end(DONE);
+  response.end(together + DONE);
 }
 
 function mayAsk(double: ModelDouble, request: IncomingMessage): boolean {
