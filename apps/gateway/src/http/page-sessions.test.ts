@@ -222,6 +222,18 @@ describe('a session of the page', () => {
     for (const hidden of [secret, token]) expect(logged).not.toContain(hidden);
   });
 
+  it('[U03] that has ended under many requests does not slow down who signs in again', async () => {
+    const { signIn, session, status, ask } = await gateway();
+    const secret = await session();
+    await ask('/api/sessions/all', token, { method: 'DELETE' });
+    for (let nth = 0; nth < 20; nth += 1) expect(await status(secret)).toBe(401);
+    const mistyped = await signIn('wrong');
+    expect([mistyped.status, await mistyped.text()]).toEqual([
+      401,
+      expect.stringContaining('not the one of this gateway'),
+    ]);
+  });
+
   it('[U03] says where it was opened; what a proxy claims counts for nothing', async () => {
     const { signIn } = await gateway();
     await signIn(token, { 'x-forwarded-for': '127.0.0.1' });
