@@ -31,7 +31,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   it('[F03] [F12] shows an answer while it grows, then its final text; a reload keeps all of it', async () => {
     const page = await scene.open();
     const pieces = Array.from({ length: 30 }, (_, index) => `Point **${index + 1}**. `);
-    const goOn = scene.model.pauseBehind('**3**');
+    const goOn = scene.model.pauseBehind('**6**');
     scene.model.queue({ text: pieces });
     await say(page, 'Make a list');
     const live = page.locator('.is-live');
@@ -66,7 +66,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
 
   it('[F12] a tab that is opened in the middle of an answer sees what there is of it', async () => {
     const page = await scene.open();
-    const goOn = scene.model.pauseBehind('Piece 2.');
+    const goOn = scene.model.pauseBehind('Piece 5.');
     scene.model.queue({ text: Array.from({ length: 40 }, (_, index) => `Piece ${index + 1}. `) });
     await say(page, 'Slowly please');
     await page.locator('.is-live').getByText('Piece 2.').waitFor();
@@ -80,7 +80,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
 
   it('[U08] what is sent while an answer is written stands below it, also when it is finished', async () => {
     const page = await scene.open();
-    const goOn = scene.model.pauseBehind('Part 2.');
+    const goOn = scene.model.pauseBehind('Part 5.');
     scene.model.queue({ text: Array.from({ length: 20 }, (_, index) => `Part ${index + 1}. `) });
     await say(page, 'Take your time');
     await page.locator('.is-live').getByText('Part 2.').waitFor();
@@ -131,7 +131,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
 
   it('[F09] [F12] [U08] the stop button ends a long answer and keeps what it said; the composer is free again', async () => {
     const page = await scene.open();
-    scene.model.pauseBehind('Word 2.');
+    scene.model.pauseBehind('Word 5.');
     scene.model.queue({ text: Array.from({ length: 400 }, (_, index) => `Word ${index + 1}. `) });
     await say(page, 'Never stop');
     await page.locator('.is-live').getByText('Word 2.').waitFor();

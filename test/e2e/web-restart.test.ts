@@ -85,7 +85,7 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
 
   it('[D01] killed in the middle of an answer, it is answered once all the same', async () => {
     const page = await scene.open();
-    scene.model.pauseBehind('Step 5.');
+    scene.model.pauseBehind('Step 8.');
     scene.model.reply(() => ({ text: Array.from({ length: 30 }, (_, at) => `Step ${at + 1}. `) }));
     await say(page, 'Walk');
     await page.locator('.is-live').getByText('Step 5.').waitFor();

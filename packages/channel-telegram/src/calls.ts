@@ -96,8 +96,14 @@ function watchConnection(
   call.once('socket', (socket) => {
     if (silentMs !== undefined) {
       // The agent sets the timer of the socket again when the connection is kept for the next call.
-      const silent = (): void =>
-        void socket.destroy(new Error('no byte moved on the connection in time'));
+      const silent = (): void => {
+        // Where the whole process stood still, timers come first, and what has arrived meanwhile is not read yet.
+        const { bytesRead } = socket;
+        setImmediate(() => {
+          if (socket.bytesRead > bytesRead) return;
+          socket.destroy(new Error('no byte moved on the connection in time'));
+        });
+      };
       socket.setTimeout(silentMs, silent);
       state.end = () => socket.off('timeout', silent);
     }

@@ -66,6 +66,14 @@ describe('a send to Telegram', () => {
     expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
   });
 
+  it('[D13] is confirmed by an answer that came while the whole process stood still', async () => {
+    const api = await apiThat((response) => {
+      response.setHeader('content-type', 'application/json').end(SENT);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SILENT_MS * 2);
+    });
+    expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
+  });
+
   it('[D13] leaves the connection that it used to the next call, without its limit', async () => {
     let calls = 0;
     const api = await apiThat(async (response) => {

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startDeadlines } from './call-deadlines.ts';
 
 const TIMEOUTS = { firstTokenMs: 1_000, chunkMs: 100, totalMs: 5_000 };
+/** What has arrived is read before a silence counts; these timers give that a moment of its own. */
+const READING_MS = 1;
 const caller = () => new AbortController();
 
 beforeEach(() => {
@@ -16,7 +18,7 @@ describe('the deadlines of a call', () => {
     const deadlines = startDeadlines(TIMEOUTS, caller().signal);
     vi.advanceTimersByTime(999);
     expect(deadlines.ended()).toBeNull();
-    vi.advanceTimersByTime(1);
+    vi.advanceTimersByTime(1 + READING_MS);
     expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'first-token' });
     expect(deadlines.signal.aborted).toBe(true);
   });
@@ -28,7 +30,7 @@ describe('the deadlines of a call', () => {
       vi.advanceTimersByTime(99);
       expect(deadlines.ended()).toBeNull();
     }
-    vi.advanceTimersByTime(1);
+    vi.advanceTimersByTime(1 + READING_MS);
     expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'stalled' });
   });
 

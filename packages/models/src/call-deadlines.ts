@@ -32,22 +32,35 @@ export function startDeadlines(timeouts: ModelTimeouts, caller: AbortSignal): Ca
   caller.addEventListener('abort', stop, { once: true });
 
   const total = setTimeout(end, timeouts.totalMs, { kind: 'timeout', phase: 'total' });
+  let arrivals = 0;
+  // Where the whole process stood still, timers come first, and what has arrived meanwhile is not read yet.
+  const endUnlessArrived = (failure: ModelFailure): void => {
+    const before = arrivals;
+    setImmediate(() => {
+      if (arrivals === before) end(failure);
+    });
+  };
+  const silence = (ms: number, phase: 'first-token' | 'stalled'): NodeJS.Timeout =>
+    setTimeout(endUnlessArrived, ms, { kind: 'timeout', phase });
   let started = false;
-  let pause = setTimeout(end, timeouts.firstTokenMs, { kind: 'timeout', phase: 'first-token' });
+  let pause = silence(timeouts.firstTokenMs, 'first-token');
+  const alive = (): void => {
+    arrivals += 1;
+    pause.refresh();
+  };
   return {
     signal: controller.signal,
-    alive: () => void pause.refresh(),
+    alive,
     piece() {
-      if (started) {
-        pause.refresh();
-        return;
-      }
+      alive();
+      if (started) return;
       started = true;
       clearTimeout(pause);
-      pause = setTimeout(end, timeouts.chunkMs, { kind: 'timeout', phase: 'stalled' });
+      pause = silence(timeouts.chunkMs, 'stalled');
     },
     ended: () => reason,
     close() {
+      arrivals += 1;
       clearTimeout(total);
       clearTimeout(pause);
       caller.removeEventListener('abort', stop);

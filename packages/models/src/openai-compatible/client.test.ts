@@ -51,6 +51,10 @@ async function ask(baseUrl: string, { timeouts = {}, choice = {}, signal }: Aski
   return events;
 }
 
+/** As when a laptop sleeps, or other programs take every core. */
+const standStill = (ms: number): void =>
+  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
 const SIGNS = [
   ['comments', ': OPENROUTER PROCESSING\n\n'],
   ['pings', 'event: ping\ndata: {}\n\n'],
@@ -76,6 +80,17 @@ describe('a server that needs its time', () => {
     expect(texts).toEqual(
       SIGNS.map(([what]) => ({ type: 'text', text: `at last, after ${what}` })),
     );
+  });
+
+  it('[G21] is heard when its sign came while the whole process stood still', async () => {
+    const url = await serve(async (_request, response) => {
+      response.write(': still here\n\n');
+      standStill(600);
+      await wait(1);
+      response.end(said('at last', 'stop'));
+    });
+    const [first] = await ask(url, { timeouts: { firstTokenMs: 300 } });
+    expect(first).toEqual({ type: 'text', text: 'at last' });
   });
 
   it('[G21] is given up at the total limit, whatever signs it gives', async () => {
