@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { nightScripts, nightTable, runNight } from './run-night.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(read('package.json')));
+
+describe('a night run', () => {
+  it('[U09] holds every long test of package.json, also one that is added later, and no other script', () => {
+    expect(nightScripts(scripts)).toEqual(
+      expect.arrayContaining(['crash', 'soak:privacy', 'soak:properties', 'soak:markup']),
+    );
+    expect(nightScripts({ build: '', 'soak:new': '', test: '', crash: '', night: '' })).toEqual([
+      'soak:new',
+      'crash',
+    ]);
+  });
+
+  it('[U09] continues after a part that failed, and ends with each part and its seconds', () => {
+    let now = 0;
+    const run = (script: string): number => {
+      now += 61_400;
+      return script === 'b' ? 3 : 0;
+    };
+    const parts = runNight(['a', 'b', 'c'], run, () => now);
+    expect(nightTable(parts)).toEqual([
+      'seconds  part',
+      '     61  a: passed',
+      '     61  b: FAILED (exit 3)',
+      '     61  c: passed',
+    ]);
+  });
+
+  it('[U09] is in the documents, with the switch that makes a run whole', () => {
+    for (const page of ['CONTRIBUTING.md', 'test/README.md']) {
+      expect([page, read(page)]).toEqual([page, expect.stringContaining('npm run night')]);
+      expect([page, read(page)]).toEqual([page, expect.stringContaining('PARLEY_TEST_WHOLE')]);
+    }
+  });
+});

@@ -1,0 +1,36 @@
+/** One part of a night run and how it ended. */
+export interface NightPart {
+  readonly script: string;
+  readonly exitCode: number;
+  readonly seconds: number;
+}
+
+/**
+ * The scripts of `package.json` that run at night: all tests whole and with new seeds, the other long random tests, and
+ * the long form of the crash matrix. A new `soak:…` is one of them by its name.
+ */
+export function nightScripts(scripts: Readonly<Record<string, string>>): readonly string[] {
+  return Object.keys(scripts).filter((name) => name.startsWith('soak:') || name === 'crash');
+}
+
+/** Runs each script, also after one has failed: a night finds as much as it can. */
+export function runNight(
+  scripts: readonly string[],
+  run: (script: string) => number,
+  monotonic: () => number,
+): readonly NightPart[] {
+  return scripts.map((script) => {
+    const from = monotonic();
+    const exitCode = run(script);
+    return { script, exitCode, seconds: Math.round((monotonic() - from) / 1_000) };
+  });
+}
+
+/** The last lines of a night: each part with its seconds, and whether it failed. */
+export function nightTable(parts: readonly NightPart[]): readonly string[] {
+  const rows = parts.map(({ script, exitCode, seconds }) => {
+    const outcome = exitCode === 0 ? 'passed' : `FAILED (exit ${exitCode})`;
+    return `${String(seconds).padStart(7)}  ${script}: ${outcome}`;
+  });
+  return ['seconds  part', ...rows];
+}
