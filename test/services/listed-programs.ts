@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve, sep } from 'node:path';
-import { afterAll } from 'vitest';
-import { LISTED } from './program-folder.ts';
+import { afterAll, expect } from 'vitest';
+import { needsOf } from './needs.ts';
+import { LISTED, pathWithout } from './program-folder.ts';
 import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -103,12 +104,47 @@ function checkStarts(): string[] {
   return refused;
 }
 
+const WHOLE = Symbol.for('parley.programs-of-the-run');
+
+/** What every file of a run may use, before one was restricted to its own. */
+interface WholeRun {
+  readonly path: string;
+  readonly switches: readonly (readonly [string, string | undefined])[];
+}
+
+/**
+ * Switches off each program that this test file does not ask for: it is as if the machine had none. So a test that needs
+ * a program without asking for it fails in every run, not only on a machine that lacks it. Files share a process.
+ */
+function switchOffUnasked(file: string): void {
+  const known: WholeRun | undefined = Reflect.get(globalThis, WHOLE);
+  const whole = known ?? {
+    path: process.env.PATH ?? '',
+    switches: SERVICE_NAMES.map((name) => {
+      const { variable } = PROGRAMS[name];
+      return [variable, process.env[variable]] as const;
+    }),
+  };
+  Reflect.set(globalThis, WHOLE, whole);
+  for (const [variable, value] of whole.switches) {
+    if (value === undefined) delete process.env[variable];
+    else process.env[variable] = value;
+  }
+  const asked = needsOf(file);
+  const unasked = SERVICE_NAMES.filter((name) => !asked.includes(name));
+  for (const name of unasked) process.env[PROGRAMS[name].variable] = 'none';
+  process.env.PATH = pathWithout(whole.path, unasked);
+}
+
 /** Returns the starts that were refused since the last call, and forgets them. */
 export function takeRefused(): string[] {
   return checkStarts().splice(0);
 }
 
 checkStarts();
+const { testPath } = expect.getState();
+if (testPath === undefined) throw new Error('The file of these tests is not known.');
+switchOffUnasked(testPath);
 afterAll(() => {
   const [first] = takeRefused();
   if (first !== undefined) throw new Error(first);

@@ -1,8 +1,14 @@
-import { chmodSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve, sep } from 'node:path';
+import { basename, delimiter, dirname, join, resolve, sep } from 'node:path';
 import { findProgram } from './find-program.ts';
-import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
+import {
+  ALWAYS_THERE,
+  NODE_PROGRAMS,
+  PROGRAMS,
+  SERVICE_NAMES,
+  type ServiceName,
+} from './programs.ts';
 
 /** How the folders with the listed programs are called. */
 export const LISTED = 'parley-listed-';
@@ -20,33 +26,59 @@ export function useListedPrograms(): () => void {
   // Of npm's scripts: the Node that runs the tests is first there, too.
   const ours = folders.filter(isOurs);
   const path = folders.filter((folder) => !isOurs(folder)).join(delimiter);
-  const folder = mkdtempSync(join(tmpdir(), LISTED));
+  const root = mkdtempSync(join(tmpdir(), LISTED));
+  const parts = [
+    { name: ALWAYS, programs: programsOf(path) },
+    ...SERVICE_NAMES.map((name) => ({ name, programs: programsOfService(path, name) })),
+  ];
+  const made = parts.map(({ name, programs }) => {
+    const folder = join(root, name);
+    mkdirSync(folder);
+    for (const [program, target] of programs) symlinkSync(target, join(folder, program));
+    return folder;
+  });
   // Servers run as another user, and are started from here.
-  chmodSync(folder, 0o755);
-  for (const [name, target] of listed(path)) symlinkSync(target, join(folder, name));
-  process.env.PATH = [...ours, folder].join(delimiter);
+  for (const folder of [root, ...made]) chmodSync(folder, 0o755);
+  process.env.PATH = [...ours, ...made].join(delimiter);
   return () => {
     process.env.PATH = before;
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true });
   };
 }
 
-/** The listed programs that this machine has, by name. */
-function listed(path: string): Map<string, string> {
-  const found = new Map<string, string>();
-  const add = (name: string, folders: readonly string[] = []): void => {
-    const program = findProgram({ names: [name], folders, variable: '' }, { PATH: path });
-    if ('path' in program) found.set(name, program.path);
-  };
-  for (const name of [...ALWAYS_THERE, ...NODE_PROGRAMS]) add(name);
-  for (const service of SERVICE_NAMES) {
-    const { names, beside = [] }: { names: readonly string[]; beside?: readonly string[] } =
-      PROGRAMS[service];
-    const program = findProgram(PROGRAMS[service], { ...process.env, PATH: path });
-    const [name] = names;
-    if (!('path' in program) || name === undefined) continue;
-    found.set(name, program.path);
-    for (const other of beside) add(other, [dirname(realpathSync(program.path))]);
-  }
-  return found;
+/** The folder of what every test finds. */
+const ALWAYS = 'always';
+
+/** A PATH of `useListedPrograms` without the programs of these services. */
+export function pathWithout(path: string, services: readonly ServiceName[]): string {
+  const isLeft = (folder: string): boolean =>
+    !folder.includes(`${sep}${LISTED}`) || !services.some((name) => basename(folder) === name);
+  return path.split(delimiter).filter(isLeft).join(delimiter);
+}
+
+type Programs = ReadonlyMap<string, string>;
+
+/** What of POSIX and Node this machine has, by name. */
+function programsOf(path: string): Programs {
+  return found(path, [...ALWAYS_THERE, ...NODE_PROGRAMS]);
+}
+
+/** The program of a service under its first name, and those that come with it. */
+function programsOfService(path: string, service: ServiceName): Programs {
+  const { names, beside = [] }: { names: readonly string[]; beside?: readonly string[] } =
+    PROGRAMS[service];
+  const program = findProgram(PROGRAMS[service], { ...process.env, PATH: path });
+  const [name] = names;
+  if (!('path' in program) || name === undefined) return new Map();
+  const others = found(path, beside, [dirname(realpathSync(program.path))]);
+  return new Map([[name, program.path], ...others]);
+}
+
+function found(path: string, names: readonly string[], folders: readonly string[] = []): Programs {
+  return new Map(
+    names.flatMap((name) => {
+      const program = findProgram({ names: [name], folders, variable: '' }, { PATH: path });
+      return 'path' in program ? [[name, program.path]] : [];
+    }),
+  );
 }
