@@ -46,6 +46,26 @@ describe('showing a growing answer', () => {
     expect(last()?.match(/\d+/g)).toEqual(numbers);
   });
 
+  it('[F12] shows who comes later what there is of it, until its part is sent or the turn ends', async () => {
+    const { hub, streaming, answer, last } = scene(WEB);
+    const seenLater = (): readonly WebEvent[] => {
+      const later: WebEvent[] = [];
+      hub.watch('main', (event) => later.push(event))();
+      return later;
+    };
+    answer.push('begun');
+    await streaming.update(HERE, 't1', answer);
+    expect(seenLater()).toEqual([{ type: 'stream', turnId: 't1', text: last() }]);
+    const sent = { partId: 'p1', turnId: 't1', text: 'begun', at: 0 };
+    hub.publish('main', { type: 'part', ...sent });
+    expect(seenLater()).toEqual([]);
+    await streaming.update(HERE, 't2', answer);
+    hub.publish('main', { type: 'part', ...sent, partId: 'p2' });
+    expect(seenLater()).toHaveLength(1);
+    await streaming.end(HERE, 't2', 'answer');
+    expect(seenLater()).toEqual([]);
+  });
+
   it('draws nothing while nobody watches, and all of it for who comes later', async () => {
     const { hub, streaming, answer, seen, leave } = scene(WEB);
     leave();

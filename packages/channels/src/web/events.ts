@@ -106,10 +106,13 @@ export function sentFile({ kind, name, size }: OutboundFile): WebFile {
   return { kind, name, size: size ?? null, isKept: true };
 }
 
-/** Sends events to the current viewers of a chat. Keeps nothing: the tables are the history. */
+/**
+ * Sends events to the current viewers of a chat. Keeps the answer that grows while it is watched, and nothing else: the
+ * tables are the history.
+ */
 export interface EventHub {
   publish(chatId: string, event: WebEvent): void;
-  /** Returns the function that ends watching. */
+  /** Sends the answer that grows at once, since its next piece may take long. Returns the function that ends watching. */
   watch(chatId: string, listener: (event: WebEvent) => void): () => void;
   /** Whether there are viewers; without them nothing need be rendered. */
   isWatched(chatId: string): boolean;
@@ -118,17 +121,28 @@ export interface EventHub {
 /** Makes an empty hub. */
 export function createEventHub(): EventHub {
   const watchers = new Map<string, Set<(event: WebEvent) => void>>();
+  const growing = new Map<string, Extract<WebEvent, { type: 'stream' }>>();
+  const note = (chatId: string, event: WebEvent): void => {
+    if (event.type === 'stream') growing.set(chatId, event);
+    const isOver = event.type === 'part' || event.type === 'stream-end';
+    if (isOver && event.turnId === growing.get(chatId)?.turnId) growing.delete(chatId);
+  };
   return {
     publish(chatId, event) {
+      if (watchers.has(chatId)) note(chatId, event);
       for (const listener of [...(watchers.get(chatId) ?? [])]) listener(event);
     },
     watch(chatId, listener) {
       const listeners = watchers.get(chatId) ?? new Set();
       listeners.add(listener);
       watchers.set(chatId, listeners);
+      const begun = growing.get(chatId);
+      if (begun !== undefined) listener(begun);
       return () => {
         listeners.delete(listener);
-        if (listeners.size === 0) watchers.delete(chatId);
+        if (listeners.size > 0) return;
+        watchers.delete(chatId);
+        growing.delete(chatId);
       };
     },
     isWatched: (chatId) => watchers.has(chatId),
