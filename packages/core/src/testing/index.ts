@@ -1,2 +1,3 @@
 export * from './example-turn.ts';
 export * from './movable-time.ts';
+export * from './test-length.ts';
