@@ -6,7 +6,7 @@ import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
-  runParley,
+  runCommand,
   startParleyProcess,
 } from './parley-process.ts';
 import { webClient } from './web-client.ts';
@@ -64,7 +64,7 @@ function recordOf({ path }: DataFolder): string {
   return files.map((name) => readFileSync(join(path, 'working', name), 'utf8')).join('');
 }
 
-const cli = (...args: string[]) => runParley(['--data', folder.path, ...args]);
+const cli = (...args: string[]) => runCommand(['--data', folder.path, ...args]);
 
 describe('a turn whose tool never comes back', () => {
   it('[D13] [G16] ends its process twice, is a dead letter then, and its chat is notified', async () => {

@@ -105,7 +105,7 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
     const ended = await parley.end('SIGTERM');
     expect(ended.code).toBe(0);
     await say(page, 'Between two lives');
-    await start();
+    await scene.startAgain();
     await page.getByText('Connected', { exact: true }).waitFor();
     await untilAnswer(page, 'Step 30.');
     await expect.poll(() => page.locator('.mine.is-sending').count()).toBe(0);
