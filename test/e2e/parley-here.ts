@@ -36,6 +36,8 @@ export async function startParleyHere(
   { settingsFile, clock = systemTime.clock }: Here = {},
 ): Promise<TestParley> {
   const { PARLEY_HOME: _home, ...env } = process.env;
+  // As `parley start` does: what Parley writes is for its owner alone. The mask ends with the test file.
+  process.umask(0o077);
   let err = '';
   const logTo = {
     write(line: string) {
