@@ -21,7 +21,9 @@ const tool = (name, run) => defineTool({
   name, summary: 'Takes its time.', tier: 'middleware', effect: 'read', audience: 'everyone',
   approval: 'never', input: z.strictObject({}), run,
 });
-function spinForEver() { for (;;); }
+// A loop that leaves the processor to others: nothing but this function knows that it waits.
+const never = new Int32Array(new SharedArrayBuffer(4));
+function spinForEver() { for (;;) Atomics.wait(never, 0, 0, 5); }
 
 export const plugin = definePlugin({
   name: 'stuck', version: '1.0.0',

@@ -96,10 +96,10 @@ describe('[G18] what an MCP server was asked with', () => {
     const asked = JSON.stringify(scene.model.requests.map(({ body }) => body));
     expect(asked).toContain('api_key=[secret]');
     expect(asked).not.toMatch(CANARY);
-    const shown = await runCommand(['--data', scene.folder.path, 'prompt', 'last']);
-    expect(
-      shown.out + (await runCommand(['--data', scene.folder.path, 'why', 'last'])).out,
-    ).not.toMatch(CANARY);
+    const command = (...args: string[]) => runCommand(['--data', scene.folder.path, ...args]);
+    const shown = await command('prompt', '--last', '--full');
+    expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('api_key=[secret]') });
+    expect(shown.out + (await command('why', 'last')).out).not.toMatch(CANARY);
   });
 
   it('is nowhere in the log', () => {
