@@ -1,4 +1,4 @@
-import type { ParleyProcess } from '../../e2e/parley-process.ts';
+import type { TestParley } from '../../e2e/parley-here.ts';
 
 /** Where people talk to the bot: a direct chat, a group (or channel of a server), a thread in one. */
 export interface Place {
@@ -77,7 +77,7 @@ export interface Peer {
   readonly owner: string;
   readonly ownerPlace: Place;
   /** A person lets the bot have its account, where that is done anew for each installation. */
-  link?(parley: ParleyProcess): Promise<void>;
+  link?(parley: TestParley): Promise<void>;
   direct(): Place;
   group(): Place;
   /** A new thread beside others in a new group. */
