@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { banner, locateDataFolder, startParley } from '@parley/cli';
+import { banner, locateDataFolder, type StartOptions, startParley } from '@parley/cli';
 import { type Clock, systemTime } from '@parley/core';
 
 /** A Parley that a test talks to, in its own process or in another. */
@@ -25,6 +25,8 @@ interface Here {
   readonly settingsFile?: string;
   /** What time it is for that Parley: `() => Date.now() + 60_000` is a minute later than for everybody else. */
   readonly clock?: Clock;
+  /** Channels beside those that Parley knows. */
+  readonly channels?: StartOptions['channels'];
 }
 
 /**
@@ -33,7 +35,7 @@ interface Here {
  */
 export async function startParleyHere(
   data: string,
-  { settingsFile, clock = systemTime.clock }: Here = {},
+  { settingsFile, clock = systemTime.clock, channels = [] }: Here = {},
 ): Promise<TestParley> {
   const { PARLEY_HOME: _home, ...env } = process.env;
   // As `parley start` does: what Parley writes is for its owner alone. The mask ends with the test file.
@@ -46,7 +48,11 @@ export async function startParleyHere(
   };
   const located = locateDataFolder(data, env);
   const folder = settingsFile === undefined ? located : { ...located, settingsFile };
-  const parley = await startParley({ folder, env, ...systemTime, clock, pass() {}, logTo });
+  const parley = await startParley({
+    ...{ folder, env, ...systemTime, clock, channels },
+    pass() {},
+    logTo,
+  });
   // It comes when the channels have had time to connect.
   const out = banner(await parley.banner(), false);
   let ending: Promise<void> | undefined;
