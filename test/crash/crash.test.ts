@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DURABLE_POINTS } from '@parley/core';
 import { isWholeRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { DeploymentName } from './deployment.ts';
+import { DEPLOYMENTS, type DeploymentName } from './deployment.ts';
 import { type KillSite, killSites } from './kill.ts';
 import { runSeries, type SeriesResult } from './series.ts';
 import { addTallies, NOTHING } from './tally.ts';
@@ -19,11 +19,14 @@ const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, web: 2 };
 /** A busy machine is slow, in ms. */
 const PATIENCE_MS = 600_000;
 
-/** Where a change is tested. */
+/** Where a change is tested: each durable point in one of the deployments. */
 const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
-  embedded: killSites('embedded').filter((site) => DURABLE_POINTS.some((point) => point === site)),
-  // What the embedded one has not: its servers, and several processes that die.
-  distributed: ['inbox-committed', 'part-sent', 'gateway + worker', 'postgres + redis'],
+  embedded: ['received', 'inbox-committed', 'part-sending', 'part-recorded', 'account-taken'],
+  // And what the embedded one has not: servers, and several processes that die.
+  distributed: [
+    ...['turn-claimed', 'model-called', 'step-journalled', 'turn-committed', 'part-sent'],
+    ...['gateway + worker', 'postgres + redis'],
+  ],
 };
 /** Between two bursts of questions, in ms: so that every point is passed soon, and most of the machine is left to others. */
 const PAUSE_MS = { embedded: 150, distributed: isWholeRun() ? 150 : 400 } as const;
@@ -82,7 +85,19 @@ function keepsItsPromises(deployment: DeploymentName): void {
   });
 }
 
-describe('one process, killed at every point of the durable path', () => {
+describe('where a change is tested', () => {
+  it('holds every durable point once, but that of jobs', () => {
+    const all = [...SITES.embedded, ...SITES.distributed];
+    const points = DURABLE_POINTS.filter((point) => point !== 'job-fired');
+    expect(all.filter((site) => points.some((point) => point === site)).toSorted()).toEqual(
+      points.toSorted(),
+    );
+    for (const deployment of DEPLOYMENTS)
+      expect(killSites(deployment)).toEqual(expect.arrayContaining([...SITES[deployment]]));
+  });
+});
+
+describe('one process, killed on the durable path', () => {
   keepsItsPromises('embedded');
 });
 
