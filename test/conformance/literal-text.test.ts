@@ -1,4 +1,5 @@
 import { inlineCode, literal, literalLine, quotedLines, visibleText } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -146,7 +147,7 @@ describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)('%s
         expect(readIn(dialect, literal(text))).toBe(seen(text));
         expect(readIn(dialect, `a ${literal(text)} b`)).toBe(seen(`a ${text} b`));
       }),
-      { numRuns: RUNS, examples },
+      runs(RUNS, examples),
     );
   });
 
@@ -163,7 +164,7 @@ describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)('%s
           ),
         ).toBe(seen(text));
       }),
-      { numRuns: RUNS, examples: LINES },
+      runs(RUNS, LINES),
     );
   });
 
@@ -172,7 +173,7 @@ describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)('%s
       fc.property(line, (text) => {
         expect(readIn(dialect, `a ${inlineCode(text)} b`)).toBe(seen(`a ${text} b`));
       }),
-      { numRuns: RUNS, examples: LINES },
+      runs(RUNS, LINES),
     );
   });
 

@@ -11,7 +11,7 @@ import { READERS } from './markup/readers.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 
 /** Each shows a document a dozen times. */
-const RUNS = { ...RUN_LENGTH, numRuns: RUN_LENGTH.numRuns / 4 };
+const RUNS = { ...RUN_LENGTH, numRuns: Math.ceil(RUN_LENGTH.numRuns / 4) };
 
 const target: fc.Arbitrary<PrintedTarget> = fc.record({
   dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),

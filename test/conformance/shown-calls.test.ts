@@ -1,5 +1,6 @@
 import { questionText, shownArguments } from '@parley/agent';
 import { shownBlock } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -59,7 +60,10 @@ describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)(
           expect(lines.filter((line) => line.endsWith(' '))).toEqual([]);
           expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(200);
         }),
-        { numRuns: 40, examples: HOSTILE.map((one) => [one]) },
+        runs(
+          40,
+          HOSTILE.map((one): [string] => [one]),
+        ),
       );
     });
   },

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@parley/core/testing';
 import { fitCall } from '@parley/models/calls';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -188,7 +189,7 @@ describe('arguments', () => {
           expect(fitted).toEqual({ kind: 'fits', call });
         },
       ),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 
@@ -205,7 +206,7 @@ describe('arguments', () => {
         const fitted = fitCall(call, [{ name: 'make', description: '', inputSchema }]);
         expect(fitted).toEqual({ kind: 'fits', call });
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 
@@ -223,7 +224,7 @@ describe('arguments', () => {
           expect(['fits', 'misfit']).toContain(fitted.kind);
         },
       ),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 

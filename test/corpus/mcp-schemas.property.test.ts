@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import { readCatalogue } from '@parley/tools/testing/mcp-reading';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -181,7 +182,7 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -197,7 +198,7 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
           { tool: 's_t', given, sent: value },
         ]);
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -215,7 +216,7 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
         expect(shown.length).toBe(all.filter((one) => one.trim() !== '').length);
         expect(leftOut === undefined).toBe(shown.length === all.length);
       }),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 });

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DURABLE_POINTS } from '@parley/core';
 import { isWholeRun } from '@parley/core/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DeploymentName } from './deployment.ts';
@@ -16,11 +15,14 @@ const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, web: 2 };
 /** A busy machine is slow, in ms. */
 const PATIENCE_MS = 600_000;
 
-/** Where a change is tested. */
-const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
-  embedded: killSites('embedded').filter((site) => DURABLE_POINTS.some((point) => point === site)),
-  // What the embedded one has not: its servers, and several processes that die.
-  distributed: ['inbox-committed', 'part-sent', 'gateway + worker', 'postgres + redis'],
+/** Where a change is tested: each durable point in one of the deployments. */
+export const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
+  embedded: ['received', 'inbox-committed', 'part-sending', 'part-recorded', 'account-taken'],
+  // And what the embedded one has not: servers, and several processes that die.
+  distributed: [
+    ...['turn-claimed', 'model-called', 'step-journalled', 'turn-committed', 'part-sent'],
+    ...['gateway + worker', 'postgres + redis'],
+  ],
 };
 /** Between two bursts of questions, in ms: so that every point is passed soon, and most of the machine is left to others. */
 const PAUSE_MS = { embedded: 150, distributed: isWholeRun() ? 150 : 400 } as const;

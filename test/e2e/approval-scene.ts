@@ -6,7 +6,6 @@ import { startParleyHere, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
-  type ParleyProcess,
   runCommand,
   startParleyProcess,
 } from './parley-process.ts';
@@ -33,17 +32,23 @@ export async function writingModel(closing: Closing): Promise<ModelDouble> {
   return model;
 }
 
+type Meanwhile = () => Promise<void> | void;
+
 /** A Parley of a test. */
 export interface Started {
   readonly folder: DataFolder;
   readonly process: () => TestParley;
+  /** Ends it, without warning where it has a process of its own, and starts it again in the process of the test. */
+  readonly restart: (
+    meanwhile?: Meanwhile,
+    here?: Parameters<typeof startParleyHere>[1],
+  ) => Promise<void>;
 }
 
 /** A Parley of a test in a process of its own. */
 export interface StartedApart extends Started {
-  readonly process: () => ParleyProcess;
-  /** Kills it without warning, and starts it again. */
-  readonly restart: (meanwhile?: () => Promise<void> | void) => Promise<void>;
+  /** As `restart`, but in a process of its own once more, so that it can be killed again. */
+  readonly restartApart: (meanwhile?: Meanwhile) => Promise<void>;
 }
 
 /** Starts a Parley with that model and these settings in the process of the test. */
@@ -53,12 +58,7 @@ export async function start(
   closing: Closing,
 ): Promise<Started> {
   const folder = folderFor(model, settings);
-  const parley = await startParleyHere(folder.path);
-  closing.push(async () => {
-    await parley.discard();
-    folder.remove();
-  });
-  return { folder, process: () => parley };
+  return startedIn(folder, await startParleyHere(folder.path), closing);
 }
 
 /** The same in a process of its own, which can be killed. */
@@ -68,17 +68,28 @@ export async function startApart(
   closing: Closing,
 ): Promise<StartedApart> {
   const folder = folderFor(model, settings);
-  let parley = await startParleyProcess(folder.path);
+  return startedIn(folder, await startParleyProcess(folder.path), closing);
+}
+
+function startedIn(folder: DataFolder, first: TestParley, closing: Closing): StartedApart {
+  let parley = first;
   closing.push(async () => {
     await parley.discard();
     folder.remove();
   });
+  const endThen = async (meanwhile: Meanwhile = () => {}): Promise<void> => {
+    await parley.discard();
+    await meanwhile();
+  };
   return {
     folder,
     process: () => parley,
-    async restart(meanwhile = () => {}) {
-      await parley.discard();
-      await meanwhile();
+    async restart(meanwhile, here) {
+      await endThen(meanwhile);
+      parley = await startParleyHere(folder.path, here);
+    },
+    async restartApart(meanwhile) {
+      await endThen(meanwhile);
       parley = await startParleyProcess(folder.path);
     },
   };

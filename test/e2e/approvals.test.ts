@@ -1,25 +1,36 @@
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
 import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
-import { type Closing, NOTE, noted, record, startApart, writingModel } from './approval-scene.ts';
+import {
+  type Closing,
+  NOTE,
+  noted,
+  record,
+  start,
+  startApart,
+  writingModel,
+} from './approval-scene.ts';
 import { untilConnected } from './channel-states.ts';
 
 const ANN = '200000000000000501';
 const BO = '200000000000000502';
+/** Longer than a question waits. */
+const DAY_MS = 24 * 60 * 60_000;
 
 const closing: Closing = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function onDiscord(approvals: object = {}) {
+/** `startIn`: where Parley runs, in a process of its own where it is killed. */
+async function onDiscord(startIn: typeof start) {
   const [discord, model] = await Promise.all([startDiscordDouble(), writingModel(closing)]);
   closing.push(() => discord.close());
-  const parley = await startApart(
+  const parley = await startIn(
     model,
     {
       owners: [`discord:${ANN}`],
-      approvals: { ask: ['write', 'current_time'], ...approvals },
+      approvals: { ask: ['write', 'current_time'] },
       channels: {
         discord: {
           token: discord.token,
@@ -61,7 +72,7 @@ function press(discord: DiscordDouble, channel: string, from: string, command: s
 
 describe('approvals', () => {
   it('[G05] on Discord: a button, a restart between question and answer, and the call is run once', async () => {
-    const { discord, model, parley } = await onDiscord();
+    const { discord, model, parley } = await onDiscord(startApart);
     const direct = discord.dmWith(ANN);
     discord.say({ channel: direct, text: 'please note it' });
     await until(discord, direct, 'May I use');
@@ -85,7 +96,7 @@ describe('approvals', () => {
   });
 
   it('[G05] in a group another person is refused politely, and a refusal is reported to the model', async () => {
-    const { discord, parley } = await onDiscord();
+    const { discord, parley } = await onDiscord(start);
     const group = discord.channelId;
     discord.say({ channel: group, from: BO, text: `<@${discord.me.id}> what time is it` });
     await until(discord, group, 'Only my owner');
@@ -129,11 +140,11 @@ describe('approvals', () => {
   });
 
   it('[G05] a question whose time ran out while nothing ran counts as no', async () => {
-    const { discord, parley } = await onDiscord({ waitMinutes: 0.05 });
+    const { discord, parley } = await onDiscord(start);
     const direct = discord.dmWith(ANN);
     discord.say({ channel: direct, text: 'please note it' });
     await until(discord, direct, 'May I use');
-    await parley.restart(() => new Promise((wake) => setTimeout(wake, 3_100)));
+    await parley.restart(() => {}, { clock: () => Date.now() + DAY_MS });
     await connected(discord, 2);
     await until(discord, direct, 'which counts as no');
     press(discord, direct, ANN, '/approve');

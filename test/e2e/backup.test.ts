@@ -18,7 +18,7 @@ import {
   makeDataFolder,
   type ParleyProcess,
   PROGRAM,
-  runParley,
+  runCommand,
   startParleyProcess,
 } from './parley-process.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
@@ -220,7 +220,7 @@ describe('a backup', () => {
 });
 
 function parley(folder: Pick<DataFolder, 'path'>, ...args: readonly string[]) {
-  return runParley(['--data', folder.path, ...args]);
+  return runCommand(['--data', folder.path, ...args]);
 }
 
 function column(database: DatabaseSync, query: string): readonly unknown[] {

@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ModelDouble, type ModelFault, startModelDouble } from '../model/index.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  startParleyProcess,
-  writeSettings,
-} from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, writeSettings } from './parley-process.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { type WebClient, webClient } from './web-client.ts';
 
 let model: ModelDouble;
 let folder: DataFolder;
-let parley: ParleyProcess;
+let parley: TestParley;
 let web: WebClient;
 beforeAll(async () => {
   model = await startModelDouble({ reply: () => 'a good answer' });
@@ -26,11 +21,11 @@ beforeAll(async () => {
       timeouts: { firstTokenMs: 2_000, chunkMs: 2_000, totalMs: 5_000 },
     },
   });
-  parley = await startParleyProcess(folder.path);
+  parley = await startParleyHere(folder.path);
   web = webClient(parley);
 });
 afterAll(async () => {
-  await parley.end('SIGKILL');
+  await parley.discard();
   await model.close();
   folder.remove();
 });
@@ -131,7 +126,7 @@ describe('a model that fails', () => {
 
 describe.runIf(inject('mountPath'))('a disk that is full', () => {
   let disk: SmallDisk;
-  let crowded: ParleyProcess;
+  let crowded: TestParley;
   let page: WebClient;
   const answer = Promise.withResolvers<string>();
   const FULL = 'is full; nothing was written. Make room on it.';
@@ -149,11 +144,11 @@ describe.runIf(inject('mountPath'))('a disk that is full', () => {
       http: { port: 0 },
       model: { provider: 'openai-compatible', baseUrl, model: 'double' },
     });
-    crowded = await startParleyProcess(disk.path);
+    crowded = await startParleyHere(disk.path);
     page = webClient(crowded);
   });
   afterAll(async () => {
-    await crowded.end('SIGKILL');
+    await crowded.discard();
     disk.remove();
   });
 
@@ -187,8 +182,8 @@ describe.runIf(inject('mountPath'))('a disk that is full', () => {
     disk.empty();
     const answers = async () => (await page.history()).filter((line) => line.includes('long'));
     await expect.poll(answers).toHaveLength(1);
-    expect((await crowded.end()).code).toBe(0);
-    crowded = await startParleyProcess(disk.path);
+    await crowded.end();
+    crowded = await startParleyHere(disk.path);
     page = webClient(crowded);
     expect(await answers()).toHaveLength(1);
   });

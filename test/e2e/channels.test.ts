@@ -6,10 +6,10 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openChromium } from '../services/open-chromium.ts';
 import { channelStates } from './channel-states.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
-  type ParleyProcess,
   runCommand,
   startParleyProcess,
 } from './parley-process.ts';
@@ -37,16 +37,16 @@ channels:
 
 let telegram: TelegramDouble;
 let folder: DataFolder;
-let parley: ParleyProcess;
+let parley: TestParley;
 beforeAll(async () => {
   telegram = await startTelegramDouble();
   folder = makeDataFolder({});
   writeFileSync(join(folder.path, 'bot.token'), telegram.token, { mode: 0o600 });
   writeFileSync(join(folder.path, 'parley.yaml'), settingsOf(telegram.apiRoot));
-  parley = await startParleyProcess(folder.path);
+  parley = await startParleyHere(folder.path);
 });
 afterAll(async () => {
-  await parley?.end('SIGKILL');
+  await parley?.discard();
   await telegram?.close();
   folder?.remove();
 });
@@ -80,12 +80,16 @@ describe('the channels', () => {
   });
 
   it('[U03] keeps a paused account away from its platform, also after a kill, and then takes what waited', async () => {
+    await parley.end();
+    const killed = await startParleyProcess(folder.path);
+    parley = killed;
+    await expect.poll(stateOf, PATIENCE).toBe('connected');
     expect((await command('pause', 'telegram')).out).toContain('paused by the command line');
     expect(await stateOf()).toBe('paused');
     const answered = answers(ANN).length;
-    await parley.end('SIGKILL');
+    await killed.end('SIGKILL');
     expect((await command()).out).toMatch(/telegram\/default .*paused by the command line/);
-    parley = await startParleyProcess(folder.path);
+    parley = await startParleyHere(folder.path);
     expect(await stateOf()).toBe('paused');
     const calls = telegram.calls().length;
     telegram.say({ chat: ANN, text: 'are you there?' });

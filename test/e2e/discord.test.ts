@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import type { ReplyScript } from '../model/scripted-reply.ts';
+import { untilConnected } from './channel-states.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
-  runParley,
+  runCommand,
   startParleyProcess,
 } from './parley-process.ts';
 
@@ -19,7 +21,7 @@ const STRANGER = '200000000000000999';
 let discord: DiscordDouble;
 let model: ModelDouble;
 let folder: DataFolder;
-let parley: ParleyProcess;
+let parley: TestParley;
 let direct: string;
 
 beforeAll(async () => {
@@ -39,11 +41,11 @@ beforeAll(async () => {
     },
   });
   direct = discord.dmWith(ANN);
-  parley = await startParleyProcess(folder.path);
+  parley = await startParleyHere(folder.path);
   await discord.waitFor(() => discord.gateway().identifies > 0);
 });
 afterAll(async () => {
-  await parley.end('SIGKILL');
+  await parley.discard();
   await Promise.all([discord.close(), model.close()]);
   folder.remove();
 });
@@ -57,6 +59,15 @@ const answers = (channel: string) =>
     .map(({ visible }) => visible);
 const untilAnswers = (channel: string, count: number) =>
   discord.waitFor(() => answers(channel).length >= count && answers(channel));
+
+/** Ends Parley where it runs, and starts it in a process of its own. */
+async function startApart(): Promise<ParleyProcess> {
+  await parley.end();
+  const apart = await startParleyProcess(folder.path);
+  parley = apart;
+  await untilConnected(apart);
+  return apart;
+}
 
 describe('a conversation in Discord', () => {
   it('[F03] [G01] begins with a direct message and is answered by the model', async () => {
@@ -121,6 +132,7 @@ describe('a conversation in Discord', () => {
   });
 
   it('[F12] [D01] [D04] shows an answer as it grows, and finishes that message after a crash', async () => {
+    const apart = await startApart();
     const before = answers(direct).length;
     const question = `Say this: ${'a long sentence comes here, '.repeat(12)}`;
     model.fault({ kind: 'stall', afterPieces: 8 });
@@ -128,10 +140,10 @@ describe('a conversation in Discord', () => {
     const [growing] = (await untilAnswers(direct, before + 1)).slice(before);
     expect(growing).toMatch(/^You said: Say this: a long/);
     expect(growing?.length).toBeLessThan(question.length);
-    await parley.end('SIGKILL');
+    await apart.end('SIGKILL');
     const newcomer = discord.dmWith('200000000000000777');
     discord.say({ channel: newcomer, text: 'my first words' });
-    parley = await startParleyProcess(folder.path);
+    parley = await startParleyHere(folder.path);
     const whole = `You said: ${question.trim()}`;
     await discord.waitFor(() => answers(direct).at(-1) === whole);
     expect(answers(direct).slice(before)).toEqual([whole]);
@@ -141,10 +153,9 @@ describe('a conversation in Discord', () => {
 
   it('[D01] answers after a restart what was written meanwhile, once', async () => {
     const before = answers(direct).length;
-    const { code } = await parley.end('SIGTERM');
-    expect(code).toBe(0);
+    await parley.end();
     discord.say({ channel: direct, text: 'while you were away' });
-    parley = await startParleyProcess(folder.path);
+    parley = await startParleyHere(folder.path);
     const all = await untilAnswers(direct, before + 1);
     expect(all.at(-1)).toBe('You said: while you were away');
     discord.say({ channel: direct, text: 'and now?' });
@@ -155,6 +166,8 @@ describe('a conversation in Discord', () => {
   });
 
   it('[D04] is not asked for what was answered between backup and restore', async () => {
+    // It starts again by itself for a backup that is put back.
+    await startApart();
     const before = answers(direct).length;
     const say = (text: string, count: number) => {
       discord.say({ channel: direct, text });
@@ -164,11 +177,11 @@ describe('a conversation in Discord', () => {
     // How far it has read is written some seconds later.
     await new Promise((wake) => setTimeout(wake, 6_000));
     const file = join(folder.path, 'backup.tar.gz');
-    const backup = await runParley(['--data', folder.path, 'backup', file]);
+    const backup = await runCommand(['--data', folder.path, 'backup', file]);
     expect([backup.code, backup.err]).toEqual([0, '']);
     await say('two', 2);
     const sessions = discord.gateway().identifies;
-    const restored = await runParley(['--data', folder.path, 'restore', file, '--yes']);
+    const restored = await runCommand(['--data', folder.path, 'restore', file, '--yes']);
     expect([restored.code, restored.err]).toEqual([0, '']);
     await discord.waitFor(() => discord.gateway().identifies > sessions);
     // Time enough to fetch and to answer.

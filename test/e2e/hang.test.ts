@@ -6,7 +6,7 @@ import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
-  runParley,
+  runCommand,
   startParleyProcess,
 } from './parley-process.ts';
 import { webClient } from './web-client.ts';
@@ -21,7 +21,9 @@ const tool = (name, run) => defineTool({
   name, summary: 'Takes its time.', tier: 'middleware', effect: 'read', audience: 'everyone',
   approval: 'never', input: z.strictObject({}), run,
 });
-function spinForEver() { for (;;); }
+// A loop that leaves the processor to others: nothing but this function knows that it waits.
+const never = new Int32Array(new SharedArrayBuffer(4));
+function spinForEver() { for (;;) Atomics.wait(never, 0, 0, 5); }
 
 export const plugin = definePlugin({
   name: 'stuck', version: '1.0.0',
@@ -64,7 +66,7 @@ function recordOf({ path }: DataFolder): string {
   return files.map((name) => readFileSync(join(path, 'working', name), 'utf8')).join('');
 }
 
-const cli = (...args: string[]) => runParley(['--data', folder.path, ...args]);
+const cli = (...args: string[]) => runCommand(['--data', folder.path, ...args]);
 
 describe('a turn whose tool never comes back', () => {
   it('[D13] [G16] ends its process twice, is a dead letter then, and its chat is notified', async () => {

@@ -7,7 +7,7 @@ import { tidyUp } from '@parley/cli/exchange';
 import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { freshDatabase } from '../services/fresh-database.ts';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 const DIE_AT = resolve(import.meta.dirname, 'die-at.ts');
@@ -39,7 +39,7 @@ for (const { name, isThere } of databases) {
         fresh === null ? 'model: offline\n' : `store: { url: '${url}' }\n`,
       );
       await write('restored');
-      const made = await runParley(['--data', folder.path, 'backup', file]);
+      const made = await runCommand(['--data', folder.path, 'backup', file]);
       expect([made.code, made.err]).toEqual([0, '']);
     });
     afterAll(async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { freePort } from '../services/free-port.ts';
 import { channelStates } from './channel-states.ts';
-import { runParley, writeSettings } from './parley-process.ts';
+import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, BO, STRANGER, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 import { webClient } from './web-client.ts';
 
@@ -116,12 +116,12 @@ describe('settings that change while Parley runs', () => {
     // Bo owns it, and Ann does not.
     expect(there).toContain('below the mat');
     expect(there).not.toContain('are you there?');
-    const why = await runParley(['--data', scene.folder.path, 'why', 'last']);
+    const why = await runCommand(['--data', scene.folder.path, 'why', 'last']);
     expect(why.out).toContain('answered by desk (the rule for this chat)');
     const own = await webClient(scene.parley).get('/api/workspace/files?agent=desk');
     expect(own.body).toContain('AGENTS.md');
     const parley = async (...args: string[]) =>
-      (await runParley(['--data', scene.folder.path, ...args])).out;
+      (await runCommand(['--data', scene.folder.path, ...args])).out;
     expect(await parley('prompt', '--last')).toContain('answered by desk (the rule for this chat)');
     expect(await parley('agents')).toContain(`answers    chat telegram:${BO}`);
     expect(await parley('heartbeat', '--agent', 'desk')).toContain('There are no tasks');

@@ -2,7 +2,7 @@ import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, startApart } from './approval-scene.ts';
+import { type Closing, start, startApart } from './approval-scene.ts';
 import { webClient } from './web-client.ts';
 
 const ANN = 501;
@@ -21,8 +21,11 @@ const question = ({ messages }: ChatRequest) =>
 const results = ({ messages }: ChatRequest) =>
   messages.flatMap((message) => (message.role === 'tool' ? [textOf(message)] : []));
 
-/** A model that sends what follows `tell NAME:` to that chat, and then says what came of it. */
-async function onTelegram() {
+/**
+ * A model that sends what follows `tell NAME:` to that chat, and then says what came of it. `startIn`: where Parley
+ * runs, in a process of its own where it is killed.
+ */
+async function onTelegram(startIn: typeof start) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   closing.push(
     () => telegram.close(),
@@ -48,7 +51,7 @@ async function onTelegram() {
       },
     },
   };
-  const parley = await startApart(model, settings, closing);
+  const parley = await startIn(model, settings, closing);
   const said = (chat: number) =>
     telegram
       .conversation(chat)
@@ -61,7 +64,7 @@ async function onTelegram() {
 
 describe('a message to another chat', () => {
   it('[G02] [G05] goes to a group that the settings name once the owner has read it and said yes', async () => {
-    const { telegram, model, parley, said, until } = await onTelegram();
+    const { telegram, model, parley, said, until } = await onTelegram(startApart);
     telegram.say({ chat: GROUP, from: BO, text: 'hi @parley_test_bot' });
     await until(GROUP, 'You said');
     telegram.say({ chat: ANN, text: 'tell family: **Dinner** at eight, @bo <all>' });
@@ -84,7 +87,7 @@ describe('a message to another chat', () => {
   });
 
   it('[G02] [W02] reaches the owner elsewhere without a question; a group has no such tool', async () => {
-    const { telegram, model, parley, said, until } = await onTelegram();
+    const { telegram, model, parley, said, until } = await onTelegram(start);
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said');
     const web = webClient(parley.process());

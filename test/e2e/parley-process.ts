@@ -23,8 +23,6 @@ export interface Ended {
 /** A Parley that runs as a user starts it: a process of its own. */
 export interface ParleyProcess extends TestParley {
   readonly pid: number;
-  /** All it has written so far, beside its log. */
-  out(): string;
   /** Waits until it has ended by itself. */
   over(): Promise<Ended>;
   /** Sends the signal and waits for the end. */

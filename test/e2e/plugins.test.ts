@@ -9,6 +9,7 @@ import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
+  runCommand,
   runParley,
   startParleyProcess,
 } from './parley-process.ts';
@@ -209,8 +210,8 @@ describe('plugins that do not work', () => {
       'never-installed does not work: no package "never-installed" is installed. Install it.',
     ];
     const [running, status] = await Promise.all([
-      runParley(['--data', folder.path, 'plugins']),
-      runParley(['--data', folder.path, 'status']),
+      runCommand(['--data', folder.path, 'plugins']),
+      runCommand(['--data', folder.path, 'status']),
     ]);
     expect(running.code).toBe(1);
     for (const line of lines) {
@@ -278,7 +279,7 @@ describe('without a running Parley', () => {
 
   it('[P16] nothing is said where there are none', async () => {
     const other = makeDataFolder({ model: 'offline' });
-    const looked = await runParley(['--data', other.path, 'plugins']);
+    const looked = await runCommand(['--data', other.path, 'plugins']);
     expect(looked).toMatchObject({ code: 0, out: expect.stringContaining('No plugins.') });
     other.remove();
   });

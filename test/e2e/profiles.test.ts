@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { startParleyHere, type TestParley } from './parley-here.ts';
-import { type DataFolder, makeDataFolder, runParley, writeSettings } from './parley-process.ts';
+import { type DataFolder, makeDataFolder, writeSettings } from './parley-process.ts';
 import { webClient } from './web-client.ts';
 
 const WREN = 'You are company rather than a service';
@@ -118,11 +118,10 @@ describe('an agent with a profile', () => {
 
   it('[P15] [D12] does not start with a profile that does not exist, and says which do', async () => {
     const other = makeDataFolder({ agent: { profile: 'compnion' }, model: 'offline' });
-    const ended = await runParley(['--data', other.path, 'start']);
-    expect(ended.code).toBe(1);
-    expect(ended.err).toContain('agent.profile has a value that does not fit');
-    expect(ended.err).toMatch(/one of assistant, companion, lab, mushroom/);
-    expect(ended.err).toContain('did you mean: companion');
+    const started = startParleyHere(other.path);
+    await expect(started).rejects.toThrow('agent.profile has a value that does not fit');
+    await expect(started).rejects.toThrow(/one of assistant, companion, lab, mushroom/);
+    await expect(started).rejects.toThrow('did you mean: companion');
     other.remove();
   });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { startParleyHere, type TestParley } from './parley-here.ts';
-import { type DataFolder, makeDataFolder, runParley } from './parley-process.ts';
+import { type DataFolder, makeDataFolder, runCommand, runParley } from './parley-process.ts';
 import { type WebClient, webClient } from './web-client.ts';
 
 const Part = z.object({
@@ -55,7 +55,7 @@ describe('the prompt as the command line shows it', () => {
   });
 
   const prompt = (...args: readonly string[]) =>
-    runParley(['--data', folder.path, 'prompt', ...args]);
+    runCommand(['--data', folder.path, 'prompt', ...args]);
   const asJson = async (...args: readonly string[]) =>
     Prompt.parse(JSON.parse((await prompt(...args, '--json')).out));
 
@@ -96,7 +96,7 @@ describe('the prompt as the command line shows it', () => {
     expect(out).toContain(`about ${last.tokens.toLocaleString('en-US')} tokens`);
     expect(out).toMatch(/tool definitions +\d+ tools +[\d,]+ +[\d,]+$/m);
     expect(out).toMatch(/history +2 messages +\d+ +\d+$/m);
-    const why = await runParley(['--data', folder.path, 'why', 'last']);
+    const why = await runCommand(['--data', folder.path, 'why', 'last']);
     expect(why.out).toContain(`about ${last.tokens} tokens`);
   });
 
@@ -127,7 +127,7 @@ describe('the prompt as the command line shows it', () => {
     writeFileSync(join(folder.path, 'workspace', 'HEARTBEAT.md'), tasks);
     const imagined = await asJson('--channel', 'web', '--heartbeat');
     const before = model.requests.length;
-    expect((await runParley(['--data', folder.path, 'heartbeat', 'now', 'mail'])).code).toBe(0);
+    expect((await runCommand(['--data', folder.path, 'heartbeat', 'now', 'mail'])).code).toBe(0);
     await expect.poll(() => model.requests.length).toBe(before + 1);
     const { system, user } = sentLast(model);
     expect(withoutTime(textOf(imagined, 'system'))).toBe(withoutTime(system));
@@ -150,7 +150,14 @@ describe('the prompt as the command line shows it', () => {
     const { out } = await prompt('--list');
     expect(out.match(/web:default:main/g)).toHaveLength(2);
     expect((await prompt('--list', '--limit', '1')).out.match(/^ {2}turn_/gm)).toHaveLength(1);
-    const nowhere = await prompt('--list', '--chat', 'nowhere');
+    const nowhere = await runParley([
+      '--data',
+      folder.path,
+      'prompt',
+      '--list',
+      '--chat',
+      'nowhere',
+    ]);
     expect(nowhere.code).toBe(1);
     expect(nowhere.err).toContain('No prompt has been recorded in the chat "nowhere" yet');
   });

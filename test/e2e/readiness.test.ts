@@ -7,7 +7,7 @@ import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts'
 import { freePort } from '../services/free-port.ts';
 import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
 import { startParleyHere, type TestParley } from './parley-here.ts';
-import { type DataFolder, makeDataFolder, runParley } from './parley-process.ts';
+import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
@@ -81,7 +81,7 @@ describe('a SQLite file with garbled pages', () => {
     const backup = join(scene.folder.path, 'backup.tar.gz');
     scene.telegram.say({ chat: ANN, text: 'before' });
     await scene.untilAnswers(ANN, 1);
-    expect((await runParley([...data, 'backup', backup])).code).toBe(0);
+    expect((await runCommand([...data, 'backup', backup])).code).toBe(0);
     await scene.parley.end();
     garble(join(scene.folder.path, 'parley.db'), 'transcript');
     // It starts again by itself once the backup is put back.
@@ -94,12 +94,12 @@ describe('a SQLite file with garbled pages', () => {
     await expect.poll(ready).toBe('503 down: the database is damaged');
     const told = scene.parley.err().match(/"level":"error".*is damaged.*parley restore FILE/g);
     expect(told).toHaveLength(1);
-    const status = await runParley([...data, 'status']);
+    const status = await runCommand([...data, 'status']);
     expect(status.code).toBe(1);
     expect(status.out).toContain('health    down; the database is damaged');
     expect(status.out).toMatch(/^database {2}.*is damaged.*parley restore FILE/m);
 
-    expect((await runParley([...data, 'restore', backup, '--yes'])).code).toBe(0);
+    expect((await runCommand([...data, 'restore', backup, '--yes'])).code).toBe(0);
     await expect.poll(ready).toBe('200 ready');
     scene.telegram.say({ chat: ANN, text: 'after' });
     await scene.telegram.waitFor(() => scene.answers(ANN).includes('You said: after'));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
-import { type ParleyProcess, runCommand } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 import { webClient } from './web-client.ts';
 
@@ -13,7 +13,6 @@ const CANARY = /(?:header|query)-canary/;
 let server: Server;
 let port: number;
 let scene: TelegramScene;
-let apart: ParleyProcess;
 
 /** Refuses like a debugging proxy: with all that it was asked with, the secrets included. */
 function refuse(request: IncomingMessage, response: ServerResponse): void {
@@ -64,7 +63,6 @@ beforeAll(async () => {
     approval: 'never',
   });
   scene = await startTelegramScene({}, { mcp: { closed: at('closed'), open: at('open') } });
-  apart = await scene.startApart();
 });
 afterAll(async () => {
   await scene.close();
@@ -98,14 +96,14 @@ describe('[G18] what an MCP server was asked with', () => {
     const asked = JSON.stringify(scene.model.requests.map(({ body }) => body));
     expect(asked).toContain('api_key=[secret]');
     expect(asked).not.toMatch(CANARY);
-    const shown = await runCommand(['--data', scene.folder.path, 'prompt', 'last']);
-    expect(
-      shown.out + (await runCommand(['--data', scene.folder.path, 'why', 'last'])).out,
-    ).not.toMatch(CANARY);
+    const command = (...args: string[]) => runCommand(['--data', scene.folder.path, ...args]);
+    const shown = await command('prompt', '--last', '--full');
+    expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('api_key=[secret]') });
+    expect(shown.out + (await command('why', 'last')).out).not.toMatch(CANARY);
   });
 
   it('is nowhere in the log', () => {
-    expect(apart.out() + apart.err()).not.toMatch(CANARY);
+    expect(scene.parley.out() + scene.parley.err()).not.toMatch(CANARY);
   });
 });
 

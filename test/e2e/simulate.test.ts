@@ -8,12 +8,12 @@ import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { openChromium } from '../services/open-chromium.ts';
 import { untilConnected } from './channel-states.ts';
 import { faultsOf } from './page-faults.ts';
+import { startParleyHere } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
   runParley,
   type Simulation,
-  startParleyProcess,
   startSimulation,
 } from './parley-process.ts';
 
@@ -72,9 +72,9 @@ describe('scenes', () => {
       http: { port: 0 },
       channels: { [platform]: { ...settings, access } },
     });
-    const parley = await startParleyProcess(data.path);
+    const parley = await startParleyHere(data.path);
     onTestFinished(async () => {
-      await parley.end('SIGKILL');
+      await parley.discard();
       await simulator.close();
       data.remove();
     });

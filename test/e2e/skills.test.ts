@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { textOf } from '../model/chat-request.ts';
-import { makeDataFolder, runParley } from './parley-process.ts';
+import { makeDataFolder, runCommand, runParley } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
@@ -127,7 +127,7 @@ describe('the cost of skills', () => {
         const front = `name: ${name}\ndescription: ${'When somebody asks for it. '.repeat(30)}`;
         writeFileSync(join(folder, 'SKILL.md'), `---\n${front}\n---\n${'word '.repeat(4_000)}`);
       }
-      const { out } = await runParley([
+      const { out } = await runCommand([
         '--data',
         data.path,
         'prompt',
@@ -152,7 +152,7 @@ const Parts = z.object({
 describe('parley skills', () => {
   it('[S09] lists them with source, state and reason, beside a running gateway', async () => {
     write('strange', 'x', 'requires: {bins: [no-such-program]}\n');
-    const { code, out } = await runParley(['--data', scene.folder.path, 'skills']);
+    const { code, out } = await runCommand(['--data', scene.folder.path, 'skills']);
     expect(code).toBe(0);
     expect(out).toMatch(/plan-trip 🧳 +bundled +ready +\/plan_trip +\d+/);
     expect(out).toMatch(/strange +workspace +not-eligible .*"no-such-program"/);
@@ -162,9 +162,9 @@ describe('parley skills', () => {
 
   it('[S01] [S09] ends with 1 where one is refused, and shows one in full', async () => {
     const data = ['--data', scene.folder.path];
-    const shown = await runParley([...data, 'skills', 'show', 'tea']);
+    const shown = await runCommand([...data, 'skills', 'show', 'tea']);
     expect([shown.code, shown.out]).toEqual([0, expect.stringContaining('Warm the cups first.')]);
-    expect((await runParley([...data, 'skills', 'show', 'nothing'])).code).toBe(1);
+    expect((await runCommand([...data, 'skills', 'show', 'nothing'])).code).toBe(1);
     write('broken', 'x', 'always: perhaps\n');
     const { code, out } = await runParley([...data, 'skills']);
     expect(code).toBe(1);

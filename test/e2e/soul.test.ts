@@ -5,7 +5,7 @@ import { openStore } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, startApart } from './approval-scene.ts';
+import { type Closing, start } from './approval-scene.ts';
 import { runCommand } from './parley-process.ts';
 
 const ANN = 501;
@@ -45,7 +45,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
       },
     },
   };
-  const parley = await startApart(model, settings, closing);
+  const parley = await start(model, settings, closing);
   const file = join(parley.process().data, 'workspace', 'SOUL.md');
   const inUse = () => readFileSync(file, 'utf8').trim();
   const said = (chat: number) =>
@@ -148,12 +148,12 @@ describe('SOUL.md', () => {
     const { file, inUse, say, parley } = await scene({ apply: 'ask' });
     await say('be: Whistle while you work.', 'Proposal 1 passed');
     const { data } = parley.process();
-    await parley.process().end('SIGKILL');
-    const store = await openStore({ url: `sqlite:${join(data, 'parley.db')}`, clock: Date.now });
-    expect(await store.souls.apply('main', 1, 'telegram:501', 0, Date.now())).toBe(true);
-    await store.close();
-    expect(inUse()).not.toContain('Whistle');
-    await parley.restart();
+    await parley.restart(async () => {
+      const store = await openStore({ url: `sqlite:${join(data, 'parley.db')}`, clock: Date.now });
+      expect(await store.souls.apply('main', 1, 'telegram:501', 0, Date.now())).toBe(true);
+      await store.close();
+      expect(inUse()).not.toContain('Whistle');
+    });
     expect(existsSync(file)).toBe(true);
     expect(inUse()).toContain('- Whistle while you work.');
     expect(await say('hello', 'You said')).toContain('Whistle while you work.');

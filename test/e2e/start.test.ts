@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
+import { startParleyHere, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
+  runCommand,
   runParley,
   startParleyProcess,
   writeSettings,
@@ -28,7 +30,13 @@ function folderWith(settings: object): DataFolder {
   return folder;
 }
 
-async function started(folder: DataFolder): Promise<ParleyProcess> {
+async function started(folder: DataFolder): Promise<TestParley> {
+  const parley = await startParleyHere(folder.path);
+  cleanUp.push(() => parley.discard());
+  return parley;
+}
+
+async function startedApart(folder: DataFolder): Promise<ParleyProcess> {
   const parley = await startParleyProcess(folder.path);
   cleanUp.push(() => parley.end('SIGKILL'));
   return parley;
@@ -37,7 +45,7 @@ async function started(folder: DataFolder): Promise<ParleyProcess> {
 describe('parley start', () => {
   it('[U01] says which model answers, where to chat and what to do next, and answers', async () => {
     const folder = folderWith(QUIET);
-    const parley = await started(folder);
+    const parley = await startedApart(folder);
     expect(parley.out()).toContain('Model     offline – the settings ask for the offline model');
     expect(parley.out()).toContain('web: connected');
     expect(parley.out()).toContain(`npm run parley -- chat --data ${folder.path}`);
@@ -69,37 +77,34 @@ describe('parley start', () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '[D11] ends on %s with code 0, within 10 s',
     async (signal) => {
-      const ended = await (await started(folderWith(QUIET))).end(signal);
+      const ended = await (await startedApart(folderWith(QUIET))).end(signal);
       expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing is lost') });
       expect(ended.ms).toBeLessThan(10_000);
     },
   );
 
-  it('refuses a folder that another Parley uses, and leaves that one alone', async () => {
+  it('refuses a folder that another Parley uses, leaves that one alone, and starts at once after a kill -9', async () => {
     const folder = folderWith(QUIET);
-    const parley = await started(folder);
+    const parley = await startedApart(folder);
     const second = await runParley(['--data', folder.path, 'start']);
     expect(second.code).toBe(1);
     expect(second.err).toContain(`Another Parley is running on ${folder.path}`);
     expect(second.err).toContain(`process ${parley.pid} at ${parley.address}`);
     expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
-  });
-
-  it('starts again after a kill -9, at once', async () => {
-    const folder = folderWith(QUIET);
-    await (await started(folder)).end('SIGKILL');
+    await parley.end('SIGKILL');
+    const left = await runCommand(['--data', folder.path, 'status']);
+    expect(left.code, 'the status is not fooled by what was left behind').toBe(3);
     await started(folder);
   });
 
-  it('says who has the port and what to do, and ends', async () => {
+  it('says who has the port and what to do, and does not start', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     cleanUp.push(() => server.close());
     const { port } = server.address() as AddressInfo;
     const folder = folderWith({ ...QUIET, http: { port } });
-    const ended = await runParley(['--data', folder.path, 'start']);
-    expect(ended.code).toBe(1);
-    expect(ended.err).toContain(`Port ${port} on 127.0.0.1 is taken by another program`);
+    const taken = `Port ${port} on 127.0.0.1 is taken by another program`;
+    await expect(started(folder)).rejects.toThrow(taken);
   });
 
   it('[D12] does not start on broken settings, and names path, value and what is expected', async () => {
@@ -128,7 +133,7 @@ describe('parley start', () => {
     const web = webClient(parley);
     await web.post('hello');
     await expect.poll(web.history).toHaveLength(2);
-    const look = () => runParley(['--data', folder.path, 'status']);
+    const look = () => runCommand(['--data', folder.path, 'status']);
     await expect.poll(async () => (await look()).out).toContain('401');
     const status = await look();
     expect(status.code).toBe(1);
@@ -160,23 +165,17 @@ describe('parley status', () => {
     const web = webClient(await started(folder));
     await web.post('hello');
     await expect.poll(web.history).toHaveLength(2);
-    const ended = await runParley(['--data', folder.path, 'status']);
+    const ended = await runCommand(['--data', folder.path, 'status']);
     expect(ended.code).toBe(0);
     expect(ended.out).toContain('last 24 h 1 answered, 0 failed, 0 stopped');
     expect(ended.out).toContain('outbox    0 waiting, 1 sent, 0 uncertain, 0 failed');
-  });
-
-  it('is not fooled by what a killed process left behind', async () => {
-    const folder = folderWith(QUIET);
-    await (await started(folder)).end('SIGKILL');
-    expect((await runParley(['--data', folder.path, 'status'])).code).toBe(3);
   });
 });
 
 describe('parley config check', () => {
   it('[D12] finds nothing wrong with good settings', async () => {
     const folder = folderWith(QUIET);
-    const ended = await runParley(['--data', folder.path, 'config', 'check']);
+    const ended = await runCommand(['--data', folder.path, 'config', 'check']);
     expect(ended).toMatchObject({ code: 0, out: `${folder.path}/parley.yaml is fine.\n` });
   });
 
@@ -196,13 +195,13 @@ describe('parley config check', () => {
 
   it('[D12] reports that a channel would be missing', async () => {
     const folder = folderWith({ channels: { telegram: { token: 'x' } } });
-    const ended = await runParley(['--data', folder.path, 'config', 'check']);
+    const ended = await runCommand(['--data', folder.path, 'config', 'check']);
     expect(ended.code).toBe(1);
     expect(ended.out).toContain('but without telegram/default');
   });
 
   it('[D12] reports that a named settings file is not there', async () => {
-    const ended = await runParley(['--config', '/nowhere/parley.yaml', 'config', 'check']);
+    const ended = await runCommand(['--config', '/nowhere/parley.yaml', 'config', 'check']);
     expect(ended.code).toBe(1);
     expect(ended.err).toContain('There is no settings file /nowhere/parley.yaml');
   });

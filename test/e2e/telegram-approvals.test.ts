@@ -1,20 +1,35 @@
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
-import { type Closing, NOTE, noted, record, startApart, writingModel } from './approval-scene.ts';
+import {
+  type Closing,
+  NOTE,
+  noted,
+  record,
+  type Started,
+  start,
+  startApart,
+  writingModel,
+} from './approval-scene.ts';
 
 const ANN = 501;
 const BO = 502;
 /** Named by the settings as one who may decide; no owner. */
 const CY = 503;
 const GROUP = -5;
+/** Longer than a question waits. */
+const DAY_MS = 24 * 60 * 60_000;
 
 const closing: Closing = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function onTelegram(approvals: object = {}) {
+/** `startIn`: where it runs, in a process of its own where it is killed. */
+async function onTelegram<Parley extends Started>(
+  startIn: (...given: Parameters<typeof start>) => Promise<Parley>,
+  approvals: object = {},
+) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), writingModel(closing)]);
   closing.push(() => telegram.close());
   const settings = {
@@ -29,7 +44,7 @@ async function onTelegram(approvals: object = {}) {
       },
     },
   };
-  const parley = await startApart(model, settings, closing);
+  const parley = await startIn(model, settings, closing);
   const seen = (chat: number) => telegram.conversation(chat).filter(({ from }) => from === 'bot');
   const said = (chat: number) => seen(chat).map(({ text }) => text);
   const until = (chat: number, words: string) =>
@@ -49,7 +64,7 @@ async function onTelegram(approvals: object = {}) {
 
 describe('approvals on Telegram', () => {
   it('[G05] a button, a kill -9 between question and answer, pressed twice: the call is run once', async () => {
-    const { telegram, model, parley, said, until, question, press } = await onTelegram();
+    const { telegram, model, parley, said, until, question, press } = await onTelegram(startApart);
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
     expect(question(ANN)?.buttons).toEqual(['Approve', 'Deny']);
@@ -74,7 +89,7 @@ describe('approvals on Telegram', () => {
   });
 
   it('[G05] [G16] killed right after the press, and again before the answer: run once, answered once', async () => {
-    const { telegram, model, parley, said, until, press } = await onTelegram();
+    const { telegram, model, parley, said, until, press } = await onTelegram(startApart);
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
     const query = press(ANN, 'Approve', ANN);
@@ -82,7 +97,7 @@ describe('approvals on Telegram', () => {
     const told = () =>
       model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool').length;
     model.latencyMs = 60_000;
-    await parley.restart();
+    await parley.restartApart();
     // The tool has run, and the model hears of it: that answer is never seen.
     await expect.poll(told).toBeGreaterThan(0);
     expect(noted(parley)).toBe(NOTE);
@@ -97,7 +112,7 @@ describe('approvals on Telegram', () => {
   });
 
   it('[G05] [D04] killed while the question is being sent: it can be asked for and answered all the same', async () => {
-    const { telegram, parley, said, until } = await onTelegram();
+    const { telegram, parley, said, until } = await onTelegram(startApart);
     telegram.fault({ kind: 'hang', method: 'sendMessage', chat: ANN });
     telegram.say({ chat: ANN, text: 'please note it' });
     await telegram.waitFor(() => telegram.calls('sendMessage').length > 0);
@@ -111,7 +126,7 @@ describe('approvals on Telegram', () => {
   });
 
   it('[G05] in a group another person is refused politely, by button and by code; the buttons stay', async () => {
-    const { telegram, parley, said, until, question, press, code, toast } = await onTelegram();
+    const { telegram, parley, said, until, question, press, code, toast } = await onTelegram(start);
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');
     const refusal = '/approve is for my owner, and for those my owner has named.';
@@ -129,7 +144,7 @@ describe('approvals on Telegram', () => {
   });
 
   it('[G05] somebody whom the settings name decides, and may nothing else that an owner may', async () => {
-    const { telegram, parley, said, until, press, code } = await onTelegram({
+    const { telegram, parley, said, until, press, code } = await onTelegram(start, {
       approvers: [`telegram:${CY}`],
     });
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
@@ -150,7 +165,7 @@ describe('approvals on Telegram', () => {
   });
 
   it('[G04] [G05] a plan outlives a kill -9 and is run once; the button of an older one runs nothing', async () => {
-    const { telegram, model, parley, said, until } = await onTelegram();
+    const { telegram, model, parley, said, until } = await onTelegram(startApart);
     const plan = (words: string) =>
       telegram.conversation(ANN).find(({ from, text }) => from === 'bot' && text.endsWith(words));
     const press = (words: string) =>
@@ -186,10 +201,10 @@ describe('approvals on Telegram', () => {
   });
 
   it('[G05] a button whose time ran out while nothing ran comes too late, and goes', async () => {
-    const { telegram, parley, until, question, press } = await onTelegram({ waitMinutes: 0.05 });
+    const { telegram, parley, until, question, press } = await onTelegram(start);
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
-    await parley.restart(() => new Promise((wake) => setTimeout(wake, 3_100)));
+    await parley.restart(() => {}, { clock: () => Date.now() + DAY_MS });
     await until(ANN, 'which counts as no');
     press(ANN, 'Approve', ANN);
     await until(ANN, 'Too late');

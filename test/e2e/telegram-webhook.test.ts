@@ -2,7 +2,8 @@ import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
-import { makeDataFolder, startParleyProcess } from './parley-process.ts';
+import { startParleyHere } from './parley-here.ts';
+import { makeDataFolder } from './parley-process.ts';
 
 const ANN = 501;
 const SECRET = 'a-secret-of-this-webhook';
@@ -37,7 +38,7 @@ describe('a gateway that Telegram calls', () => {
       },
     });
     cleanUp.push(folder.remove);
-    const parley = await startParleyProcess(folder.path);
+    const parley = await startParleyHere(folder.path);
     cleanUp.push(() => parley.end());
     const message = telegram.say({ chat: ANN, text: 'naïve текст 😀' });
     const answer = await telegram.waitFor(

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
@@ -63,61 +64,69 @@ describe('parley chat with piped input', () => {
     expect(readFileSync(join(folder.path, 'parley.log'), 'utf8')).toContain('"msg":"turn"');
   });
 
-  it('[F03] [F14] keeps several lines together as one message, to the agent that is named', async () => {
-    const said = await chat(folder.path, 'one\ntwo\nthree\n', ['--agent', 'desk']).said;
-    expect(said.out).toBe('You said: one\ntwo\nthree\n');
-    const asked = JSON.stringify(model.requests.at(-1)?.body.messages);
-    expect(asked).toContain('Help desk');
-    expect(asked).not.toContain('hello');
-  });
+  describe('beside a gateway', () => {
+    let gateway: TestParley;
+    beforeAll(async () => {
+      gateway = await startParleyHere(folder.path);
+    });
+    afterAll(() => gateway.discard());
 
-  it('[F09] answers a command without the model', async () => {
-    const asked = model.total;
-    const said = await chat(folder.path, '/whoami').said;
-    expect(said.out).toContain('terminal:owner');
-    expect(model.total).toBe(asked);
-  });
+    it('[F03] talks through the gateway that runs, and leaves it running', async () => {
+      const both = await Promise.all(
+        ['first', 'second'].map((text) => chat(folder.path, text).said),
+      );
+      expect(both.map(({ code }) => code)).toEqual([0, 0]);
+      for (const { out } of both) expect(out).toContain('You said:');
+      expect((await fetch(`${gateway.address}/healthz`)).status).toBe(200);
+    });
 
-  it('says nothing to nothing', async () => {
-    expect(await chat(folder.path, ' \n').said).toEqual({ code: 0, out: '', err: '' });
-  });
+    it('[F03] [F14] keeps several lines together as one message, to the agent that is named', async () => {
+      const said = await chat(folder.path, 'one\ntwo\nthree\n', ['--agent', 'desk']).said;
+      expect(said.out).toBe('You said: one\ntwo\nthree\n');
+      const asked = JSON.stringify(model.requests.at(-1)?.body.messages);
+      expect(asked).toContain('Help desk');
+      expect(asked).not.toContain('hello');
+    });
 
-  it('[U03] takes what would command the terminal out of an answer', async () => {
-    model.queue('safe\u001b[2J\u001b]0;owned\u0007 text');
-    expect((await chat(folder.path, 'hi').said).out).toBe('safe text\n');
-  });
+    it('[F09] answers a command without the model', async () => {
+      const asked = model.total;
+      const said = await chat(folder.path, '/whoami').said;
+      expect(said.out).toContain('terminal:owner');
+      expect(model.total).toBe(asked);
+    });
 
-  it('[F10] says why a message is not taken, and fails', async () => {
-    const said = await chat(folder.path, 'x'.repeat(200_000)).said;
-    expect([said.code, said.out]).toEqual([1, '']);
-    expect(said.err).toMatch(/not taken: longer than \d+ characters/);
-  });
+    it('says nothing to nothing', async () => {
+      expect(await chat(folder.path, ' \n').said).toEqual({ code: 0, out: '', err: '' });
+    });
 
-  it('[U11] tells a script by its exit code that the turn failed, and keeps the notice off standard output', async () => {
-    model.fault({ kind: 'status', status: 401 });
-    const said = await chat(folder.path, 'will this work?').said;
-    expect([said.code, said.out]).toEqual([1, '']);
-    expect(said.err).toMatch(/key/i);
-  });
+    it('[U03] takes what would command the terminal out of an answer', async () => {
+      model.queue('safe\u001b[2J\u001b]0;owned\u0007 text');
+      expect((await chat(folder.path, 'hi').said).out).toBe('safe text\n');
+    });
 
-  it('[F03] talks through the gateway that runs, and leaves it running', async () => {
-    const gateway = await startParleyProcess(folder.path);
-    const both = await Promise.all(['first', 'second'].map((text) => chat(folder.path, text).said));
-    expect(both.map(({ code }) => code)).toEqual([0, 0]);
-    for (const { out } of both) expect(out).toContain('You said:');
-    expect((await fetch(`${gateway.address}/healthz`)).status).toBe(200);
-    await gateway.end();
+    it('[F10] says why a message is not taken, and fails', async () => {
+      const said = await chat(folder.path, 'x'.repeat(200_000)).said;
+      expect([said.code, said.out]).toEqual([1, '']);
+      expect(said.err).toMatch(/not taken: longer than \d+ characters/);
+    });
+
+    it('[U11] tells a script by its exit code that the turn failed, and keeps the notice off standard output', async () => {
+      model.fault({ kind: 'status', status: 401 });
+      const said = await chat(folder.path, 'will this work?').said;
+      expect([said.code, said.out]).toEqual([1, '']);
+      expect(said.err).toMatch(/key/i);
+    });
   });
 
   it('[D01] a gateway that is killed and comes back answers the question, once', async () => {
-    let gateway = await startParleyProcess(folder.path);
+    const killed = await startParleyProcess(folder.path);
     model.latencyMs = 1_000;
     const asking = chat(folder.path, 'still there?');
     const asked = model.total;
     await vi.waitFor(() => expect(model.total).toBeGreaterThan(asked), 30_000);
-    await gateway.end('SIGKILL');
+    await killed.end('SIGKILL');
     model.latencyMs = 0;
-    gateway = await startParleyProcess(folder.path);
+    const gateway = await startParleyHere(folder.path);
     expect(await asking.said).toEqual({ code: 0, out: 'You said: still there?\n', err: '' });
     await gateway.end();
   });

@@ -3,14 +3,21 @@ import qrcode from 'qrcode';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openChromium } from '../services/open-chromium.ts';
 import { channelStates } from './channel-states.ts';
-import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
+import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 /** A busy machine is slow. */
 const PATIENCE = { timeout: 20_000 };
 const PICTURE = '/channels/whatsapp/default/code.svg';
 
-async function unlinkedParley(settings: object = {}) {
+/** For tests of what a terminal shows. */
+const apart = (data: string) => startParleyProcess(data);
+
+async function unlinkedParley(
+  startIn: (data: string) => Promise<TestParley>,
+  settings: object = {},
+) {
   onTestFinished(hushLibsignal());
   const double = await startWhatsAppDouble();
   const folder = makeDataFolder({
@@ -18,9 +25,9 @@ async function unlinkedParley(settings: object = {}) {
     log: { level: 'debug' },
     channels: { whatsapp: { url: double.url, access: { direct: 'open' }, ...settings } },
   });
-  const parley = await startParleyProcess(folder.path);
+  const parley = await startIn(folder.path);
   onTestFinished(async () => {
-    await parley.end('SIGKILL');
+    await parley.discard();
     await double.close();
     folder.remove();
   });
@@ -28,18 +35,18 @@ async function unlinkedParley(settings: object = {}) {
   return { double, parley };
 }
 
-function ask({ address, token }: ParleyProcess, path: string): Promise<Response> {
+function ask({ address, token }: TestParley, path: string): Promise<Response> {
   return fetch(`${address}${path}`, { headers: { authorization: `Bearer ${token}` } });
 }
 
-async function codeOf(parley: ParleyProcess): Promise<string | undefined> {
+async function codeOf(parley: TestParley): Promise<string | undefined> {
   const states = await channelStates(parley);
   return states.find(({ channel }) => channel === 'whatsapp')?.code;
 }
 
 describe('linking WhatsApp', () => {
   it('[U03] shows the code to those who are signed in, to nobody else, and in no log', async () => {
-    const { double, parley } = await unlinkedParley();
+    const { double, parley } = await unlinkedParley(apart);
     await expect.poll(() => codeOf(parley), PATIENCE).toBeDefined();
     const code = await codeOf(parley);
     expect((await fetch(`${parley.address}${PICTURE}`)).status).toBe(401);
@@ -66,7 +73,7 @@ describe('linking WhatsApp', () => {
   it.runIf(chromiumUrl)(
     '[U03] is done by scanning the code at its account on the web page, which then goes away',
     async () => {
-      const { double, parley } = await unlinkedParley();
+      const { double, parley } = await unlinkedParley(startParleyHere);
       const browser = await openChromium(chromiumUrl ?? '');
       onTestFinished(() => browser.close());
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
@@ -87,7 +94,7 @@ describe('linking WhatsApp', () => {
   it.runIf(chromiumUrl)(
     '[U02] is done by typing the code that the web page and the terminal show for its number',
     async () => {
-      const { double, parley } = await unlinkedParley({ phone: '+49 1500 000001' });
+      const { double, parley } = await unlinkedParley(apart, { phone: '+49 1500 000001' });
       const browser = await openChromium(chromiumUrl ?? '');
       onTestFinished(() => browser.close());
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });

@@ -1,5 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import tls from 'node:tls';
 import {
   type Group,
   hushLibsignal,
@@ -16,6 +15,7 @@ import {
   startModelDouble,
 } from '../model/index.ts';
 import { linkWhatsApp } from './channel-states.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
 
 /** A busy machine is slow; in ms. */
@@ -28,21 +28,21 @@ export interface WhatsAppScene {
   readonly model: ModelDouble;
   readonly ann: Person;
   readonly group: Group;
-  readonly parley: ParleyProcess;
+  readonly parley: TestParley;
   /** What the bot wrote in a chat. */
   answers(chat: string): readonly VisibleMessage[];
   /** Waits until the bot has written that many messages in a chat, then gives them back. */
   untilAnswers(chat: string, count: number): Promise<readonly VisibleMessage[]>;
   /** Holds back the answer to the next question that ends like this. */
   hold(question: string): HeldAnswer;
-  /** Kills Parley without warning. */
-  kill(): Promise<void>;
-  /** Starts it again; it is linked already. */
+  /** Ends Parley where it runs, and starts the same installation in a process of its own, which is linked already. */
+  startApart(): Promise<ParleyProcess>;
+  /** Starts it again in the process of the test after it has ended; it is linked already. */
   startAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts everything and scans the code. */
+/** Starts everything in the process of the test, and scans the code. */
 export async function startWhatsAppScene(): Promise<WhatsAppScene> {
   const noisy = hushLibsignal();
   const [double, model] = await Promise.all([startWhatsAppDouble(), startModelDouble()]);
@@ -64,8 +64,8 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
       whatsapp: { url: double.url, access: { direct: 'pairing', allowGroups: [group.jid] } },
     },
   });
-  trustMedia(folder.path, double);
-  let parley = await startParleyProcess(folder.path);
+  const distrust = trustMedia(double);
+  let parley = await startParleyHere(folder.path);
   await linkWhatsApp(double, parley);
   const answers = (chat: string) => double.conversation(chat).filter(({ from }) => from === 'bot');
   return {
@@ -80,27 +80,32 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
     untilAnswers: (chat, count) =>
       double.waitFor(() => answers(chat).length >= count && answers(chat), PATIENCE_MS),
     hold: (question) => held.hold(question),
-    async kill() {
-      await parley.end('SIGKILL');
+    async startApart() {
+      await parley.end();
       await double.waitFor(() => double.state() === 'away', PATIENCE_MS);
+      const apart = await startParleyProcess(folder.path);
+      parley = apart;
+      await double.waitFor(() => double.state() === 'open', PATIENCE_MS);
+      return apart;
     },
     async startAgain() {
-      parley = await startParleyProcess(folder.path);
+      await double.waitFor(() => double.state() === 'away', PATIENCE_MS);
+      parley = await startParleyHere(folder.path);
       await double.waitFor(() => double.state() === 'open', PATIENCE_MS);
     },
     async close() {
-      await parley.end('SIGKILL');
+      await parley.discard();
       await Promise.all([double.close(), model.close()]);
       folder.remove();
-      delete process.env.NODE_EXTRA_CA_CERTS;
+      distrust();
       noisy();
     },
   };
 }
 
-/** Programs started from here on trust the double's file server. */
-function trustMedia(folder: string, { media }: WhatsAppDouble): void {
-  const file = join(folder, 'media-host.pem');
-  writeFileSync(file, media.certificate);
-  process.env.NODE_EXTRA_CA_CERTS = file;
+/** Has this process trust the double's file server. Returns what ends that. */
+function trustMedia({ media }: WhatsAppDouble): () => void {
+  const trusted = tls.getCACertificates('default');
+  tls.setDefaultCACertificates([...trusted, media.certificate]);
+  return () => tls.setDefaultCACertificates(trusted);
 }

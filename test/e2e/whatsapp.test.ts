@@ -149,7 +149,8 @@ describe('a whole Parley in WhatsApp', () => {
   it('[D01] answers after a sudden end what was written meanwhile, once, without a new code', async () => {
     const { double, ann } = scene;
     const before = count(ann.id);
-    await scene.kill();
+    const apart = await scene.startApart();
+    await apart.end('SIGKILL');
     await double.say({ chat: ann.id, text: 'are you there?' });
     await scene.startAgain();
     expect(await next(ann.id, before)).toEqual(['You said: are you there?']);

@@ -2,6 +2,7 @@ import {
   chmodSync,
   chownSync,
   cpSync,
+  globSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -12,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { isWholeRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { repositoryFiles } from '../repository-files.ts';
@@ -19,6 +21,8 @@ import { readDockerfile } from './dockerfile.ts';
 import { buildImage, type Image, IS_ROOT, NODE_USER, startContainer } from './image.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+/** Where the libraries are in the image. On a change they are those of the repository. */
+const MODULES = '/parley/node_modules';
 
 /** The files of the repository that `.dockerignore` leaves. */
 function contextFiles(): string[] {
@@ -35,8 +39,21 @@ function contextFiles(): string[] {
     .filter((file) => !left.some((pattern) => pattern.test(file)));
 }
 
+/** What `npm pack` takes of the repository, in `folder`. */
+function packInto(folder: string): void {
+  const { files } = z
+    .object({ files: z.array(z.string()) })
+    .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
+  const taken = files.filter((pattern) => !pattern.startsWith('!'));
+  const left = files.filter((pattern) => pattern.startsWith('!')).map((name) => name.slice(1));
+  for (const file of ['package.json', ...globSync(taken, { cwd: ROOT, exclude: left })]) {
+    cpSync(join(ROOT, file), join(folder, file), { recursive: true });
+  }
+}
+
 const isPossible = inject('bubblewrapPath') !== null && inject('setprivPath') !== null;
 
+/** On a change its package is what the repository has built; a whole run builds it from the Dockerfile's first line on. */
 describe.runIf(isPossible)('the image', () => {
   let folder = '';
   let umask = 0o022;
@@ -47,11 +64,22 @@ describe.runIf(isPossible)('the image', () => {
     folder = mkdtempSync(join(tmpdir(), 'parley-image-'));
     chmodSync(folder, 0o755);
     const context = join(folder, 'context');
+    const lines = readDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
+    if (!isWholeRun()) {
+      const prepared = join(folder, 'prepared');
+      packInto(join(prepared, 'parley'));
+      mkdirSync(join(prepared, MODULES), { recursive: true });
+      image = await buildImage(lines, {
+        context,
+        folder,
+        prepared: new Map([['build', prepared]]),
+      });
+      return;
+    }
     for (const file of contextFiles()) {
       mkdirSync(dirname(join(context, file)), { recursive: true });
       cpSync(join(ROOT, file), join(context, file));
     }
-    const lines = readDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
     image = await buildImage(lines, { context, folder });
   }, 300_000);
   afterAll(() => {
@@ -59,13 +87,15 @@ describe.runIf(isPossible)('the image', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('[U06] has the bundle and what it needs, and neither sources, tests nor compilers', () => {
-    const names = readdirSync(join(image.root, 'parley'), { recursive: true }).map(String);
-    const sizes = names.map((name) => lstatSync(join(image.root, 'parley', name)).size);
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000_000);
-    const unwanted = /(^|\/)(apps\/.*\/src|typescript|esbuild|vitest|node-linux-[^/]*)$/;
-    expect(names.filter((name) => unwanted.test(name))).toEqual([]);
-  });
+  // Installs all libraries twice, as the Dockerfile does; the check of a release is a whole run.
+  if (isWholeRun())
+    it('[U06] has the bundle and what it needs, and neither sources, tests nor compilers', () => {
+      const names = readdirSync(join(image.root, 'parley'), { recursive: true }).map(String);
+      const sizes = names.map((name) => lstatSync(join(image.root, 'parley', name)).size);
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000_000);
+      const unwanted = /(^|\/)(apps\/.*\/src|typescript|esbuild|vitest|node-linux-[^/]*)$/;
+      expect(names.filter((name) => unwanted.test(name))).toEqual([]);
+    });
 
   it('[U06] runs as a user on a read-only root, becomes healthy, answers, and ends in order', async () => {
     const home = join(folder, 'home');
@@ -77,7 +107,10 @@ describe.runIf(isPossible)('the image', () => {
     ];
     const container = startContainer(image, ['node', '/tmp/in-container.ts', ...words], {
       volumes: { [image.env.PARLEY_HOME ?? '']: home },
-      readable: { '/tmp/in-container.ts': join(import.meta.dirname, 'in-container.ts') },
+      readable: {
+        '/tmp/in-container.ts': join(import.meta.dirname, 'in-container.ts'),
+        ...(!isWholeRun() && { [MODULES]: join(ROOT, 'node_modules') }),
+      },
     });
     const [out, problems] = await Promise.all([text(container.stdout), text(container.stderr)]);
     const seen = z.record(z.string(), z.unknown()).safeParse(JSON.parse(out || '{}'));

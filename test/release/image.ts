@@ -36,22 +36,32 @@ export interface Image {
 
 type Draft = { -readonly [Key in keyof Image]: Image[Key] };
 
+interface BuildOptions {
+  readonly context: string;
+  readonly folder: string;
+  /** Root folders of stages that are there already, by their names: their lines are left out. */
+  readonly prepared?: ReadonlyMap<string, string>;
+}
+
 /**
  * Carries out a Dockerfile's lines in a root folder for each stage, under `folder`. The system below `/usr` is this
  * machine's, with Node 24 in place of its own: it stands for Node's slim image. Throws with what a line printed if it fails.
  */
 export async function buildImage(
   lines: readonly Instruction[],
-  { context, folder }: { readonly context: string; readonly folder: string },
+  { context, folder, prepared = new Map() }: BuildOptions,
 ): Promise<Image> {
   const stages = new Map<string, string>();
   let image = emptyImage('');
+  let isPrepared = false;
   for (const line of lines) {
     if (line.kind === 'stage') {
-      image = emptyImage(join(folder, `stage-${stages.size}`));
-      makeRoot(image.root);
+      const root = prepared.get(line.name);
+      isPrepared = root !== undefined;
+      image = emptyImage(root ?? join(folder, `stage-${stages.size}`));
+      if (!isPrepared) makeRoot(image.root);
       stages.set(line.name, image.root);
-    } else {
+    } else if (!isPrepared) {
       await follow(line, image, (name) => (name === null ? context : (stages.get(name) ?? '')));
     }
   }

@@ -1,4 +1,5 @@
 import { readId } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
@@ -68,7 +69,7 @@ describe('[D12] the form of the ids of each channel', () => {
           expect(form.normalize(read.id)).toBe(read.id);
           expect(read.id).toMatch(/^[!-~]+$/);
         }),
-        { numRuns: 500 },
+        runs(500),
       );
     },
   );

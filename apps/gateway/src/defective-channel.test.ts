@@ -1,6 +1,6 @@
 import type { ChannelAdapter, ChannelDefinition } from '@parley/channels';
 import { type LiveBus, silentLogger, silentMeter, systemTime } from '@parley/core';
-import { CAPABILITIES } from '@parley/core/testing';
+import { CAPABILITIES, runs } from '@parley/core/testing';
 import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
 import fc from 'fast-check';
@@ -144,7 +144,7 @@ describe('a channel of a plugin that returns wrong receipts', () => {
           await close();
           await open();
         }),
-      { numRuns: 12 },
+      runs(12),
     );
     await connect(() => ({ platformMessageId: '1' }));
   });

@@ -1,3 +1,4 @@
+export { banner } from './banner.ts';
 export { start } from './commands/start.ts';
 export { type DataFolder, locateDataFolder } from './data-folder.ts';
 export type { StartOptions } from './process-options.ts';

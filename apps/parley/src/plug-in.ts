@@ -130,7 +130,8 @@ export function culprit(error: unknown, places: readonly PluginPlace[]): string 
 
 /**
  * Loads the plugins for a command that looks at them. Their code may leave timers or connections behind, so the
- * command calls `end` when it is finished: where nothing is left the process has ended by itself before.
+ * command calls `end` when it is finished, which ends the process unless it has ended by itself before. Without
+ * plugins nothing can be left, and `end` does nothing.
  */
 export async function plugInForCommand(
   first: LoadedSettings,
@@ -138,6 +139,8 @@ export async function plugInForCommand(
   log: Logger = silentLogger,
 ) {
   const deps = { folder, env, channels: CHANNEL_DEFINITIONS, log, ...systemTime };
-  const end = () => void setTimeout(() => process.exit(), 200).unref();
+  const end = () => {
+    if (first.settings.plugins.length > 0) setTimeout(() => process.exit(), 200).unref();
+  };
   return { ...(await plugIn(first, deps)), end };
 }

@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CommandInfo } from './adapter.ts';
@@ -43,7 +44,7 @@ describe('[F09] a menu that its platform takes', () => {
         // Parley's own commands are short, so skills never displace them.
         for (const { name } of COMMANDS) expect(items.some((one) => one.name === name)).toBe(true);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 

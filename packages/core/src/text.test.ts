@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from './testing/test-length.ts';
 import { quotedLines, withoutTemplateTokens } from './text.ts';
 
 it('[P18] no kind of line end leads out of a quotation', () => {
@@ -53,7 +54,7 @@ describe('[P18] a token of a chat template', () => {
         expect(ALL.filter((token) => safe.includes(token))).toEqual([]);
         expect(withoutTemplateTokens(safe)).toBe(safe);
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inlineCode, literalLine, shownLiteral } from './literal.ts';
+import { runs } from './testing/test-length.ts';
 import { blankedLine, escapedHidden, visibleLine, visibleText } from './visible-text.ts';
 
 /** What people write, and what must stay as it is. */
@@ -68,7 +69,7 @@ describe('text of others for people', () => {
         expect(visibleLine(line)).toBe(line);
         for (const one of shown.split('\n')) expect(depthAfter(one)).toBe(0);
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 

@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import type { HeartbeatRun, HeartbeatRunState } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -80,7 +81,7 @@ describe('whom an alert goes to', () => {
         if (target.chat.kind === 'group') expect(target.chat).toBe(given.tell?.chat);
         else expect(given.owners).toContain(target.chat.person);
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 });

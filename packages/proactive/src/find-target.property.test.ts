@@ -1,4 +1,5 @@
 import { type InboundMessage, recordingLogger } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -189,7 +190,7 @@ describe('the chat of a task’s alerts', () => {
     const counts = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(worlds, (world) => checkWorld(world, counts)),
-      { numRuns: 60 },
+      runs(60),
     );
     for (const what of ['none', 'owner', 'group']) expect(counts.get(what)).toBeGreaterThan(0);
   });

@@ -1,4 +1,5 @@
 import { type Audience, silentLogger } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
@@ -73,7 +74,7 @@ describe('whatever a layout, a layer, a hook, a file or a mode does', () => {
         const found = system.filter(({ layer }) => layer === 'safety');
         expect(found.map(({ text }) => text)).toEqual([SAFETY]);
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -98,7 +99,7 @@ describe('whatever a layout, a layer, a hook, a file or a mode does', () => {
         if (isThere) expect(parts.findLast((one) => !isMark(one))?.text).toBe(EPHEMERAL.text);
         expect(report.findLast((line) => !isMark(line))?.layer).toBe('ephemeral');
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -118,7 +119,7 @@ describe('whatever a layout, a layer, a hook, a file or a mode does', () => {
         expect(userContext.map(({ layer }) => layer)).toEqual(told('user'));
         expect(new Set(report.map(({ layer }) => layer)).size).toBe(report.length);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InboundMessage, RuntimeFacts } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import { estimateTokens, openWorkspace, readerOf, type Workspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -160,7 +161,7 @@ describe('private files', () => {
           expect(everything.includes(canary)).toBe(isOwner || isPublic(file, front));
         }
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });

@@ -1,4 +1,5 @@
 import type { InboundMessage, RuntimeFacts } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler, type PromptAssembler } from './assembler.ts';
@@ -124,7 +125,7 @@ describe.each(ASSEMBLERS)('in layout $name, what chat users choose', ({ assemble
         fc.asyncProperty(words, async (said) => {
           expect((await promptOf(assembler, said, chatType)).system).toBe(system);
         }),
-        { numRuns: 100 },
+        runs(100),
       );
     },
   );
@@ -142,7 +143,7 @@ describe.each(ASSEMBLERS)('in layout $name, what chat users choose', ({ assemble
         );
         expect(context.isWellFormed()).toBe(true);
       }),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BusyMode, ParleyError } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';
@@ -129,7 +130,7 @@ describe('a worker of lanes', () => {
             }
           },
         ),
-        { numRuns: 20 },
+        runs(20),
       );
     },
   );
@@ -153,7 +154,7 @@ describe('a worker of lanes', () => {
           }
         },
       ),
-      { numRuns: 20 },
+      runs(20),
     );
   });
 

@@ -1,5 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
+
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -149,7 +151,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
         expect(settings.heartbeat).toMatchObject({ ...standard, ...all });
         expect(agents.get('c')?.heartbeat).toEqual(settings.heartbeat);
       }),
-      { numRuns: 10 },
+      runs(10),
     );
   });
 });

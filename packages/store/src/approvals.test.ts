@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewApproval } from './approvals.ts';
@@ -316,7 +317,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
             if (state === 'pending') expect(closings).toBe(0);
           }
         }),
-        { numRuns: database.name === 'SQLite' ? 25 : 10 },
+        runs(database.name === 'SQLite' ? 25 : 10),
       );
     }, 60_000);
   });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BusyMode } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Store } from './open-store.ts';
@@ -174,8 +175,6 @@ async function answered(store: Store, chatId: string): Promise<readonly unknown[
 }
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  const runs = database.name === 'SQLite' ? 100 : 40;
-
   describe.runIf(database.available)(`two workers on ${database.name}`, () => {
     let store: Store;
     beforeAll(async () => {
@@ -202,7 +201,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           const sent = await store.outbox.recent(routeTo(chatId), 999);
           expect(sent.map((entry) => entry.part.body.text)).toEqual(expected);
         }),
-        { numRuns: runs },
+        runs(database.name === 'SQLite' ? 100 : 40),
       );
     });
 

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Reader } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMemorySearch } from './memory/memory-search.ts';
@@ -266,7 +267,7 @@ describe('[W02] [W03] [W09] what a command of an owner’s turn makes', () => {
     () =>
       fc.assert(
         fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 6 }), (acts) => launder(acts)),
-        { numRuns: 60 },
+        runs(60),
       ),
     120_000,
   );

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Changes } from '@parley/simulators/telegram';
+import { lines } from '../../../examples/channel-lines/src/index.ts';
 import { LinesServer } from './lines-server.ts';
 import type { Peer } from './peer.ts';
 
@@ -16,6 +17,7 @@ export async function linesPeer(): Promise<Peer> {
   };
   return {
     channel: 'lines',
+    channels: [lines],
     program: resolve(import.meta.dirname, 'lines-program.ts'),
     traits: new Set([
       ...(['bots', 'quotes', 'idempotent', 'twice', 'out-of-order'] as const),

@@ -1,4 +1,6 @@
-import type { ParleyProcess } from '../../e2e/parley-process.ts';
+import type { StartOptions } from '@parley/cli';
+
+import type { TestParley } from '../../e2e/parley-here.ts';
 
 /** Where people talk to the bot: a direct chat, a group (or channel of a server), a thread in one. */
 export interface Place {
@@ -66,7 +68,8 @@ export type Trait =
 /** One platform as people see it, with a bot on the other side of the real wire. */
 export interface Peer {
   readonly channel: string;
-  /** A program that knows the channel, if Parley itself does not; it is given the data folder. */
+  /** The channel where Parley itself does not know it, and a program that does; it is given the data folder. */
+  readonly channels?: StartOptions['channels'];
   readonly program?: string;
   readonly traits: ReadonlySet<Trait>;
   /** Longest message of the platform, in UTF-16 units. */
@@ -77,7 +80,7 @@ export interface Peer {
   readonly owner: string;
   readonly ownerPlace: Place;
   /** A person lets the bot have its account, where that is done anew for each installation. */
-  link?(parley: ParleyProcess): Promise<void>;
+  link?(parley: TestParley): Promise<void>;
   direct(): Place;
   group(): Place;
   /** A new thread beside others in a new group. */

@@ -9,6 +9,7 @@ export const restarts = (quotes: boolean): readonly Behaviour[] =>
   (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({
     title: `[D01] [D04] [F08] [F11] [W02] an end by ${signal} loses nothing, answers once and remembers, for each chat alone`,
     async run(scene) {
+      await scene.moveApart();
       const [done, away, cut] = [scene.peer.direct(), scene.peer.direct(), scene.peer.direct()];
       await scene.exchange(done, `my number is 4711 ${signal}`);
       await scene.exchange(away, `before the end by ${signal}`);

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { untilConnected } from '../../e2e/channel-states.ts';
+import { startParleyHere, type TestParley } from '../../e2e/parley-here.ts';
 import {
   makeDataFolder,
   type ParleyProcess,
@@ -35,8 +36,11 @@ export interface Scene {
   asked(text: string): readonly string[];
   /** Holds back the answer to the question that ends with this text. */
   hold(text: string): HeldAnswer;
-  restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Goes on in a process of its own, which can be ended by a signal. */
+  moveApart(): Promise<void>;
+  /** Ends that process. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Starts Parley again, in the process of the test. */
   start(): Promise<void>;
   /** Every message of the bot that talks of another place. */
   leaks(): readonly string[];
@@ -68,13 +72,17 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
     http: { port: 0 },
     channels: { [peer.channel]: { ...peer.settings, access: { direct: 'open', groups: 'open' } } },
   });
-  let parley: ParleyProcess | undefined;
+  let parley: TestParley | undefined;
+  let apart: ParleyProcess | undefined;
   const places = new Map<string, Place>();
-  const start = async () => {
-    const started = await startParleyProcess(folder.path, peer.program);
+  const connect = async (started: TestParley) => {
     parley = started;
     await peer.link?.(started);
     await untilConnected(started);
+  };
+  const start = async () => {
+    const { channels = [] } = peer;
+    await connect(await startParleyHere(folder.path, { channels }));
   };
   await start();
   const answers = (place: Place) => peer.seen(place).filter(({ from }) => from === 'bot');
@@ -92,10 +100,6 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
   const exchange: Scene['exchange'] = async (place, text, saying) => {
     await ask(place, text, saying);
     return until(place, text);
-  };
-  const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
-    await parley?.end(signal);
-    parley = undefined;
   };
   return {
     peer,
@@ -116,12 +120,16 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
         .map(({ body }) => textOf(body.messages.at(-1)))
         .filter((question) => question.includes(text)),
     hold: (text) => held.hold(text),
-    stop,
-    start,
-    async restart(signal) {
-      await stop(signal);
-      await start();
+    async moveApart() {
+      await parley?.end();
+      apart = await startParleyProcess(folder.path, peer.program);
+      await connect(apart);
     },
+    async stop(signal) {
+      await apart?.end(signal);
+      parley = undefined;
+    },
+    start,
     leaks: () =>
       [...places.values()].flatMap((place) =>
         answers(place).flatMap(({ text }) =>
@@ -131,7 +139,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
         ),
       ),
     async close() {
-      await stop('SIGKILL');
+      await parley?.discard();
       await Promise.all([peer.close(), model.close()]);
       folder.remove();
     },

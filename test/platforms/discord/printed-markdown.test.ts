@@ -1,4 +1,5 @@
 import { literal } from '@parley/core';
+import { shareOfRun } from '@parley/core/testing';
 import { type RenderTarget, render } from '@parley/markup';
 import { parseDiscordMarkdown } from '@parley/simulators/discord';
 import fc from 'fast-check';
@@ -65,7 +66,7 @@ describe('what is printed for Discord', () => {
             .flatMap((run) => [{ text: run.marker, formats: NONE }, run]);
           expect(charactersOf(seen)).toEqual(charactersOf(meant));
         }),
-        RUN_LENGTH.seed === undefined ? RUN_LENGTH : { ...RUN_LENGTH, numRuns: 600 },
+        RUN_LENGTH.seed === undefined ? RUN_LENGTH : { ...RUN_LENGTH, numRuns: shareOfRun(600) },
       );
     },
     TIMEOUT,

@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
@@ -78,7 +79,7 @@ describe('sharing accounts among gateways', () => {
 });
 
 const STEP_MS = 1_000;
-const RUNS = { numRuns: 30 };
+const RUNS = runs(30);
 const LEASE_MS = 5_000;
 const GATEWAYS = fc.integer({ min: 2, max: 5 });
 const ACCOUNTS = fc.integer({ min: 1, max: 30 });

@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { answerStream, marked, visibleText } from './visible-text.ts';
@@ -185,7 +186,7 @@ describe('an answer that grows', () => {
           expect(new Set(shown.map(({ replyTo }) => replyTo))).toEqual(new Set([seen.replyTo]));
         }
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 
@@ -233,7 +234,7 @@ describe('what is seen', () => {
         expect(seen.text).not.toMatch(/^NO_REPLY(?![_\p{N}])|(?<![\p{Lu}\p{N}_])NO_REPLY$/u);
         expect(visibleText(seen.text, CHAT)).toEqual({ kind: 'says', text: seen.text });
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 

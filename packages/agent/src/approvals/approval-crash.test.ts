@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Death, mortalStore } from '../testing/mortal-store.ts';
@@ -156,7 +157,7 @@ describe('a process that dies around a call that needs an approval', () => {
       fc.asyncProperty(fc.constantFrom(...KINDS), some, async (kind, deaths) =>
         expectOnce(kind, await fateOf(kind, deaths)),
       ),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 });

@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAllowed, ruleFor } from './auto-rules.ts';
@@ -74,7 +75,7 @@ describe('a rule of approvals.auto', () => {
         const expected = pattern.includes('*') ? covers(pattern, subject) : pattern === subject;
         expect(isAllowed(`exec:${pattern}`, 'exec', subject)).toBe(expected);
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     );
   });
 

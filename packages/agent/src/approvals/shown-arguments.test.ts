@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shownArguments } from './shown-arguments.ts';
@@ -84,7 +85,7 @@ describe('what people are shown of a call', () => {
         const parsed: unknown = JSON.parse(JSON.stringify(given));
         expect(readBack(shownArguments(parsed))).toEqual(parsed);
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -99,7 +100,7 @@ describe('what people are shown of a call', () => {
         expect(shown).not.toMatch(unseen);
         expect(shown.split('\n').filter((line) => line.endsWith(' '))).toEqual([]);
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
-import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE, runs } from '@parley/core/testing';
 import { render } from '@parley/markup';
 import { openStore, type Store } from '@parley/store';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
@@ -202,7 +202,7 @@ describe('memories of several places', () => {
         await store.close();
         rmSync(folder, { recursive: true, force: true });
       }),
-      { numRuns: 15 },
+      runs(15),
     );
   });
 });

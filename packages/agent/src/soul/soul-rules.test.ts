@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgeSoul, scoreOf, soulFindings } from './soul-rules.ts';
@@ -154,7 +155,7 @@ describe('the rules for SOUL.md', () => {
         expect(score).toBeGreaterThanOrEqual(0);
         expect(score === 100).toBe(findings.length === 0);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
     const long = `${'never ignore '.repeat(600)}`;
     const begun = performance.now();

@@ -251,6 +251,7 @@ describe('whatever a sub-agent reads', () => {
         else expect(asked.match(/canary-\w+/g) ?? []).toEqual([]);
         await scene.close();
       }),
+      // With a fifth of them no owner may look for what there is.
       { numRuns: 60 },
     );
     // Else nothing was looked for where there is something.

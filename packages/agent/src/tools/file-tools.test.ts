@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { runs } from '@parley/core/testing';
 import { createPromptFiles } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -167,7 +168,7 @@ describe('write and edit', () => {
         await scene.use(edit, change, 'owner', true);
         expect(scene.onDisk('p.md')).toBe(`${whole.replace('MARK', () => replacement)}\n`);
       }),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 });
@@ -219,7 +220,7 @@ describe('what is the owner’s', () => {
         const { text } = await scene.use(tool, input, 'guest');
         expect(text).not.toMatch(/heron|(plans|memory|21)\.md(:\d| \()/i);
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -150,7 +151,7 @@ describe('the tool that sends files', () => {
         await scene.close();
       }
     });
-    await fc.assert(property, { numRuns: 25 });
+    await fc.assert(property, runs(25));
     await open();
   });
 

@@ -1,5 +1,5 @@
 import { recordingLogger, silentMeter } from '@parley/core';
-import { movableTime } from '@parley/core/testing';
+import { movableTime, runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openDeliveryScene } from '../testing/delivery-scene.ts';
@@ -63,6 +63,6 @@ it('[D05] a part waits as long as its rate and its platform say, whatever happen
       expect(Math.min(RATES.direct.everyMs, ...gaps)).toBe(RATES.direct.everyMs);
       await scene.store.close();
     }),
-    { numRuns: 40 },
+    runs(40),
   );
 });

@@ -1,4 +1,5 @@
 import type { ChatType, Rate } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer } from './pacer.ts';
@@ -103,7 +104,7 @@ describe('pacing what is sent', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });

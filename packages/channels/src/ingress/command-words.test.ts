@@ -1,4 +1,4 @@
-import { CAPABILITIES } from '@parley/core/testing';
+import { CAPABILITIES, runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
@@ -27,7 +27,7 @@ describe('the words after a command', () => {
         }
         if (unused !== '') expect(leftOverText(typed, { unused }, {})).toContain('did not read');
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 

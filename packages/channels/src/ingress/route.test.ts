@@ -1,4 +1,4 @@
-import { CAPABILITIES } from '@parley/core/testing';
+import { CAPABILITIES, runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/ingress-scene.ts';
@@ -83,7 +83,7 @@ describe('the conversation of a message', () => {
         };
         expect(idOf(one) === idOf(two)).toBe(JSON.stringify(one) === JSON.stringify(two));
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../testing/test-length.ts';
 import { decodeText, encodingWarning } from './decode-text.ts';
 
 const RUSSIAN = 'Сегодня хорошая погода, поэтому мы пойдём гулять в парк после обеда.';
@@ -241,7 +242,7 @@ describe('what people write in any encoding', () => {
         const decoded = decodeText(iconv.encode(text, saved));
         expect([saved, decoded.certainty === 'sure' ? decoded.text : text]).toEqual([saved, text]);
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -257,7 +258,7 @@ describe('what people write in any encoding', () => {
         expect(decoded.encoding).toBe('utf-8');
         expect(kept).toBeGreaterThanOrEqual([...text].length - 2);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../testing/test-length.ts';
 import { PARLEY_METRICS } from './metric-table.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -55,7 +56,7 @@ describe('createMetrics', () => {
         }
         expect(lines(ours.render())).toEqual(lines(await theirs.registry.metrics()));
       }),
-      { numRuns: 50 },
+      runs(50),
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../testing/test-length.ts';
 import { openSecrets } from './scrubber.ts';
 
 const TOKEN = '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
@@ -122,7 +123,7 @@ describe('a text that arrives in pieces', () => {
         }
         expect(shown.join('') + stream.end()).toBe(clean);
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 

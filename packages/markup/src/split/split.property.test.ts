@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PrintedTarget } from '../capabilities.ts';
@@ -32,7 +33,7 @@ const mark: fc.Arbitrary<Mark> = fc.oneof(
 );
 const marks = fc.uniqueArray(mark, { maxLength: 2, selector: ({ type }) => type });
 const run: fc.Arbitrary<Run> = fc.record({ text: line, marks });
-const runs = fc
+const texts = fc
   .array(run, { minLength: 1, maxLength: 5 })
   .map((all) => all.map(({ text, marks: own }) => ({ text: `${text} `, marks: own })));
 const cell: fc.Arbitrary<Cell> = fc.array(run, { minLength: 1, maxLength: 2 });
@@ -57,7 +58,7 @@ const containers: fc.Arbitrary<Container[]> = fc
 const gap = fc.constantFrom(1 as const, 2 as const);
 const placed = { within: containers, gap, fresh: fc.constant(0) };
 
-const text = fc.record({ ...placed, kind: fc.constant('text' as const), runs });
+const text = fc.record({ ...placed, kind: fc.constant('text' as const), runs: texts });
 const heading = fc.record({
   ...placed,
   kind: fc.constant('text' as const),
@@ -116,7 +117,7 @@ const targets: fc.Arbitrary<PrintedTarget> = fc.record({
   maxLength: fc.oneof(fc.integer({ min: 16, max: 64 }), fc.integer({ min: 16, max: 600 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });
-const RUNS = { numRuns: 150 };
+const RUNS = runs(150);
 
 const split = (leaves: readonly Leaf[], target: PrintedTarget) =>
   finish(splitLeaves(leaves, new PartPrinter(target)));

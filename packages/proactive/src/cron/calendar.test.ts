@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
@@ -154,7 +155,7 @@ describe('a job of whole days, weeks or months', () => {
         const between = from + Math.floor((next - from) / 3);
         expect(nextTime(read.timetable, between)).toBe(next);
       }),
-      { numRuns: 150 },
+      runs(150),
     );
   });
 });

@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CronScene, openCronScene, writer } from '../testing/cron-scene.ts';
@@ -217,7 +218,7 @@ describe('a clock that is put back', () => {
         expect(runs.size > 0).toBe(scene.now() >= first);
         await scene.close();
       }),
-      { numRuns: 25 },
+      runs(25),
     );
     scene = await openCronScene();
   });

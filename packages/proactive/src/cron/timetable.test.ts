@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
@@ -195,7 +196,7 @@ describe('when a job is due next', () => {
           [day, now] = [today, next];
         }
       }),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 });

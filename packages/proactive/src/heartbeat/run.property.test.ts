@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
@@ -94,7 +95,7 @@ describe('[H02] heartbeats over days', () => {
           }
         }
       }),
-      { numRuns: 40 },
+      runs(40),
     );
   });
 
@@ -122,7 +123,7 @@ describe('[H02] heartbeats over days', () => {
           if (opens >= from && closes <= end && closes - opens >= HOUR) expect(ran).toContain(day);
         }
       }),
-      { numRuns: 40 },
+      runs(40),
     );
   });
 
@@ -153,7 +154,7 @@ describe('[H02] heartbeats over days', () => {
           expect(dueTasks(all, lastRuns, { now: next, clock }).due).not.toEqual([]);
         },
       ),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -167,7 +168,7 @@ describe('[H02] heartbeats over days', () => {
         expect(at).toBeGreaterThanOrEqual(now);
         expect(at).toBeLessThanOrEqual(now + cadenceMinutes(task.cadence) * MINUTE + 2 * DAY);
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });

@@ -1,4 +1,5 @@
 import { silentLogger } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createJudge, heartbeatVerdict, quietSpellings } from './verdict.ts';
@@ -194,7 +195,7 @@ describe('the answer of a standing task', () => {
         expect(verdict.text).not.toMatch(/HEARTBEAT_OK/i);
         expect(verdict.text.trim()).not.toBe('');
       }),
-      { numRuns: 3000 },
+      runs(3000),
     );
   });
 

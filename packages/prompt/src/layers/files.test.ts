@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LayerPart, PromptContext } from '../layer.ts';
@@ -62,7 +63,7 @@ describe('the files in layout mushroom', () => {
         const total = wanted.reduce((all, part) => all + part, 0);
         expect(cut ?? { shown: sum, total: sum }).toEqual({ shown: sum, total });
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 

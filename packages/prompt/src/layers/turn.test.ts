@@ -1,4 +1,5 @@
 import { type InboundMessage, RuntimeFacts } from '@parley/core';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from '../assembler.ts';
@@ -185,7 +186,7 @@ describe('what chat users choose', () => {
           expect((await messagePrompt({ name, title, quote, mentions })).system).toBe(system);
         },
       ),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 
@@ -199,7 +200,7 @@ describe('what chat users choose', () => {
         expect(lines.slice(1, -1).join('')).not.toMatch(/[<>\p{Cc}\u202e\u200b\u2028]/u);
         expect(lines.at(-1)).toBe('</message-context>');
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 

@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Clock, silentLogger } from '@parley/core';
 import { Client } from 'pg';
-import { composed, type Database } from '../database.ts';
-import { openStore, type Store } from '../open-store.ts';
+import { composed, type Database, parseStoreUrl } from '../database.ts';
+import { openStore, type Store, storeOn, timedIds, watchDatabase } from '../open-store.ts';
+import { openPostgres } from '../postgres/open-postgres.ts';
+import { StoreState } from '../store-state.ts';
 
 /** One kind of database for one test file, whose tables are made once. */
 export interface TestDatabase {
@@ -68,12 +71,11 @@ export function sqliteForTests(): TestDatabase {
 /** A database of its own on the given server, made when it is first used. */
 function postgresForTests(serverUrl: string | null): TestDatabase {
   const name = `parley_store_${randomBytes(6).toString('hex')}`;
-  const stores: Store[] = [];
   let now = 0;
   let made = false;
   let hasTables = false;
   const url = () => Object.assign(new URL(serverUrl ?? ''), { pathname: `/${name}` }).href;
-  const closeAll = () => Promise.all(stores.splice(0).map((store) => store.close()));
+  const kept = keptConnections(url);
   return {
     name: 'PostgreSQL',
     available: serverUrl !== null,
@@ -85,45 +87,85 @@ function postgresForTests(serverUrl: string | null): TestDatabase {
       if (!made) await execute(serverUrl ?? '', `create database ${name}`);
       made = true;
       hasTables = false;
-      await closeAll();
+      await kept.close();
       await execute(url(), 'drop schema public cascade; create schema public');
     },
     async openEmpty() {
       now = 0;
-      if (!hasTables) await this.openBare();
-      await closeAll();
-      if (hasTables) await execute(url(), EMPTY_ALL);
-      hasTables = true;
       const clock = () => now;
-      const store = await openStore({ url: url(), clock, sharedClock: clock });
-      stores.push(store);
-      return store;
+      if (hasTables) await kept.emptyAll();
+      else {
+        await this.openBare();
+        await (await openStore({ url: url(), clock })).close();
+      }
+      hasTables = true;
+      return kept.openStore(clock);
     },
     async dispose() {
-      await closeAll();
+      await kept.close();
       if (made) await execute(serverUrl ?? '', `drop database ${name} with (force)`);
     },
   };
 }
 
 /**
+ * Connections that outlive the stores of single tests, each of which has a store of its own: a new connection takes
+ * the server as long as what a test asks of it. A test that closes its store closes them.
+ */
+function keptConnections(url: () => string) {
+  let database: Database | undefined;
+  let emptying: Client | undefined;
+  const closeDatabase = async (): Promise<void> => {
+    const closing = database;
+    database = undefined;
+    await closing?.close();
+  };
+  return {
+    async openStore(clock: Clock): Promise<Store> {
+      const address = parseStoreUrl(url());
+      const shared = database ?? (await openPostgres({ url: url(), name: address.name }));
+      database = shared;
+      const close = () => (database === shared ? closeDatabase() : shared.close());
+      const watched = watchDatabase({ ...shared, close }, address, silentLogger);
+      const newId = timedIds(clock);
+      const state = new StoreState(watched, { clock, newId, forget: [], onSetback() {} });
+      watched.onConnect((write) => state.check(write));
+      return storeOn(watched, newId, { sharedClock: clock, state });
+    },
+    async emptyAll(): Promise<void> {
+      if (emptying === undefined) {
+        emptying = new Client({ connectionString: url() });
+        await emptying.connect();
+      }
+      await emptying.query(EMPTY_ALL);
+    },
+    async close(): Promise<void> {
+      await closeDatabase();
+      await emptying?.end();
+      emptying = undefined;
+    },
+  };
+}
+
+/**
  * Takes all rows but the list of migrations away, and numbers start from one again. To make the
- * database anew would take the server a hundred times as long.
+ * database anew would take the server a hundred times as long, and to truncate its tables several times. One statement
+ * deletes from all, so that rows may refer to each other.
  */
 const EMPTY_ALL = `do $$
   declare
     name regclass;
     holds_rows boolean;
-    filled text[];
+    deletions text[];
   begin
     for name in select oid from pg_class
       where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'parley_migration'
     loop
       execute format('select exists (select from %s)', name) into holds_rows;
-      if holds_rows then filled := filled || name::text; end if;
+      if holds_rows then deletions := deletions || format('%I as (delete from %s)', 'deleted_' || name, name); end if;
     end loop;
-    if filled is not null then
-      execute format('truncate %s cascade', array_to_string(filled, ', '));
+    if deletions is not null then
+      execute format('with %s select', array_to_string(deletions, ', '));
     end if;
     for name in select oid from pg_class
       where relnamespace = 'public'::regnamespace and relkind = 'S'

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MOST_VERSIONS, readVersionName, versionName } from '../file-versions.ts';
@@ -46,7 +47,7 @@ describe('versions of MEMORY.md', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      runs(25),
     );
   });
 

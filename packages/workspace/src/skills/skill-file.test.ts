@@ -1,3 +1,4 @@
+import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseFile } from '../front-matter.ts';
@@ -110,7 +111,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
         const kind = parseFile('skills/tea/SKILL.md', raw, false).audience.kind;
         expect(kind).toBe(content.foreveryone ? 'everyone' : 'owner');
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 
@@ -125,7 +126,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
         const { content } = parseSkill(raw.join('\n'), 'tea');
         expect(content.kind === 'skill' && content.foreveryone).toBe(false);
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 

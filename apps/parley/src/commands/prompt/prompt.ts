@@ -72,7 +72,7 @@ async function previewText(
     name: chosen.name,
     soul: await soulInUse({ folder, env }, plugged.loaded, agent.id),
   });
-  if (first.settings.plugins.length > 0) plugged.end();
+  plugged.end();
   if (json) return jsonText({ ...prompt, fromTemplates });
   const { message, mode, heartbeat } = request;
   const place = [message.channel, message.chatType, mode, heartbeat ? 'heartbeat' : undefined];

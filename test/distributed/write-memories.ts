@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { sharedLock } from '@parley/cli/shared-lock';
+import { silentLogger, systemTime } from '@parley/core';
+import { openStore } from '@parley/store';
+import { Memories, openWorkspace } from '@parley/workspace';
+
+/** What a worker of these memories is. */
+interface MemoryWriter {
+  /** The workspace. */
+  readonly folder: string;
+  /** The database that all workers share. */
+  readonly url: string;
+  /** Each memory begins with it. */
+  readonly name: string;
+  readonly count: number;
+}
+
+/**
+ * Does what a worker does with its memory, with connections and a lock of its own: opens the workspace, says which
+ * templates it has copied, and saves so many memories.
+ */
+export async function writeMemories(
+  { folder, url, name, count }: MemoryWriter,
+  say: (line: string) => void,
+): Promise<void> {
+  const store = await openStore({ url, clock: systemTime.clock });
+  const lock = sharedLock({
+    leases: store.leases,
+    name: 'workspace:main',
+    owner: name,
+    ...systemTime,
+    log: silentLogger,
+  });
+  const templates = join(import.meta.dirname, '../../config/workspace');
+  const workspace = await openWorkspace({ folder, templates, lock });
+  say(`made ${workspace.created.join(' ')}`);
+  const memories = new Memories();
+  const view = workspace.for({ kind: 'owner', conversationId: name });
+  for (let i = 0; i < count; i += 1) {
+    const saved = await memories.save(view, {
+      id: `${name}${String(i).padStart(6, '0')}`,
+      type: 'fact',
+      scope: 'project',
+      text: `${name} knows ${i}`,
+      person: null,
+      date: null,
+      words: 'own',
+      from: null,
+      automatic: false,
+    });
+    if (saved.kind !== 'saved') say(JSON.stringify(saved));
+  }
+  say('done');
+  await store.close();
+}
