@@ -20,7 +20,8 @@ export async function openMemoryStore(
   return openStore({ ...options, url: 'sqlite::memory:', content: await tables });
 }
 
-async function emptyTables(): Promise<Uint8Array> {
+/** A database with the tables of Parley and nothing in them, as SQLite serializes it. */
+export async function emptyTables(): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-tables-'));
   try {
     const path = join(folder, 'parley.db');

@@ -1,0 +1,28 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { runs, shareOfRun } from './test-length.ts';
+
+const before = process.env.PARLEY_TEST_WHOLE;
+const choose = (value: string | undefined): void => {
+  if (value === undefined) delete process.env.PARLEY_TEST_WHOLE;
+  else process.env.PARLEY_TEST_WHOLE = value;
+};
+afterEach(() => choose(before));
+
+describe('how much of a random test runs', () => {
+  it('[D17] is a fifth of it for a change, and at least one case', () => {
+    choose(undefined);
+    expect([1_000, 7, 1].map(shareOfRun)).toEqual([200, 2, 1]);
+    expect(runs(300)).toEqual({ numRuns: 60, examples: [] });
+  });
+
+  it('[D17] is all of it in a whole run', () => {
+    choose('1');
+    expect([1_000, 7, 1].map(shareOfRun)).toEqual([1_000, 7, 1]);
+  });
+
+  it('[D17] leaves out no example', () => {
+    choose(undefined);
+    const examples = Array.from({ length: 50 }, (_, index): [number] => [index]);
+    expect(runs(10, examples)).toEqual({ numRuns: 52, examples });
+  });
+});
