@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fullApp, routesOf } from '@parley/gateway/testing';
 import { openStore } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { HeldAnswers } from '../model/index.ts';
@@ -90,7 +91,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   async function readablePaths(): Promise<readonly string[]> {
     const { prompts } = JSON.parse(await (await ask('/api/prompts')).text());
     const turn = String(prompts[0].turnId);
-    const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+    const store = await openMemoryStore({ clock: Date.now });
     const routes = routesOf(fullApp({ token: 'none', store, clock: Date.now }));
     await store.close();
     const paths = routes

@@ -1,7 +1,8 @@
 import { Dialect, recordingLogger } from '@parley/core';
 import { render } from '@parley/markup';
 import { createJudge } from '@parley/proactive';
-import { type HeartbeatRun, openStore, type Store } from '@parley/store';
+import type { HeartbeatRun, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SPELLINGS = [
@@ -27,7 +28,7 @@ const RUN: HeartbeatRun = {
 
 let store: Store;
 beforeAll(async () => {
-  store = await openStore({ url: 'sqlite::memory:', clock: () => 1 });
+  store = await openMemoryStore({ clock: () => 1 });
 });
 afterAll(() => store.close());
 

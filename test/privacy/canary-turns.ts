@@ -1,14 +1,15 @@
+import { shareOfRun } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { runWorld } from './run-world.ts';
 import { describeTally, emptyTally } from './tally.ts';
 
-/** Together in all files. */
-const WORLDS = 4;
+/** Together in all files. A short world has not enough of everything, so a change sees fewer of them. */
+const WORLDS = Math.max(2, shareOfRun(4));
 /** How many turns a long run looks at; it takes other worlds each time. */
 const LONG_RUN = process.env.PARLEY_TEST_TURNS;
 /** To see one world again, by the number that a failure names. */
 const ONE_WORLD = process.env.PARLEY_TEST_WORLD;
-const TURNS = Number(LONG_RUN ?? 1_000);
+const TURNS = Number(LONG_RUN ?? WORLDS * 250);
 const FIRST_SEED = LONG_RUN === undefined ? 20_261_121 : Date.now() % 1_000_000_000;
 
 /**

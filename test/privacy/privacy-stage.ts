@@ -23,7 +23,8 @@ import {
   type PromptFeatures,
   type PromptMode,
 } from '@parley/prompt';
-import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
+import type { AdmittedMessage, ClaimedTurn, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { type MemorySearch, openMemorySearch, type Workspace } from '@parley/workspace';
 import { Crash } from './hostile-model.ts';
 import { NOW } from './private-world.ts';
@@ -83,7 +84,7 @@ export interface StageOptions {
 export async function openPrivacyStage(options: StageOptions): Promise<PrivacyStage> {
   let now = NOW;
   const clock = (): number => now;
-  const store = await openStore({ url: 'sqlite::memory:', clock });
+  const store = await openMemoryStore({ clock });
   const owners = new Map([...options.agents.keys()].map((name) => [name, [] as string[]]));
   const ownersOf = (name: string | undefined): string[] => owners.get(name) ?? [];
   const choice: PromptChoice = { layout: 'parley', mode: 'full', heartbeat: false, boot: false };

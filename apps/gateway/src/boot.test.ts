@@ -1,5 +1,6 @@
 import { recordingLogger } from '@parley/core';
-import { type AdmittedMessage, type LinkAction, openStore, type Store } from '@parley/store';
+import type { AdmittedMessage, LinkAction, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BootDeps, runBoot } from './boot.ts';
 
@@ -10,7 +11,7 @@ let woken: string[];
 let lines: readonly string[];
 let deps: BootDeps;
 beforeEach(async () => {
-  store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+  store = await openMemoryStore({ clock: () => 0 });
   const { log, lines: logged } = recordingLogger();
   lines = logged;
   woken = [];

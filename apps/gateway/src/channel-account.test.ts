@@ -7,7 +7,8 @@ import {
 import { type LiveBus, silentLogger, silentMeter, systemTime } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AccountRight, AccountRights } from './accounts/account-rights.ts';
@@ -82,7 +83,7 @@ describe('an account that other gateways may have', () => {
   let bus: LiveBus;
   let account: ChannelAccount;
   beforeEach(async () => {
-    store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+    store = await openMemoryStore({ clock: Date.now });
     turns = await openTurnQueue({ url: 'memory:', log: silentLogger });
     rights = new GivenRights(store.outbox);
     states = [];

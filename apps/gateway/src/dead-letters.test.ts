@@ -1,5 +1,6 @@
 import { agentOfConversation, recordingLogger } from '@parley/core';
-import { type DeadLetterWake, openStore, type Store } from '@parley/store';
+import type { DeadLetterWake, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createDeadLetterService,
@@ -16,7 +17,7 @@ let woken: DeadLetterWake[];
 let isQueueDown: boolean;
 let lines: readonly string[];
 beforeEach(async () => {
-  store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+  store = await openMemoryStore({ clock: () => 0 });
   const { log, lines: logged } = recordingLogger();
   lines = logged;
   woken = [];

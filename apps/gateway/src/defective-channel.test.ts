@@ -2,7 +2,8 @@ import type { ChannelAdapter, ChannelDefinition } from '@parley/channels';
 import { type LiveBus, silentLogger, silentMeter, systemTime } from '@parley/core';
 import { CAPABILITIES, runs } from '@parley/core/testing';
 import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -103,7 +104,7 @@ const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout
 const states = async () => (await store.outbox.recent(PLACE, 100)).map(({ state }) => state);
 
 async function open(): Promise<void> {
-  store = await openStore({ url: 'sqlite::memory:', clock: systemTime.clock });
+  store = await openMemoryStore({ clock: systemTime.clock });
   turns = await openTurnQueue({ url: 'memory:', log: silentLogger });
   bus = createLocalBus(silentLogger);
   sweeps = sweepAccounts({ store, clock: systemTime.clock, log: silentLogger });

@@ -18,7 +18,8 @@ import {
 import { openSecrets } from '@parley/core/telemetry';
 import { CAPABILITIES } from '@parley/core/testing';
 import { createLocalBus, openTurnQueue, type WakeUpQueue } from '@parley/queue';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { PlannedAccount } from './accounts/gateway-accounts.ts';
@@ -53,7 +54,7 @@ let gateway: Gateway | undefined;
 let happened: string[];
 beforeEach(async () => {
   happened = [];
-  store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+  store = await openMemoryStore({ clock: Date.now });
   turns = await openTurnQueue({ url: 'memory:', log: silentLogger });
 });
 afterEach(async () => {

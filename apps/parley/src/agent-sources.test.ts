@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
-import { openStore } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
 import { expect, it, onTestFinished } from 'vitest';
 import { openMemory } from './agent-sources.ts';
 
 it('[G15] with memory switched off what people have said can be forgotten all the same', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-memory-'));
-  const store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+  const store = await openMemoryStore({ clock: () => 0 });
   onTestFinished(async () => {
     await store.close();
     rmSync(folder, { recursive: true });

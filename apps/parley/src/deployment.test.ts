@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore, type ProcessFacts, type Store } from '@parley/store';
+import type { ProcessFacts, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   clockAhead,
@@ -88,7 +89,7 @@ describe('the first gateway of a deployment', () => {
   let now: number;
   beforeEach(async () => {
     now = 100_000;
-    store = await openStore({ url: 'sqlite::memory:', clock: () => now });
+    store = await openMemoryStore({ clock: () => now });
   });
   afterEach(() => store.close());
   const isFirst = (processId: string) => isFirstGateway(store, processId);

@@ -1,5 +1,6 @@
 import { recordingLogger, silentLogger } from '@parley/core';
-import { type AdmittedMessage, openStore, type Store } from '@parley/store';
+import type { AdmittedMessage, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
 import { keepRetention } from './keep-retention.ts';
@@ -19,7 +20,7 @@ beforeEach(async () => {
   now = START;
   ticks = 0;
   messages = 0;
-  store = await openStore({ url: 'sqlite::memory:', clock: () => now });
+  store = await openMemoryStore({ clock: () => now });
 });
 afterEach(() => store.close());
 

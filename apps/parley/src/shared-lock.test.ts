@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLogger, silentLogger, systemTime } from '@parley/core';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WORKSPACE_TEMPLATES } from './data-folder.ts';
@@ -12,7 +13,7 @@ import { type SharedLockDeps, sharedLock, whileHeld } from './shared-lock.ts';
 describe('a lock that processes share', () => {
   let store: Store;
   beforeEach(async () => {
-    store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+    store = await openMemoryStore({ clock: Date.now });
   });
   afterEach(() => store.close());
 
@@ -94,7 +95,7 @@ describe('a lock that processes share', () => {
 
 describe('work that one of all processes does', () => {
   it('[D09] is done by the first process, and by no other meanwhile', async () => {
-    const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+    const store = await openMemoryStore({ clock: Date.now });
     const deps = {
       leases: store.leases,
       name: 'soul:main',

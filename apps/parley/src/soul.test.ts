@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger, systemTime } from '@parley/core';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
 import { readSettings } from './settings.ts';
@@ -17,7 +18,7 @@ beforeEach(async () => {
   data = mkdtempSync(join(tmpdir(), 'parley-soul-'));
   mkdirSync(join(data, 'workspace'));
   writeFileSync(join(data, 'workspace', 'SOUL.md'), `${FIRST}\n`);
-  store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+  store = await openMemoryStore({ clock: Date.now });
 });
 afterEach(async () => {
   await store.close();

@@ -1,5 +1,6 @@
 import { CAPABILITIES } from '@parley/core/testing';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { conversationIdOf, routeOf } from './ingress/route.ts';
 import { chatHistory } from './known-chats.ts';
@@ -9,7 +10,7 @@ const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
 const route = routeOf(aMessage(), CAPABILITIES, { mentions: 'dead', numbered: false });
 let store: Store;
 beforeEach(async () => {
-  store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+  store = await openMemoryStore({ clock: () => 0 });
 });
 afterEach(() => store.close());
 

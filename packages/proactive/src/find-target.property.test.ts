@@ -1,6 +1,7 @@
 import { type InboundMessage, recordingLogger } from '@parley/core';
 import { runs } from '@parley/core/testing';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFindTarget, type FindTargetServices } from './alerts.ts';
@@ -147,7 +148,7 @@ function idOf(tell: string | undefined) {
 }
 
 async function checkWorld(world: World, counts: Map<string, number>): Promise<void> {
-  const store = await openStore({ url: 'sqlite::memory:', clock: () => 1 });
+  const store = await openMemoryStore({ clock: () => 1 });
   try {
     const all = placed(world);
     for (const [at, each] of all.entries()) await write(store, each, at + 1);

@@ -67,12 +67,14 @@ import { turnRepository } from './turns.ts';
 import type { UsageRepository } from './usage.ts';
 
 /** Where the database is, what time it is, and how ids are made (by default from time and chance). */
-interface StoreOptions extends PostgresLimits {
+export interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
   /** For tests on PostgreSQL: the clock of leases, in the place of the server's. */
   readonly sharedClock?: Clock;
+  /** For tests in memory: a database that has its tables already, as SQLite serializes it. */
+  readonly content?: Uint8Array;
   readonly newId?: NewId;
   /** What this process has to do with a database that has gone back in time; absent where a command runs. */
   readonly state?: StateOptions;
@@ -98,7 +100,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   refuseUnknown(seen, MIGRATIONS, name);
   const database =
     address.dialect === 'sqlite'
-      ? openSqlite(address)
+      ? openSqlite({ ...address, content: options.content })
       : await (await import('./postgres/open-postgres.ts')).openPostgres({
           ...options,
           ...address,

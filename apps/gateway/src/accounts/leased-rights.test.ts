@@ -1,5 +1,6 @@
 import { recordingLogger, systemTime } from '@parley/core';
-import { openStore, type Store, StoreError } from '@parley/store';
+import { type Store, StoreError } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AccountRight, AccountRights } from './account-rights.ts';
 import { leasedRights } from './leased-rights.ts';
@@ -18,7 +19,7 @@ describe('the right to serve an account', () => {
   const gateways: AccountRights[] = [];
   beforeEach(async () => {
     forward = 0;
-    store = await openStore({ url: 'sqlite::memory:', clock: () => Date.now() + forward });
+    store = await openMemoryStore({ clock: () => Date.now() + forward });
     stop = new AbortController();
   });
   afterEach(async () => {

@@ -1,5 +1,5 @@
 import { type Logger, ParleyError } from '@parley/core';
-import { openStore } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { PromptInspector, ShownHeartbeat } from './api-routes.ts';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
@@ -14,7 +14,7 @@ const silent: Logger = {
 };
 const HOST = '127.0.0.1:7411';
 const clock = () => 1_000;
-const store = await openStore({ url: 'sqlite::memory:', clock });
+const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
 const INSPECTOR: PromptInspector = {

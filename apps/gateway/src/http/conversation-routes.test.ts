@@ -1,6 +1,7 @@
 import { silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
-import { type AdmittedMessage, openStore, type Store } from '@parley/store';
+import type { AdmittedMessage, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { conversationRoutes, searchRoutes } from './conversation-routes.ts';
@@ -35,7 +36,7 @@ let store: Store;
 const stopped: string[] = [];
 beforeEach(async () => {
   stopped.length = 0;
-  store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+  store = await openMemoryStore({ clock: () => 0 });
 });
 afterEach(() => store.close());
 

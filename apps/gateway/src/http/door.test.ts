@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { ChannelContext } from '@parley/channels';
 import { api } from '@parley/channels/api';
 import { memoryValues, silentLogger } from '@parley/core';
-import { openStore } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createHttpApp } from './app.ts';
@@ -71,7 +71,7 @@ const HOOK = 'h'.repeat(32);
 const PAGE = 'https://app.example.org';
 const SIGN_IN = `${SIGN_IN_PREFIX}${'s'.repeat(43)}`;
 const clock = () => 1_000_000;
-const store = await openStore({ url: 'sqlite::memory:', clock });
+const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
 const nothing = async () => ({});

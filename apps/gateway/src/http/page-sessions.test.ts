@@ -1,6 +1,7 @@
 import { recordingLogger } from '@parley/core';
 import { openSecrets } from '@parley/core/telemetry';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { createHttpApp } from './app.ts';
@@ -22,7 +23,7 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   now = 1_000_000_000_000;
   token = FIRST_TOKEN;
-  store = await openStore({ url: 'sqlite::memory:', clock: () => now });
+  store = await openMemoryStore({ clock: () => now });
 });
 afterEach(async () => {
   vi.useRealTimers();

@@ -1,4 +1,5 @@
-import { openStore, ROLES, type Role } from '@parley/store';
+import { ROLES, type Role } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fingerprint, idOf, SIGN_IN_PREFIX } from './page-sessions.ts';
 import { includes, leastRole, readableRoutes } from './roles.ts';
@@ -7,7 +8,7 @@ import { fullApp, routesOf } from './testing/full-app.ts';
 const HOST = '127.0.0.1:7411';
 const TOKEN = 'secret-token-of-this-gateway-1234';
 const clock = () => 1_000_000;
-const store = await openStore({ url: 'sqlite::memory:', clock });
+const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
 /** What needs no caller at all. */

@@ -1,4 +1,5 @@
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { UsageReport } from './api.ts';
 import { usageRoutes } from './usage-routes.ts';
@@ -18,7 +19,7 @@ const FACTS = {
 describe('usage over HTTP', () => {
   let store: Store;
   beforeEach(async () => {
-    store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+    store = await openMemoryStore({ clock: () => 0 });
   });
   afterEach(() => store.close());
   const ask = async (query: string) => usageRoutes(store, FACTS, () => 0).request(`/${query}`);

@@ -1,4 +1,5 @@
-import { type AdmittedMessage, openStore, type Store } from '@parley/store';
+import type { AdmittedMessage, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeadLetterOrder, DeadLetterService } from '../dead-letters.ts';
 import { deadRoutes } from './api-routes.ts';
@@ -93,7 +94,7 @@ const WORKER = {
 
 let store: Store;
 beforeEach(async () => {
-  store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+  store = await openMemoryStore({ clock: () => 0 });
 });
 afterEach(() => store.close());
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
 import { EXAMPLE_FACTS, EXAMPLE_MESSAGE, runs } from '@parley/core/testing';
 import { render } from '@parley/markup';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -26,7 +27,7 @@ let now = 0;
 let stopped: string[] = [];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-memory-'));
-  store = await openStore({ url: 'sqlite::memory:', clock: () => now });
+  store = await openMemoryStore({ clock: () => now });
   now = 1_000_000;
   stopped = [];
 });
@@ -147,7 +148,7 @@ describe('memories of several places', () => {
           templates: join(folder, 't'),
         });
         writeFileSync(join(workspace.folder, 'MEMORY.md'), 'plover canaryhand\n');
-        const store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+        const store = await openMemoryStore({ clock: () => 0 });
         const service = new MemoryService({ index: store.memories, log: silentLogger });
         const search = openMemorySearch(workspace);
         const accountsOf = async () => PLACES.map(({ person }) => person);

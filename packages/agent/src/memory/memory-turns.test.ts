@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { silentLogger } from '@parley/core';
 import { EXAMPLE_MESSAGE } from '@parley/core/testing';
-import { openStore } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
@@ -118,7 +118,7 @@ describe('keeping memories', () => {
   afterEach(() => scene.close());
 
   async function open() {
-    const store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+    const store = await openMemoryStore({ clock: () => 0 });
     const workspace = await openWorkspace({ folder: scene.folder, templates: scene.folder });
     const service = new MemoryService({ index: store.memories, log: silentLogger });
     return { store, workspace, service, search: openMemorySearch(workspace) };

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type Reader, silentLogger } from '@parley/core';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { openSoulFile, openWorkspace } from '@parley/workspace';
 import { SoulService } from '../soul/soul-service.ts';
 import type { SoulSettings } from '../soul/soul-text.ts';
@@ -25,7 +26,7 @@ export async function openSoulScene() {
   put('AGENTS.md', 'Be careful.');
   let now = Date.now() + 3_600_000;
   const clock = (): number => now;
-  const newStore = () => openStore({ url: 'sqlite::memory:', clock });
+  const newStore = () => openMemoryStore({ clock });
   let store = await newStore();
   let opened = await start(root, store, clock);
   return {

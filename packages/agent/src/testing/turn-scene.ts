@@ -25,7 +25,8 @@ import {
   type PromptAssembler,
 } from '@parley/prompt';
 import { createLocalBus } from '@parley/queue';
-import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
+import type { ClaimedTurn, Lease, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { createDocumentReader, createPictureScaler, openPlaces } from '@parley/tools/documents';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
@@ -88,7 +89,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...more } = extras;
   const folder = namedFolder();
   const { clock, later } = movableTime();
-  const store = await openStore({ url: 'sqlite::memory:', clock });
+  const store = await openMemoryStore({ clock });
   const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
   const model = scriptedModel();
   const events: LiveEvent[] = [];

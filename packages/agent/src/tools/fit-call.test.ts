@@ -1,4 +1,5 @@
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fittedCall } from './fit-call.ts';
@@ -25,7 +26,7 @@ function fitted(tool: Tool, written: unknown, from: 'Parley' | 'a plugin' = 'Par
 
 let store: Store;
 beforeAll(async () => {
-  store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+  store = await openMemoryStore({ clock: () => 0 });
 });
 afterAll(() => store.close());
 

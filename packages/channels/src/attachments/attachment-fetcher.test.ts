@@ -1,7 +1,8 @@
 import { type Attachment, ChannelError, recordingLogger } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { startSweep } from '@parley/queue';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesFacet } from '../adapter.ts';
 import { conversationIdOf, routeOf } from '../ingress/route.ts';
@@ -32,7 +33,7 @@ let lines: string[];
 beforeEach(async () => {
   now = 0;
   [kicked, fetched] = [[], []];
-  store = await openStore({ url: 'sqlite::memory:', clock: () => now });
+  store = await openMemoryStore({ clock: () => now });
 });
 afterEach(async () => {
   await fetcher?.close();

@@ -6,7 +6,8 @@ import {
   type Receipt,
 } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 
 /** For tests: how the platform answers one send. */
 export type Answer = ChannelFailure | { readonly kind: 'sent' };
@@ -29,7 +30,7 @@ export interface DeliveryScene {
 
 /** Opens a scene whose database starts empty. */
 export async function openDeliveryScene(clock: () => number): Promise<DeliveryScene> {
-  const store = await openStore({ url: 'sqlite::memory:', clock });
+  const store = await openMemoryStore({ clock });
   const sends: string[] = [];
   const visible = new Map<string, string[]>();
   const answers = new Map<string, Answer[]>();

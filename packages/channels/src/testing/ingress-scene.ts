@@ -1,6 +1,7 @@
 import { InboundMessage, type LiveEvent, recordingLogger, silentMeter } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
-import { isOwnMessage, openStore, type Store } from '@parley/store';
+import { isOwnMessage, type Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import type { IngressOutcome } from '../adapter.ts';
 import type { AccountPolicy } from '../ingress/decide.ts';
 import { createIngress, type Receive } from '../ingress/ingress.ts';
@@ -72,7 +73,7 @@ export class IngressScene {
 
   /** Opens an empty database in memory, in the place of one that was closed. */
   async open(): Promise<void> {
-    this.#store = await openStore({ url: 'sqlite::memory:', clock: () => this.now });
+    this.#store = await openMemoryStore({ clock: () => this.now });
     this.#receive = this.ingressWith({});
   }
 

@@ -108,7 +108,8 @@ const MAX_LINE = 500;
 
 /** Reads the times of a heading or list item; null where it carries none. */
 export function readTimes(written: string): ReadTimes | null {
-  if (DATE.test(written)) return null;
+  // Most lines of a hostile file are empty, and each would be tried with every form.
+  if (written.trim() === '' || DATE.test(written)) return null;
   const text = inEnglish(written.slice(0, MAX_LINE));
   let rest = text;
   let start = text.length;

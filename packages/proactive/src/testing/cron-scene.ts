@@ -6,7 +6,8 @@ import {
   type ReplyRoute,
   recordingLogger,
 } from '@parley/core';
-import { type ClaimedTurn, type CronJob, openStore, type Store } from '@parley/store';
+import type { ClaimedTurn, CronJob, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { createCron } from '../cron/cron.ts';
 import type { CronServices, OwnerQuestion } from '../cron/job-view.ts';
 
@@ -39,7 +40,7 @@ const KEPT_FOREVER = {
 export async function openCronScene(who: CronServices['settings']['who'] = 'owners') {
   let now = Date.UTC(2026, 10, 21, 9, 0);
   const clock = () => now;
-  const store = await openStore({ url: 'sqlite::memory:', clock });
+  const store = await openMemoryStore({ clock });
   const { log, lines } = recordingLogger();
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type InboundMessage, type ReplyRoute, recordingLogger } from '@parley/core';
-import { type ClaimedTurn, openStore, type Store } from '@parley/store';
+import type { ClaimedTurn, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
 import type { FindTarget } from '../alerts.ts';
 import { Heartbeat, type HeartbeatServices } from '../heartbeat/heartbeat.ts';
@@ -42,7 +43,7 @@ export async function openHeartbeatScene(
   const clock = () => now;
   const root = mkdtempSync(join(tmpdir(), 'parley-heartbeat-'));
   const { folder, for: viewOf } = await openWorkspace({ folder: join(root, 'w'), templates: root });
-  const store = await openStore({ url: 'sqlite::memory:', clock });
+  const store = await openMemoryStore({ clock });
   const { log, lines } = recordingLogger();
   const woken: string[] = [];
   const delivered: string[] = [];

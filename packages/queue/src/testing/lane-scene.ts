@@ -1,5 +1,6 @@
 import { type LiveBus, type NewId, silentLogger, systemTime } from '@parley/core';
-import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
+import type { AdmittedMessage, ClaimedTurn, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import type { LaneDeps, RunTurn } from '../lane.ts';
 import { createLocalBus } from '../open-bus.ts';
 import { openTurnQueue, type WakeUpQueue } from '../wake-up-queue.ts';
@@ -33,7 +34,7 @@ const TARGET = { dialect: 'plain', maxLength: 1_000, unit: 'utf16' } as const;
 
 /** Opens a scene of its own. */
 export async function openLaneScene(): Promise<LaneScene> {
-  const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+  const store = await openMemoryStore({ clock: Date.now });
   const turns = await openTurnQueue({ url: 'memory:', log: silentLogger });
   const bus = createLocalBus(silentLogger);
   let made = 0;

@@ -31,6 +31,8 @@ const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 interface SqliteOptions {
   readonly path: string;
   readonly name: string;
+  /** For tests: what a database in memory holds at first, as SQLite serializes it. */
+  readonly content?: Uint8Array | undefined;
   /** Called with the text of each query; for the check of query plans. */
   readonly onQuery?: (text: string) => void;
 }
@@ -44,6 +46,7 @@ export function openSqlite(options: SqliteOptions): Database {
     const isNew = options.path !== IN_MEMORY && keepPrivate(options.path);
     const sqlite = new DatabaseSync(options.path, { timeout: BUSY_TIMEOUT_MS });
     try {
+      if (options.content !== undefined) sqlite.deserialize(options.content);
       configure(sqlite, isNew);
     } catch (reason) {
       sqlite.close();

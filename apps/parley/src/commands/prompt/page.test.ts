@@ -1,5 +1,6 @@
 import type { SentPart } from '@parley/core';
-import { openStore, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openInspector } from './page.ts';
 
@@ -8,7 +9,7 @@ const NOW = 100 * DAY;
 
 let store: Store;
 beforeEach(async () => {
-  store = await openStore({ url: 'sqlite::memory:', clock: () => NOW });
+  store = await openMemoryStore({ clock: () => NOW });
   for (const age of [1, 6, 8, 30]) await record(`${age} days`, NOW - age * DAY);
 });
 afterEach(() => store.close());

@@ -29,7 +29,7 @@ describe('the schema of a tool of a server', () => {
       Array.from({ length: 390 }, (_, nth) => [`p${nth}`, { type: ['string', 'null'] }]),
     );
     const inputSchema = { type: 'object', properties };
-    const offered = Array.from({ length: 128 }, (_, nth) => ({ name: `t${nth}`, inputSchema }));
+    const offered = Array.from({ length: 24 }, (_, nth) => ({ name: `t${nth}`, inputSchema }));
     const { tools, refused } = readCatalogue(
       { items: offered, problem: null },
       { items: [], problem: null },
