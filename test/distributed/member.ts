@@ -46,6 +46,8 @@ export async function startMemberHere(
   { data, config, port, clock = systemTime.clock }: HereOptions,
 ): Promise<Member> {
   const { PARLEY_HOME: _home, ...env } = process.env;
+  // As a process of Parley does: what it writes is for its owner alone. The mask ends with the test file.
+  process.umask(0o077);
   let words = '';
   const logTo = {
     write(line: string) {
