@@ -48,6 +48,11 @@ export const plugin = definePlugin({
 `;
 
 const [slowAnswer] = SLOW_SCHEMAS;
+/** Each takes a processor until it is ended. The checker is tested with all of them, the API with all only at night. */
+const SLOW_NOW =
+  process.env.PARLEY_TEST_WHOLE === '1'
+    ? SLOW_SCHEMAS
+    : [...SLOW_SCHEMAS.slice(0, 1), ...SLOW_SCHEMAS.slice(-1)];
 /** No argument of a server's tool has a pattern, so size alone is left. */
 const WIDE: HostileSchema = {
   what: 'many choices for many values',
@@ -175,7 +180,7 @@ describe('schemas and patterns from outside', () => {
   });
 
   it('[D13] that are slow with an answer are ended, of a client and of an agent', async () => {
-    for (const { schema, value } of SLOW_SCHEMAS) {
+    for (const { schema, value } of SLOW_NOW) {
       next = JSON.stringify(value);
       const { error } = await post(GUEST, format(schema));
       expect(error?.message).toContain('fits the response format is not known');

@@ -27,10 +27,13 @@ function put(name: string, text: string): void {
 async function ask(text: string, chat = ANN): Promise<ChatRequest> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, from: ANN, text });
-  await scene.untilAnswers(chat, before + 1);
-  const request = scene.model.requests.findLast(({ body }) => lastOf(body).endsWith(text));
-  if (request === undefined) throw new Error(`the model was not asked about ${text}`);
-  return request.body;
+  // A notice of Parley may come before the answer, such as the one that SOUL.md was edited by hand.
+  const asked = () =>
+    scene.model.requests.findLast(({ body }) => lastOf(body).endsWith(text))?.body;
+  return scene.telegram.waitFor(
+    () => scene.answers(chat).length > before && asked(),
+    30_000,
+  );
 }
 
 /** Sends a command and waits for its answer. */

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { freePort } from '../services/free-port.ts';
 import { isRunning } from '../services/is-running.ts';
-import { type ParleyProcess, runCommand, writeSettings } from './parley-process.ts';
+import { makeDataFolder, type ParleyProcess, runCommand, writeSettings } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const { resolve: find } = createRequire(import.meta.url);
@@ -16,36 +16,21 @@ const FILESYSTEM = find('@modelcontextprotocol/server-filesystem/dist/index.js')
 const NODE = process.execPath;
 
 let scene: TelegramScene;
-let others: ChildProcess[] = [];
-beforeEach(async () => {
-  scene = await startTelegramScene();
-});
-afterEach(async () => {
-  await scene.close();
-  for (const other of others) other.kill('SIGKILL');
-  others = [];
-});
 
-/** Starts the scene once more with these servers, and waits until the model is told of them. */
+/** Starts the scene with these servers, and waits until the model is told of them. */
 async function withServers(mcp: object, settled: RegExp): Promise<void> {
-  await scene.parley.end();
-  useServers(mcp);
-  await scene.startAgain();
+  scene = await startTelegramScene({}, { mcp });
   await expect.poll(status, { interval: 300 }).toMatch(settled);
 }
 
 /** The same in a process of its own. */
 async function withServersApart(mcp: object, settled: RegExp): Promise<ParleyProcess> {
-  await scene.parley.end();
-  useServers(mcp);
+  scene = await startTelegramScene();
+  const { path } = scene.folder;
+  writeSettings(path, { ...JSON.parse(readFileSync(join(path, 'parley.yaml'), 'utf8')), mcp });
   const parley = await scene.startApart();
   await expect.poll(status, { interval: 300 }).toMatch(settled);
   return parley;
-}
-
-function useServers(mcp: object): void {
-  const { path } = scene.folder;
-  writeSettings(path, { ...JSON.parse(readFileSync(join(path, 'parley.yaml'), 'utf8')), mcp });
 }
 
 async function status(): Promise<string> {
@@ -65,9 +50,10 @@ function calls(name: string, input: object): void {
   });
 }
 
-async function ask(text: string, count: number): Promise<string> {
+async function ask(text: string): Promise<string> {
+  const before = scene.answers(ANN).length;
   scene.telegram.say({ chat: ANN, text });
-  return (await scene.untilAnswers(ANN, count)).at(-1) ?? '';
+  return (await scene.untilAnswers(ANN, before + 1)).at(-1) ?? '';
 }
 
 const lastRequest = (): ChatRequest => {
@@ -76,7 +62,8 @@ const lastRequest = (): ChatRequest => {
   return body;
 };
 
-async function startHttpServer(port: number): Promise<ChildProcess> {
+/** `others`: what the test ends. */
+async function startHttpServer(port: number, others: ChildProcess[]): Promise<ChildProcess> {
   const server = spawn(NODE, [EVERYTHING, 'streamableHttp'], {
     env: { PATH: process.env.PATH, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -93,10 +80,55 @@ async function startHttpServer(port: number): Promise<ChildProcess> {
   return server;
 }
 
+describe('[G03] an agent with an MCP server', () => {
+  beforeAll(() =>
+    withServers({ every: { command: NODE, args: [EVERYTHING] } }, /every: connected/),
+  );
+  afterAll(() => scene.close());
+
+  it('checks arguments by what the server asked for, before the server is called', async () => {
+    calls('every_get_sum', { a: 'one' });
+    const answer = await ask('add');
+    expect(answer).toContain('every_get_sum was not run, because its arguments do not fit');
+    calls('every_get_sum', { a: 1, b: 2 });
+    expect(await ask('add')).toContain('The sum of 1 and 2 is 3');
+  });
+
+  it('lists and reads the resources of a server, as text of an outsider', async () => {
+    calls('every_resources', {});
+    await ask('what is there?');
+    const [listed] = results(lastRequest());
+    expect(listed).toMatch(/<outside id="(\w+)">\nResources:\n- demo:\/\/resource\//);
+    const uri = 'demo://resource/dynamic/text/1';
+    calls('every_resources', { uri });
+    expect(await ask('read it')).toContain('[demo://resource/dynamic/te');
+    calls('every_resources', { uri: 'demo://none' });
+    expect(await ask('read another')).toContain('every_resources');
+  });
+
+  it('lets a person pick a prompt', async () => {
+    scene.model.reply(() => 'Fine.');
+    await ask('/mcp__every__args-prompt city=Rome');
+    expect(JSON.stringify(lastRequest())).toContain("\\nWhat's weather in Rome?\\n</outside");
+    await ask('/mcp__every__args-prompt');
+    expect(JSON.stringify(lastRequest())).toContain('cannot be used without: city');
+    // Only the turn it was typed in is told of it.
+    await ask('and now?');
+    expect(JSON.stringify(lastRequest())).not.toContain("What's weather");
+  });
+});
+
 describe('[G03] an agent with MCP servers', () => {
+  let others: ChildProcess[] = [];
+  afterEach(async () => {
+    await scene.close();
+    for (const other of others) other.kill('SIGKILL');
+    others = [];
+  });
+
   it('uses tools of two servers over stdio, for the owner alone', async () => {
-    const shelf = join(scene.folder.path, 'shelf');
-    mkdirSync(shelf);
+    const { path: shelf, remove } = makeDataFolder({});
+    onTestFinished(remove);
     writeFileSync(join(shelf, 'birds.md'), 'Parrots talk.');
     await withServers(
       {
@@ -109,7 +141,7 @@ describe('[G03] an agent with MCP servers', () => {
     const accepted = readFileSync(join(scene.folder.path, 'mcp-accepted.json'), 'utf8');
     expect(Object.keys(JSON.parse(accepted).every.tools)).toContain('echo');
     calls('files_read_text_file', { path: join(shelf, 'birds.md') });
-    expect(await ask('what do parrots do?', 1)).toContain('\nParrots talk.\n</outside');
+    expect(await ask('what do parrots do?')).toContain('\nParrots talk.\n</outside');
     const offered = toolsOf(lastRequest());
     expect(offered).toEqual(expect.arrayContaining(['every_echo', 'files_read_text_file', 'read']));
     expect(offered).not.toContain('files_list_directory');
@@ -123,60 +155,26 @@ describe('[G03] an agent with MCP servers', () => {
     expect(JSON.stringify(lastRequest())).not.toMatch(/every_|files_|box of samples|mcp__/);
   });
 
-  it('checks arguments by what the server asked for, before the server is called', async () => {
-    await withServers({ every: { command: NODE, args: [EVERYTHING] } }, /every: connected/);
-    calls('every_get_sum', { a: 'one' });
-    const answer = await ask('add', 1);
-    expect(answer).toContain('every_get_sum was not run, because its arguments do not fit');
-    calls('every_get_sum', { a: 1, b: 2 });
-    expect(await ask('add', 2)).toContain('The sum of 1 and 2 is 3');
-  });
-
-  it('lists and reads the resources of a server, as text of an outsider', async () => {
-    await withServers({ every: { command: NODE, args: [EVERYTHING] } }, /every: connected/);
-    calls('every_resources', {});
-    await ask('what is there?', 1);
-    const [listed] = results(lastRequest());
-    expect(listed).toMatch(/<outside id="(\w+)">\nResources:\n- demo:\/\/resource\//);
-    const uri = 'demo://resource/dynamic/text/1';
-    calls('every_resources', { uri });
-    expect(await ask('read it', 2)).toContain('[demo://resource/dynamic/te');
-    calls('every_resources', { uri: 'demo://none' });
-    expect(await ask('read another', 3)).toContain('every_resources');
-  });
-
-  it('lets a person pick a prompt', async () => {
-    await withServers({ every: { command: NODE, args: [EVERYTHING] } }, /every: connected/);
-    scene.model.reply(() => 'Fine.');
-    await ask('/mcp__every__args-prompt city=Rome', 1);
-    expect(JSON.stringify(lastRequest())).toContain("\\nWhat's weather in Rome?\\n</outside");
-    await ask('/mcp__every__args-prompt', 2);
-    expect(JSON.stringify(lastRequest())).toContain('cannot be used without: city');
-    // Only the turn it was typed in is told of it.
-    await ask('and now?', 3);
-    expect(JSON.stringify(lastRequest())).not.toContain("What's weather");
-  });
-
   it('talks to a server over HTTP; when it is gone its text and tools are, and both come back', async () => {
     const port = await freePort();
-    const first = await startHttpServer(port);
+    const first = await startHttpServer(port, others);
     const url = `http://127.0.0.1:${port}/mcp`;
     await withServers({ desk: { url, connector: 'The desktop of Ann.' } }, /desk: connected/);
     calls('desk_echo', { message: 'over HTTP' });
-    expect(await ask('echo', 1)).toMatch(
+    expect(await ask('echo')).toMatch(
       /<outside id="(\w+)">\nEcho: over HTTP\n<\/outside id="\1">$/,
     );
     expect(systemOf(lastRequest())).toContain('The desktop of Ann.');
     first.kill('SIGKILL');
     await once(first, 'exit');
-    await ask('again', 2);
+    await ask('again');
     await expect.poll(status, { interval: 300 }).toContain('desk: not connected');
-    await ask('again', 3);
+    await ask('again');
     expect(systemOf(lastRequest())).not.toContain('The desktop of Ann.');
     expect(toolsOf(lastRequest())).not.toContain('desk_echo');
-    await startHttpServer(port);
+    await startHttpServer(port, others);
     await expect.poll(status, { interval: 500 }).toContain('desk: connected');
-    expect(await ask('echo', 4)).toContain('Echo: over HTTP\n</outside');
+    expect(await ask('echo')).toContain('Echo: over HTTP\n</outside');
   });
 
   it('starts, answers and stops as ever with servers that cannot be started or never say hello', async () => {
@@ -189,7 +187,7 @@ describe('[G03] an agent with MCP servers', () => {
       /gone: not connected.*no program no-such-program; install it, or correct “command”\n.*mute: connecting\n.*away: not connected/,
     );
     scene.model.reply(() => 'Hello.');
-    expect(await ask('hi', 1)).toBe('Hello.');
+    expect(await ask('hi')).toBe('Hello.');
     const { code, ms } = await parley.end();
     expect(code).toBe(0);
     expect(ms).toBeLessThan(8_000);

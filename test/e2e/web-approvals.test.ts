@@ -149,24 +149,25 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it.each(['light', 'dark'] as const)(
-    '[G05] [U03] are readable in %s and fit a telephone',
-    async (colorScheme) => {
-      const page = await open({ colorScheme, viewport: { width: 360, height: 740 } });
-      await say(page, 'please note it');
-      await button(page, 'Approve').waitFor();
-      expect(await page.evaluate(POOR_CONTRAST)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-      for (const name of ['Approve', 'Deny']) {
-        expect((await button(page, name).boundingBox())?.height).toBeGreaterThanOrEqual(40);
+  it('[G05] [U03] are readable in light and dark, and fit a telephone', async () => {
+    const page = await open({ viewport: { width: 360, height: 740 } });
+    const { SHOTS } = process.env;
+    const isReadable = async (name: string) => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await page.evaluate(POOR_CONTRAST)).toEqual([]);
+        if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}.png`) });
       }
-      const { SHOTS } = process.env;
-      if (SHOTS) await page.screenshot({ path: join(SHOTS, `choices-${colorScheme}.png`) });
-      await button(page, 'Deny').click();
-      await untilAnswer(page, 'It said: write was not run');
-      expect(await page.evaluate(POOR_CONTRAST)).toEqual([]);
-      if (SHOTS) await page.screenshot({ path: join(SHOTS, `chosen-${colorScheme}.png`) });
-    },
-    60_000,
-  );
+    };
+    await say(page, 'please note it');
+    await button(page, 'Approve').waitFor();
+    await isReadable('choices');
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    for (const name of ['Approve', 'Deny']) {
+      expect((await button(page, name).boundingBox())?.height).toBeGreaterThanOrEqual(40);
+    }
+    await button(page, 'Deny').click();
+    await untilAnswer(page, 'It said: write was not run');
+    await isReadable('chosen');
+  }, 60_000);
 });

@@ -1,7 +1,15 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { faultsOf } from './page-faults.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  LOOKS,
+  openView,
+  say,
+  showIn,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -114,21 +122,20 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     }
   });
 
-  it.each([
-    // web-views opens every view in the other two.
-    ['light', 1280],
-    ['dark', 320],
-  ] as const)('[U03] are readable in %s at %i pixels, and fit', async (colorScheme, width) => {
-    const own = await scene.open({ colorScheme, viewport: { width, height: 800 } });
-    await own.goto(`${scene.parley.address}/#/conversations`);
-    await own.locator('.entry-link').first().focus();
-    await own.keyboard.press('Enter');
-    const first = own.locator('.said-message').first();
-    await first.waitFor();
-    await first.getByRole('button', { name: 'Why' }).focus();
-    await own.keyboard.press('Enter');
-    await first.locator('.why-stages').waitFor();
-    expect(await faultsOf(own)).toEqual([]);
+  it('[U03] are readable in light and dark, and fit a telephone', async () => {
+    const own = await scene.open();
+    for (const [colorScheme, width] of LOOKS) {
+      await showIn(own, colorScheme, width);
+      await own.goto(`${scene.parley.address}/#/conversations`);
+      await own.locator('.entry-link').first().focus();
+      await own.keyboard.press('Enter');
+      const first = own.locator('.said-message').first();
+      await first.waitFor();
+      await first.getByRole('button', { name: 'Why' }).focus();
+      await own.keyboard.press('Enter');
+      await first.locator('.why-stages').waitFor();
+      expect([width, await faultsOf(own)]).toEqual([width, []]);
+    }
     await own.context().close();
   });
 });

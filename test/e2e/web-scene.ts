@@ -77,6 +77,18 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
   };
 }
 
+/** Two of the ways in which people see a page; web-views shows every view in the other two. */
+export const LOOKS = [
+  ['light', 1280],
+  ['dark', 320],
+] as const;
+
+/** Shows a page that is open already in other colours and another width, as `open` would show it. */
+export async function showIn(page: Page, colorScheme: 'light' | 'dark', width: number) {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 800 });
+}
+
 /** Opens a view by its link, in a narrow window from the menu. */
 export async function openView(page: Page, name: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu' });

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { openView, startWebScene, type WebScene } from './web-scene.ts';
+import { LOOKS, openView, showIn, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 /** What a hostile text would like the page to take for its own. */
@@ -93,22 +93,18 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     expect((await ask('77/apply')).status).toBe(400);
   });
 
-  it.each([
-    // web-views opens every view in the other two.
-    ['light', 1280],
-    ['dark', 320],
-  ] as const)(
-    '[U03] is readable in %s at %i pixels, by keyboard, and fits',
-    async (colorScheme, width) => {
-      const own = await scene.open({ colorScheme, viewport: { width, height: 800 } });
-      await own.goto(`${scene.parley.address}/#/soul/1`);
+  it('[U03] is readable in light and dark, and fits a telephone', async () => {
+    const own = await scene.open();
+    await own.goto(`${scene.parley.address}/#/soul/1`);
+    for (const [colorScheme, width] of LOOKS) {
+      await showIn(own, colorScheme, width);
       await own.locator('.soul-sheet').waitFor();
       expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
       const fits = await own.evaluate(
         '[document.documentElement, ...document.querySelectorAll("main, .turn")].every((box) => box.scrollWidth <= box.clientWidth)',
       );
-      expect(fits).toBe(true);
-      await own.context().close();
-    },
-  );
+      expect([width, fits]).toEqual([width, true]);
+    }
+    await own.context().close();
+  });
 });
