@@ -17,7 +17,10 @@ const Tables = z.object({
   lanes: mapOf(z.string(), z.object({ epoch: Int, holder: z.string() })),
   messages: mapOf(Int, z.object({ chat: z.string(), state: z.string(), turn: Int })),
   turns: mapOf(Int, z.object({ chat: z.string(), state: z.string(), attempts: Int })),
-  parts: mapOf(Int, z.object({ chat: z.string(), turn: Int, order: Int, state: z.string() })),
+  parts: mapOf(
+    Int,
+    z.object({ chat: z.string(), turn: Int, order: Int, state: z.string(), isNotice: z.boolean() }),
+  ),
   letters: z.object({
     '#set': z.array(z.object({ '#tup': z.tuple([z.string(), Int]) })),
   }),
@@ -100,7 +103,8 @@ function changedParts(before: Tables, after: Tables): readonly Change[] {
   return differences(before.parts, after.parts).flatMap(({ key, was, is }): Change[] => {
     const row = is ?? was;
     if (row === undefined || (was?.state === is?.state && was?.order === is?.order)) return [];
-    const turn = row.turn === 0 ? null : `turn${row.turn}`;
+    // The answer of a command has no turn, but leaves a dead letter as a part of a turn does.
+    const turn = row.isNotice ? null : `turn${row.turn}`;
     const { chat, order } = row;
     const [from, to] = [was?.state ?? null, is?.state ?? 'removed'];
     return [{ kind: 'part', part: `part${key}`, chat, order, turn, from, to }];
@@ -108,7 +112,8 @@ function changedParts(before: Tables, after: Tables): readonly Change[] {
 }
 
 function newLetters(before: Tables, after: Tables): readonly Change[] {
-  const names = ({ letters }: Tables) => letters['#set'].map(({ '#tup': [kind, id] }) => `${kind}${id}`);
+  const names = ({ letters }: Tables) =>
+    letters['#set'].map(({ '#tup': [kind, id] }) => `${kind}${id}`);
   const known = new Set(names(before));
   return names(after)
     .filter((of) => !known.has(of))

@@ -57,7 +57,11 @@ export function checkMessage(
 
 export function checkLane({ change, before }: Checked<'lane'>): readonly Violation[] {
   const { conversation, epoch, holder } = change;
-  if (before === undefined) return [];
+  if (before === undefined) {
+    return epoch > 0 || holder === null
+      ? []
+      : [broken(2, `${holder} took ${conversation} without raising its epoch`)];
+  }
   if (epoch < before.epoch) {
     return [broken(2, `the epoch of ${conversation} fell from ${before.epoch} to ${epoch}`)];
   }

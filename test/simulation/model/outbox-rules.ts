@@ -86,7 +86,7 @@ export function checkSent(
 ): readonly Violation[] {
   const row = `part ${part}`;
   if (before === undefined) return [];
-  const { state, order, resends, timesShown, wasMarked } = before;
+  const { state, resends, timesShown, wasMarked } = before;
   const mayRepeat = moment.options.mayRepeat?.(chat) === true;
   const isHarmless = key !== null || mayRepeat || resends > 0;
   const found: Violation[] = [];
@@ -103,13 +103,6 @@ export function checkSent(
         12,
         `${row} was shown ${timesShown + 1} times, and sent again by people ${resends} times`,
       ),
-    );
-  }
-  const earlier = state === 'sending' ? firstUnfinished(moment.tables, chat) : part;
-  const first = earlier === undefined ? undefined : moment.tables.parts.get(earlier);
-  if (first !== undefined && first.order < order) {
-    found.push(
-      broken(8, `the platform got ${row} while ${earlier} of the same chat was ${first.state}`),
     );
   }
   return found;
