@@ -2,34 +2,46 @@ import { z } from 'zod';
 import type { Change, Step } from '../changes.ts';
 import { WORLD } from './apply-step.ts';
 
-// A trace that Quint wrote: https://apalache-mc.org/docs/adr/015adr-trace.html. Its maps are lists of pairs.
-const Int = z
-  .union([z.number(), z.object({ '#bigint': z.string() })])
-  .transform((value) => (typeof value === 'number' ? value : Number(value['#bigint'])));
-
-function mapOf<Key extends z.ZodType, Value extends z.ZodType>(key: Key, value: Value) {
-  return z
-    .object({ '#map': z.array(z.tuple([key, value])) })
-    .transform((map) => new Map(map['#map']));
+/**
+ * Maps, sets, tuples and numbers in a trace that Quint wrote are objects with one key:
+ * https://apalache-mc.org/docs/adr/015adr-trace.html. Inner values are decoded before the outer ones.
+ */
+function decode(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const [entry, ...more] = Object.entries(value);
+  if (entry === undefined || more.length > 0) return value;
+  const [tag, content] = entry;
+  switch (tag) {
+    case '#bigint':
+      return Number(content);
+    case '#map':
+      return new Map(content);
+    case '#set':
+      return new Set(content);
+    case '#tup':
+      return content;
+    default:
+      return value;
+  }
 }
 
+const Row = z.object({ chat: z.string(), state: z.string() });
+
 const Tables = z.object({
-  lanes: mapOf(z.string(), z.object({ epoch: Int, holder: z.string() })),
-  messages: mapOf(Int, z.object({ chat: z.string(), state: z.string(), turn: Int })),
-  turns: mapOf(Int, z.object({ chat: z.string(), state: z.string(), attempts: Int })),
-  parts: mapOf(
-    Int,
-    z.object({ chat: z.string(), turn: Int, order: Int, state: z.string(), isNotice: z.boolean() }),
+  lanes: z.map(z.string(), z.object({ epoch: z.number(), holder: z.string() })),
+  messages: z.map(z.number(), Row.extend({ turn: z.number() })),
+  turns: z.map(z.number(), Row.extend({ attempts: z.number() })),
+  parts: z.map(
+    z.number(),
+    Row.extend({ turn: z.number(), order: z.number(), isNotice: z.boolean() }),
   ),
-  letters: z.object({
-    '#set': z.array(z.object({ '#tup': z.tuple([z.string(), Int]) })),
-  }),
+  letters: z.set(z.tuple([z.string(), z.number()])),
 });
 
 const State = z.object({
   tables: Tables,
   by: z.object({ process: z.string() }),
-  shown: mapOf(z.string(), z.array(z.object({ part: Int, key: Int }))),
+  shown: z.map(z.string(), z.array(z.object({ part: z.number(), key: z.number() }))),
 });
 
 const Trace = z.object({ states: z.array(State) });
@@ -39,7 +51,7 @@ type Tables = z.infer<typeof Tables>;
 
 /** Reads a trace of the model as the simulation would have recorded it: by what changed in the tables. */
 export function readItfTrace(json: string): readonly Step[] {
-  const { states } = Trace.parse(JSON.parse(json));
+  const { states } = Trace.parse(JSON.parse(json, decode));
   return states.slice(1).map((after, index) => {
     const before = states[index] ?? after;
     const isOfWorld = after.by.process === 'power';
@@ -112,8 +124,7 @@ function changedParts(before: Tables, after: Tables): readonly Change[] {
 }
 
 function newLetters(before: Tables, after: Tables): readonly Change[] {
-  const names = ({ letters }: Tables) =>
-    letters['#set'].map(({ '#tup': [kind, id] }) => `${kind}${id}`);
+  const names = ({ letters }: Tables) => [...letters].map(([kind, id]) => `${kind}${id}`);
   const known = new Set(names(before));
   return names(after)
     .filter((of) => !known.has(of))
