@@ -153,7 +153,8 @@ function messageChanges(before: Tables, now: Tables): Change[] {
     const accepted: Change[] =
       old === undefined ? [{ kind: 'accepted', conversation, message }] : [];
     const from = old?.state ?? 'waiting';
-    if (from === to) return accepted;
+    // A turn that takes over the messages of another one claims them as well.
+    if (from === to && (old?.turn_id ?? null) === turn) return accepted;
     return [...accepted, { kind: 'message', conversation, message, from, to, turn }];
   });
   const removed = [...before.messages.values()]

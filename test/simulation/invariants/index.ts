@@ -1,5 +1,6 @@
 import type { MakeInvariant } from './invariant.ts';
 import { oneRunningTurn, risingEpoch } from './lanes.ts';
+import { allowedSteps } from './model.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
 
@@ -11,4 +12,5 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   partsOnce,
   answersInOrder,
   nothingForgotten,
+  allowedSteps,
 ];
