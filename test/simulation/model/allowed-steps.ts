@@ -19,7 +19,7 @@ export function createTraceChecker(options: TraceOptions = {}): (step: Step) => 
 }
 
 function sentence({ at, process }: Step, { rule, what }: Violation): string {
-  return `rule ${rule} (${RULES[rule]}), at ${at} ms in ${process}: ${what}`;
+  return `rule ${rule} (${RULES[rule]}), at ${at.toFixed(0)} ms in ${process}: ${what}`;
 }
 
 function checkStep(tables: TracedTables, step: Step, options: TraceOptions): readonly Violation[] {

@@ -23,7 +23,9 @@ const FAULTS = isSoak ? [...PLANTED_FAULTS, ...MORE_PLANTED_FAULTS] : PLANTED_FA
 /** The number of attempts after which the model closes a turn. */
 const MAX_ATTEMPTS = 3;
 /** Traces of the model that the checker of traces reads. */
-const TRACES = 8;
+const TRACES = isSoak ? 50 : 8;
+/** For all runs together, in ms: a night has many. */
+const TIMEOUT_MS = isSoak ? 7_200_000 : 120_000;
 
 interface Played {
   /** What the simulator printed. */
@@ -71,7 +73,7 @@ describe(`[D17] the model of the lane and the outbox (seed ${SEED})`, () => {
     }
     const planted = faults.map(({ file }) => [file, RUNS_WITH_FAULT] as const);
     played = await play(folder, [['sound', RUNS], ...planted]);
-  });
+  }, TIMEOUT_MS);
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
