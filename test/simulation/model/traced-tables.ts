@@ -54,7 +54,7 @@ export function emptyTables(): TracedTables {
   };
 }
 
-export function isUnfinished({ state }: Part): boolean {
+function isUnfinished({ state }: Part): boolean {
   return state === 'pending' || state === 'sending';
 }
 
