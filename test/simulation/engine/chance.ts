@@ -1,0 +1,35 @@
+/** Numbers in [0, 1) that a seed decides. */
+export interface Chance {
+  next(): number;
+  /** A number in [from, to). */
+  between(from: number, to: number): number;
+  /** True with this probability. */
+  happens(probability: number): boolean;
+  /** One of the values. Throws for an empty list. */
+  one<T>(values: readonly T[]): T;
+}
+
+/**
+ * A stream of numbers of its own for each name, so that one more draw of the product does not change which faults
+ * come or what people write: a shortened list of faults then meets the same people.
+ */
+export function chanceFor(seed: number, name: string): Chance {
+  let state = seed >>> 0;
+  for (const character of name) state = (Math.imul(state, 31) + (character.codePointAt(0) ?? 0)) | 0;
+  // Mulberry32, by Tommy Ettinger, in the public domain.
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    next,
+    between: (from, to) => from + next() * (to - from),
+    happens: (probability) => next() < probability,
+    one<T>(values: readonly T[]): T {
+      if (values.length === 0) throw new Error('there is nothing to choose from');
+      return values[Math.floor(next() * values.length)] as T;
+    },
+  };
+}

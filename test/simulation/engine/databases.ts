@@ -1,0 +1,111 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { simulatedSqlite } from './simulated-sqlite.ts';
+import type { SimulatedProcess, VirtualTime } from './virtual-time.ts';
+
+/** A connection that a simulated process has opened. */
+export interface OpenDatabase {
+  readonly path: string;
+  readonly process: SimulatedProcess | undefined;
+  readonly handle: DatabaseSync;
+  /** Whether a commit waits for the disk: what follows from the last `pragma synchronous`. */
+  isSynced: boolean;
+}
+
+/** What the disk does with the databases of the simulation. */
+export interface Disk {
+  /** Called before a statement runs; throws what SQLite would throw where the disk fails. */
+  beforeStatement(database: OpenDatabase, text: string): void;
+  /** Called after a commit, or a change outside of a transaction. */
+  afterCommit(database: OpenDatabase): void;
+}
+
+/** A disk that never fails and of which nothing is lost. */
+export const SOUND_DISK: Disk = { beforeStatement() {}, afterCommit() {} };
+
+/**
+ * Every SQLite connection of this thread: which process has it open, when it commits, and what its disk does. The
+ * killed ones are closed, as the operating system does it, so that their locks end.
+ */
+export class Databases {
+  readonly #time: VirtualTime;
+  readonly #open = new Set<OpenDatabase>();
+  /** In use from the next statement on. */
+  disk: Disk = SOUND_DISK;
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  /** Puts connections that this class knows in the place of those of `node:sqlite`, for modules of the product. */
+  install(): void {
+    const opened = (path: string, handle: DatabaseSync): OpenDatabase => {
+      const database = { path, handle, process: this.#time.process, isSynced: true };
+      this.#open.add(database);
+      return database;
+    };
+    const closed = (database: OpenDatabase) => void this.#open.delete(database);
+    const disk = () => this.disk;
+    const now = () => this.#time.wallClock();
+    const Real = DatabaseSync;
+    class Simulated extends Real {
+      readonly #database: OpenDatabase;
+
+      constructor(...given: ConstructorParameters<typeof DatabaseSync>) {
+        super(...given);
+        this.#database = opened(String(given[0]), this);
+        // SQLite reads the clock of the machine by itself.
+        super.function('unixepoch', { varargs: true }, () => now() / 1_000);
+      }
+
+      override exec(text: string): void {
+        this.#run(text, () => super.exec(text));
+      }
+
+      override prepare(...given: Parameters<DatabaseSync['prepare']>): StatementSync {
+        const [text] = given;
+        const statement = super.prepare(...given);
+        for (const name of ['run', 'get', 'all'] as const) {
+          const call = statement[name].bind(statement) as (...values: unknown[]) => unknown;
+          const run = (...values: unknown[]) => this.#run(text, () => call(...values));
+          Object.defineProperty(statement, name, { value: run });
+        }
+        return statement;
+      }
+
+      override close(): void {
+        closed(this.#database);
+        super.close();
+      }
+
+      #run<T>(text: string, work: () => T): T {
+        disk().beforeStatement(this.#database, text);
+        const wasOpen = this.isTransaction;
+        const result = work();
+        noteSynchronous(this.#database, text);
+        const mayHaveCommitted = wasOpen || !/^\s*(select|pragma|begin)\b/i.test(text);
+        if (mayHaveCommitted && !this.isTransaction) disk().afterCommit(this.#database);
+        return result;
+      }
+    }
+    simulatedSqlite.DatabaseSync = Simulated;
+  }
+
+  /** The open connections to a file. */
+  of(path: string): readonly OpenDatabase[] {
+    return [...this.#open].filter((database) => database.path === path);
+  }
+
+  /** Closes what a killed process had open; undefined: what the world had open. */
+  closeAllOf(process: SimulatedProcess | undefined): void {
+    for (const database of [...this.#open]) {
+      if (database.process !== process) continue;
+      if (database.handle.isTransaction) database.handle.exec('rollback');
+      database.handle.close();
+    }
+  }
+}
+
+function noteSynchronous(database: OpenDatabase, text: string): void {
+  const [, level] = /^\s*pragma synchronous = (\w+)/i.exec(text) ?? [];
+  if (level !== undefined) database.isSynced = level === 'full';
+}

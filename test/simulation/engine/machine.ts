@@ -1,0 +1,40 @@
+import { type Chance, chanceFor } from './chance.ts';
+import { Databases } from './databases.ts';
+import { installFiles } from './files.ts';
+import { installModules } from './modules.ts';
+import { installRandomness } from './randomness.ts';
+import { installServers } from './servers.ts';
+import { installTimers } from './timers.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+/** The machine on which everything is simulated: this thread. */
+export interface Machine {
+  readonly time: VirtualTime;
+  readonly databases: Databases;
+  /** Begins another simulation: what the processes draw, and which of them is next, follows from the seed. */
+  begin(seed: number): void;
+}
+
+/**
+ * Puts virtual time, chance, files, databases and servers in the place of those of this thread, for good. Modules of
+ * the product must be loaded afterwards.
+ */
+export function installMachine(): Machine {
+  const time = new VirtualTime();
+  const databases = new Databases(time);
+  let chance: Chance = chanceFor(0, 'product');
+  installModules();
+  installServers();
+  installTimers(time);
+  installRandomness(() => chance);
+  installFiles();
+  databases.install();
+  return {
+    time,
+    databases,
+    begin(seed) {
+      chance = chanceFor(seed, 'product');
+      time.begin(chanceFor(seed, 'order'));
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import { syncBuiltinESMExports } from 'node:module';
+import nodeTimers from 'node:timers';
+import nodePromises from 'node:timers/promises';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** Longer delays overflow in Node and become 1 ms. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** What `setTimeout` and its like return. */
+class VirtualTimer {
+  readonly #start: () => () => void;
+  #cancel: (() => void) | undefined;
+
+  constructor(start: () => () => void) {
+    this.#start = start;
+    this.#cancel = start();
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  hasRef(): boolean {
+    return true;
+  }
+
+  /** Counts its time from now again. */
+  refresh(): this {
+    this.close();
+    this.#cancel = this.#start();
+    return this;
+  }
+
+  close(): this {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    return this;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  [Symbol.toPrimitive](): number {
+    return 1;
+  }
+}
+
+type Callback = (...args: unknown[]) => void;
+
+/** As Node reads a delay: at least 1 ms. */
+function delayOf(ms: unknown): number {
+  const delay = Number(ms);
+  return delay >= 1 && delay <= LONGEST_MS ? delay : 1;
+}
+
+/** Puts virtual time in the place of all timers and clocks of this thread. */
+export function installTimers(time: VirtualTime): void {
+  const setTimeout = (run: Callback, ms?: unknown, ...args: unknown[]) =>
+    new VirtualTimer(() => time.plan(delayOf(ms), () => run(...args)));
+  const setInterval = (run: Callback, ms?: unknown, ...args: unknown[]) =>
+    new VirtualTimer(() => time.plan(delayOf(ms), () => run(...args), delayOf(ms)));
+  const setImmediate = (run: Callback, ...args: unknown[]) =>
+    new VirtualTimer(() => time.plan(0, () => run(...args)));
+  const clear = (timer: unknown): void => {
+    if (timer instanceof VirtualTimer) timer.close();
+  };
+  const timers = {
+    setTimeout,
+    setInterval,
+    setImmediate,
+    clearTimeout: clear,
+    clearInterval: clear,
+    clearImmediate: clear,
+  };
+  const waitFor = (ms?: number, value?: unknown, options: { signal?: AbortSignal } = {}) =>
+    waiting((over) => setTimeout(over, ms), value, options.signal);
+  const promises = {
+    setTimeout: waitFor,
+    setImmediate: (value?: unknown, options: { signal?: AbortSignal } = {}) =>
+      waiting((over) => setImmediate(over), value, options.signal),
+    scheduler: { wait: waitFor, yield: () => waiting((over) => setImmediate(over), undefined) },
+  };
+  Object.assign(globalThis, timers);
+  Object.assign(nodeTimers, timers);
+  Object.assign(nodePromises, promises);
+  Object.assign(nodeTimers.promises, promises);
+  installClocks(time, setTimeout);
+  syncBuiltinESMExports();
+}
+
+function waiting(
+  start: (over: () => void) => VirtualTimer,
+  value: unknown,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(aborted(signal));
+    const stop = (): void => {
+      timer.close();
+      if (signal !== undefined) reject(aborted(signal));
+    };
+    const timer = start(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve(value);
+    });
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** As Node rejects a wait whose signal fired. */
+function aborted(signal: AbortSignal): Error {
+  const error = new Error('The operation was aborted', { cause: signal.reason });
+  return Object.assign(error, { name: 'AbortError', code: 'ABORT_ERR' });
+}
+
+function installClocks(
+  time: VirtualTime,
+  setTimeout: (run: Callback, ms?: unknown) => VirtualTimer,
+): void {
+  const RealDate = globalThis.Date;
+  class VirtualDate extends RealDate {
+    constructor(...values: readonly [] | readonly [number]) {
+      if (values.length === 0) super(time.wallClock());
+      else super(...values);
+    }
+
+    static override now(): number {
+      return time.wallClock();
+    }
+  }
+  Object.assign(globalThis, { Date: VirtualDate });
+  performance.now = () => time.now;
+  const elapsed = () => BigInt(Math.round(time.now * 1e6));
+  process.hrtime = Object.assign(
+    (since?: [number, number]): [number, number] => {
+      const nanoseconds = Number(elapsed()) - (since ? since[0] * 1e9 + since[1] : 0);
+      return [Math.floor(nanoseconds / 1e9), nanoseconds % 1e9];
+    },
+    { bigint: elapsed },
+  );
+  AbortSignal.timeout = (ms) => {
+    const controller = new AbortController();
+    const reason = 'The operation was aborted due to timeout';
+    setTimeout(() => controller.abort(new DOMException(reason, 'TimeoutError')), ms);
+    return controller.signal;
+  };
+}

@@ -1,0 +1,178 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Chance } from './chance.ts';
+
+/** A simulated process: what it has started runs as long as it lives, and only while it is not paused. */
+export interface SimulatedProcess {
+  readonly name: string;
+  alive: boolean;
+  /** How far its clock is ahead of the simulation's, in ms. */
+  clockAhead: number;
+  /** Until then it stands still, as a stopped or swapped-out process does. In ms of the simulation. */
+  pausedUntil: number;
+}
+
+/** Something that happens at its time. */
+interface Event {
+  readonly process: SimulatedProcess | undefined;
+  at: number;
+  order: number;
+  readonly run: () => void;
+  /** Set for an interval, in ms. */
+  readonly every?: number;
+}
+
+/** The moment at which each simulation begins. */
+const BEGINNING = Date.UTC(2026, 0, 1);
+/** What an immediate costs, so that a loop of them cannot hold time still. In ms. */
+const STEP_MS = 0.01;
+/** Node's own: by the next call everything that was ready in promises has run. */
+const nextTurn = globalThis.setImmediate;
+const realTimeout = globalThis.setTimeout;
+/** An import of a module that is loaded takes a turn; a start makes some in a row, with no event between them. */
+const TURNS_BEFORE_A_JUMP = 20;
+/** While modules are loaded from the disk, each event gets this time for it. In ms of the machine. */
+const LOADING_MS = 3;
+
+/**
+ * Time that goes on only when nothing is left to do: the events of all simulated processes in one queue. Of what is
+ * due at the same time a seed chooses the process; within a process the order is that of Node's timers.
+ */
+export class VirtualTime {
+  readonly #current = new AsyncLocalStorage<SimulatedProcess | undefined>();
+  readonly #events = new Set<Event>();
+  #chance: Chance | null = null;
+  #now = 0;
+  #order = 0;
+  #fired = 0;
+
+  /** Set for a first run, in which modules are still loaded; it does not follow from its seed alone. */
+  isLoading = false;
+
+  /** Called after each event, when everything that it made ready has run. */
+  afterEach: (process: SimulatedProcess | undefined) => void = () => {};
+
+  /** Begins again with an empty queue. */
+  begin(chance: Chance): void {
+    this.#events.clear();
+    this.#chance = chance;
+    this.#now = 0;
+    this.#order = 0;
+    this.#fired = 0;
+  }
+
+  /** Milliseconds since the beginning. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** How many events have happened. */
+  get fired(): number {
+    return this.#fired;
+  }
+
+  /** The process whose code runs; undefined for the world around them. */
+  get process(): SimulatedProcess | undefined {
+    return this.#current.getStore();
+  }
+
+  /** What the clock of the process that asks shows, in ms since 1970. */
+  wallClock(): number {
+    return Math.floor(BEGINNING + this.#now + (this.process?.clockAhead ?? 0));
+  }
+
+  /** Runs code as that of a process; undefined: of the world. */
+  as<T>(process: SimulatedProcess | undefined, work: () => T): T {
+    return this.#current.run(process, work);
+  }
+
+  /** Plans an event of the process that asks; the returned function cancels it. */
+  plan(afterMs: number, run: () => void, every?: number): () => void {
+    const event: Event = {
+      process: this.process,
+      at: this.#now + (afterMs > 0 ? afterMs : STEP_MS),
+      order: this.#order++,
+      run,
+      ...(every !== undefined && { every }),
+    };
+    this.#events.add(event);
+    return () => void this.#events.delete(event);
+  }
+
+  /** Goes on until `until`, in ms since the beginning, or until `isOver`. */
+  async runUntil(until: number, isOver: () => boolean = () => false): Promise<void> {
+    await this.#settle();
+    while (!isOver()) {
+      const event = await this.#awaitEvent(until);
+      if (event === undefined) {
+        if (!isOver()) this.#now = Math.max(this.#now, until);
+        return;
+      }
+      this.#events.delete(event);
+      if (event.every !== undefined) {
+        event.at = this.#now + event.every;
+        event.order = this.#order++;
+        this.#events.add(event);
+      }
+      this.#fired += 1;
+      this.as(event.process, event.run);
+      await this.#settle();
+      this.afterEach(event.process);
+    }
+  }
+
+  /** What is ready at the present moment comes before time goes on. */
+  async #awaitEvent(until: number): Promise<Event | undefined> {
+    for (let turn = 0; turn < TURNS_BEFORE_A_JUMP; turn += 1) {
+      const event = this.#nextEvent(until);
+      if (event !== undefined) return event;
+      await this.#settle();
+    }
+    return undefined;
+  }
+
+  async #settle(): Promise<void> {
+    if (this.isLoading) await new Promise((resolve) => realTimeout(resolve, LOADING_MS));
+    await settled();
+    await settled();
+  }
+
+  #nextEvent(until: number): Event | undefined {
+    let soonest = Number.POSITIVE_INFINITY;
+    let due: Event[] = [];
+    for (const event of this.#events) {
+      const { process } = event;
+      if (process?.alive === false) {
+        this.#events.delete(event);
+        continue;
+      }
+      const at = Math.max(event.at, process?.pausedUntil ?? 0);
+      if (at > soonest) continue;
+      if (at < soonest) due = [];
+      soonest = at;
+      due.push(event);
+    }
+    if (due.length === 0 || soonest > until) return undefined;
+    this.#now = Math.max(this.#now, soonest);
+    return this.#chosen(due);
+  }
+
+  #chosen(due: readonly Event[]): Event | undefined {
+    if (due.length === 1) return due[0];
+    const processes = [...new Set(due.map(({ process }) => process))];
+    const chosen = this.#chance?.one(processes);
+    return due
+      .filter(({ process }) => process === chosen)
+      .reduce((first, other) => (isBefore(other, first) ? other : first));
+  }
+}
+
+function isBefore(one: Event, other: Event): boolean {
+  return one.at < other.at || (one.at === other.at && one.order < other.order);
+}
+
+/** Resolves when everything that is ready in promises has run. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    nextTurn(resolve);
+  });
+}

@@ -1,0 +1,104 @@
+import type { Chance } from './engine/chance.ts';
+
+/** Something that goes wrong for a while, in the world around the processes. */
+export const WEATHER = ['wake-ups', 'queue-away', 'sends', 'updates', 'model'] as const;
+export type Weather = (typeof WEATHER)[number];
+
+/** One fault of a simulation. `at`: ms after the people began to write. */
+export type Fault =
+  /** The process ends between two steps and starts again. `steps`: so many of its own events after `at`. */
+  | {
+      readonly kind: 'kill';
+      readonly at: number;
+      readonly process: string;
+      readonly steps: number;
+      readonly downMs: number;
+    }
+  /** The process ends in order, as for an upgrade, and starts again. */
+  | {
+      readonly kind: 'restart';
+      readonly at: number;
+      readonly process: string;
+      readonly downMs: number;
+    }
+  | {
+      readonly kind: 'pause';
+      readonly at: number;
+      readonly process: string;
+      readonly forMs: number;
+    }
+  /** The clock of the process is set; `process` is `all` for that of the machine. */
+  | {
+      readonly kind: 'clock';
+      readonly at: number;
+      readonly process: string;
+      readonly byMs: number;
+    }
+  | {
+      readonly kind: 'weather';
+      readonly at: number;
+      readonly what: Weather;
+      readonly forMs: number;
+    };
+
+export type FaultKind = 'kill' | 'restart' | 'pause' | 'clock' | Weather;
+export const FAULT_KINDS: readonly FaultKind[] = ['kill', 'restart', 'pause', 'clock', ...WEATHER];
+
+/** Between two faults passes a time between these, in ms. */
+const PAUSE_MS = [500, 5_000] as const;
+/** Steps of clocks, in ms: what NTP, a restored machine, and a person who mistypes the year do. */
+const CLOCK_STEPS = [2_000, 30_000, 3_600_000, 86_400_000, 3 * 365 * 86_400_000] as const;
+
+/** All faults of a simulation of `forMs`, in the order of their time. */
+export function planFaults(
+  chance: Chance,
+  {
+    kinds,
+    processes,
+    forMs,
+  }: {
+    readonly kinds: readonly FaultKind[];
+    readonly processes: readonly string[];
+    readonly forMs: number;
+  },
+): readonly Fault[] {
+  const faults: Fault[] = [];
+  if (kinds.length === 0) return faults;
+  let at = chance.between(...PAUSE_MS);
+  while (at < forMs) {
+    faults.push(faultAt(at, chance, chance.one(kinds), chance.one(processes)));
+    at += chance.between(...PAUSE_MS);
+  }
+  return faults;
+}
+
+function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): Fault {
+  if (kind === 'kill') {
+    const steps = Math.floor(chance.between(0, 40));
+    return { kind, at, process, steps, downMs: chance.between(50, 4_000) };
+  }
+  if (kind === 'restart') return { kind, at, process, downMs: chance.between(50, 2_000) };
+  if (kind === 'pause') return { kind, at, process, forMs: chance.between(500, 20_000) };
+  if (kind === 'clock') {
+    const byMs = chance.one(CLOCK_STEPS) * (chance.happens(0.5) ? 1 : -1);
+    return { kind, at, process: chance.happens(0.5) ? 'all' : process, byMs };
+  }
+  return { kind: 'weather', at, what: kind, forMs: chance.between(500, 8_000) };
+}
+
+/** A fault for people who read a trace. */
+export function describeFault(fault: Fault): string {
+  const at = `${(fault.at / 1_000).toFixed(2)} s`;
+  switch (fault.kind) {
+    case 'kill':
+      return `${at}: ${fault.process} is killed after ${fault.steps} more steps, for ${Math.round(fault.downMs)} ms`;
+    case 'restart':
+      return `${at}: ${fault.process} is stopped in order, for ${Math.round(fault.downMs)} ms`;
+    case 'pause':
+      return `${at}: ${fault.process} stands still for ${Math.round(fault.forMs)} ms`;
+    case 'clock':
+      return `${at}: the clock of ${fault.process} is set by ${fault.byMs} ms`;
+    case 'weather':
+      return `${at}: ${fault.what} go wrong for ${Math.round(fault.forMs)} ms`;
+  }
+}

@@ -1,0 +1,40 @@
+import type { MakeInvariant } from './invariant.ts';
+
+/** Parts of a chat are shown in the order of the outbox (D04). */
+export const partsInOrder: MakeInvariant = () => {
+  const orders = new Map<string, number>();
+  const last = new Map<string, number>();
+  const seen = new Set<string>();
+  return {
+    id: 'D04',
+    afterStep: ({ changes }) =>
+      changes.flatMap((change) => {
+        if (change.kind === 'part') orders.set(change.part, change.order);
+        if (change.kind !== 'sent' || seen.has(change.part)) return [];
+        seen.add(change.part);
+        const order = orders.get(change.part) ?? 0;
+        const before = last.get(change.chat) ?? 0;
+        last.set(change.chat, Math.max(order, before));
+        return order < before
+          ? [`part ${change.part} was shown in ${change.chat} after a later one`]
+          : [];
+      }),
+  };
+};
+
+/** A part is shown once where the platform knows it by its key (D04). */
+export const partsOnce: MakeInvariant = () => {
+  const shown = new Set<string>();
+  return {
+    id: 'D04',
+    afterStep: ({ changes }) =>
+      changes.flatMap((change) => {
+        if (change.kind !== 'sent' || change.key === null) return [];
+        if (!shown.has(change.part)) {
+          shown.add(change.part);
+          return [];
+        }
+        return [`part ${change.part} was shown twice in ${change.chat}`];
+      }),
+  };
+};

@@ -1,0 +1,148 @@
+import { HEARTBEAT_LANE, isLane, SUB_AGENT_LANE } from '@parley/store';
+import { broken, type Checked, checkContinuity, type Moment } from './moment.ts';
+import type { Violation } from './rules.ts';
+import { messagesIn, REMOVED, runningTurns } from './traced-tables.ts';
+
+/** Rule 3. A lane that was taken before the trace began has no known holder. */
+function checkFence(
+  { tables, process }: Moment,
+  conversation: string,
+  what: string,
+): readonly Violation[] {
+  const raisedBy = tables.lanes.get(conversation)?.raisedBy ?? null;
+  if (raisedBy === null || raisedBy === process) return [];
+  return [broken(3, `${what}, but ${raisedBy} raised the epoch of ${conversation} last`)];
+}
+
+export function checkMessage(
+  moment: Moment,
+  { change, before }: Checked<'message'>,
+): readonly Violation[] {
+  const { conversation, message, from, to, turn } = change;
+  const row = `message ${message}`;
+  const steps = checkContinuity(row, from, before);
+  const earlier = before?.turn ?? null;
+  const stateOf = (id: string | null) =>
+    id === null ? undefined : moment.tables.turns.get(id)?.state;
+  const forbidden = (why: string) => [
+    ...steps,
+    broken(5, `${row} went from ${from} to ${to}: ${why}`),
+  ];
+  switch (`${from} > ${to}`) {
+    case 'waiting > claimed':
+      return [...steps, ...checkFence(moment, conversation, `${row} was claimed`)];
+    case 'waiting > done':
+      // Set aside by a command, or closed with a turn that stands for what ended its process too often.
+      return stateOf(turn) === 'running' ? forbidden(`turn ${turn} still runs`) : steps;
+    case 'claimed > done': {
+      const state = stateOf(turn ?? earlier);
+      const isOpen = state === 'running' || state === 'interrupted';
+      return isOpen ? forbidden(`turn ${turn ?? earlier} is ${state}`) : steps;
+    }
+    case 'claimed > claimed':
+    case 'claimed > waiting': {
+      if (to === 'claimed' && turn === earlier) return steps;
+      const state = stateOf(earlier) ?? 'interrupted';
+      return state === 'interrupted' ? steps : forbidden(`turn ${earlier} is ${state}`);
+    }
+    case 'done > waiting':
+      return stateOf(earlier) === 'answered' ? forbidden(`turn ${earlier} has answered it`) : steps;
+    case 'done > done':
+    case `done > ${REMOVED}`:
+      return steps;
+    default:
+      return forbidden('it would be forgotten');
+  }
+}
+
+export function checkLane({ change, before }: Checked<'lane'>): readonly Violation[] {
+  const { conversation, epoch, holder } = change;
+  if (before === undefined) {
+    return epoch > 0 || holder === null
+      ? []
+      : [broken(2, `${holder} took ${conversation} without raising its epoch`)];
+  }
+  if (epoch < before.epoch) {
+    return [broken(2, `the epoch of ${conversation} fell from ${before.epoch} to ${epoch}`)];
+  }
+  if (epoch > before.epoch || holder === null || holder === before.holder) return [];
+  return [
+    broken(
+      2,
+      `${holder} took ${conversation} from ${before.holder ?? 'none'} under the same epoch ${epoch}`,
+    ),
+  ];
+}
+
+const MAX_ATTEMPTS = 10;
+
+export function checkTurn(
+  moment: Moment,
+  { change, before }: Checked<'turn'>,
+): readonly Violation[] {
+  const { conversation, turn, from, to, attempts } = change;
+  const row = `turn ${turn}`;
+  const steps = checkContinuity(row, from, before);
+  if (from !== null && from !== 'running') {
+    return to === REMOVED ? steps : [...steps, broken(6, `${row} went from ${from} to ${to}`)];
+  }
+  if (to === REMOVED) return [...steps, broken(6, `${row} was removed while it was running`)];
+  const started = attempts - (before?.attempts ?? (from === null ? 0 : attempts));
+  const { maxAttempts = MAX_ATTEMPTS } = moment.options;
+  const isOften = to === 'running' && (attempts > maxAttempts || started > 1);
+  const isWritten = to === 'running' ? started > 0 : to !== 'stopped';
+  const hasNoLetter = to === 'failed' && !moment.letters.has(turn) && isOfPeople(conversation);
+  return [
+    ...steps,
+    ...(isOften ? [broken(7, `${row} has ${attempts} attempts, ${started} more than before`)] : []),
+    ...(isWritten ? checkFence(moment, conversation, `${row} became ${to}`) : []),
+    ...(hasNoLetter ? [broken(13, `${row} failed without a dead letter`)] : []),
+  ];
+}
+
+/** Nobody waits for a heartbeat or a sub-agent, so their failed turns leave no dead letter. */
+function isOfPeople(conversation: string): boolean {
+  return !isLane(conversation, HEARTBEAT_LANE, SUB_AGENT_LANE);
+}
+
+/** Rules 1, 4 and 5 for the conversations that a step touched. */
+export function checkConversations({
+  tables,
+  applied,
+  began,
+  restarted,
+}: Moment): readonly Violation[] {
+  const touched = new Set(
+    applied.flatMap(({ change }) => ('conversation' in change ? [change.conversation] : [])),
+  );
+  const claimed = applied.flatMap((one) =>
+    one.kind === 'message' && one.change.from === 'waiting' && one.change.to === 'claimed'
+      ? [one.change]
+      : [],
+  );
+  // Those that wait again since this step, or came with it, did not wait when the claim was made.
+  const fresh = new Set(
+    applied.flatMap(({ change }) => ('message' in change ? [change.message] : [])),
+  );
+  return [...touched].flatMap((conversation) => {
+    const running = runningTurns(tables, conversation);
+    const found: Violation[] = [];
+    if (running.length > 1) found.push(broken(1, `${conversation} runs ${running.join(' and ')}`));
+    const waiting = messagesIn(tables, conversation, 'waiting').filter((id) => !fresh.has(id));
+    for (const { message, turn } of claimed.filter((one) => one.conversation === conversation)) {
+      // The answer to a question of a turn may be behind messages of other people.
+      if (turn !== null && restarted.has(turn) && !began.has(turn)) continue;
+      const skipped = waiting.find((id) => id < message);
+      if (skipped !== undefined)
+        found.push(broken(4, `turn ${turn} took message ${message} before ${skipped}`));
+    }
+    for (const id of messagesIn(tables, conversation, 'claimed')) {
+      const turn = tables.messages.get(id)?.turn ?? null;
+      const state = turn === null ? 'unknown' : tables.turns.get(turn)?.state;
+      if (state !== undefined && state !== 'running') {
+        found.push(broken(5, `message ${id} is claimed by turn ${turn}, which is ${state}`));
+      }
+    }
+    return found;
+  });
+}

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkTrace } from './allowed-steps.ts';
+import { readItfTrace } from './itf-trace.ts';
+import { MORE_PLANTED_FAULTS, PLANTED_FAULTS, plantFault } from './planted-faults.ts';
+import { RULES } from './rules.ts';
+
+const MODEL = join(import.meta.dirname, 'lane-and-outbox.qnt');
+const PROGRAM = join(import.meta.dirname, 'model-program.ts');
+
+/** `npm run soak:model` plays more runs, from another seed each time, and plants all faults. */
+const { PARLEY_TEST_MODEL_RUNS } = process.env;
+const isSoak = PARLEY_TEST_MODEL_RUNS !== undefined;
+const RUNS = Number(PARLEY_TEST_MODEL_RUNS ?? 20);
+/** A run that breaks a rule is the last one, so this many are rarely played. */
+const RUNS_WITH_FAULT = 2_000;
+const SEED = isSoak ? Date.now() % 2 ** 31 : 7;
+const FAULTS = isSoak ? [...PLANTED_FAULTS, ...MORE_PLANTED_FAULTS] : PLANTED_FAULTS;
+/** The number of attempts after which the model closes a turn. */
+const MAX_ATTEMPTS = 3;
+/** Traces of the model that the checker of traces reads. */
+const TRACES = isSoak ? 50 : 8;
+/** For all runs together, in ms: a night has many. */
+const TIMEOUT_MS = isSoak ? 7_200_000 : 120_000;
+
+interface Played {
+  /** What the simulator printed. */
+  readonly output: string;
+  /** What the checker says of each trace that the simulator has written. */
+  readonly found: readonly (readonly string[])[];
+}
+
+/** Plays models in one process; the first one is type-checked. */
+async function play(folder: string, models: readonly (readonly [name: string, runs: number])[]) {
+  const options = JSON.stringify({ seed: SEED, steps: 40, traces: TRACES, folder });
+  const files = models.flatMap(([name, runs]) => [`${runs}`, join(folder, `${name}.qnt`)]);
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, options, ...files]);
+  const played = new Map<string, Played>();
+  let rest = stdout;
+  for (const [name] of models) {
+    const end = new RegExp(`^${name}: .*\n`, 'm').exec(rest);
+    if (end === null) throw new Error(`The simulator did not finish ${name}:\n${stdout}`);
+    const output = rest.slice(0, end.index + end[0].length);
+    rest = rest.slice(output.length);
+    played.set(name, { output, found: await checkTraces(folder, name) });
+  }
+  return played;
+}
+
+async function checkTraces(folder: string, name: string) {
+  const files = (await readdir(folder)).filter((file) => file.startsWith(`${name}-`));
+  const traces = files.map((file) => readFile(join(folder, file), 'utf8'));
+  const steps = (await Promise.all(traces)).map(readItfTrace);
+  return steps.map((trace) => checkTrace(trace, { maxAttempts: MAX_ATTEMPTS }));
+}
+
+describe(`[D17] the model of the lane and the outbox (seed ${SEED})`, () => {
+  const faults = FAULTS.map((fault, nth) => ({ ...fault, file: `fault${nth + 1}` }));
+  let folder = '';
+  let model = '';
+  let played: ReadonlyMap<string, Played> = new Map();
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'parley-model-'));
+    model = await readFile(MODEL, 'utf8');
+    await writeFile(join(folder, 'sound.qnt'), model);
+    for (const fault of faults) {
+      await writeFile(join(folder, `${fault.file}.qnt`), plantFault(model, fault));
+    }
+    const planted = faults.map(({ file }) => [file, RUNS_WITH_FAULT] as const);
+    played = await play(folder, [['sound', RUNS], ...planted]);
+  }, TIMEOUT_MS);
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test('names its rules as the checker of traces does', () => {
+    const rules = [...model.matchAll(/^ {2}val rule(\d+)_/gm)].map(([, number]) => Number(number));
+    expect([0, ...rules]).toEqual(Object.keys(RULES).map(Number));
+  });
+
+  test('keeps its rules while processes die, stand still and lose power', () => {
+    expect(played.get('sound')?.output).toMatch(/^sound: ok$/m);
+  });
+
+  test('makes no trace that the checker refuses', () => {
+    expect(played.get('sound')?.found).toEqual(Array.from({ length: TRACES }, () => []));
+  });
+
+  test.each(faults)('breaks a rule when $name', ({ file, breaks }) => {
+    const { output = '' } = played.get(file) ?? {};
+    expect(breaks.filter((rule) => output.includes(`rule${rule}_`))).not.toEqual([]);
+  });
+
+  test.each(faults)('is refused by the checker when $name', ({ file, shows }) => {
+    const found = played.get(file)?.found.flat() ?? [];
+    expect(
+      shows.filter((rule) => found.some((line) => line.startsWith(`rule ${rule} `))),
+    ).not.toEqual([]);
+  });
+});

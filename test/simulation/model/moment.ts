@@ -1,0 +1,39 @@
+import type { Applied } from './apply-step.ts';
+import type { RuleNumber, Violation } from './rules.ts';
+import type { TracedTables } from './traced-tables.ts';
+
+/** What a deployment allows that the rules leave open. */
+export interface TraceOptions {
+  /** How often a turn may be started: ten times, before it is closed without a notice. */
+  readonly maxAttempts?: number;
+  /** Chats for which `whenUncertain: resend` is set: a part without a key may arrive there twice. */
+  readonly mayRepeat?: (chat: string) => boolean;
+}
+
+/** A step after it was applied, and what it did as a whole. */
+export interface Moment {
+  readonly tables: TracedTables;
+  readonly process: string;
+  readonly applied: readonly Applied[];
+  /** Turns that this step began, and those that it started again. */
+  readonly began: ReadonlySet<string>;
+  readonly restarted: ReadonlySet<string>;
+  /** Subjects of new dead letters. */
+  readonly letters: ReadonlySet<string>;
+  readonly options: TraceOptions;
+}
+
+export type Checked<Kind extends Applied['kind']> = Extract<Applied, { readonly kind: Kind }>;
+
+export function broken(rule: RuleNumber, what: string): Violation {
+  return { rule, what };
+}
+
+export function checkContinuity(
+  row: string,
+  from: string | null,
+  before: { readonly state: string } | undefined,
+) {
+  if (before === undefined || before.state === from) return [];
+  return [broken(0, `${row} is said to have been ${from}, but was ${before.state}`)];
+}

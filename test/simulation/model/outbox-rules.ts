@@ -1,0 +1,124 @@
+import { isGivenUp, type Of } from './apply-step.ts';
+import { broken, type Checked, checkContinuity, type Moment } from './moment.ts';
+import type { Violation } from './rules.ts';
+import { firstUnfinished, type Part, REMOVED } from './traced-tables.ts';
+
+export function checkPart(
+  moment: Moment,
+  { change, before }: Checked<'part'>,
+): readonly Violation[] {
+  const { part, chat, turn, from, to, order } = change;
+  const row = `part ${part}`;
+  const steps = checkContinuity(row, from, before);
+  const hasNoLetter =
+    isGivenUp(to) && !isGivenUp(from) && turn !== null && !moment.letters.has(part);
+  const letter = hasNoLetter ? [broken(13, `${row} became ${to} without a dead letter`)] : [];
+  const joins = from === null || (isGivenUp(from) && to === 'pending');
+  const place =
+    joins && !isLast(moment, chat, order)
+      ? [broken(8, `${row} was put before parts of ${chat} that were there`)]
+      : [];
+  switch (`${from} > ${to}`) {
+    case 'null > pending':
+      return [...steps, ...place, ...checkOrigin(moment, part, turn)];
+    case 'failed > pending':
+    case 'unknown > pending':
+      return [...steps, ...place];
+    case 'sending > pending':
+      return [...steps, ...checkRetry(moment, part, chat, before)];
+    case 'pending > sending':
+    case 'sending > sent':
+    case `sent > ${REMOVED}`:
+    case `failed > ${REMOVED}`:
+    case `unknown > ${REMOVED}`:
+      return steps;
+    case 'sending > failed':
+    case 'sending > unknown':
+    // The rest of an answer whose chat is closed to the bot.
+    case 'pending > failed':
+      return [...steps, ...letter];
+    case 'pending > sent':
+      return [...steps, broken(11, `${row} was sent without being marked first`)];
+    default:
+      return [...steps, broken(9, `${row} went from ${from} to ${to}`)];
+  }
+}
+
+/** Rule 11: what the platform has may be sent again only under a key, unless the deployment or a person wants it. */
+function checkRetry(
+  { options }: Moment,
+  part: string,
+  chat: string,
+  before: Part | undefined,
+): readonly Violation[] {
+  if (before === undefined || before.key !== null || before.timesShown <= before.resends) return [];
+  if (options.mayRepeat?.(chat) === true) return [];
+  return [broken(11, `part ${part} is to be sent again, but the platform has it and knows no key`)];
+}
+
+/** Whether no part that was in the chat before this step has a later place. */
+function isLast({ tables, applied }: Moment, chat: string, order: number): boolean {
+  const changed = new Set(applied.flatMap((one) => (one.kind === 'part' ? [one.change.part] : [])));
+  for (const [id, other] of tables.parts) {
+    if (other.chat === chat && other.order > order && !changed.has(id)) return false;
+  }
+  return true;
+}
+
+/** Rule 10: a running turn may post to other chats; what a stopped one had said is kept. */
+function checkOrigin(
+  { tables, applied }: Moment,
+  part: string,
+  turn: string | null,
+): readonly Violation[] {
+  const state = turn === null ? undefined : tables.turns.get(turn)?.state;
+  if (state === undefined || state === 'running' || state === 'stopped') return [];
+  const endsNow = applied.some(
+    (one) => one.kind === 'turn' && one.change.turn === turn && one.change.from !== one.change.to,
+  );
+  return endsNow ? [] : [broken(10, `part ${part} was added to turn ${turn}, which is ${state}`)];
+}
+
+export function checkSent(
+  moment: Moment,
+  { part, key, chat }: Of<'sent'>,
+  before: Part | undefined,
+): readonly Violation[] {
+  const row = `part ${part}`;
+  if (before === undefined) return [];
+  const { state, resends, timesShown, wasMarked } = before;
+  const mayRepeat = moment.options.mayRepeat?.(chat) === true;
+  const isHarmless = key !== null || mayRepeat || resends > 0;
+  const found: Violation[] = [];
+  if (!wasMarked) found.push(broken(11, `the platform got ${row} while it was ${state}`));
+  else if (state === 'pending' && !isHarmless) {
+    found.push(broken(11, `the platform got ${row}, which has no key and waits to be sent again`));
+  }
+  if (before.key !== undefined && before.key !== key) {
+    found.push(broken(12, `${row} was sent under the keys ${before.key} and ${key}`));
+  }
+  if (timesShown > resends && !mayRepeat) {
+    found.push(
+      broken(
+        12,
+        `${row} was shown ${timesShown + 1} times, and sent again by people ${resends} times`,
+      ),
+    );
+  }
+  return found;
+}
+
+/** Rule 8 for the parts that a step marked. */
+export function checkChats({ tables, applied }: Moment): readonly Violation[] {
+  return applied.flatMap((one) => {
+    if (one.kind !== 'part' || one.change.to !== 'sending' || one.change.from === 'sending')
+      return [];
+    const { part, chat, order } = one.change;
+    const earlier = firstUnfinished(tables, chat);
+    const first = earlier === undefined ? undefined : tables.parts.get(earlier);
+    if (first === undefined || first.order >= order) return [];
+    return [
+      broken(8, `part ${part} is being sent while ${earlier} of the same chat is ${first.state}`),
+    ];
+  });
+}

@@ -1,0 +1,24 @@
+import type { ProcessRole } from '@parley/store';
+import type { FaultKind } from './faults.ts';
+import type { Simulation } from './simulation.ts';
+import type { ModelAnswer, ModelRequest } from './world/model.ts';
+import type { PlatformKind } from './world/platform.ts';
+
+/** What is simulated: the processes, the platforms, what people do, and what the model says. */
+export interface Scene {
+  readonly name: string;
+  /** Processes by name; several share a database, one alone has everything in its data folder. */
+  readonly processes: Readonly<Record<string, ProcessRole>>;
+  readonly platforms: readonly PlatformKind[];
+  /** Settings beside those that every scene has. */
+  readonly settings?: object;
+  /** Which faults make sense here. */
+  readonly faults: readonly FaultKind[];
+  /** What the model says to a request. */
+  answer(request: ModelRequest): ModelAnswer;
+  /**
+   * What people do; called once, in the world, when all processes have started. Plans its events on `simulation.time`
+   * within `simulation.span` ms.
+   */
+  people(simulation: Simulation): void;
+}

@@ -1,0 +1,5 @@
+import type { Scene } from '../scene.ts';
+import { embedded, shared } from './talk.ts';
+
+/** All scenes, in the order in which a run takes them in turns. */
+export const SCENES: readonly Scene[] = [embedded, shared];

@@ -1,0 +1,134 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChannelDefinition } from '@parley/channels';
+import { locateDataFolder, type RunningParley, startParley } from '@parley/cli';
+import { systemTime } from '@parley/core';
+import type { ProcessRole } from '@parley/store';
+import type { Machine } from '../engine/machine.ts';
+import type { SimulatedProcess } from '../engine/virtual-time.ts';
+
+/** How long a start may take, in ms of the simulation. */
+const START_MS = 60_000;
+
+/** One line of a log. */
+export interface LogLine {
+  readonly at: number;
+  readonly process: string;
+  readonly line: string;
+}
+
+/** What all processes of a deployment have in common. */
+export interface DeploymentOptions {
+  readonly folder: string;
+  readonly channels: readonly ChannelDefinition[];
+  readonly settings: object;
+}
+
+/** A process of Parley, started by the same function as in life. */
+export interface Running {
+  readonly process: SimulatedProcess;
+  readonly role: ProcessRole;
+  /** What was started; undefined while it starts, or where the start has failed. */
+  parley: RunningParley | undefined;
+  isStarting: boolean;
+}
+
+/** Starts and kills processes of Parley on one data folder. */
+export class Deployment {
+  readonly log: LogLine[] = [];
+  readonly running = new Map<string, Running>();
+  readonly #machine: Machine;
+  readonly #options: DeploymentOptions;
+  #starts = 0;
+
+  constructor(machine: Machine, options: DeploymentOptions) {
+    this.#machine = machine;
+    this.#options = options;
+    mkdirSync(options.folder, { recursive: true });
+    this.writeSettings(options.settings);
+  }
+
+  /** What the processes read at their start, and look at while they run. JSON is YAML, too. */
+  writeSettings(settings: object): void {
+    writeFileSync(join(this.#options.folder, 'parley.yaml'), JSON.stringify(settings));
+  }
+
+  /** Starts a process under a name, and resolves when it works, or has failed. */
+  async start(name: string, role: ProcessRole): Promise<Running> {
+    const { time } = this.#machine;
+    const running = this.begin(name, role);
+    await time.runUntil(time.now + START_MS, () => !running.isStarting);
+    return running;
+  }
+
+  /** Begins to start a process under a name, under which none may be running. */
+  begin(name: string, role: ProcessRole): Running {
+    const { time } = this.#machine;
+    this.#starts += 1;
+    const process: SimulatedProcess = {
+      name: `${name}.${this.#starts}`,
+      alive: true,
+      clockAhead: this.running.get(name)?.process.clockAhead ?? 0,
+      pausedUntil: 0,
+    };
+    const running: Running = { process, role, parley: undefined, isStarting: true };
+    this.running.set(name, running);
+    time.as(process, () => void this.#open(running));
+    return running;
+  }
+
+  async #open(running: Running): Promise<void> {
+    const { time } = this.#machine;
+    const { process, role } = running;
+    const note = (line: string): void => {
+      this.log.push({ at: time.now, process: process.name, line });
+    };
+    try {
+      running.parley = await startParley({
+        folder: locateDataFolder(this.#options.folder, {}),
+        env: {},
+        role,
+        port: 0,
+        ...systemTime,
+        pass() {},
+        channels: this.#options.channels,
+        logTo: { write: note },
+      });
+    } catch (error) {
+      note(`the start failed: ${String(error)}`);
+      process.alive = false;
+      this.#machine.databases.closeAllOf(process);
+    }
+    running.isStarting = false;
+  }
+
+  /** Ends a process between two steps, as `kill -9` does. */
+  kill(name: string): void {
+    const running = this.running.get(name);
+    if (running === undefined) return;
+    running.process.alive = false;
+    running.isStarting = false;
+    this.#machine.databases.closeAllOf(running.process);
+  }
+
+  /** Ends a process in order, as SIGTERM does. */
+  async stop(name: string): Promise<void> {
+    const { time } = this.#machine;
+    const running = this.running.get(name);
+    if (running?.parley === undefined) return this.kill(name);
+    let isOver = false;
+    const { parley, process } = running;
+    time.as(process, () => {
+      parley.close().finally(() => {
+        isOver = true;
+      });
+    });
+    await time.runUntil(time.now + START_MS, () => isOver || !process.alive);
+    this.kill(name);
+  }
+
+  /** The names of processes that live. */
+  get alive(): readonly string[] {
+    return [...this.running].filter(([, { process }]) => process.alive).map(([name]) => name);
+  }
+}

@@ -1,0 +1,132 @@
+import type { Serve, Served } from './network.ts';
+
+/** What a request to the model says, as far as scripts need it. */
+export interface ModelRequest {
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly string[];
+  /** All of it, as it was sent. */
+  readonly body: string;
+}
+
+export interface ModelMessage {
+  readonly role: string;
+  readonly text: string;
+}
+
+/** What the model answers: text, or calls of tools. */
+export interface ModelAnswer {
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments: object }[];
+}
+
+/** How the model behaves beyond its answer, at one request. */
+export type ModelFault =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'endless' }
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'refuses'; readonly status: number };
+
+/** The address of the model in the settings of a simulated Parley. The name before the host makes it go over `fetch`. */
+export const MODEL_URL = 'http://seed@model.simulation/v1';
+export const MODEL_HOST = 'model.simulation';
+
+/** A model that speaks the dialect of OpenAI; `answer` decides what it says, `fault` what goes wrong with it. */
+export function simulatedModel(
+  answer: (request: ModelRequest) => ModelAnswer,
+  pace: () => { readonly thinkMs: number; readonly fault: ModelFault },
+): Serve {
+  let answers = 0;
+  return async ({ url, body }) => {
+    if (url.pathname.endsWith('/models')) return whole({ object: 'list', data: [{ id: 'seed' }] });
+    const { thinkMs, fault } = pace();
+    if (fault.kind === 'refuses') return refused(fault.status);
+    const asked = JSON.parse(body) as {
+      readonly stream?: boolean;
+      readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+      readonly tools?: readonly { readonly function: { readonly name: string } }[];
+    };
+    const messages = asked.messages.map(({ role, content }) => ({ role, text: textOf(content) }));
+    const tools = (asked.tools ?? []).map((tool) => tool.function.name);
+    answers += 1;
+    const said = answer({ messages, tools, body });
+    return asked.stream === true
+      ? streamed(`answer-${answers}`, said, thinkMs, fault)
+      : wholeAnswer(`answer-${answers}`, said, thinkMs, fault);
+  };
+}
+
+/** What was said in a content of text parts or of plain text. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: { readonly text?: unknown }) => (typeof part.text === 'string' ? part.text : ''))
+    .join('\n');
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function whole(value: object, thinkMs = 1, ends: Served['ends'] = 'whole'): Served {
+  const pieces = [{ afterMs: thinkMs, text: JSON.stringify(value) }];
+  return { status: 200, headers: JSON_TYPE, pieces, ends };
+}
+
+function refused(status: number): Served {
+  const text = JSON.stringify({ error: { message: 'the simulated model refuses', type: 'seed' } });
+  const headers = { ...JSON_TYPE, ...(status === 429 && { 'retry-after': '2' }) };
+  return { status, headers, pieces: [{ afterMs: 1, text }] };
+}
+
+const USAGE = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+
+function callsOf(id: string, { calls = [] }: ModelAnswer) {
+  return calls.map(({ name, arguments: given }, index) => ({
+    index,
+    id: `${id}-${index}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(given) },
+  }));
+}
+
+function wholeAnswer(id: string, said: ModelAnswer, thinkMs: number, fault: ModelFault): Served {
+  const tool_calls = callsOf(id, said);
+  const message = {
+    role: 'assistant',
+    content: said.text ?? null,
+    ...(tool_calls.length > 0 && { tool_calls }),
+  };
+  const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';
+  const choices = [{ index: 0, message, finish_reason }];
+  const ends = fault.kind === 'none' ? 'whole' : fault.kind === 'cut' ? 'breaks' : 'never';
+  const answer = whole({ id, object: 'chat.completion', model: 'seed', choices, usage: USAGE }, thinkMs, ends);
+  return fault.kind === 'none' ? answer : { ...answer, pieces: [] };
+}
+
+/** As many pieces as an endless answer has before the turn must have ended it. */
+const ENDLESS = 2_000;
+
+function streamed(id: string, said: ModelAnswer, thinkMs: number, fault: ModelFault): Served {
+  const event = (delta: object, rest: object = {}): string =>
+    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', model: 'seed', choices: [{ index: 0, delta, finish_reason: null, ...rest }] })}\n\n`;
+  const tool_calls = callsOf(id, said);
+  const words = (said.text ?? '').match(/\S+\s*/g) ?? [];
+  const begun = [
+    { afterMs: thinkMs / 2, text: event({ role: 'assistant', content: '' }) },
+    ...words.map((content) => ({ afterMs: thinkMs / 2 / words.length, text: event({ content }) })),
+  ];
+  const headers = { 'content-type': 'text/event-stream' };
+  if (fault.kind === 'silent') return { status: 200, headers, pieces: [], ends: 'never' };
+  if (fault.kind === 'cut') return { status: 200, headers, pieces: begun, ends: 'breaks' };
+  if (fault.kind === 'endless') {
+    const more = Array.from({ length: ENDLESS }, () => ({ afterMs: 100, text: event({ content: 'and ' }) }));
+    return { status: 200, headers, pieces: [...begun, ...more], ends: 'never' };
+  }
+  const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';
+  const usage = `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', model: 'seed', choices: [], usage: USAGE })}\n\n`;
+  const end = [
+    ...(tool_calls.length > 0 ? [{ afterMs: 1, text: event({ tool_calls }) }] : []),
+    { afterMs: 1, text: `${event({}, { finish_reason })}${usage}data: [DONE]\n\n` },
+  ];
+  return { status: 200, headers, pieces: [...begun, ...end] };
+}

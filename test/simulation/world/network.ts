@@ -1,0 +1,90 @@
+import type { Chance } from '../engine/chance.ts';
+import type { VirtualTime } from '../engine/virtual-time.ts';
+
+/** What a server of the simulation does with a request. It may take its time, and reject for a broken connection. */
+export type Serve = (request: ServedRequest) => Promise<Served>;
+
+export interface ServedRequest {
+  readonly url: URL;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+/** An answer: its body in pieces, each with the time before it. `breaks`: the connection breaks after them. */
+export interface Served {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly pieces: readonly { readonly afterMs: number; readonly text: string }[];
+  readonly ends?: 'whole' | 'breaks' | 'never';
+}
+
+/** The hosts that can be reached by `fetch`, each with a server of the simulation behind it. */
+export class Network {
+  readonly #time: VirtualTime;
+  readonly #chance: () => Chance;
+  readonly #hosts = new Map<string, Serve>();
+
+  constructor(time: VirtualTime, chance: () => Chance) {
+    this.#time = time;
+    this.#chance = chance;
+  }
+
+  /** Puts this network in the place of `fetch`. */
+  install(): void {
+    globalThis.fetch = (input, init) => this.#fetch(String(input), init ?? {});
+  }
+
+  serve(host: string, serve: Serve): void {
+    this.#hosts.set(host, serve);
+  }
+
+  async #fetch(address: string, { body, signal }: RequestInit): Promise<Response> {
+    const url = new URL(address);
+    const serve = this.#hosts.get(url.hostname);
+    if (serve === undefined) throw new TypeError(`fetch failed: no host ${url.hostname}`);
+    const fired = signal ?? new AbortController().signal;
+    const abandoned = new Promise<never>((_, reject) => {
+      if (fired.aborted) reject(fired.reason);
+      fired.addEventListener('abort', () => reject(fired.reason), { once: true });
+    });
+    abandoned.catch(() => undefined);
+    const way = () =>
+      new Promise<void>((resolve) => void this.#time.plan(this.#chance().between(0.2, 5), resolve));
+    const answered = way().then(() => serve({ url, body: String(body ?? ''), signal: fired }));
+    const served = await Promise.race([answered, abandoned]);
+    await Promise.race([way(), abandoned]);
+    return new Response(this.#bodyOf(served, fired), {
+      status: served.status,
+      headers: served.headers ?? {},
+    });
+  }
+
+  /** Each piece is an event of the process that asked, so a killed process reads nothing more. */
+  #bodyOf({ pieces, ends = 'whole' }: Served, signal: AbortSignal): ReadableStream<Uint8Array> {
+    const bytes = new TextEncoder();
+    let cancel = (): void => {};
+    return new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        const next = (at: number): void => {
+          const piece = pieces[at];
+          if (piece === undefined) {
+            if (ends === 'whole') controller.close();
+            if (ends === 'breaks') controller.error(new TypeError('terminated'));
+            return;
+          }
+          cancel = this.#time.plan(piece.afterMs, () => {
+            controller.enqueue(bytes.encode(piece.text));
+            next(at + 1);
+          });
+        };
+        const abort = (): void => {
+          cancel();
+          controller.error(signal.reason);
+        };
+        signal.addEventListener('abort', abort, { once: true });
+        next(0);
+      },
+      cancel: () => cancel(),
+    });
+  }
+}

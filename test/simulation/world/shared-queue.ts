@@ -1,0 +1,60 @@
+import { reasonOf } from '@parley/core';
+import { withBackend } from 'bullmq';
+import { openSqliteQueues } from 'bullmq-sqlite';
+import type {
+  BackendOptions,
+  QueueBackend,
+  WakeUp,
+  WakeUpConsumer,
+  WakeUpJobs,
+} from '../../../packages/queue/src/backend.ts';
+import { QueueError, type RedisPlace } from '../../../packages/queue/src/open-bus.ts';
+import { sharedServers } from './servers-now.ts';
+
+/** How often a process looks for jobs of the others; more often would be most of all events. In ms. */
+const POLL_MS = 100;
+
+/** BullMQ over one file for all simulated processes, with the faults that Redis can have. */
+export async function openRedisBackend(
+  _place: RedisPlace,
+  { log, telemetry }: BackendOptions,
+): Promise<QueueBackend> {
+  const { queue: file } = sharedServers();
+  const queues = openSqliteQueues({ file, events: false, pollOtherProcessesMs: POLL_MS });
+  const { Queue, Worker } = withBackend(queues.backend);
+  const options = { connection: {}, ...(telemetry && { telemetry }) };
+  const failed: QueueBackend['failed'] = (error, message, facts) => {
+    const reason = reasonOf(error);
+    log.warn({ ...facts, reason }, message);
+    return new QueueError({ code: 'queue-failed', message: reason, retryable: true, cause: error });
+  };
+  const marks = new Map<string, number>();
+  return {
+    newQueue: (name): WakeUpJobs => faulty(new Queue<WakeUp>(name, options)),
+    newWorker: (name, process, tuning): WakeUpConsumer =>
+      new Worker<WakeUp>(name, process, { ...tuning, ...options }),
+    async remember(name, number) {
+      const highest = Math.max(number, marks.get(name) ?? number);
+      marks.set(name, highest);
+      return highest;
+    },
+    failed,
+    async check() {
+      if (sharedServers().wakeUp() === 'away') throw new Error('the simulated Redis is away');
+    },
+    close: () => queues.close(),
+  };
+}
+
+function faulty(queue: WakeUpJobs): WakeUpJobs {
+  const add = queue.add.bind(queue);
+  const lost = { id: 'lost' } as Awaited<ReturnType<WakeUpJobs['add']>>;
+  queue.add = async (...given) => {
+    const fate = sharedServers().wakeUp();
+    if (fate === 'away') throw new Error('the simulated Redis is away');
+    if (fate === 'lost') return lost;
+    if (fate === 'doubled') await add(...given);
+    return add(...given);
+  };
+  return queue;
+}
