@@ -19,7 +19,7 @@ import { serversNow } from './world/servers-now.ts';
 /** How long people write and faults come, in ms. */
 export const SPAN_MS = 60_000;
 /** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
-const AFTERMATH_MS = 180_000;
+const AFTERMATH_MS = 300_000;
 const LOOK_EVERY_MS = 1_000;
 
 /** A question of a person, and how it is told in answers: `text` is unique in the simulation. */
@@ -66,12 +66,7 @@ export class Simulation {
   readonly #shown = new Map<string, Shown>();
   readonly #killSoon = new Map<SimulatedProcess, () => void>();
 
-  constructor(
-    machine: Machine,
-    scene: Scene,
-    seed: number,
-    invariants: readonly MakeInvariant[],
-  ) {
+  constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
     this.machine = machine;
     this.scene = scene;
@@ -215,6 +210,10 @@ export class Simulation {
         this.violations.push(...wrong.map((what) => `[${id}] ${what}`));
       }
     }
+    for (const { process: crashed, error } of this.machine.crashes.take()) {
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
+    }
     if (process !== undefined) this.#killSoon.get(process)?.();
   }
 
@@ -287,7 +286,8 @@ export class Simulation {
   #startMissing(): void {
     for (const [name, role] of Object.entries(this.scene.processes)) {
       const running = this.deployment.running.get(name);
-      if (running?.process.alive === false && !running.isStarting) this.deployment.begin(name, role);
+      if (running?.process.alive === false && !running.isStarting)
+        this.deployment.begin(name, role);
     }
   }
 
@@ -386,6 +386,7 @@ function settingsOf({ platforms, settings }: Scene, isShared: boolean): object {
     model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed' },
     channels: Object.fromEntries(platforms.map(({ id }) => [id, { access: { direct: 'open' } }])),
     log: { keepMegabytes: 0 },
+    limits: { turnMinutes: 1 },
     ...(isShared && {
       store: { url: 'postgres://simulation/parley' },
       queue: { url: 'redis://simulation' },
