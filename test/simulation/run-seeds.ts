@@ -16,6 +16,7 @@ export interface Asked {
   readonly scene?: readonly string[] | undefined;
   readonly faults?: string | undefined;
   readonly seconds?: string | undefined;
+  readonly 'until-failure'?: boolean | undefined;
   readonly twice?: boolean | undefined;
   readonly trace?: boolean | undefined;
   readonly log?: boolean | undefined;
@@ -52,6 +53,7 @@ export async function runSeeds(
     if (isOver()) break;
     runs += 1;
     if (!(await runOne(machine, clock, planned, asked))) failed += 1;
+    if (failed > 0 && asked['until-failure']) break;
   }
   const seconds = (clock.elapsed() - began) / 1_000;
   const hourly = Math.round((runs / seconds) * 3_600);
@@ -104,6 +106,7 @@ async function runOne(
     }
   }
   if (result.violations.length === 0) return true;
+  if (asked['until-failure']) return false;
   for (const text of await shortestFailure(result, run)) line(`  ${text}`);
   return false;
 }
