@@ -3,7 +3,13 @@ import type { Fault } from './faults.ts';
 import { shortestFailure } from './shrink.ts';
 import type { Result } from './simulation.ts';
 
-const fault = (at: number): Fault => ({ kind: 'pause', at, process: 'worker', forMs: 1_000 });
+const fault = (at: number): Fault => ({
+  kind: 'pause',
+  at,
+  process: 'worker',
+  when: 'at-once',
+  forMs: 1_000,
+});
 
 /** A run that fails as soon as it has so many faults. */
 function failsFrom(enough: number) {

@@ -64,7 +64,8 @@ export class Simulation {
   readonly #sent: Change[] = [];
   readonly #answers = new Map<string, number>();
   readonly #shown = new Map<string, Shown>();
-  readonly #killSoon = new Map<SimulatedProcess, () => void>();
+  /** Called after each event of a process that is about to be killed or paused. */
+  readonly #soon = new Map<SimulatedProcess, () => void>();
 
   constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
@@ -214,7 +215,7 @@ export class Simulation {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
     }
-    if (process !== undefined) this.#killSoon.get(process)?.();
+    if (process !== undefined) this.#soon.get(process)?.();
   }
 
   async #inject(fault: Fault): Promise<void> {
@@ -228,11 +229,8 @@ export class Simulation {
         this.#startLater(fault.process, fault.downMs);
         return;
       }
-      case 'pause': {
-        const process = this.deployment.running.get(fault.process)?.process;
-        if (process !== undefined) process.pausedUntil = this.time.now + fault.forMs;
-        return;
-      }
+      case 'pause':
+        return this.#pause(fault.process, fault.when, fault.forMs);
       case 'clock':
         for (const [name, { process }] of this.deployment.running) {
           if (fault.process === 'all' || fault.process === name) process.clockAhead += fault.byMs;
@@ -243,16 +241,33 @@ export class Simulation {
     }
   }
 
+  #pause(name: string, when: 'at-once' | 'midway', forMs: number): void {
+    const process = this.deployment.running.get(name)?.process;
+    if (process === undefined || !process.alive || this.#soon.has(process)) return;
+    const stand = (): void => {
+      process.pausedUntil = this.time.now + forMs;
+    };
+    if (when === 'at-once') {
+      stand();
+      return;
+    }
+    this.#soon.set(process, () => {
+      if (!this.time.isMidway(process)) return;
+      this.#soon.delete(process);
+      stand();
+    });
+  }
+
   #killAfter(name: string, steps: number, downMs: number): void {
     const process = this.deployment.running.get(name)?.process;
-    if (process === undefined || !process.alive || this.#killSoon.has(process)) return;
+    if (process === undefined || !process.alive || this.#soon.has(process)) return;
     let left = steps;
-    this.#killSoon.set(process, () => {
+    this.#soon.set(process, () => {
       if (left > 0) {
         left -= 1;
         return;
       }
-      this.#killSoon.delete(process);
+      this.#soon.delete(process);
       this.deployment.kill(name);
       this.#startLater(name, downMs);
     });
@@ -269,7 +284,7 @@ export class Simulation {
   /** Lets faults end and gives everything its time. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
-    this.#killSoon.clear();
+    this.#soon.clear();
     const until = this.time.now + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);

@@ -19,6 +19,8 @@ interface Event {
   readonly run: () => void;
   /** Set for an interval, in ms. */
   readonly every?: number;
+  /** It does not wait for a time: the process is in the middle of something, such as a commit. */
+  readonly isImmediate: boolean;
 }
 
 /** The moment at which each simulation begins. */
@@ -91,10 +93,16 @@ export class VirtualTime {
       at: this.#now + (afterMs > 0 ? afterMs : STEP_MS),
       order: this.#order++,
       run,
+      isImmediate: afterMs <= 0,
       ...(every !== undefined && { every }),
     };
     this.#events.add(event);
     return () => void this.#events.delete(event);
+  }
+
+  /** Whether a process is in the middle of something that waits for no time: a commit, a file operation. */
+  isMidway(process: SimulatedProcess): boolean {
+    return [...this.#events].some((event) => event.process === process && event.isImmediate);
   }
 
   /** Goes on until `until`, in ms since the beginning, or until `isOver`. */
