@@ -93,6 +93,8 @@ async function watchHealth(): Promise<void> {
   while (watching) {
     const asked = Date.now();
     const response = await fetch(`${parley.address}/healthz`, {
+      // One that was kept may be closed by the server just when a slow machine uses it again.
+      headers: { connection: 'close' },
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
     expect(response.status).toBe(200);

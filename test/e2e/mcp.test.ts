@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { freePort } from '../services/free-port.ts';
 import { isRunning } from '../services/is-running.ts';
@@ -14,13 +14,15 @@ const { resolve: find } = createRequire(import.meta.url);
 const EVERYTHING = find('@modelcontextprotocol/server-everything/dist/index.js');
 const FILESYSTEM = find('@modelcontextprotocol/server-filesystem/dist/index.js');
 const NODE = process.execPath;
+/** A busy machine is slow; in ms. */
+const SETTLING = { interval: 300, timeout: 30_000 };
 
 let scene: TelegramScene;
 
 /** Starts the scene with these servers, and waits until the model is told of them. */
 async function withServers(mcp: object, settled: RegExp): Promise<void> {
   scene = await startTelegramScene({}, { mcp });
-  await expect.poll(status, { interval: 300 }).toMatch(settled);
+  await vi.waitFor(async () => expect(await status()).toMatch(settled), SETTLING);
 }
 
 /** The same in a process of its own. */
@@ -29,7 +31,7 @@ async function withServersApart(mcp: object, settled: RegExp): Promise<ParleyPro
   const { path } = scene.folder;
   writeSettings(path, { ...JSON.parse(readFileSync(join(path, 'parley.yaml'), 'utf8')), mcp });
   const parley = await scene.startApart();
-  await expect.poll(status, { interval: 300 }).toMatch(settled);
+  await vi.waitFor(async () => expect(await status()).toMatch(settled), SETTLING);
   return parley;
 }
 
@@ -194,7 +196,9 @@ describe('[G03] an agent with MCP servers', () => {
   });
 
   it('leaves no process behind when it is killed', async () => {
-    const file = join(scene.folder.path, 'mute.pid');
+    const { path, remove } = makeDataFolder({});
+    onTestFinished(remove);
+    const file = join(path, 'mute.pid');
     const mute = { command: 'sh', args: ['-c', `echo $$ > "${file}"; exec sleep 600`] };
     const parley = await withServersApart({ mute }, /mute: connecting/);
     // It is connecting from the moment that its process is started.
