@@ -19,7 +19,7 @@ import { serversNow } from './world/servers-now.ts';
 /** How long people write and faults come, in ms. */
 export const SPAN_MS = 60_000;
 /** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
-const AFTERMATH_MS = 180_000;
+const AFTERMATH_MS = 300_000;
 const LOOK_EVERY_MS = 1_000;
 
 /** A question of a person, and how it is told in answers: `text` is unique in the simulation. */
@@ -64,14 +64,10 @@ export class Simulation {
   readonly #sent: Change[] = [];
   readonly #answers = new Map<string, number>();
   readonly #shown = new Map<string, Shown>();
-  readonly #killSoon = new Map<SimulatedProcess, () => void>();
+  /** Called after each event of a process that is about to be killed or paused. */
+  readonly #soon = new Map<SimulatedProcess, () => void>();
 
-  constructor(
-    machine: Machine,
-    scene: Scene,
-    seed: number,
-    invariants: readonly MakeInvariant[],
-  ) {
+  constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
     this.machine = machine;
     this.scene = scene;
@@ -215,7 +211,11 @@ export class Simulation {
         this.violations.push(...wrong.map((what) => `[${id}] ${what}`));
       }
     }
-    if (process !== undefined) this.#killSoon.get(process)?.();
+    for (const { process: crashed, error } of this.machine.crashes.take()) {
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
+    }
+    if (process !== undefined) this.#soon.get(process)?.();
   }
 
   async #inject(fault: Fault): Promise<void> {
@@ -229,11 +229,8 @@ export class Simulation {
         this.#startLater(fault.process, fault.downMs);
         return;
       }
-      case 'pause': {
-        const process = this.deployment.running.get(fault.process)?.process;
-        if (process !== undefined) process.pausedUntil = this.time.now + fault.forMs;
-        return;
-      }
+      case 'pause':
+        return this.#pause(fault.process, fault.when, fault.forMs);
       case 'clock':
         for (const [name, { process }] of this.deployment.running) {
           if (fault.process === 'all' || fault.process === name) process.clockAhead += fault.byMs;
@@ -244,16 +241,33 @@ export class Simulation {
     }
   }
 
+  #pause(name: string, when: 'at-once' | 'midway', forMs: number): void {
+    const process = this.deployment.running.get(name)?.process;
+    if (process === undefined || !process.alive || this.#soon.has(process)) return;
+    const stand = (): void => {
+      process.pausedUntil = this.time.now + forMs;
+    };
+    if (when === 'at-once') {
+      stand();
+      return;
+    }
+    this.#soon.set(process, () => {
+      if (!this.time.isMidway(process)) return;
+      this.#soon.delete(process);
+      stand();
+    });
+  }
+
   #killAfter(name: string, steps: number, downMs: number): void {
     const process = this.deployment.running.get(name)?.process;
-    if (process === undefined || !process.alive || this.#killSoon.has(process)) return;
+    if (process === undefined || !process.alive || this.#soon.has(process)) return;
     let left = steps;
-    this.#killSoon.set(process, () => {
+    this.#soon.set(process, () => {
       if (left > 0) {
         left -= 1;
         return;
       }
-      this.#killSoon.delete(process);
+      this.#soon.delete(process);
       this.deployment.kill(name);
       this.#startLater(name, downMs);
     });
@@ -270,7 +284,7 @@ export class Simulation {
   /** Lets faults end and gives everything its time. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
-    this.#killSoon.clear();
+    this.#soon.clear();
     const until = this.time.now + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
@@ -287,7 +301,8 @@ export class Simulation {
   #startMissing(): void {
     for (const [name, role] of Object.entries(this.scene.processes)) {
       const running = this.deployment.running.get(name);
-      if (running?.process.alive === false && !running.isStarting) this.deployment.begin(name, role);
+      if (running?.process.alive === false && !running.isStarting)
+        this.deployment.begin(name, role);
     }
   }
 
@@ -386,6 +401,7 @@ function settingsOf({ platforms, settings }: Scene, isShared: boolean): object {
     model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed' },
     channels: Object.fromEntries(platforms.map(({ id }) => [id, { access: { direct: 'open' } }])),
     log: { keepMegabytes: 0 },
+    limits: { turnMinutes: 1 },
     ...(isShared && {
       store: { url: 'postgres://simulation/parley' },
       queue: { url: 'redis://simulation' },

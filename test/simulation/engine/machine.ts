@@ -1,4 +1,5 @@
 import { type Chance, chanceFor } from './chance.ts';
+import { Crashes } from './crashes.ts';
 import { Databases } from './databases.ts';
 import { installFiles } from './files.ts';
 import { installModules } from './modules.ts';
@@ -11,6 +12,7 @@ import { VirtualTime } from './virtual-time.ts';
 export interface Machine {
   readonly time: VirtualTime;
   readonly databases: Databases;
+  readonly crashes: Crashes;
   /** Begins another simulation: what the processes draw, and which of them is next, follows from the seed. */
   begin(seed: number): void;
 }
@@ -22,6 +24,7 @@ export interface Machine {
 export function installMachine(): Machine {
   const time = new VirtualTime();
   const databases = new Databases(time);
+  const crashes = new Crashes(time);
   let chance: Chance = chanceFor(0, 'product');
   installModules();
   installServers();
@@ -29,10 +32,13 @@ export function installMachine(): Machine {
   installRandomness(() => chance);
   installFiles();
   databases.install();
+  crashes.install();
   return {
     time,
     databases,
+    crashes,
     begin(seed) {
+      crashes.forget();
       chance = chanceFor(seed, 'product');
       time.begin(chanceFor(seed, 'order'));
     },

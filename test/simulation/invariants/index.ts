@@ -1,5 +1,5 @@
 import type { MakeInvariant } from './invariant.ts';
-import { oneRunningTurn, risingEpoch } from './lanes.ts';
+import { endedByHolder, oneRunningTurn, risingEpoch } from './lanes.ts';
 import { allowedSteps } from './model.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
@@ -8,6 +8,7 @@ import { answersInOrder, nothingForgotten } from './questions.ts';
 export const INVARIANTS: readonly MakeInvariant[] = [
   oneRunningTurn,
   risingEpoch,
+  endedByHolder,
   partsInOrder,
   partsOnce,
   answersInOrder,
