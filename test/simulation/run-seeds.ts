@@ -57,6 +57,7 @@ export async function runSeeds(
 /** The first run of each scene loads modules, which takes time of the machine; its result is not counted. */
 async function loadModules(machine: Machine, scenes: readonly Scene[]): Promise<void> {
   for (const scene of scenes) {
+    await scene.prepare?.();
     const simulation = new Simulation(machine, scene, 0, []);
     machine.time.isLoading = true;
     await simulation.run([]);

@@ -8,12 +8,20 @@ import type { SimulatedProcess, VirtualTime } from './engine/virtual-time.ts';
 import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
-import type { Scene } from './scene.ts';
+import type { Brought, Scene } from './scene.ts';
+import { settingsOf } from './settings.ts';
 import { Trace } from './trace.ts';
 import { Deployment } from './world/deployment.ts';
-import { MODEL_HOST, MODEL_URL, type ModelFault, simulatedModel } from './world/model.ts';
+import {
+  MODEL_HOST,
+  modelFault,
+  type ModelRequest,
+  simulatedModel,
+} from './world/model.ts';
 import { Network } from './world/network.ts';
-import { Platform, type SendFate, type Shown } from './world/platform.ts';
+import { Platform, type Shown } from './world/platform.ts';
+import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
+import { sendFate } from './world/send-weather.ts';
 import { serversNow } from './world/servers-now.ts';
 
 /** How long people write and faults come, in ms. */
@@ -28,6 +36,12 @@ export interface Question {
   readonly text: string;
   readonly chat: string;
   readonly platform: string;
+  readonly account: string;
+  readonly at: number;
+}
+
+/** A request to the model. */
+export interface Asked extends ModelRequest {
   readonly at: number;
 }
 
@@ -56,14 +70,17 @@ export class Simulation {
   readonly deployment: Deployment;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly questions: Question[] = [];
+  /** What the model was asked. */
+  readonly requests: Asked[] = [];
   readonly violations: string[] = [];
   readonly folder: string;
+  readonly brought: Brought | undefined;
   readonly #network: Chance;
   readonly #weather = new Map<Weather, number>();
   readonly #invariants: readonly Invariant[];
   readonly #sent: Change[] = [];
   readonly #answers = new Map<string, number>();
-  readonly #shown = new Map<string, Shown>();
+  readonly #shown = new Map<string, Omit<Shown, 'isDeleted'>>();
   readonly #killSoon = new Map<SimulatedProcess, () => void>();
 
   constructor(
@@ -82,12 +99,17 @@ export class Simulation {
     this.platforms = new Map(
       scene.platforms.map((kind) => [kind.id, new Platform(kind, machine.time, this.#network)]),
     );
+    this.brought = scene.bring?.(this);
     const isShared = Object.keys(scene.processes).length > 1;
     const data = join(this.folder, 'data');
     this.deployment = new Deployment(machine, {
       folder: data,
-      channels: [...this.platforms.values()].map((platform) => platform.definition()),
-      settings: settingsOf(scene, isShared),
+      channels: [
+        ...[...this.platforms.values()].map((platform) => platform.definition()),
+        ...(this.brought?.channels ?? []),
+      ],
+      settings: settingsOf(scene, isShared, this.brought),
+      onEnd: (process) => this.brought?.onEnd?.(process),
     });
     this.observer = new Observer(join(isShared ? this.folder : data, 'parley.db'));
     serversNow.servers = isShared ? this.#servers() : null;
@@ -112,9 +134,16 @@ export class Simulation {
     text: string,
     message: Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>,
     words = text,
-  ): void {
-    const id = this.#platform(platform).write({ ...message, text: words });
-    this.questions.push({ id, text, chat: message.chat.id, platform, at: this.time.now });
+    account = DEFAULT_ACCOUNT,
+  ): string {
+    const id = this.platform(platform).write({ ...message, text: words }, account);
+    this.asked({ id, text, chat: message.chat.id, platform, account });
+    return id;
+  }
+
+  /** Notes a question that somebody has asked by other means than `ask`. */
+  asked(question: Omit<Question, 'at'>): void {
+    this.questions.push({ ...question, at: this.time.now });
   }
 
   /** How many parts that people see name the question. */
@@ -123,7 +152,7 @@ export class Simulation {
   }
 
   /** The message of the platform that a part became. */
-  shownPart(part: string): Shown | undefined {
+  shownPart(part: string): Omit<Shown, 'isDeleted'> | undefined {
     return this.#shown.get(part);
   }
 
@@ -169,25 +198,29 @@ export class Simulation {
     network.serve(
       MODEL_HOST,
       simulatedModel(
-        (request) => this.scene.answer(request),
-        () => ({ thinkMs: this.#network.between(20, 2_500), fault: this.#modelFault() }),
+        (request) => {
+          this.requests.push({ ...request, at: this.time.now });
+          return this.scene.answer(request, this);
+        },
+        () => ({ thinkMs: this.#network.between(20, 2_500), fault: modelFault(this.#network, this.is('model')) }),
       ),
     );
     for (const platform of this.platforms.values()) {
-      platform.onShown = (shown) => this.#note(platform, shown);
-      platform.sendFate = () => this.#sendFate();
-      platform.repeats = () => this.#is('updates') && this.#network.happens(0.3);
+      const { sending, kind } = platform;
+      sending.onShown = (shown) => this.note(kind.id, shown, kind.hasKeys);
+      sending.fate = (part) => sendFate(this.#network, this.is('sends'), kind, part);
+      platform.updates = {
+        repeats: () => this.is('updates') && this.#network.happens(0.3),
+        reorders: () => this.is('updates') && this.#network.happens(0.5),
+      };
     }
+    for (const [host, serve] of Object.entries(this.brought?.hosts ?? {})) network.serve(host, serve);
   }
 
-  #note(platform: Platform, shown: Shown): void {
-    const chat = `${platform.kind.id}:default:${shown.chat}`;
-    this.#sent.push({
-      kind: 'sent',
-      part: shown.part,
-      key: platform.kind.hasKeys ? shown.key : null,
-      chat,
-    });
+  /** People see a message of the bot. */
+  note(platform: string, shown: Omit<Shown, 'isDeleted'>, hasKeys: boolean): void {
+    const chat = `${platform}:${shown.account}:${shown.chat}`;
+    this.#sent.push({ kind: 'sent', part: shown.part, key: hasKeys ? shown.key : null, chat });
     if (this.#shown.has(shown.part)) return;
     this.#shown.set(shown.part, shown);
     for (const question of new Set(shown.text.match(/\bq\d+\b/g) ?? [])) {
@@ -295,38 +328,16 @@ export class Simulation {
     const { messages, parts, turns } = this.observer.tables;
     return (
       [...this.platforms.values()].every(({ unconfirmed }) => unconfirmed === 0) &&
+      (this.brought?.isOver?.() ?? true) &&
       [...messages.values()].every(({ state }) => state === 'done') &&
       [...turns.values()].every(({ state }) => state !== 'running') &&
       [...parts.values()].every(({ state }) => state !== 'pending' && state !== 'sending')
     );
   }
 
-  #is(weather: Weather): boolean {
+  /** Whether this goes wrong now. */
+  is(weather: Weather): boolean {
     return this.time.now < (this.#weather.get(weather) ?? 0);
-  }
-
-  #sendFate(): SendFate {
-    if (!this.#is('sends')) return { kind: 'sent' };
-    const number = this.#network.next();
-    if (number < 0.15) return { kind: 'reset-before' };
-    if (number < 0.3) return { kind: 'reset-after' };
-    if (number < 0.4) return { kind: 'swallowed' };
-    if (number < 0.55) {
-      return { kind: 'rate-limited', retryAfterMs: this.#network.between(200, 6_000) };
-    }
-    return { kind: 'sent' };
-  }
-
-  #modelFault(): ModelFault {
-    if (!this.#is('model')) return { kind: 'none' };
-    return this.#network.one<ModelFault>([
-      { kind: 'none' },
-      { kind: 'silent' },
-      { kind: 'endless' },
-      { kind: 'cut' },
-      { kind: 'refuses', status: 429 },
-      { kind: 'refuses', status: 503 },
-    ]);
   }
 
   #servers() {
@@ -338,11 +349,11 @@ export class Simulation {
       databaseTime: () => time.as(undefined, () => time.wallClock()),
       chance: this.#network,
       wakeUp: (): 'stored' | 'lost' | 'doubled' | 'away' => {
-        if (this.#is('queue-away')) return 'away';
-        if (!this.#is('wake-ups')) return 'stored';
+        if (this.is('queue-away')) return 'away';
+        if (!this.is('wake-ups')) return 'stored';
         return this.#network.one(['stored', 'lost', 'doubled']);
       },
-      eventDelay: () => (this.#is('wake-ups') && this.#network.happens(0.5) ? null : 5),
+      eventDelay: () => (this.is('wake-ups') && this.#network.happens(0.5) ? null : 5),
       listen: (hear: (event: never) => void) => {
         const { process } = time;
         const own = listeners.get(process) ?? new Set();
@@ -352,8 +363,8 @@ export class Simulation {
       tell: (event: object) => {
         for (const [process, own] of listeners) {
           if (process === time.process || process?.alive === false) continue;
-          if (this.#is('queue-away')) continue;
-          if (this.#is('wake-ups') && this.#network.happens(0.5)) continue;
+          if (this.is('queue-away')) continue;
+          if (this.is('wake-ups') && this.#network.happens(0.5)) continue;
           time.as(process, () => {
             time.plan(this.#network.between(1, 30), () => {
               for (const hear of own) hear(event as never);
@@ -364,7 +375,7 @@ export class Simulation {
     };
   }
 
-  #platform(id: string): Platform {
+  platform(id: string): Platform {
     const platform = this.platforms.get(id);
     if (platform === undefined) throw new Error(`the scene has no platform ${id}`);
     return platform;
@@ -378,18 +389,4 @@ export class Simulation {
     databases.closeAllOf(undefined);
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** Settings that every simulated Parley has. */
-function settingsOf({ platforms, settings }: Scene, isShared: boolean): object {
-  return {
-    model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed' },
-    channels: Object.fromEntries(platforms.map(({ id }) => [id, { access: { direct: 'open' } }])),
-    log: { keepMegabytes: 0 },
-    ...(isShared && {
-      store: { url: 'postgres://simulation/parley' },
-      queue: { url: 'redis://simulation' },
-    }),
-    ...settings,
-  };
 }
