@@ -4,22 +4,18 @@ import type { InboundMessage } from '@parley/core';
 import type { Change } from './changes.ts';
 import { type Chance, chanceFor } from './engine/chance.ts';
 import type { Machine } from './engine/machine.ts';
-import type { SimulatedProcess, VirtualTime } from './engine/virtual-time.ts';
+import { BEGINNING, type SimulatedProcess, type VirtualTime } from './engine/virtual-time.ts';
 import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
 import type { Brought, Scene } from './scene.ts';
+import type { Asked, Question, Result } from './records.ts';
 import { settingsOf } from './settings.ts';
 import { Trace } from './trace.ts';
 import { Deployment } from './world/deployment.ts';
-import {
-  MODEL_HOST,
-  modelFault,
-  type ModelRequest,
-  simulatedModel,
-} from './world/model.ts';
+import { MODEL_HOST, modelFault, simulatedModel } from './world/model.ts';
 import { Network } from './world/network.ts';
-import { Platform, type Shown } from './world/platform.ts';
+import { Platform, type Revised, type Shown } from './world/platform.ts';
 import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
 import { sendFate } from './world/send-weather.ts';
 import { serversNow } from './world/servers-now.ts';
@@ -30,35 +26,7 @@ export const SPAN_MS = 60_000;
 const AFTERMATH_MS = 180_000;
 const LOOK_EVERY_MS = 1_000;
 
-/** A question of a person, and how it is told in answers: `text` is unique in the simulation. */
-export interface Question {
-  readonly id: string;
-  readonly text: string;
-  readonly chat: string;
-  readonly platform: string;
-  readonly account: string;
-  readonly at: number;
-}
-
-/** A request to the model. */
-export interface Asked extends ModelRequest {
-  readonly at: number;
-}
-
-/** What became of one seed. */
-export interface Result {
-  readonly seed: number;
-  readonly scene: string;
-  readonly hash: string;
-  readonly faults: readonly Fault[];
-  /** Empty where every promise was kept. */
-  readonly violations: readonly string[];
-  readonly questions: number;
-  readonly answered: number;
-  readonly events: number;
-  /** Virtual time, in ms. */
-  readonly took: number;
-}
+export type { Asked, Question, Result } from './records.ts';
 
 /** One run of one scene under one seed and a list of faults. */
 export class Simulation {
@@ -72,6 +40,12 @@ export class Simulation {
   readonly questions: Question[] = [];
   /** What the model was asked. */
   readonly requests: Asked[] = [];
+  /** What people said in groups without addressing the bot. */
+  readonly remarks: Question[] = [];
+  /** Changes of messages that a gateway has taken in. */
+  readonly revised: Revised[] = [];
+  /** When the last fault was over, in ms; infinite before. */
+  calmSince = Number.POSITIVE_INFINITY;
   readonly violations: string[] = [];
   readonly folder: string;
   readonly brought: Brought | undefined;
@@ -152,8 +126,18 @@ export class Simulation {
   }
 
   /** The message of the platform that a part became. */
-  shownPart(part: string): Omit<Shown, 'isDeleted'> | undefined {
-    return this.#shown.get(part);
+  readonly shownPart = (part: string): Omit<Shown, 'isDeleted'> | undefined =>
+    this.#shown.get(part);
+
+  /** What the clock of the shared database showed at a moment of the simulation. */
+  databaseTime(at: number): number {
+    return Math.floor(BEGINNING + at);
+  }
+
+  /** Until when the process of this name stands still, or stood still last; in ms. */
+  pausedUntil(process: string): number {
+    const running = [...this.deployment.running.values()];
+    return running.find((one) => one.process.name === process)?.process.pausedUntil ?? 0;
   }
 
   /** Runs the scene with these faults, and then without any until everything is over. */
@@ -209,6 +193,7 @@ export class Simulation {
       const { sending, kind } = platform;
       sending.onShown = (shown) => this.note(kind.id, shown, kind.hasKeys);
       sending.fate = (part) => sendFate(this.#network, this.is('sends'), kind, part);
+      platform.onRevised = (revised) => this.revised.push(revised);
       platform.updates = {
         repeats: () => this.is('updates') && this.#network.happens(0.3),
         reorders: () => this.is('updates') && this.#network.happens(0.5),
@@ -303,6 +288,8 @@ export class Simulation {
   /** Lets faults end and gives everything its time. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
+    const paused = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
+    this.calmSince = Math.max(this.time.now, ...paused);
     this.#killSoon.clear();
     const until = this.time.now + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
@@ -346,7 +333,7 @@ export class Simulation {
     return {
       database: join(this.folder, 'parley.db'),
       queue: join(this.folder, 'queue.db'),
-      databaseTime: () => time.as(undefined, () => time.wallClock()),
+      databaseTime: () => this.databaseTime(time.now),
       chance: this.#network,
       wakeUp: (): 'stored' | 'lost' | 'doubled' | 'away' => {
         if (this.is('queue-away')) return 'away';

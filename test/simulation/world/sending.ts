@@ -51,6 +51,12 @@ export class Sending {
   readonly #limits = new Buckets();
   /** What the bot has reacted with, by message. */
   readonly reactions = new Map<string, string>();
+  /** What `findSent` has found and the process has heard: the message of each part. */
+  readonly found = new Map<string, string>();
+  /** When a process heard that a chat is closed to it, by turn and chat. */
+  readonly closed = new Map<string, number>();
+  /** For how long the platform has asked for silence, by life, or life and chat. In ms of the simulation. */
+  readonly silences = new Map<string, { readonly from: number; readonly until: number }>();
   /** How often the platform had to say that it was too fast. */
   refusedTooFast = 0;
 
@@ -58,10 +64,6 @@ export class Sending {
   fate: (part: OutboundPart | null) => SendFate = () => ({ kind: 'sent' });
   /** Hears what people see, when they see it. */
   onShown: (shown: Shown) => void = () => {};
-  /** Hears of a send when it begins, before anything leaves. */
-  onAttempt: (attempt: Attempt) => void = () => {};
-  /** Hears what the process heard. */
-  onHeard: (attempt: Attempt) => void = () => {};
 
   constructor(kind: PlatformKind, time: VirtualTime, chance: Chance, attempts: Attempts) {
     this.#kind = kind;
@@ -82,7 +84,6 @@ export class Sending {
     onStart: (() => void) | undefined,
   ): Promise<Receipt> {
     const attempt = this.#attempts.begin(part, life, this.#time.now);
-    this.onAttempt(attempt);
     if (this.#kind.reportsStart) {
       await this.wait(1, 20);
       if (signal.aborted) throw this.#heard(attempt, { kind: 'transient' });
@@ -93,7 +94,6 @@ export class Sending {
     try {
       const id = await answer;
       attempt.heard = 'receipt';
-      this.onHeard(attempt);
       return { platformMessageId: id };
     } catch (thrown) {
       throw this.#heard(attempt, failureOf(thrown));
@@ -102,7 +102,16 @@ export class Sending {
 
   #heard(attempt: Attempt, failure: ChannelFailure): ChannelError {
     attempt.heard = failure.kind;
-    this.onHeard(attempt);
+    const { part, life } = attempt;
+    const { chatId } = part.route;
+    const { now } = this.#time;
+    if (failure.kind === 'forbidden' || failure.kind === 'gone')
+      this.closed.set(`${part.turnId} ${chatId}`, now);
+    if (failure.kind === 'rate-limited') {
+      const name = failure.scope === 'account' ? `${life.number}` : `${life.number} ${chatId}`;
+      const until = Math.max(now + failure.retryAfterMs, this.silences.get(name)?.until ?? 0);
+      this.silences.set(name, { from: now, until });
+    }
     return new ChannelError(failure, `the simulated platform: ${failure.kind}`);
   }
 
@@ -197,14 +206,16 @@ export class Sending {
   }
 
   /** Looks for a part at the platform, as an adapter's `findSent` does. */
-  find(part: OutboundPart, signal: AbortSignal): Promise<string | undefined> {
+  async find(part: OutboundPart, signal: AbortSignal): Promise<string | undefined> {
     const fate = this.fate(null);
-    return this.#request(part, signal, () => {
+    const found = await this.#request<string | undefined>(part, signal, () => {
       if (fate.kind === 'sent')
         return this.#shown.find(({ key }) => key === part.idempotencyKey)?.id;
       if (fate.kind === 'swallowed' || fate.kind === 'swallowed-after') return new Promise(() => {});
       throw new ChannelError({ kind: 'transient' }, 'it cannot be looked for now');
     });
+    if (found !== undefined) this.found.set(part.id, found);
+    return found;
   }
 
   /** What the bot does to messages that are there. Nothing of it goes wrong but the connection. */
