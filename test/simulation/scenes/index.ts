@@ -1,4 +1,5 @@
 import type { Scene } from '../scene.ts';
+import { discordAlone, discordShared } from './discord.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
 import { limits, slow, uncertain } from './platforms.ts';
@@ -13,4 +14,6 @@ export const SCENES: readonly Scene[] = [
   groups,
   gateways,
   slow,
+  discordAlone,
+  discordShared,
 ];

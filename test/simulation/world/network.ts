@@ -64,7 +64,7 @@ export class Network {
       }));
     const served = await Promise.race([answered, abandoned]);
     await Promise.race([way(), abandoned]);
-    return new Response(this.#bodyOf(served, fired), {
+    return new Response(served.status === 204 ? null : this.#bodyOf(served, fired), {
       status: served.status,
       headers: served.headers ?? {},
     });
