@@ -27,12 +27,22 @@ const HEARTBEAT_MS = 6_000;
 /** How often the gateway is struck while it goes wrong, in ms. */
 const STRIKE_EVERY_MS = [300, 2_500] as const;
 
+/** The servers of Discord, and somebody who hears of everything that happens there beside their gateway. */
+class HeardWorld extends World {
+  hear: (name: string, data: unknown) => void = () => {};
+
+  override emit(...event: Parameters<World['emit']>): void {
+    super.emit(...event);
+    this.hear(event[0], event[1]);
+  }
+}
+
 /** A Discord for one bot: the double of its servers, behind sockets and requests that stay in this thread. */
 export class SimulatedDiscord implements Brought {
   readonly channels = [discord];
   readonly settings: object;
   readonly hosts = { [HOST]: (request: ServedRequest) => this.#serve(request) };
-  readonly world: World;
+  readonly world: HeardWorld;
   readonly guildId: string;
   readonly gateway: Gateway;
   readonly #rest: RestServer;
@@ -45,7 +55,7 @@ export class SimulatedDiscord implements Brought {
     this.#time = simulation.time;
     this.#chance = simulation.chance('discord');
     const clock = () => simulation.databaseTime(this.#time.now);
-    this.world = new World(clock, new Transcript(clock), BOT);
+    this.world = new HeardWorld(clock, new Transcript(clock), BOT);
     this.world.fileBase = `http://${HOST}`;
     this.gateway = new Gateway(this.world, {
       token: TOKEN,
@@ -61,9 +71,9 @@ export class SimulatedDiscord implements Brought {
     const access = { direct: 'open', groups: 'open' };
     this.settings = { discord: { token: TOKEN, apiRoot: `http://${HOST}/api`, access } };
     socketsNow.server = { time: this.#time, accept: (_, socket) => this.#accept(socket) };
-    world.onEvent(({ name, data }) => {
+    world.hear = (name, data) => {
       if (name === 'MESSAGE_CREATE' || name === 'MESSAGE_UPDATE') this.#noteShown(simulation, data);
-    });
+    };
     this.#time.as(undefined, () => this.#strikeLater(simulation));
   }
 
