@@ -5,6 +5,8 @@ import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
 const WAY_MS = 8;
 /** Of the connection from its open on, as in the standard. */
 const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
+/** A peer that says no good-bye is left after this, as `ws` does it. In ms. */
+const CLOSE_WITHIN_MS = 30_000;
 /** The close code of a connection that ends without a good-bye. */
 const ABNORMAL = 1006;
 
@@ -57,11 +59,13 @@ export class WebSocket {
   onclose: Listener<{ readonly code: number; readonly reason: string }> = null;
   readonly #server: ServerSide;
   readonly #there: Way;
+  readonly #time: VirtualTime;
 
   constructor(url: string) {
     const { server } = socketsNow;
     if (server === null) throw new Error('this simulation has no sockets');
     const { time } = server;
+    this.#time = time;
     this.#there = new Way(time, undefined);
     this.#server = new ServerSide(this, new Way(time, time.process), time.process);
     this.#there.send(() => {
@@ -79,6 +83,7 @@ export class WebSocket {
     if (this.readyState >= CLOSING) return;
     this.readyState = CLOSING;
     this.#there.send(() => this.#server.farewell(code));
+    this.#time.plan(CLOSE_WITHIN_MS, () => this.end(ABNORMAL));
   }
 
   terminate(): void {
