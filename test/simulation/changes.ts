@@ -39,6 +39,13 @@ export type Change =
       readonly from: string | null;
       readonly to: string;
     }
+  /** Who holds a name, among them those of channel accounts. `until` by the database's clock, in ms since 1970. */
+  | {
+      readonly kind: 'lease';
+      readonly name: string;
+      readonly holder: string | null;
+      readonly until: number;
+    }
   | { readonly kind: 'dead-letter'; readonly id: number; readonly of: string }
   /** Not of a table: the platform has taken a part, or shows a message to people. */
   | {

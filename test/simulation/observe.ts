@@ -7,6 +7,7 @@ interface Tables {
   readonly messages: ReadonlyMap<number, MessageRow>;
   readonly turns: ReadonlyMap<string, TurnRow>;
   readonly parts: ReadonlyMap<string, PartRow>;
+  readonly leases: ReadonlyMap<string, LeaseRow>;
   readonly deadLetters: ReadonlyMap<number, DeadLetterRow>;
 }
 
@@ -38,6 +39,13 @@ export interface PartRow {
   readonly chat: string;
   readonly turn_id: string | null;
   readonly state: string;
+  readonly notice_of: string | null;
+}
+
+export interface LeaseRow {
+  readonly name: string;
+  readonly owner: string | null;
+  readonly lease_until: number | null;
 }
 
 export interface DeadLetterRow {
@@ -50,6 +58,7 @@ const NOTHING: Tables = {
   messages: new Map(),
   turns: new Map(),
   parts: new Map(),
+  leases: new Map(),
   deadLetters: new Map(),
 };
 
@@ -89,6 +98,11 @@ export class Observer {
     return differences(before, this.#tables);
   }
 
+  /** Rows of a question of its own, as the tables are now. */
+  rows<Row>(text: string): readonly Row[] {
+    return (this.#database?.prepare(text).all() ?? []) as Row[];
+  }
+
   close(): void {
     this.#database?.close();
     this.#database = undefined;
@@ -107,9 +121,10 @@ function prepareQueries(database: DatabaseSync) {
     ),
     turns: database.prepare('select id, conversation_id, state, attempts from turn'),
     parts: database.prepare(
-      `select id, seq, channel || ':' || account || ':' || chat_id as chat, turn_id, state
+      `select id, seq, channel || ':' || account || ':' || chat_id as chat, turn_id, state, notice_of
        from outbox order by seq`,
     ),
+    leases: database.prepare('select name, owner, lease_until from lease'),
     deadLetters: database.prepare('select seq, subject from dead_letter'),
   };
 }
@@ -122,6 +137,7 @@ function readTables(queries: Queries): Tables {
     messages: byId(queries.messages.all(), ({ seq }: MessageRow) => seq),
     turns: byId(queries.turns.all(), ({ id }: TurnRow) => id),
     parts: byId(queries.parts.all(), ({ id }: PartRow) => id),
+    leases: byId(queries.leases.all(), ({ name }: LeaseRow) => name),
     deadLetters: byId(queries.deadLetters.all(), ({ seq }: DeadLetterRow) => seq),
   };
 }
@@ -132,10 +148,19 @@ function differences(before: Tables, now: Tables): readonly Change[] {
     ...messageChanges(before, now),
     ...turnChanges(before, now),
     ...partChanges(before, now),
+    ...leaseChanges(before, now),
     ...[...now.deadLetters.values()]
       .filter(({ seq }) => !before.deadLetters.has(seq))
       .map(({ seq, subject }): Change => ({ kind: 'dead-letter', id: seq, of: subject })),
   ];
+}
+
+function leaseChanges(before: Tables, now: Tables): Change[] {
+  return [...now.leases.values()].flatMap(({ name, owner, lease_until }): Change[] => {
+    const old = before.leases.get(name);
+    if (old?.owner === owner && old.lease_until === lease_until) return [];
+    return [{ kind: 'lease', name, holder: owner, until: lease_until ?? 0 }];
+  });
 }
 
 function laneChanges(before: Tables, now: Tables): Change[] {

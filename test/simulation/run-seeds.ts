@@ -49,6 +49,7 @@ export async function runSeeds(
   const isOver = () =>
     asked.seconds !== undefined && clock.elapsed() - began > Number(asked.seconds) * 1_000;
   let [runs, failed] = [0, 0];
+  for (const scene of chosenScenes(asked.scene)) await scene.prepare?.();
   for (const planned of plannedRuns(asked, clock.now())) {
     if (isOver()) break;
     runs += 1;

@@ -4,16 +4,20 @@ import type { InboundMessage } from '@parley/core';
 import type { Change } from './changes.ts';
 import { type Chance, chanceFor } from './engine/chance.ts';
 import type { Machine } from './engine/machine.ts';
-import type { SimulatedProcess, VirtualTime } from './engine/virtual-time.ts';
+import { BEGINNING, type SimulatedProcess, type VirtualTime } from './engine/virtual-time.ts';
 import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
-import type { Scene } from './scene.ts';
+import type { Asked, Question, Result } from './records.ts';
+import type { Brought, Scene } from './scene.ts';
+import { settingsOf } from './settings.ts';
 import { Trace } from './trace.ts';
 import { Deployment } from './world/deployment.ts';
-import { MODEL_HOST, MODEL_URL, type ModelFault, simulatedModel } from './world/model.ts';
+import { MODEL_HOST, modelFault, simulatedModel } from './world/model.ts';
 import { Network } from './world/network.ts';
-import { Platform, type SendFate, type Shown } from './world/platform.ts';
+import { Platform, type Revised, type Shown } from './world/platform.ts';
+import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
+import { sendFate } from './world/send-weather.ts';
 import { serversNow } from './world/servers-now.ts';
 
 /** How long people write and faults come, in ms. */
@@ -22,29 +26,7 @@ export const SPAN_MS = 60_000;
 const AFTERMATH_MS = 300_000;
 const LOOK_EVERY_MS = 1_000;
 
-/** A question of a person, and how it is told in answers: `text` is unique in the simulation. */
-export interface Question {
-  readonly id: string;
-  readonly text: string;
-  readonly chat: string;
-  readonly platform: string;
-  readonly at: number;
-}
-
-/** What became of one seed. */
-export interface Result {
-  readonly seed: number;
-  readonly scene: string;
-  readonly hash: string;
-  readonly faults: readonly Fault[];
-  /** Empty where every promise was kept. */
-  readonly violations: readonly string[];
-  readonly questions: number;
-  readonly answered: number;
-  readonly events: number;
-  /** Virtual time, in ms. */
-  readonly took: number;
-}
+export type { Asked, Question, Result } from './records.ts';
 
 /** One run of one scene under one seed and a list of faults. */
 export class Simulation {
@@ -56,14 +38,23 @@ export class Simulation {
   readonly deployment: Deployment;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly questions: Question[] = [];
+  /** What the model was asked. */
+  readonly requests: Asked[] = [];
+  /** What people said in groups without addressing the bot. */
+  readonly remarks: Question[] = [];
+  /** Changes of messages that a gateway has taken in. */
+  readonly revised: Revised[] = [];
+  /** When the last fault was over, in ms; infinite before. */
+  calmSince = Number.POSITIVE_INFINITY;
   readonly violations: string[] = [];
   readonly folder: string;
+  readonly brought: Brought | undefined;
   readonly #network: Chance;
   readonly #weather = new Map<Weather, number>();
   readonly #invariants: readonly Invariant[];
   readonly #sent: Change[] = [];
   readonly #answers = new Map<string, number>();
-  readonly #shown = new Map<string, Shown>();
+  readonly #shown = new Map<string, Omit<Shown, 'isDeleted'>>();
   /** Called after each event of a process that is about to be killed or paused. */
   readonly #soon = new Map<SimulatedProcess, () => void>();
 
@@ -78,12 +69,17 @@ export class Simulation {
     this.platforms = new Map(
       scene.platforms.map((kind) => [kind.id, new Platform(kind, machine.time, this.#network)]),
     );
+    this.brought = scene.bring?.(this);
     const isShared = Object.keys(scene.processes).length > 1;
     const data = join(this.folder, 'data');
     this.deployment = new Deployment(machine, {
       folder: data,
-      channels: [...this.platforms.values()].map((platform) => platform.definition()),
-      settings: settingsOf(scene, isShared),
+      channels: [
+        ...[...this.platforms.values()].map((platform) => platform.definition()),
+        ...(this.brought?.channels ?? []),
+      ],
+      settings: settingsOf(scene, isShared, this.brought),
+      onEnd: (process) => this.brought?.onEnd?.(process),
     });
     this.observer = new Observer(join(isShared ? this.folder : data, 'parley.db'));
     serversNow.servers = isShared ? this.#servers() : null;
@@ -108,9 +104,16 @@ export class Simulation {
     text: string,
     message: Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>,
     words = text,
-  ): void {
-    const id = this.#platform(platform).write({ ...message, text: words });
-    this.questions.push({ id, text, chat: message.chat.id, platform, at: this.time.now });
+    account = DEFAULT_ACCOUNT,
+  ): string {
+    const id = this.platform(platform).write({ ...message, text: words }, account);
+    this.asked({ id, text, chat: message.chat.id, platform, account });
+    return id;
+  }
+
+  /** Notes a question that somebody has asked by other means than `ask`. */
+  asked(question: Omit<Question, 'at'>): void {
+    this.questions.push({ ...question, at: this.time.now });
   }
 
   /** How many parts that people see name the question. */
@@ -119,8 +122,18 @@ export class Simulation {
   }
 
   /** The message of the platform that a part became. */
-  shownPart(part: string): Shown | undefined {
-    return this.#shown.get(part);
+  readonly shownPart = (part: string): Omit<Shown, 'isDeleted'> | undefined =>
+    this.#shown.get(part);
+
+  /** What the clock of the shared database showed at a moment of the simulation. */
+  databaseTime(at: number): number {
+    return Math.floor(BEGINNING + at);
+  }
+
+  /** Until when the process of this name stands still, or stood still last; in ms. */
+  pausedUntil(process: string): number {
+    const running = [...this.deployment.running.values()];
+    return running.find((one) => one.process.name === process)?.process.pausedUntil ?? 0;
   }
 
   /** Runs the scene with these faults, and then without any until everything is over. */
@@ -165,25 +178,34 @@ export class Simulation {
     network.serve(
       MODEL_HOST,
       simulatedModel(
-        (request) => this.scene.answer(request),
-        () => ({ thinkMs: this.#network.between(20, 2_500), fault: this.#modelFault() }),
+        (request) => {
+          this.requests.push({ ...request, at: this.time.now });
+          return this.scene.answer(request, this);
+        },
+        () => ({
+          thinkMs: this.#network.between(20, 2_500),
+          fault: modelFault(this.#network, this.is('model')),
+        }),
       ),
     );
     for (const platform of this.platforms.values()) {
-      platform.onShown = (shown) => this.#note(platform, shown);
-      platform.sendFate = () => this.#sendFate();
-      platform.repeats = () => this.#is('updates') && this.#network.happens(0.3);
+      const { sending, kind } = platform;
+      sending.onShown = (shown) => this.note(kind.id, shown, kind.hasKeys);
+      sending.fate = (part) => sendFate(this.#network, this.is('sends'), kind, part);
+      platform.onRevised = (revised) => this.revised.push(revised);
+      platform.updates = {
+        repeats: () => this.is('updates') && this.#network.happens(0.3),
+        reorders: () => this.is('updates') && this.#network.happens(0.5),
+      };
     }
+    for (const [host, serve] of Object.entries(this.brought?.hosts ?? {}))
+      network.serve(host, serve);
   }
 
-  #note(platform: Platform, shown: Shown): void {
-    const chat = `${platform.kind.id}:default:${shown.chat}`;
-    this.#sent.push({
-      kind: 'sent',
-      part: shown.part,
-      key: platform.kind.hasKeys ? shown.key : null,
-      chat,
-    });
+  /** People see a message of the bot. */
+  note(platform: string, shown: Omit<Shown, 'isDeleted'>, hasKeys: boolean): void {
+    const chat = `${platform}:${shown.account}:${shown.chat}`;
+    this.#sent.push({ kind: 'sent', part: shown.part, key: hasKeys ? shown.key : null, chat });
     if (this.#shown.has(shown.part)) return;
     this.#shown.set(shown.part, shown);
     for (const question of new Set(shown.text.match(/\bq\d+\b/g) ?? [])) {
@@ -284,6 +306,8 @@ export class Simulation {
   /** Lets faults end and gives everything its time. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
+    const paused = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
+    this.calmSince = Math.max(this.time.now, ...paused);
     this.#soon.clear();
     const until = this.time.now + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
@@ -310,38 +334,16 @@ export class Simulation {
     const { messages, parts, turns } = this.observer.tables;
     return (
       [...this.platforms.values()].every(({ unconfirmed }) => unconfirmed === 0) &&
+      (this.brought?.isOver?.() ?? true) &&
       [...messages.values()].every(({ state }) => state === 'done') &&
       [...turns.values()].every(({ state }) => state !== 'running') &&
       [...parts.values()].every(({ state }) => state !== 'pending' && state !== 'sending')
     );
   }
 
-  #is(weather: Weather): boolean {
+  /** Whether this goes wrong now. */
+  is(weather: Weather): boolean {
     return this.time.now < (this.#weather.get(weather) ?? 0);
-  }
-
-  #sendFate(): SendFate {
-    if (!this.#is('sends')) return { kind: 'sent' };
-    const number = this.#network.next();
-    if (number < 0.15) return { kind: 'reset-before' };
-    if (number < 0.3) return { kind: 'reset-after' };
-    if (number < 0.4) return { kind: 'swallowed' };
-    if (number < 0.55) {
-      return { kind: 'rate-limited', retryAfterMs: this.#network.between(200, 6_000) };
-    }
-    return { kind: 'sent' };
-  }
-
-  #modelFault(): ModelFault {
-    if (!this.#is('model')) return { kind: 'none' };
-    return this.#network.one<ModelFault>([
-      { kind: 'none' },
-      { kind: 'silent' },
-      { kind: 'endless' },
-      { kind: 'cut' },
-      { kind: 'refuses', status: 429 },
-      { kind: 'refuses', status: 503 },
-    ]);
   }
 
   #servers() {
@@ -350,14 +352,14 @@ export class Simulation {
     return {
       database: join(this.folder, 'parley.db'),
       queue: join(this.folder, 'queue.db'),
-      databaseTime: () => time.as(undefined, () => time.wallClock()),
+      databaseTime: () => this.databaseTime(time.now),
       chance: this.#network,
       wakeUp: (): 'stored' | 'lost' | 'doubled' | 'away' => {
-        if (this.#is('queue-away')) return 'away';
-        if (!this.#is('wake-ups')) return 'stored';
+        if (this.is('queue-away')) return 'away';
+        if (!this.is('wake-ups')) return 'stored';
         return this.#network.one(['stored', 'lost', 'doubled']);
       },
-      eventDelay: () => (this.#is('wake-ups') && this.#network.happens(0.5) ? null : 5),
+      eventDelay: () => (this.is('wake-ups') && this.#network.happens(0.5) ? null : 5),
       listen: (hear: (event: never) => void) => {
         const { process } = time;
         const own = listeners.get(process) ?? new Set();
@@ -367,8 +369,8 @@ export class Simulation {
       tell: (event: object) => {
         for (const [process, own] of listeners) {
           if (process === time.process || process?.alive === false) continue;
-          if (this.#is('queue-away')) continue;
-          if (this.#is('wake-ups') && this.#network.happens(0.5)) continue;
+          if (this.is('queue-away')) continue;
+          if (this.is('wake-ups') && this.#network.happens(0.5)) continue;
           time.as(process, () => {
             time.plan(this.#network.between(1, 30), () => {
               for (const hear of own) hear(event as never);
@@ -379,7 +381,7 @@ export class Simulation {
     };
   }
 
-  #platform(id: string): Platform {
+  platform(id: string): Platform {
     const platform = this.platforms.get(id);
     if (platform === undefined) throw new Error(`the scene has no platform ${id}`);
     return platform;
@@ -393,19 +395,4 @@ export class Simulation {
     databases.closeAllOf(undefined);
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** Settings that every simulated Parley has. */
-function settingsOf({ platforms, settings }: Scene, isShared: boolean): object {
-  return {
-    model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed' },
-    channels: Object.fromEntries(platforms.map(({ id }) => [id, { access: { direct: 'open' } }])),
-    log: { keepMegabytes: 0 },
-    limits: { turnMinutes: 1 },
-    ...(isShared && {
-      store: { url: 'postgres://simulation/parley' },
-      queue: { url: 'redis://simulation' },
-    }),
-    ...settings,
-  };
 }

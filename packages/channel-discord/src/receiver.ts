@@ -48,6 +48,12 @@ export class Receiver {
   /** Events of direct chats wait for those that an earlier session still delivers; the stored position, too. */
   #isPostponing = false;
   readonly #postponed: (() => void)[] = [];
+  /**
+   * Keeps the stored position where the last process left it: what an earlier session delivers before all shards have
+   * named their channels must not hide what was missed in a channel that is not known yet.
+   */
+  #releaseStart: () => void = () => {};
+  readonly #caughtUp = new Set<number>();
   /** How many sessions the first shard has started. */
   #sessions = 0;
   /** Commands and pressed buttons in progress. */
@@ -134,6 +140,8 @@ export class Receiver {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     await this.#loadSeen();
+    const { newest } = this.#seen.cursors();
+    if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);
     this.#earlier.start(signal);
     this.#isPostponing = this.#earlier.arePending;
     await this.#earlier.caughtUp(signal);
@@ -171,7 +179,10 @@ export class Receiver {
   }
 
   #ready(shard: number, client: Client): void {
-    const catchUp = () => this.#intake.catchUp(shard, knownChannels(client));
+    const catchUp = () => {
+      this.#intake.catchUp(shard, knownChannels(client));
+      if (this.#caughtUp.add(shard).size >= client.ws.shards.size) this.#releaseStart();
+    };
     if (shard === 0 && this.#isPostponing) void this.#awaitEarlier(catchUp);
     else catchUp();
     if (client.application !== null) this.#registering ??= this.#register(client.application.id);

@@ -74,6 +74,18 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['the first of all']);
   });
 
+  it('is fetched from a channel that is new although a later direct message is delivered before', async () => {
+    const { before, values } = await away();
+    const { double } = before;
+    const other = double.addChannel(double.guildId, 'other');
+    double.say({ channel: other, from: ANN, text: 'new channel' });
+    double.say({ channel: double.dmWith('200000000000000601'), text: 'hello?' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await after.hears(2);
+    expect(texts(after)).toEqual(['hello?', 'new channel']);
+  });
+
   it('comes from direct chats in which nothing was ever said before', async () => {
     const { before, values } = await away();
     const { double } = before;

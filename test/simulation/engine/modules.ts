@@ -33,6 +33,9 @@ export function installModules(): void {
       if (specifier === 'node:sqlite' && !context.parentURL?.startsWith(SIMULATION)) {
         return { url: `${SIMULATION}engine/simulated-sqlite.ts`, shortCircuit: true };
       }
+      if (specifier === 'ws' && context.parentURL?.includes('/@discordjs/ws/')) {
+        return { url: `${WORLD}simulated-socket.ts`, shortCircuit: true };
+      }
       const found = next(specifier, context);
       const replaced = REPLACED.find(
         ({ module, from }) => found.url === ROOT + module && context.parentURL === ROOT + from,

@@ -23,8 +23,8 @@ interface Event {
   readonly isImmediate: boolean;
 }
 
-/** The moment at which each simulation begins. */
-const BEGINNING = Date.UTC(2026, 0, 1);
+/** The moment at which each simulation begins, in ms since 1970. */
+export const BEGINNING = Date.UTC(2026, 0, 1);
 /** What an immediate costs, so that a loop of them cannot hold time still. In ms. */
 const STEP_MS = 0.01;
 /** Node's own: by the next call everything that was ready in promises has run. */

@@ -1,8 +1,19 @@
+import { accountsAreShared, everyAccountIsServed, oneGatewaySends } from './accounts.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { endedByHolder, oneRunningTurn, risingEpoch } from './lanes.ts';
 import { allowedSteps } from './model.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
+import { agentIsTold, chatsAreApart, contextIsHeard } from './requests.ts';
+import { changesCount } from './revisions.ts';
+import {
+  endsAreTold,
+  foundIsSent,
+  nothingToTheClosed,
+  ratesAreKept,
+  slowHoldsUpNobody,
+  uncertainOnce,
+} from './sends.ts';
 
 /** The promises that every scene checks. */
 export const INVARIANTS: readonly MakeInvariant[] = [
@@ -11,7 +22,20 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   endedByHolder,
   partsInOrder,
   partsOnce,
+  uncertainOnce,
+  foundIsSent,
+  endsAreTold,
+  nothingToTheClosed,
+  ratesAreKept,
+  slowHoldsUpNobody,
   answersInOrder,
   nothingForgotten,
   allowedSteps,
+  agentIsTold,
+  chatsAreApart,
+  contextIsHeard,
+  changesCount,
+  oneGatewaySends,
+  everyAccountIsServed,
+  accountsAreShared,
 ];

@@ -6,7 +6,7 @@ export const nothingForgotten: MakeInvariant = () => ({
   id: 'D01',
   atEnd: (simulation) =>
     simulation.questions
-      .filter((question) => !isSettled(question, simulation))
+      .filter((question) => !question.isWithdrawn && !isSettled(question, simulation))
       .map(({ text, chat }) => `${text} of ${chat} was never answered, and nobody was told why`),
 });
 
@@ -34,13 +34,16 @@ export const answersInOrder: MakeInvariant = () => {
   };
 };
 
-function isSettled({ id, text, chat }: Question, simulation: Simulation): boolean {
+function isSettled({ id, text, chat, platform }: Question, simulation: Simulation): boolean {
   if (simulation.answers(text) > 0) return true;
   const row = [...simulation.observer.tables.messages.values()].find(
-    ({ message_id, conversation_id }) => message_id === id && conversation_id.includes(chat),
+    ({ message_id, conversation_id }) =>
+      message_id === id && conversation_id.includes(platform) && conversation_id.includes(chat),
   );
-  // A turn that was given up says so in its chat, and stands among the dead letters.
+  // A turn that was given up says so in its chat, and stands among the dead letters; so does a part of its answer.
   if (row?.state !== 'done' || row.turn_id === null) return false;
-  const dead = [...simulation.observer.tables.deadLetters.values()];
-  return dead.some(({ subject }) => subject === row.turn_id || subject === String(row.seq));
+  const { deadLetters, parts } = simulation.observer.tables;
+  const ids = [...parts.values()].filter(({ turn_id }) => turn_id === row.turn_id);
+  const subjects = new Set([row.turn_id, String(row.seq), ...ids.map(({ id }) => id)]);
+  return [...deadLetters.values()].some(({ subject }) => subjects.has(subject));
 }

@@ -1,5 +1,19 @@
 import type { Scene } from '../scene.ts';
+import { discordAlone, discordShared } from './discord.ts';
+import { gateways } from './gateways.ts';
+import { groups } from './groups.ts';
+import { limits, slow, uncertain } from './platforms.ts';
 import { embedded, shared } from './talk.ts';
 
 /** All scenes, in the order in which a run takes them in turns. */
-export const SCENES: readonly Scene[] = [embedded, shared];
+export const SCENES: readonly Scene[] = [
+  embedded,
+  shared,
+  uncertain,
+  limits,
+  groups,
+  gateways,
+  slow,
+  discordAlone,
+  discordShared,
+];

@@ -22,6 +22,8 @@ export interface DeploymentOptions {
   readonly folder: string;
   readonly channels: readonly ChannelDefinition[];
   readonly settings: object;
+  /** Called when a process has ended, killed or not. */
+  readonly onEnd?: (process: SimulatedProcess) => void;
 }
 
 /** A process of Parley, started by the same function as in life. */
@@ -109,6 +111,7 @@ export class Deployment {
     running.process.alive = false;
     running.isStarting = false;
     this.#machine.databases.closeAllOf(running.process);
+    this.#options.onEnd?.(running.process);
   }
 
   /** Ends a process in order, as SIGTERM does. */

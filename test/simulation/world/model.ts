@@ -1,3 +1,4 @@
+import type { Chance } from '../engine/chance.ts';
 import type { Serve, Served } from './network.ts';
 
 /** What a request to the model says, as far as scripts need it. */
@@ -26,6 +27,19 @@ export type ModelFault =
   | { readonly kind: 'endless' }
   | { readonly kind: 'cut' }
   | { readonly kind: 'refuses'; readonly status: number };
+
+/** What goes wrong with one request; `isBad`: something may. */
+export function modelFault(chance: Chance, isBad: boolean): ModelFault {
+  if (!isBad) return { kind: 'none' };
+  return chance.one<ModelFault>([
+    { kind: 'none' },
+    { kind: 'silent' },
+    { kind: 'endless' },
+    { kind: 'cut' },
+    { kind: 'refuses', status: 429 },
+    { kind: 'refuses', status: 503 },
+  ]);
+}
 
 /** The address of the model in the settings of a simulated Parley. The name before the host makes it go over `fetch`. */
 export const MODEL_URL = 'http://seed@model.simulation/v1';

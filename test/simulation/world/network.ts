@@ -6,6 +6,8 @@ export type Serve = (request: ServedRequest) => Promise<Served>;
 
 export interface ServedRequest {
   readonly url: URL;
+  readonly method: string;
+  readonly headers: Headers;
   readonly body: string;
   readonly signal: AbortSignal;
 }
@@ -38,7 +40,10 @@ export class Network {
     this.#hosts.set(host, serve);
   }
 
-  async #fetch(address: string, { body, signal }: RequestInit): Promise<Response> {
+  async #fetch(
+    address: string,
+    { body, signal, method = 'GET', headers }: RequestInit,
+  ): Promise<Response> {
     const url = new URL(address);
     const serve = this.#hosts.get(url.hostname);
     if (serve === undefined) throw new TypeError(`fetch failed: no host ${url.hostname}`);
@@ -50,10 +55,18 @@ export class Network {
     abandoned.catch(() => undefined);
     const way = () =>
       new Promise<void>((resolve) => void this.#time.plan(this.#chance().between(0.2, 5), resolve));
-    const answered = way().then(() => serve({ url, body: String(body ?? ''), signal: fired }));
+    const answered = way().then(() =>
+      serve({
+        url,
+        method,
+        headers: new Headers(headers),
+        body: String(body ?? ''),
+        signal: fired,
+      }),
+    );
     const served = await Promise.race([answered, abandoned]);
     await Promise.race([way(), abandoned]);
-    return new Response(this.#bodyOf(served, fired), {
+    return new Response(served.status === 204 ? null : this.#bodyOf(served, fired), {
       status: served.status,
       headers: served.headers ?? {},
     });

@@ -4,101 +4,113 @@ import type {
   ChannelDefinition,
   IngressOutcome,
 } from '@parley/channels';
-import {
-  type Capabilities,
-  ChannelError,
-  type InboundMessage,
-  type OutboundPart,
-  type Receipt,
-} from '@parley/core';
+import type { InboundMessage, OutboundPart } from '@parley/core';
 import { z } from 'zod';
 import type { Chance } from '../engine/chance.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
+import { Attempts, type Life } from './attempts.ts';
+import { showGrowing } from './growing.ts';
+import { capabilitiesOf, DEFAULT_ACCOUNT, type PlatformKind } from './platform-kind.ts';
+import { Sending } from './sending.ts';
 
-/** What people see in a chat of the platform: one message of the bot. */
-export interface Shown {
-  readonly id: string;
-  readonly chat: string;
-  readonly text: string;
-  readonly key: string;
-  readonly part: string;
-  readonly at: number;
-}
+export type { PlatformKind } from './platform-kind.ts';
+export type { SendFate, Shown } from './sending.ts';
 
-/** How one send fares. */
-export type SendFate =
-  | { readonly kind: 'sent' }
-  | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
-  /** The connection breaks before or after the platform has taken it, or no answer comes at all. */
-  | { readonly kind: 'reset-before' | 'reset-after' | 'swallowed' };
+/** What a person writes, without what the platform adds. */
+export type Written = Omit<
+  InboundMessage,
+  'channel' | 'account' | 'messageId' | 'mentions' | 'sentAt' | 'variables'
+> & { readonly mentions?: string[] };
 
-/** What a platform can do, and what goes wrong with it. */
-export interface PlatformKind {
-  readonly id: string;
-  /** It knows a repeated send by its key. */
-  readonly hasKeys: boolean;
-  /** It can be asked whether a part has arrived. */
-  readonly finds: boolean;
-}
+/** Something that people did and the bot has not confirmed yet. */
+type Update =
+  | {
+      readonly kind: 'message' | 'edited';
+      readonly account: string;
+      readonly message: InboundMessage;
+    }
+  | { readonly kind: 'deleted'; readonly account: string; readonly message: InboundMessage };
 
-/** A message that a person has written and the bot has not confirmed yet. */
-interface Update {
-  readonly number: number;
+/** What people did to a message that they had written before. */
+export interface Revised {
+  readonly kind: 'edited' | 'deleted';
   readonly message: InboundMessage;
 }
 
+/** How the platform treats updates. */
+export interface UpdateFaults {
+  /** It is delivered again although it was confirmed. */
+  repeats(): boolean;
+  /** Those of different chats come in another order. */
+  reorders(): boolean;
+}
+
 /**
- * A platform with people, chats and one bot, behind the contract of channel adapters. It sends an update again until
- * it is confirmed, as Telegram does.
+ * A platform with people, chats and a bot that may have several accounts, behind the contract of channel adapters. It
+ * sends an update again until it is confirmed, as Telegram does.
  */
 export class Platform {
   readonly kind: PlatformKind;
+  readonly attempts = new Attempts();
+  readonly sending: Sending;
   readonly #time: VirtualTime;
   readonly #chance: Chance;
-  readonly #shown: Shown[] = [];
   readonly #updates: Update[] = [];
-  readonly #keys = new Map<string, string>();
+  readonly #written = new Map<string, Update>();
   #numbers = 0;
+  #lives = 0;
 
-  /** Decides how each send fares; sends are taken by default. */
-  sendFate: () => SendFate = () => ({ kind: 'sent' });
-  /** Whether an update is delivered although it was confirmed. */
-  repeats: () => boolean = () => false;
-  /** Hears what people see, when they see it. */
-  onShown: (shown: Shown) => void = () => {};
+  /** Decides how updates fare; each comes once and in order by default. */
+  updates: UpdateFaults = { repeats: () => false, reorders: () => false };
   /** Hears what became of an update that a gateway has handed over. */
   onReceived: (message: InboundMessage, outcome: IngressOutcome) => void = () => {};
+  /** Hears that a change of a message was handed over and stored, or came too late. */
+  onRevised: (revised: Revised) => void = () => {};
 
   constructor(kind: PlatformKind, time: VirtualTime, chance: Chance) {
     this.kind = kind;
     this.#time = time;
     this.#chance = chance;
+    this.sending = new Sending(kind, time, chance, this.attempts);
   }
 
-  /** Everything that people see of the bot, in the order in which it appeared. */
-  get shown(): readonly Shown[] {
-    return this.#shown;
-  }
-
-  /** How many messages the bot has not confirmed. */
+  /** How many updates the bot has not confirmed. */
   get unconfirmed(): number {
     return this.#updates.length;
   }
 
   /** A person writes. */
-  write(
-    message: Omit<
-      InboundMessage,
-      'channel' | 'account' | 'messageId' | 'mentions' | 'sentAt' | 'variables'
-    >,
-  ): string {
+  write(message: Written, account = DEFAULT_ACCOUNT): string {
     this.#numbers += 1;
-    const number = this.#numbers;
+    const messageId = `u${this.#numbers}`;
     const { id: channel } = this.kind;
     const rest = { mentions: [], sentAt: this.#time.wallClock(), variables: {} };
-    const full = { ...rest, ...message, channel, account: 'default', messageId: `u${number}` };
-    this.#updates.push({ number, message: full });
-    return full.messageId;
+    const update: Update = {
+      kind: 'message',
+      account,
+      message: { ...rest, ...message, channel, account, messageId },
+    };
+    this.#written.set(messageId, update);
+    this.#updates.push(update);
+    return messageId;
+  }
+
+  /** A person changes what they wrote. */
+  edit(messageId: string, text: string): void {
+    const { account, message } = this.#find(messageId);
+    this.#updates.push({ kind: 'edited', account, message: { ...message, text } });
+  }
+
+  /** A person takes back what they wrote. */
+  delete(messageId: string): void {
+    const { account, message } = this.#find(messageId);
+    this.#updates.push({ kind: 'deleted', account, message });
+  }
+
+  #find(messageId: string): Update {
+    const update = this.#written.get(messageId);
+    if (update === undefined) throw new Error(`nobody wrote ${messageId}`);
+    return update;
   }
 
   /** The channel as a plugin would bring it. */
@@ -111,122 +123,77 @@ export class Platform {
   }
 
   #adapter(context: ChannelContext<unknown>): ChannelAdapter {
+    this.#lives += 1;
+    const process = this.#time.process?.name ?? 'world';
+    const life: Life = { number: this.#lives, account: context.account, process };
     let receiving: Promise<void> | null = null;
     const ending = new AbortController();
+    const { sending, kind } = this;
     return {
-      capabilities: capabilitiesOf(this.kind),
+      capabilities: capabilitiesOf(kind),
       start: async () => {
-        receiving = this.#poll(context, ending.signal);
+        receiving = this.#poll(context, life, ending.signal);
       },
       stop: async () => {
         ending.abort();
         await receiving;
       },
-      send: (part, signal) => this.#send(part, signal),
-      ...(this.kind.finds && {
-        findSent: async (part: OutboundPart) => {
-          await this.#way();
-          return this.#shown.find(({ key }) => key === part.idempotencyKey)?.id;
-        },
+      send: (part, signal, onStart) => sending.send(part, life, signal, onStart),
+      ...(kind.reportsStart && { reportsStart: true }),
+      ...(kind.finds && {
+        findSent: (part: OutboundPart, _before: unknown, signal: AbortSignal) =>
+          sending.find(part, signal),
       }),
+      ...(kind.changes && { messages: sending.messages(life) }),
+      ...(kind.streams && { streaming: showGrowing(sending, this.attempts, context, life) }),
     };
   }
 
-  async #poll(context: ChannelContext<unknown>, ending: AbortSignal): Promise<void> {
-    context.report({ kind: 'connected', as: this.kind.id });
+  async #poll(context: ChannelContext<unknown>, life: Life, ending: AbortSignal): Promise<void> {
+    context.report({ kind: 'connected', as: `${this.kind.id}/${context.account}` });
     while (!ending.aborted) {
-      await this.#wait(20, 200);
-      for (const update of [...this.#updates]) {
+      await this.sending.wait(20, 200);
+      if (ending.aborted) return;
+      this.attempts.touch('poll', life, this.#time.now);
+      for (const update of this.#batch(context.account)) {
         if (ending.aborted) return;
         try {
-          const outcome = await context.receive(update.message);
-          this.onReceived(update.message, outcome);
+          await this.#hand(context, update);
         } catch (error) {
           // Not stored, so not confirmed: it comes again.
           context.log.warn({ reason: String(error) }, 'an update was not stored');
           break;
         }
-        await this.#way();
-        if (!this.repeats()) this.#confirm(update);
+        await this.sending.wait(1, 20);
+        if (!this.updates.repeats()) this.#confirm(update);
       }
     }
+  }
+
+  async #hand(context: ChannelContext<unknown>, update: Update): Promise<void> {
+    const { kind, message } = update;
+    if (kind === 'message') {
+      this.onReceived(message, await context.receive(message));
+      return;
+    }
+    const { messageId } = message;
+    if (kind === 'edited') await context.revise({ kind, message });
+    else await context.revise({ kind, chatId: message.chat.id, messageId });
+    this.onRevised({ kind, message });
+  }
+
+  /** What waits for an account; of each chat in order. */
+  #batch(account: string): readonly Update[] {
+    const own = this.#updates.filter((update) => update.account === account);
+    if (!this.updates.reorders()) return own;
+    const chats = [...new Set(own.map(({ message }) => message.chat.id))];
+    const ranks = new Map(chats.map((chat) => [chat, this.#chance.next()]));
+    const rank = ({ message }: Update): number => ranks.get(message.chat.id) ?? 0;
+    return own.toSorted((one, other) => rank(one) - rank(other));
   }
 
   #confirm(update: Update): void {
     const at = this.#updates.indexOf(update);
     if (at >= 0) this.#updates.splice(at, 1);
   }
-
-  async #send(part: OutboundPart, signal: AbortSignal): Promise<Receipt> {
-    await this.#wait(5, 300);
-    const fate = this.sendFate();
-    if (fate.kind === 'rate-limited') {
-      throw new ChannelError(
-        { kind: 'rate-limited', retryAfterMs: fate.retryAfterMs } as const,
-        'the simulated platform asks for patience',
-      );
-    }
-    if (fate.kind === 'reset-before') throw lost();
-    if (fate.kind === 'swallowed') await silence(signal);
-    const id = this.#show(part);
-    await this.#way();
-    if (fate.kind === 'reset-after') throw lost();
-    return { platformMessageId: id };
-  }
-
-  #show(part: OutboundPart): string {
-    const { idempotencyKey: key, route, body } = part;
-    const known = this.kind.hasKeys ? this.#keys.get(key) : undefined;
-    if (known !== undefined) return known;
-    const id = `b${this.#shown.length + 1}`;
-    this.#keys.set(key, id);
-    const shown = {
-      id,
-      chat: route.chatId,
-      text: body.plain,
-      key,
-      part: part.id,
-      at: this.#time.now,
-    };
-    this.#shown.push(shown);
-    this.onShown(shown);
-    return id;
-  }
-
-  #way(): Promise<void> {
-    return this.#wait(1, 20);
-  }
-
-  /** In the process that waits: one that is killed goes no further. */
-  #wait(from: number, to: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#time.plan(this.#chance.between(from, to), resolve);
-    });
-  }
-}
-
-function lost(): ChannelError {
-  return new ChannelError({ kind: 'unknown-outcome' }, 'the connection to the platform broke');
-}
-
-function silence(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(lost()), { once: true });
-  });
-}
-
-function capabilitiesOf({ hasKeys }: PlatformKind): Capabilities {
-  return {
-    target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' },
-    idempotentSend: hasKeys,
-    typing: false,
-    edit: false,
-    delete: false,
-    react: false,
-    threads: false,
-    buttons: false,
-    streaming: 'none',
-    media: [],
-    rates: { account: { burst: 30, everyMs: 34 }, direct: { burst: 3, everyMs: 1_000 } },
-  };
 }

@@ -1,0 +1,132 @@
+import type { Step } from '../changes.ts';
+import type { Simulation } from '../simulation.ts';
+import type { Life } from '../world/attempts.ts';
+import type { Platform } from '../world/platform.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+/** Who had an account from a moment on. `until` in ms since 1970 by the database's clock. */
+interface Hold {
+  readonly at: number;
+  readonly holder: string | null;
+  readonly until: number;
+}
+
+const ACCOUNT = 'account:';
+
+/** Which simulated process is which in the table of leases: whoever takes a lease does so in an event of its own. */
+class Holders {
+  readonly #process = new Map<string, string>();
+  readonly #holds = new Map<string, Hold[]>();
+
+  note(step: Step): void {
+    const changed = step.changes.filter((change) => change.kind === 'lease');
+    // The first look finds what several have done before it.
+    const isFirst = this.#holds.size === 0;
+    for (const { name, holder, until } of changed) {
+      const holds = this.#holds.get(name) ?? [];
+      this.#holds.set(name, holds);
+      holds.push({ holder, until, at: step.at });
+      if (holder !== null && !isFirst && !this.#process.has(holder))
+        this.#process.set(holder, step.process);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return ![...this.#holds.keys()].some((name) => name.startsWith(ACCOUNT));
+  }
+
+  /** The process that had an account at a moment. `wall`: that moment by the database's clock. */
+  at(account: string, at: number, wall: number): string | 'nobody' | 'not known yet' {
+    const hold = this.#holds.get(ACCOUNT + account)?.findLast((one) => one.at <= at);
+    if (hold?.holder == null || hold.until <= wall) return 'nobody';
+    return this.#process.get(hold.holder) ?? 'not known yet';
+  }
+}
+
+/** What an old holder may still ask before it notices that it stood still, in ms of its own running. */
+const POLLS_AFTER_MS = 2_000;
+
+/** An account is served by one gateway at a time: another one neither sends nor shows anything for it (D14). */
+export const oneGatewaySends: MakeInvariant = () => {
+  const holders = new Holders();
+  const seen = new Map<Platform, number>();
+  const polledSince = new Map<Life, number>();
+  return {
+    id: 'D14',
+    afterStep: (step, simulation) => {
+      holders.note(step);
+      if (holders.isEmpty) return [];
+      return [...simulation.platforms.values()].flatMap((platform) => {
+        const { touches } = platform.attempts;
+        const from = seen.get(platform) ?? 0;
+        seen.set(platform, touches.length);
+        return touches.slice(from).flatMap(({ what, life, at: when }) => {
+          const account = `${platform.kind.id}/${life.account}`;
+          const holder = holders.at(account, when, simulation.databaseTime(when));
+          if (holder === life.process || holder === 'not known yet') {
+            polledSince.delete(life);
+            return [];
+          }
+          const wrong = `${life.process} did a ${what} as ${account}, which ${holder} had`;
+          if (what !== 'poll') return [wrong];
+          const paused = simulation.pausedUntil(life.process);
+          const since = Math.max(polledSince.get(life) ?? when, paused);
+          polledSince.set(life, since);
+          return when - since > POLLS_AFTER_MS ? [wrong] : [];
+        });
+      });
+    },
+  };
+};
+
+/** Within so many ms after all faults each account is served, and served again (D13, D14). */
+const SERVED_WITHIN_MS = 15_000;
+
+export const everyAccountIsServed: MakeInvariant = () => ({
+  id: 'D14',
+  atEnd: (simulation) => {
+    const { platforms, time, calmSince } = simulation;
+    if (time.now - calmSince < SERVED_WITHIN_MS) return [];
+    return [...platforms.values()].flatMap((platform) =>
+      accounts(platform).flatMap((account) => {
+        const polls = platform.attempts.touches.filter(
+          ({ what, life, at }) => what === 'poll' && life.account === account && at >= calmSince,
+        );
+        const times = [calmSince, ...polls.map(({ at }) => at), time.now];
+        const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at));
+        const longest = Math.max(...gaps);
+        return longest > SERVED_WITHIN_MS
+          ? [`nobody served ${platform.kind.id}/${account} for ${Math.round(longest)} ms`]
+          : [];
+      }),
+    );
+  },
+});
+
+function accounts({ kind }: Platform): readonly string[] {
+  return kind.accounts ?? ['default'];
+}
+
+/** The gateways of a calm deployment share the accounts evenly, to within one (D14). */
+export const accountsAreShared: MakeInvariant = () => ({
+  id: 'D14',
+  atEnd: (simulation: Simulation) => {
+    if (simulation.time.now - simulation.calmSince < 40_000) return [];
+    const { leases } = simulation.observer.tables;
+    const seats = [...leases.values()].filter(
+      ({ name, owner, lease_until }) =>
+        name.startsWith('gateway:') &&
+        owner !== null &&
+        (lease_until ?? 0) > simulation.databaseTime(simulation.time.now),
+    );
+    if (seats.length < 2) return [];
+    const counts = seats.map(
+      ({ owner }) =>
+        [...leases.values()].filter((one) => one.name.startsWith(ACCOUNT) && one.owner === owner)
+          .length,
+    );
+    return Math.max(...counts) - Math.min(...counts) > 1
+      ? [`the gateways have ${counts.join(' and ')} accounts`]
+      : [];
+  },
+});

@@ -1,0 +1,92 @@
+import type { Asked, Simulation } from '../simulation.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+/** What the agent reads in its history after an answer that is not certain to have arrived. */
+const TOLD = 'Not all of your last answer was certain to reach this chat';
+
+/** The questions that the last message of a request asks. */
+function askedIn({ messages }: Asked): readonly string[] {
+  return messages.at(-1)?.text.match(/\bq\d+\b/g) ?? [];
+}
+
+/** The turn that a question is part of. */
+function turnOf(question: string, { questions, observer }: Simulation): string | null | undefined {
+  const asked = questions.find(({ text }) => text === question);
+  if (asked === undefined) return undefined;
+  const { id, chat, platform } = asked;
+  return [...observer.tables.messages.values()].find(
+    ({ message_id, conversation_id }) =>
+      message_id === id && conversation_id.includes(platform) && conversation_id.includes(chat),
+  )?.turn_id;
+}
+
+/** After a part that the platform refused, or that may not have arrived, the agent is told with its next turn (D05). */
+export const agentIsTold: MakeInvariant = () => {
+  const began = new Map<string, { readonly at: number; readonly conversation: string }>();
+  const lost = new Map<string, number>();
+  return {
+    id: 'D05',
+    afterStep: ({ at, changes }) => {
+      for (const change of changes) {
+        if (change.kind === 'turn' && change.from === null)
+          began.set(change.turn, { at, conversation: change.conversation });
+        if (change.kind !== 'part' || change.turn === null || lost.has(change.turn)) continue;
+        if (change.to === 'failed' || change.to === 'unknown') lost.set(change.turn, at);
+      }
+      return [];
+    },
+    atEnd: (simulation) =>
+      simulation.requests.flatMap((request) => {
+        const [question] = askedIn(request);
+        const turn = question === undefined ? null : turnOf(question, simulation);
+        const own = turn == null ? undefined : began.get(turn);
+        if (own === undefined) return [];
+        const before = [...lost].find(
+          ([other, since]) =>
+            began.get(other)?.conversation === own.conversation && since < own.at - 1,
+        );
+        if (before === undefined || request.body.includes(TOLD)) return [];
+        return [
+          `the turn of ${question} was not told that the answer of ${before[0]} may be missing`,
+        ];
+      }),
+  };
+};
+
+/** What was said in one chat is in no request of another. */
+export const chatsAreApart: MakeInvariant = () => ({
+  id: 'F02',
+  atEnd: ({ requests, questions }) => {
+    const chats = new Map(
+      questions.map((one) => [one.text, `${one.platform} ${one.account} ${one.chat}`]),
+    );
+    return requests.flatMap((request) => {
+      const words = request.body.match(/\b[qc]\d+\b/g) ?? [];
+      const named = new Set(words.flatMap((word) => chats.get(word) ?? []));
+      return named.size > 1 ? [`one request has words of ${[...named].join(' and ')}`] : [];
+    });
+  },
+});
+
+/** What is said in a group without addressing the bot is context of the next turn there (F06). */
+export const contextIsHeard: MakeInvariant = () => ({
+  id: 'F06',
+  atEnd: (simulation) => {
+    const { questions, remarks, requests } = simulation;
+    const heard = new Set(requests.flatMap(({ body }) => body.match(/\bc\d+\b/g) ?? []));
+    return remarks.flatMap(({ text, chat, platform, account, at }) => {
+      if (simulation.answers(text) > 0) return [`${text} was answered, though it addressed nobody`];
+      const next = questions.find(
+        (one) =>
+          one.at > at &&
+          one.chat === chat &&
+          one.platform === platform &&
+          one.account === account &&
+          simulation.answers(one.text) > 0,
+      );
+      return next === undefined || heard.has(text)
+        ? []
+        : [`${text} was said in ${chat} before ${next.text}, but the agent never heard it`];
+    });
+  },
+});

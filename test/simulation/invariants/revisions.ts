@@ -1,0 +1,55 @@
+import type { Simulation } from '../simulation.ts';
+import type { Revised } from '../world/platform.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+interface Row {
+  readonly state: string;
+  readonly text: string;
+}
+
+function rowOf({ message }: Revised, { observer }: Simulation): Row | undefined {
+  const { channel, account, messageId } = message;
+  return observer.rows<Row>(
+    `select state, json_extract(message, '$.text') as text from inbox where channel = '${channel}'
+     and account = '${account}' and message_id = '${messageId}'`,
+  )[0];
+}
+
+/** A message that waits is changed or dropped once its author's change is confirmed; what is stored is answered (F08). */
+export const changesCount: MakeInvariant = () => {
+  let seen = 0;
+  return {
+    id: 'F08',
+    afterStep: (_, simulation) => {
+      const revised = simulation.revised.slice(seen);
+      seen = simulation.revised.length;
+      return revised.flatMap((one) => {
+        const row = rowOf(one, simulation);
+        if (row?.state !== 'waiting') return [];
+        const { kind, message } = one;
+        if (kind === 'deleted') return [`${message.messageId} still waits, though it was deleted`];
+        const isLast = simulation.revised.findLast(
+          ({ message: { messageId, channel } }) =>
+            messageId === message.messageId && channel === message.channel,
+        );
+        return isLast === one && row.text !== message.text
+          ? [`${message.messageId} still waits as "${row.text}", not as "${message.text}"`]
+          : [];
+      });
+    },
+    atEnd: (simulation) =>
+      simulation.revised.flatMap((one) => {
+        const [question = ''] = one.message.text.match(/\bq\d+\b/) ?? [];
+        const row = rowOf(one, simulation);
+        const said = simulation
+          .platform(one.message.channel)
+          .sending.shown.find(({ text }) => new RegExp(`\\b${question}\\b`).test(text));
+        if (row === undefined || said === undefined) return [];
+        const [stored = ''] = row.text.match(/\be\d+\b/) ?? [];
+        const [answered = ''] = said.text.match(/\be\d+\b/) ?? [];
+        return stored === answered
+          ? []
+          : [`${question} is stored with "${stored}" and was answered with "${answered}"`];
+      }),
+  };
+};

@@ -1,0 +1,196 @@
+import type { Simulation } from '../simulation.ts';
+import type { Attempt } from '../world/attempts.ts';
+import { Buckets } from '../world/buckets.ts';
+import type { Platform } from '../world/platform.ts';
+import { ratesOf } from '../world/platform-kind.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+/** Goes through the attempts of all platforms, each once, in order. */
+function eachNew(): (simulation: Simulation) => readonly (readonly [Platform, Attempt])[] {
+  const seen = new Map<string, number>();
+  return ({ platforms }) =>
+    [...platforms.values()].flatMap((platform) => {
+      const { all } = platform.attempts;
+      const from = seen.get(platform.kind.id) ?? 0;
+      seen.set(platform.kind.id, all.length);
+      return all.slice(from).map((attempt) => [platform, attempt] as const);
+    });
+}
+
+/**
+ * What a platform without keys shows of a part (D04): once; a notice once more, after the death of a process; with
+ * `resend` once more for each time that nobody heard how a send ended.
+ */
+export const uncertainOnce: MakeInvariant = () => {
+  const shown = new Map<string, number>();
+  return {
+    id: 'D04',
+    afterStep: ({ changes }, { platforms }) =>
+      changes.flatMap((change) => {
+        if (change.kind !== 'sent') return [];
+        const count = (shown.get(change.part) ?? 0) + 1;
+        shown.set(change.part, count);
+        const [channel = ''] = change.chat.split(':');
+        const platform = platforms.get(channel);
+        if (platform === undefined || change.key !== null) return [];
+        const attempts = platform.attempts.ofPart.get(change.part) ?? [];
+        const unheard = attempts.filter(
+          ({ heard }) => heard === 'nothing' || heard === 'unknown-outcome',
+        );
+        const isNotice = attempts[0]?.part.noticeOf !== undefined;
+        const isRepeated = platform.kind.whenUncertain === 'resend' && !isNotice;
+        const allowed = isRepeated ? 1 + unheard.length : isNotice ? 2 : 1;
+        if (count <= allowed) return [];
+        return [
+          `part ${change.part} was shown ${count} times in ${change.chat}, which knows no keys`,
+        ];
+      }),
+  };
+};
+
+/** Where the platform can be asked, and has said that a part is there, it is not sent again (D04). */
+export const foundIsSent: MakeInvariant = () => ({
+  id: 'D04',
+  atEnd: ({ platforms, observer }) =>
+    [...platforms.values()].flatMap(({ sending }) =>
+      [...sending.found].flatMap(([part, id]) => {
+        const state = observer.tables.parts.get(part)?.state;
+        const times = sending.shown.filter((shown) => shown.part === part).length;
+        if (times > 1) return [`part ${part} was found as ${id} and then sent again`];
+        return state === 'sent' || state === undefined
+          ? []
+          : [`part ${part} was found as ${id}, but is called ${state}`];
+      }),
+    ),
+});
+
+/** What the outbox calls sent is there, and of what did not arrive for certain somebody is told (D04, D06). */
+export const endsAreTold: MakeInvariant = () => ({
+  id: 'D04',
+  atEnd: ({ platforms, observer, shownPart }) => {
+    const { parts, deadLetters } = observer.tables;
+    const dead = new Set([...deadLetters.values()].map(({ subject }) => subject));
+    const told = new Set([...parts.values()].map(({ notice_of }) => notice_of));
+    const acts = new Set(
+      observer
+        .rows<{ readonly id: string }>(
+          `select id from outbox where platform_message_id like 'act:%' or body like '%"act":{%'`,
+        )
+        .map(({ id }) => id),
+    );
+    return [...parts.values()].flatMap(({ id, chat, state, notice_of }) => {
+      const [channel = ''] = chat.split(':');
+      if (!platforms.has(channel) || acts.has(id)) return [];
+      if (state === 'sent')
+        return shownPart(id) === undefined
+          ? [`part ${id} is called sent, but is not in ${chat}`]
+          : [];
+      if (notice_of !== null) return [];
+      const missing = dead.has(id)
+        ? []
+        : [`part ${id} of ${chat} is ${state} without a dead letter`];
+      if (state !== 'unknown' || told.has(id)) return missing;
+      return [...missing, `part ${id} of ${chat} is unknown, but the chat got no notice`];
+    });
+  },
+});
+
+/** Nothing else of an answer is sent to a chat that is closed to the bot (D05). */
+export const nothingToTheClosed: MakeInvariant = () => {
+  const next = eachNew();
+  return {
+    id: 'D05',
+    afterStep: (_, simulation) =>
+      next(simulation).flatMap(([platform, { part, at }]) => {
+        const { turnId, route } = part;
+        if (turnId === null) return [];
+        const closed = platform.sending.closed.get(`${turnId} ${route.chatId}`);
+        if (closed === undefined || closed >= at) return [];
+        return [
+          `part ${part.id} was sent to ${route.chatId} after the chat was closed to its answer`,
+        ];
+      }),
+  };
+};
+
+/** Between the pacer and the platform lies the write that marks a part, in ms. */
+const MARKING_MS = 60;
+
+/** Never faster than declared, in any chat and account; after `retry_after` never sooner (D05). */
+export const ratesAreKept: MakeInvariant = () => {
+  const next = eachNew();
+  const lives = new Map<string, { buckets: Buckets; pausedUntil: number }>();
+  return {
+    id: 'D05',
+    afterStep: (_, simulation) =>
+      next(simulation).flatMap(([platform, { part, life, at }]) => {
+        const { kind, sending } = platform;
+        const { chatId, chatType = 'direct' } = part.route;
+        const silent = [`${life.number}`, `${life.number} ${chatId}`].some((name) => {
+          const { from = 0, until = 0 } = sending.silences.get(name) ?? {};
+          return at > from + MARKING_MS && at < until - 1;
+        });
+        if (silent)
+          return [`${part.id} was sent to ${chatId} although the platform asked for silence`];
+        const name = `${kind.id} ${life.number}`;
+        const own = lives.get(name) ?? { buckets: new Buckets(), pausedUntil: 0 };
+        lives.set(name, own);
+        // What a process that stood still had been allowed before, leaves when it goes on.
+        const pausedUntil = simulation.pausedUntil(life.process);
+        if (pausedUntil !== own.pausedUntil) own.buckets.clear();
+        own.pausedUntil = pausedUntil;
+        const rates = ratesOf(kind);
+        const ofChat = chatType === 'direct' ? rates.direct : rates.group;
+        const waits = [
+          rates.account ? own.buckets.take('account', rates.account, at, MARKING_MS) : 0,
+          ofChat ? own.buckets.take(chatId, ofChat, at, MARKING_MS) : 0,
+        ];
+        const wait = Math.max(...waits);
+        return wait > 0
+          ? [
+              `${part.id} was sent to ${chatId} ${Math.round(wait)} ms sooner than ${kind.id} declares`,
+            ]
+          : [];
+      }),
+  };
+};
+
+/** A chat that takes each send slowly does not hold up the others (D05). In ms. */
+const OWN_PACE_MS = 4_000;
+
+export const slowHoldsUpNobody: MakeInvariant = () => {
+  const stored = new Map<
+    string,
+    { readonly at: number; readonly chat: string; readonly isFirst: boolean }
+  >();
+  const open = new Map<string, Set<string>>();
+  return {
+    id: 'D05',
+    afterStep: ({ at, changes }) => {
+      for (const change of changes) {
+        if (change.kind !== 'part') continue;
+        const { part, chat, to, from } = change;
+        const waiting = open.get(chat) ?? new Set();
+        open.set(chat, waiting);
+        if (from === null) stored.set(part, { at, chat, isFirst: waiting.size === 0 });
+        if (to === 'pending' || to === 'sending') waiting.add(part);
+        else waiting.delete(part);
+      }
+      return [];
+    },
+    atEnd: ({ platforms, scene }) => {
+      if (scene.faults.length > 0) return [];
+      return [...platforms.values()].flatMap(({ kind, attempts }) =>
+        [...attempts.ofPart].flatMap(([id, [first]]) => {
+          const part = stored.get(id);
+          if (!first || !part?.isFirst || kind.slowChats?.includes(first.part.route.chatId))
+            return [];
+          const waited = first.at - part.at;
+          return waited > OWN_PACE_MS
+            ? [`part ${id} of ${part.chat} waited ${Math.round(waited)} ms beside a slow chat`]
+            : [];
+        }),
+      );
+    },
+  };
+};

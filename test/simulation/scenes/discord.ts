@@ -1,0 +1,75 @@
+import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import { SimulatedDiscord } from '../world/discord.ts';
+import { nameQuestions, nowAndThen } from './people.ts';
+
+const PEOPLE = ['200000000000000501', '200000000000000502', '200000000000000503'];
+/** Who writes directly for the first time in the middle of it all. */
+const LATECOMERS = ['200000000000000601', '200000000000000602'];
+/** After the last fault everybody writes once more, so that what was lost with a session is looked for. In ms. */
+const LAST_WORD_MS = 5_000;
+
+function ask(simulation: Simulation, discord: SimulatedDiscord, chat: string, from: string): void {
+  const text = `q${simulation.questions.length + 1}`;
+  const isDirect = discord.world.channel(chat).guildId === undefined;
+  const id = discord.say(chat, from, isDirect ? text : `${discord.mention} ${text}`);
+  simulation.asked({ id, text, chat, platform: 'discord', account: 'default' });
+}
+
+function people(simulation: Simulation): void {
+  const discord = simulation.brought;
+  if (!(discord instanceof SimulatedDiscord)) throw new Error('this scene is about Discord');
+  const chance = simulation.chance('people');
+  const channels = [discord.addChannel('news'), discord.addChannel('games')];
+  const places = [
+    ...channels.map((chat) => ({ chat, from: PEOPLE[0] ?? '' })),
+    ...PEOPLE.map((from) => ({ chat: discord.directWith(from), from })),
+  ];
+  nowAndThen(simulation, 'writing', [50, 2_000], () => {
+    const { chat, from } = chance.one(places);
+    ask(simulation, discord, chat, from);
+  });
+  for (const from of LATECOMERS) {
+    simulation.time.plan(chance.between(5_000, simulation.span / 2), () => {
+      places.push({ chat: discord.directWith(from), from });
+      ask(simulation, discord, discord.directWith(from), from);
+    });
+  }
+  simulation.time.plan(simulation.span + LAST_WORD_MS, () => {
+    for (const { chat, from } of places) ask(simulation, discord, chat, from);
+  });
+}
+
+const DISCORD = {
+  platforms: [],
+  answer: (request) => ({ text: nameQuestions(request) }),
+  prepare: async () => {
+    const { DefaultRestOptions } = await import('discord.js');
+    const { WebSocket } = await import('../world/simulated-socket.ts');
+    await import('../../../packages/channel-discord/src/adapter.ts');
+    // Both are looked up when a client is made: from here on no request of discord.js leaves the thread.
+    DefaultRestOptions.makeRequest = (url, init) =>
+      globalThis.fetch(url, init as RequestInit) as unknown as ReturnType<
+        typeof DefaultRestOptions.makeRequest
+      >;
+    Object.assign(globalThis, { WebSocket });
+  },
+  bring: (simulation) => new SimulatedDiscord(simulation),
+  people,
+} satisfies Partial<Scene>;
+
+/** The adapter of Discord, whole: gateway, sessions, missed messages, calls. */
+export const discordAlone: Scene = {
+  ...DISCORD,
+  name: 'discord',
+  processes: { parley: 'all' },
+  faults: ['kill', 'restart', 'pause', 'sends', 'updates'],
+};
+
+/** Two gateways share the bot: one is connected, the other one takes over. */
+export const discordShared: Scene = {
+  ...DISCORD,
+  name: 'discord-shared',
+  processes: { 'gateway-1': 'gateway', 'gateway-2': 'gateway', worker: 'worker' },
+  faults: ['kill', 'restart', 'pause', 'wake-ups', 'sends', 'updates'],
+};

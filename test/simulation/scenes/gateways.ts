@@ -1,0 +1,25 @@
+import type { Scene } from '../scene.ts';
+import type { PlatformKind } from '../world/platform-kind.ts';
+import { askAt, nameQuestions, nowAndThen, type Place } from './people.ts';
+
+const ACCOUNTS = ['one', 'two', 'three'];
+const KINDS: readonly PlatformKind[] = [
+  { id: 'keyed', hasKeys: true, finds: false, accounts: ACCOUNTS, streams: true },
+  { id: 'plain', hasKeys: false, finds: true, accounts: ['one', 'two'] },
+];
+const PLACES: readonly Place[] = KINDS.flatMap(({ id: platform, accounts = [] }) =>
+  accounts.flatMap((account) => ['1', '2'].map((chat) => ({ platform, account, chat }))),
+);
+
+/** Two gateways share five accounts of two platforms. */
+export const gateways: Scene = {
+  name: 'gateways',
+  processes: { 'gateway-1': 'gateway', 'gateway-2': 'gateway', worker: 'worker' },
+  platforms: KINDS,
+  faults: ['kill', 'restart', 'pause', 'wake-ups', 'sends', 'updates'],
+  answer: (request) => ({ text: nameQuestions(request) }),
+  people: (simulation) => {
+    const chance = simulation.chance('people');
+    nowAndThen(simulation, 'writing', [50, 2_000], () => askAt(simulation, chance.one(PLACES)));
+  },
+};

@@ -1,0 +1,71 @@
+import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import type { ModelAnswer, ModelRequest } from '../world/model.ts';
+import type { PlatformKind } from '../world/platform-kind.ts';
+import { askAt, nameQuestions, nowAndThen, type Place } from './people.ts';
+
+const GROUPS = ['g1', 'g2'];
+const FRIENDS: PlatformKind = {
+  ...{ id: 'friends', hasKeys: true, finds: false, groups: GROUPS, changes: true, streams: true },
+  rates: { account: { burst: 30, everyMs: 34 }, group: { burst: 5, everyMs: 800 } },
+};
+const PLACES: readonly Place[] = [
+  { platform: 'friends', chat: '1' },
+  { platform: 'friends', chat: '2' },
+  ...GROUPS.map((chat): Place => ({ platform: 'friends', chat, type: 'group' })),
+];
+
+/** Now and then the agent reacts before it answers. */
+function answer(request: ModelRequest): ModelAnswer {
+  const last = request.messages.at(-1);
+  const wantsReaction = /\bq\d*[05]\b/.test(last?.text ?? '') && request.tools.includes('react');
+  if (last?.role === 'user' && wantsReaction)
+    return { calls: [{ name: 'react', arguments: { emoji: '👍' } }] };
+  const asked = request.messages.findLast(({ role }) => role === 'user');
+  return { text: nameQuestions({ ...request, messages: asked ? [asked] : [] }) };
+}
+
+/** Somebody says something in a group that is meant for the others there. */
+function remark(simulation: Simulation, chat: string): void {
+  const text = `c${simulation.remarks.length + 1}`;
+  const id = simulation.platform('friends').write({
+    chat: { id: chat, type: 'group' },
+    sender: { id: `other-${chat}`, name: 'Somebody else', isBot: false },
+    addressed: false,
+    text: `Between us: ${text}`,
+  });
+  const place = { platform: 'friends', account: 'default', chat };
+  simulation.remarks.push({ id, text, ...place, at: simulation.time.now });
+}
+
+/** People change their minds a moment after they asked. */
+function maybeRevise(simulation: Simulation, id: string, number: number): void {
+  const chance = simulation.chance(`revision ${number}`);
+  if (!chance.happens(0.3)) return;
+  const platform = simulation.platform('friends');
+  const isDeleted = chance.happens(0.4);
+  simulation.time.plan(chance.between(10, 1_500), () => {
+    const question = simulation.questions.find((one) => one.id === id);
+    if (question === undefined) return;
+    if (!isDeleted) return platform.edit(id, `${question.text} e${number}`);
+    question.isWithdrawn = true;
+    platform.delete(id);
+  });
+}
+
+/** Groups with mentions and context, messages that are edited and deleted, reactions, and growing answers. */
+export const groups: Scene = {
+  name: 'groups',
+  processes: { gateway: 'gateway', worker: 'worker' },
+  platforms: [FRIENDS],
+  faults: ['kill', 'restart', 'pause', 'wake-ups', 'sends', 'updates', 'model'],
+  answer,
+  people: (simulation) => {
+    const chance = simulation.chance('people');
+    nowAndThen(simulation, 'writing', [50, 2_500], () => {
+      const id = askAt(simulation, chance.one(PLACES));
+      maybeRevise(simulation, id, simulation.questions.length);
+    });
+    nowAndThen(simulation, 'remarks', [100, 2_500], () => remark(simulation, chance.one(GROUPS)));
+  },
+};

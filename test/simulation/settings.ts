@@ -1,0 +1,25 @@
+import type { Brought, Scene } from './scene.ts';
+import { MODEL_URL } from './world/model.ts';
+import { channelSettings } from './world/platform-kind.ts';
+
+/** Settings that every simulated Parley has, and those of its scene. */
+export function settingsOf(
+  { platforms, settings }: Scene,
+  isShared: boolean,
+  brought: Brought | undefined,
+): object {
+  return {
+    model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed' },
+    channels: {
+      ...Object.fromEntries(platforms.map((kind) => [kind.id, channelSettings(kind)])),
+      ...brought?.settings,
+    },
+    log: { keepMegabytes: 0 },
+    limits: { turnMinutes: 1 },
+    ...(isShared && {
+      store: { url: 'postgres://simulation/parley' },
+      queue: { url: 'redis://simulation' },
+    }),
+    ...settings,
+  };
+}

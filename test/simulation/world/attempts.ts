@@ -1,0 +1,47 @@
+import type { ChannelFailure, OutboundPart } from '@parley/core';
+
+/** One connection of one adapter to the platform: a start of a process makes others. */
+export interface Life {
+  readonly number: number;
+  readonly account: string;
+  /** The name of the simulated process. */
+  readonly process: string;
+}
+
+/** One call of an adapter's `send`. */
+export interface Attempt {
+  readonly part: OutboundPart;
+  readonly life: Life;
+  readonly at: number;
+  /** When the platform took it; undefined: it never arrived, or was refused. */
+  takenAt: number | undefined;
+  /** What the process that sent it heard; `nothing` also where it was killed. */
+  heard: 'nothing' | 'receipt' | ChannelFailure['kind'];
+}
+
+/** What the platform was asked besides sends. */
+export interface Touch {
+  readonly what: 'poll' | 'preview' | 'send';
+  readonly life: Life;
+  readonly at: number;
+}
+
+/** Everything that adapters did at a platform, in order. */
+export class Attempts {
+  readonly all: Attempt[] = [];
+  readonly touches: Touch[] = [];
+  /** When the account's last message was taken, and of each chat: until when the platform refuses more. */
+  readonly ofPart = new Map<string, Attempt[]>();
+
+  begin(part: OutboundPart, life: Life, at: number): Attempt {
+    const attempt: Attempt = { part, life, at, takenAt: undefined, heard: 'nothing' };
+    this.all.push(attempt);
+    this.ofPart.set(part.id, [...(this.ofPart.get(part.id) ?? []), attempt]);
+    this.touch('send', life, at);
+    return attempt;
+  }
+
+  touch(what: Touch['what'], life: Life, at: number): void {
+    this.touches.push({ what, life, at });
+  }
+}

@@ -1,0 +1,19 @@
+import type { Rate } from './platform-kind.ts';
+
+/** Token buckets by name, each as the time at which it will be full again (GCRA). */
+export class Buckets {
+  readonly #fullAt = new Map<string, number>();
+
+  /** Takes a token: 0; or the ms until there is one. `slack`: so much sooner counts as in time, in ms. */
+  take(name: string, { burst, everyMs }: Rate, now: number, slack = 0): number {
+    const fullAt = Math.max(this.#fullAt.get(name) ?? 0, now);
+    const wait = fullAt - (burst - 1) * everyMs - now;
+    if (wait > slack) return wait;
+    this.#fullAt.set(name, fullAt + everyMs);
+    return 0;
+  }
+
+  clear(): void {
+    this.#fullAt.clear();
+  }
+}

@@ -1,0 +1,213 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { discord } from '@parley/channel-discord';
+import type { WebSocket as RealSocket } from 'ws';
+import {
+  type Fault,
+  RestFaults,
+  strikeGateway,
+} from '../../../packages/simulators/src/discord/faults.ts';
+import { Gateway } from '../../../packages/simulators/src/discord/gateway.ts';
+import { GatewayConnection } from '../../../packages/simulators/src/discord/gateway-session.ts';
+import { Interactions } from '../../../packages/simulators/src/discord/interactions.ts';
+import { say } from '../../../packages/simulators/src/discord/people.ts';
+import { PRIVILEGED } from '../../../packages/simulators/src/discord/permissions.ts';
+import { RateLimiter, WIDE_LIMITS } from '../../../packages/simulators/src/discord/rate-limits.ts';
+import { RestServer } from '../../../packages/simulators/src/discord/rest-server.ts';
+import { Transcript } from '../../../packages/simulators/src/discord/transcript.ts';
+import { CHANNEL_TYPE, World } from '../../../packages/simulators/src/discord/world.ts';
+import type { Chance } from '../engine/chance.ts';
+import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
+import type { Brought } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import type { Served, ServedRequest } from './network.ts';
+import { type ServerSide, socketsNow } from './simulated-socket.ts';
+
+const HOST = 'discord.simulation';
+const BOT = '190000000000000009';
+const TOKEN = `${Buffer.from(BOT).toString('base64').replaceAll('=', '')}.double.simulated`;
+/** Shorter than Discord's 41 s, so that a dead connection is noticed within a run. */
+const HEARTBEAT_MS = 6_000;
+/** How often the gateway is struck while it goes wrong, in ms. */
+const STRIKE_EVERY_MS = [300, 2_500] as const;
+
+/** The servers of Discord, and somebody who hears of everything that happens there beside their gateway. */
+class HeardWorld extends World {
+  hear: (name: string, data: unknown) => void = () => {};
+
+  override emit(...event: Parameters<World['emit']>): void {
+    super.emit(...event);
+    this.hear(event[0], event[1]);
+  }
+}
+
+/** A Discord for one bot: the double of its servers, behind sockets and requests that stay in this thread. */
+export class SimulatedDiscord implements Brought {
+  readonly channels = [discord];
+  readonly settings: object;
+  readonly hosts = { [HOST]: (request: ServedRequest) => this.#serve(request) };
+  readonly world: HeardWorld;
+  readonly guildId: string;
+  readonly gateway: Gateway;
+  readonly #rest: RestServer;
+  readonly #faults = new RestFaults();
+  readonly #time: VirtualTime;
+  readonly #chance: Chance;
+  readonly #sockets = new Set<ServerSide>();
+
+  constructor(simulation: Simulation) {
+    this.#time = simulation.time;
+    this.#chance = simulation.chance('discord');
+    const clock = () => simulation.databaseTime(this.#time.now);
+    this.world = new HeardWorld(clock, new Transcript(clock), BOT);
+    this.world.fileBase = `http://${HOST}`;
+    this.gateway = new Gateway(this.world, {
+      token: TOKEN,
+      portalIntents: PRIVILEGED,
+      heartbeatMs: HEARTBEAT_MS,
+      sessionStarts: 1_000,
+    });
+    this.gateway.url = `ws://${HOST}/gateway`;
+    const { world, gateway } = this;
+    const scene = { world, gateway, interactions: new Interactions(clock) };
+    this.#rest = new RestServer(scene, this.#faults, new RateLimiter(WIDE_LIMITS, clock));
+    this.guildId = world.addGuild('Friends').id;
+    const access = { direct: 'open', groups: 'open' };
+    this.settings = { discord: { token: TOKEN, apiRoot: `http://${HOST}/api`, access } };
+    socketsNow.server = { time: this.#time, accept: (_, socket) => this.#accept(socket) };
+    world.hear = (name, data) => {
+      if (name === 'MESSAGE_CREATE' || name === 'MESSAGE_UPDATE') this.#noteShown(simulation, data);
+    };
+    this.#time.as(undefined, () => this.#strikeLater(simulation));
+  }
+
+  /** A text channel in which people talk. */
+  addChannel(name: string): string {
+    const { text: type } = CHANNEL_TYPE;
+    return this.world.addChannel({ type, name, guildId: this.guildId }).id;
+  }
+
+  /** The direct messages with a person. */
+  directWith(person: string): string {
+    return this.world.dmWith(person).id;
+  }
+
+  /** Somebody writes; returns the id of the message. */
+  say(channel: string, from: string, text: string): string {
+    return say(this.world, { channel, from, text }).id;
+  }
+
+  /** How people mention the bot. */
+  get mention(): string {
+    return `<@${BOT}>`;
+  }
+
+  onEnd(process: SimulatedProcess): void {
+    for (const socket of this.#sockets) if (socket.process === process) socket.lose();
+  }
+
+  #accept(socket: ServerSide): boolean {
+    if (socket.process?.alive === false) return false;
+    this.#sockets.add(socket);
+    socket.welcome();
+    const connection = new GatewayConnection(socket as unknown as RealSocket, this.gateway);
+    this.gateway.connections.add(connection);
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      this.gateway.connections.delete(connection);
+    });
+    return true;
+  }
+
+  /** A message of the bot that is whole: an answer that still grows names its questions before its end. */
+  #noteShown(simulation: Simulation, data: unknown): void {
+    const { id, channel_id, content, author } = data as {
+      readonly id: string;
+      readonly channel_id: string;
+      readonly content?: string;
+      readonly author?: { readonly id: string };
+    };
+    if (author?.id !== BOT || content === undefined || !/This answers .*\./.test(content)) return;
+    if (simulation.shownPart(id) !== undefined) return;
+    const place = { account: 'default', chat: channel_id };
+    const shown = { ...place, id, text: content, key: id, part: id, at: this.#time.now };
+    simulation.note('discord', shown, true);
+  }
+
+  /** While updates go wrong the gateway is struck, again and again; while sends do, calls are. */
+  #strikeLater(simulation: Simulation): void {
+    this.#time.plan(this.#chance.between(...STRIKE_EVERY_MS), () => {
+      if (simulation.is('updates')) this.strike(this.#chance.one(GATEWAY_FAULTS));
+      if (simulation.is('sends')) this.#faults.arm(this.#chance.one(REST_FAULTS));
+      else this.#faults.clear();
+      if (simulation.calmSince === Number.POSITIVE_INFINITY) this.#strikeLater(simulation);
+    });
+  }
+
+  /** Several faults of the gateway, one right after the other. */
+  strike(faults: readonly Fault[]): void {
+    for (const fault of faults)
+      strikeGateway(this.world, this.gateway, fault as Parameters<typeof strikeGateway>[2]);
+  }
+
+  async #serve({ url, method, headers, body }: ServedRequest): Promise<Served> {
+    const request = Object.assign(
+      (async function* () {
+        if (body !== '') yield Buffer.from(body);
+      })(),
+      { method, headers: Object.fromEntries(headers) },
+    );
+    const { promise, resolve, reject } = Promise.withResolvers<Served>();
+    const broken = (): void => reject(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    let answer = { status: 500, headers: {} };
+    const response = Object.assign(new EventEmitter(), {
+      destroyed: false,
+      writeHead(status: number, given: Record<string, string | number>) {
+        answer = {
+          status,
+          headers: Object.fromEntries(
+            Object.entries(given).map(([name, value]) => [name, `${value}`]),
+          ),
+        };
+        return response;
+      },
+      end(text = '') {
+        resolve({ ...answer, pieces: text === '' ? [] : [{ afterMs: 1, text }] });
+      },
+      socket: { resetAndDestroy: broken, destroy: broken },
+    });
+    await this.#rest.handle(
+      request as unknown as IncomingMessage,
+      response as unknown as ServerResponse,
+      url,
+    );
+    return promise;
+  }
+}
+
+/** What happens to connections and sessions. */
+const GATEWAY_FAULTS: readonly (readonly Fault[])[] = [
+  [{ kind: 'drop' }],
+  [{ kind: 'silence' }],
+  [{ kind: 'freeze' }],
+  [{ kind: 'reconnect' }],
+  [{ kind: 'invalid-session', resumable: true }],
+  [{ kind: 'invalid-session', resumable: false }],
+  [{ kind: 'close', code: 4009 }],
+  // The session is lost with the connection: what was missed must be fetched.
+  [{ kind: 'forget-sessions' }, { kind: 'drop' }],
+  [{ kind: 'close-resumes', code: 4000, count: 2 }, { kind: 'drop' }],
+  [{ kind: 'duplicate', events: 5 }],
+];
+
+/** What happens to calls. */
+const REST_FAULTS: readonly Parameters<RestFaults['arm']>[0][] = [
+  { kind: 'reset' },
+  { kind: 'reset', after: true },
+  { kind: 'hang-up' },
+  { kind: 'hang-up', after: true },
+  { kind: 'status', status: 500 },
+  { kind: 'rate-limit', retryAfterMs: 1_500 },
+  { kind: 'reset', call: 'GET /channels/' },
+  { kind: 'status', status: 503, call: 'GET /channels/' },
+];

@@ -1,0 +1,178 @@
+import { EventEmitter } from 'node:events';
+import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
+
+/** How long a frame is on its way, in ms. */
+const WAY_MS = 8;
+/** Of the connection from its open on, as in the standard. */
+const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
+/** A peer that says no good-bye is left after this, as `ws` does it. In ms. */
+const CLOSE_WITHIN_MS = 30_000;
+/** The close code of a connection that ends without a good-bye. */
+const ABNORMAL = 1006;
+
+/** What accepts connections in the world. */
+export interface SocketServer {
+  readonly time: VirtualTime;
+  /** Whether a connection comes about; throws nothing. */
+  accept(url: string, socket: ServerSide): boolean;
+}
+
+/** Where sockets connect to now; a simulation sets it. The modules that open them pass nothing of a simulation. */
+export const socketsNow: { server: SocketServer | null } = { server: null };
+
+/** Everything that is on its way in one direction, in order, as TCP keeps it. */
+class Way {
+  readonly #time: VirtualTime;
+  readonly #to: SimulatedProcess | undefined;
+  #last = 0;
+
+  constructor(time: VirtualTime, to: SimulatedProcess | undefined) {
+    this.#time = time;
+    this.#to = to;
+  }
+
+  send(arrive: () => void): void {
+    const { now } = this.#time;
+    this.#last = Math.max(this.#last, now + WAY_MS);
+    const afterMs = this.#last - now;
+    this.#time.as(this.#to, () => void this.#time.plan(afterMs, arrive));
+  }
+}
+
+type Listener<Event> = ((event: Event) => void) | null;
+
+/**
+ * A WebSocket of a simulated process, in the form of `ws` and of the standard: discord.js finds it in the place of
+ * the one, Parley's own resuming of sessions in the place of the other.
+ */
+export class WebSocket {
+  static readonly CONNECTING = CONNECTING;
+  static readonly OPEN = OPEN;
+  static readonly CLOSING = CLOSING;
+  static readonly CLOSED = CLOSED;
+  readonly OPEN = OPEN;
+  readyState: number = CONNECTING;
+  binaryType = 'arraybuffer';
+  onopen: Listener<object> = null;
+  onmessage: Listener<{ readonly data: string }> = null;
+  onerror: Listener<{ readonly error: Error }> = null;
+  onclose: Listener<{ readonly code: number; readonly reason: string }> = null;
+  readonly #server: ServerSide;
+  readonly #there: Way;
+  readonly #time: VirtualTime;
+
+  constructor(url: string) {
+    const { server } = socketsNow;
+    if (server === null) throw new Error('this simulation has no sockets');
+    const { time } = server;
+    this.#time = time;
+    this.#there = new Way(time, undefined);
+    this.#server = new ServerSide(this, new Way(time, time.process), time.process);
+    this.#there.send(() => {
+      if (server.accept(url, this.#server)) return;
+      this.#server.refuse();
+    });
+  }
+
+  send(text: string): void {
+    if (this.readyState !== OPEN) return;
+    this.#there.send(() => this.#server.receive(text));
+  }
+
+  close(code = 1000): void {
+    if (this.readyState >= CLOSING) return;
+    this.readyState = CLOSING;
+    this.#there.send(() => this.#server.farewell(code));
+    this.#time.plan(CLOSE_WITHIN_MS, () => this.end(ABNORMAL));
+  }
+
+  terminate(): void {
+    if (this.readyState === CLOSED) return;
+    this.#there.send(() => this.#server.lose());
+    this.end(ABNORMAL);
+  }
+
+  /** The connection stands. */
+  begin(): void {
+    if (this.readyState !== CONNECTING) return;
+    this.readyState = OPEN;
+    this.onopen?.({});
+  }
+
+  /** A frame has arrived. */
+  arrive(data: string): void {
+    if (this.readyState === OPEN || this.readyState === CLOSING) this.onmessage?.({ data });
+  }
+
+  /** The connection has ended. */
+  end(code: number): void {
+    if (this.readyState === CLOSED) return;
+    this.readyState = CLOSED;
+    if (code === ABNORMAL) this.onerror?.({ error: new Error('the connection was reset') });
+    this.onclose?.({ code, reason: '' });
+  }
+}
+
+/** The other end, in the form in which the double of Discord knows it. */
+export class ServerSide extends EventEmitter {
+  readonly OPEN = OPEN;
+  readonly process: SimulatedProcess | undefined;
+  readyState: number = OPEN;
+  readonly #client: WebSocket;
+  readonly #back: Way;
+  /** Nothing arrives here any more, and nobody is told. */
+  #isPaused = false;
+
+  constructor(client: WebSocket, back: Way, process: SimulatedProcess | undefined) {
+    super();
+    this.#client = client;
+    this.#back = back;
+    this.process = process;
+  }
+
+  /** Says to the client that the connection stands. */
+  welcome(): void {
+    this.#back.send(() => this.#client.begin());
+  }
+
+  refuse(): void {
+    this.readyState = CLOSED;
+    this.#back.send(() => this.#client.end(ABNORMAL));
+  }
+
+  send(text: string): void {
+    if (this.readyState === OPEN) this.#back.send(() => this.#client.arrive(text));
+  }
+
+  close(code: number, _reason?: string): void {
+    if (this.readyState === CLOSED) return;
+    this.#back.send(() => this.#client.end(code));
+    this.lose(code);
+  }
+
+  terminate(): void {
+    this.close(ABNORMAL);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  receive(text: string): void {
+    if (this.readyState === OPEN && !this.#isPaused) this.emit('message', text);
+  }
+
+  /** The client says good-bye. */
+  farewell(code: number): void {
+    if (this.readyState === CLOSED || this.#isPaused) return;
+    this.#back.send(() => this.#client.end(code));
+    this.lose(code);
+  }
+
+  /** The connection is gone, whatever the client knows. */
+  lose(code = ABNORMAL): void {
+    if (this.readyState === CLOSED) return;
+    this.readyState = CLOSED;
+    this.emit('close', code);
+  }
+}
