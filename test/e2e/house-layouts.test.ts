@@ -30,10 +30,7 @@ async function ask(text: string, chat = ANN): Promise<ChatRequest> {
   // A notice of Parley may come before the answer, such as the one that SOUL.md was edited by hand.
   const asked = () =>
     scene.model.requests.findLast(({ body }) => lastOf(body).endsWith(text))?.body;
-  return scene.telegram.waitFor(
-    () => scene.answers(chat).length > before && asked(),
-    30_000,
-  );
+  return scene.telegram.waitFor(() => scene.answers(chat).length > before && asked(), 30_000);
 }
 
 /** Sends a command and waits for its answer. */
