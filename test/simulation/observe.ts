@@ -58,6 +58,7 @@ export class Observer {
   readonly #path: string;
   #database: DatabaseSync | undefined;
   #seen: unknown;
+  #changed = 0;
   #tables: Tables = NOTHING;
 
   constructor(path: string) {
@@ -75,6 +76,16 @@ export class Observer {
     return this.#tables;
   }
 
+  /** How often the database was found changed. */
+  get changed(): number {
+    return this.#changed;
+  }
+
+  /** Rows of any table, as they are now. */
+  rows<Row>(text: string, ...values: readonly (string | number)[]): readonly Row[] {
+    return (this.#database?.prepare(text).all(...values) ?? []) as Row[];
+  }
+
   /** What has changed since the last call. */
   changes(): readonly Change[] {
     const database = this.#database;
@@ -82,6 +93,7 @@ export class Observer {
     const { data_version: seen } = database.prepare('pragma data_version').get() ?? {};
     if (seen === this.#seen) return [];
     this.#seen = seen;
+    this.#changed += 1;
     const before = this.#tables;
     this.#tables = readTables(database);
     return differences(before, this.#tables);

@@ -1,8 +1,9 @@
 import type { ProcessRole } from '@parley/store';
 import type { FaultKind } from './faults.ts';
+import type { MakeInvariant } from './invariants/invariant.ts';
 import type { Simulation } from './simulation.ts';
 import type { ModelAnswer, ModelRequest } from './world/model.ts';
-import type { PlatformKind } from './world/platform.ts';
+import type { PlatformKind, Shown } from './world/platform.ts';
 
 /** What is simulated: the processes, the platforms, what people do, and what the model says. */
 export interface Scene {
@@ -12,13 +13,23 @@ export interface Scene {
   readonly platforms: readonly PlatformKind[];
   /** Settings beside those that every scene has. */
   readonly settings?: object;
+  /** Files of the workspace, which are there before the first start. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** How long people write and faults come, where it is not the usual minute. In ms. */
+  readonly spanMs?: number;
+  /** Promises that only this scene can check, besides those that hold in all. */
+  readonly invariants?: readonly MakeInvariant[];
   /** Which faults make sense here. */
   readonly faults: readonly FaultKind[];
-  /** What the model says to a request. */
-  answer(request: ModelRequest): ModelAnswer;
+  /** What the model says to a request, which `simulation.time.process` makes. */
+  answer(request: ModelRequest, simulation: Simulation): ModelAnswer;
   /**
    * What people do; called once, in the world, when all processes have started. Plans its events on `simulation.time`
    * within `simulation.span` ms.
    */
   people(simulation: Simulation): void;
+  /** Called in the world when people see a message of the bot for the first time. */
+  seen?(shown: Shown, platform: string, simulation: Simulation): void;
+  /** Whether something that no table of every scene shows is still to come once faults have ended. */
+  isUnderWay?(simulation: Simulation): boolean;
 }

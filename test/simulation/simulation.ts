@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InboundMessage } from '@parley/core';
 import type { Change } from './changes.ts';
 import { type Chance, chanceFor } from './engine/chance.ts';
 import type { Machine } from './engine/machine.ts';
@@ -8,28 +7,21 @@ import type { SimulatedProcess, VirtualTime } from './engine/virtual-time.ts';
 import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
+import type { Place, Question, Said } from './said.ts';
 import type { Scene } from './scene.ts';
 import { Trace } from './trace.ts';
 import { Deployment } from './world/deployment.ts';
-import { MODEL_HOST, MODEL_URL, type ModelFault, simulatedModel } from './world/model.ts';
+import { MODEL_HOST, type ModelFault, simulatedModel } from './world/model.ts';
 import { Network } from './world/network.ts';
 import { Platform, type SendFate, type Shown } from './world/platform.ts';
 import { serversNow } from './world/servers-now.ts';
+import { settingsOf } from './world/settings.ts';
 
 /** How long people write and faults come, in ms. */
 export const SPAN_MS = 60_000;
 /** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
 const AFTERMATH_MS = 180_000;
 const LOOK_EVERY_MS = 1_000;
-
-/** A question of a person, and how it is told in answers: `text` is unique in the simulation. */
-export interface Question {
-  readonly id: string;
-  readonly text: string;
-  readonly chat: string;
-  readonly platform: string;
-  readonly at: number;
-}
 
 /** What became of one seed. */
 export interface Result {
@@ -56,6 +48,8 @@ export class Simulation {
   readonly deployment: Deployment;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly questions: Question[] = [];
+  /** All that people have written, the oldest first. */
+  readonly said: Said[] = [];
   readonly violations: string[] = [];
   readonly folder: string;
   readonly #network: Chance;
@@ -77,7 +71,7 @@ export class Simulation {
     this.scene = scene;
     this.seed = seed;
     this.#network = chanceFor(seed, 'network');
-    this.#invariants = invariants.map((make) => make());
+    this.#invariants = [...invariants, ...(scene.invariants ?? [])].map((make) => make());
     this.folder = mkdtempSync('/dev/shm/parley-simulation-');
     this.platforms = new Map(
       scene.platforms.map((kind) => [kind.id, new Platform(kind, machine.time, this.#network)]),
@@ -88,6 +82,7 @@ export class Simulation {
       folder: data,
       channels: [...this.platforms.values()].map((platform) => platform.definition()),
       settings: settingsOf(scene, isShared),
+      files: scene.files,
     });
     this.observer = new Observer(join(isShared ? this.folder : data, 'parley.db'));
     serversNow.servers = isShared ? this.#servers() : null;
@@ -98,7 +93,7 @@ export class Simulation {
   }
 
   get span(): number {
-    return SPAN_MS;
+    return this.scene.spanMs ?? SPAN_MS;
   }
 
   /** Numbers for a purpose of a scene. */
@@ -107,14 +102,15 @@ export class Simulation {
   }
 
   /** A person asks something; the model's answer must name `text`. */
-  ask(
-    platform: string,
-    text: string,
-    message: Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>,
-    words = text,
-  ): void {
-    const id = this.#platform(platform).write({ ...message, text: words });
+  ask(platform: string, text: string, message: Place, words = text): void {
+    const id = this.say(platform, words, message);
     this.questions.push({ id, text, chat: message.chat.id, platform, at: this.time.now });
+  }
+
+  /** A person writes something that is no question; returns the id of the message. */
+  say(platform: string, text: string, message: Place): string {
+    this.said.push({ platform, text, chat: message.chat.id, by: message.sender.id });
+    return this.#platform(platform).write({ ...message, text });
   }
 
   /** How many parts that people see name the question. */
@@ -141,7 +137,7 @@ export class Simulation {
         await time.runUntil(began + fault.at, () => this.violations.length > 0);
         await this.#inject(fault);
       }
-      await time.runUntil(began + SPAN_MS, () => this.violations.length > 0);
+      await time.runUntil(began + this.span, () => this.violations.length > 0);
       await this.#calmDown();
       return this.#result(faults, time.now - began);
     } finally {
@@ -169,7 +165,10 @@ export class Simulation {
     network.serve(
       MODEL_HOST,
       simulatedModel(
-        (request) => this.scene.answer(request),
+        (request) => {
+          this.#check(({ onRequest }) => onRequest?.(request, this));
+          return this.scene.answer(request, this);
+        },
         () => ({ thinkMs: this.#network.between(20, 2_500), fault: this.#modelFault() }),
       ),
     );
@@ -190,6 +189,7 @@ export class Simulation {
     });
     if (this.#shown.has(shown.part)) return;
     this.#shown.set(shown.part, shown);
+    this.time.as(undefined, () => this.scene.seen?.(shown, platform.kind.id, this));
     for (const question of new Set(shown.text.match(/\bq\d+\b/g) ?? [])) {
       this.#answers.set(question, this.answers(question) + 1);
     }
@@ -206,14 +206,15 @@ export class Simulation {
 
   /** Looks at the tables after each event, which is the only moment at which another process could look. */
   #afterEvent(process: SimulatedProcess | undefined): void {
+    const { changed } = this.observer;
     const changes = [...this.observer.changes(), ...this.#sent.splice(0)];
+    if (this.observer.changed > changed) {
+      this.#check(({ afterChange }) => afterChange?.(this));
+    }
     if (changes.length > 0) {
       const step = { at: this.time.now, process: process?.name ?? 'world', changes };
       this.trace.add(step);
-      for (const { id, afterStep } of this.#invariants) {
-        const wrong = afterStep?.(step, this) ?? [];
-        this.violations.push(...wrong.map((what) => `[${id}] ${what}`));
-      }
+      this.#check(({ afterStep }) => afterStep?.(step, this));
     }
     if (process !== undefined) this.#killSoon.get(process)?.();
   }
@@ -221,7 +222,7 @@ export class Simulation {
   async #inject(fault: Fault): Promise<void> {
     switch (fault.kind) {
       case 'kill':
-        return this.#killAfter(fault.process, fault.steps, fault.downMs);
+        return this.killAfter(fault.process, fault.steps, fault.downMs);
       case 'restart': {
         const role = this.scene.processes[fault.process];
         if (role === undefined || !this.deployment.alive.includes(fault.process)) return;
@@ -244,7 +245,8 @@ export class Simulation {
     }
   }
 
-  #killAfter(name: string, steps: number, downMs: number): void {
+  /** Kills a process after so many more of its events, and starts it again. */
+  killAfter(name: string, steps: number, downMs: number): void {
     const process = this.deployment.running.get(name)?.process;
     if (process === undefined || !process.alive || this.#killSoon.has(process)) return;
     let left = steps;
@@ -278,8 +280,12 @@ export class Simulation {
       if (this.#isOver()) break;
     }
     if (this.violations.length > 0) return;
-    for (const { id, atEnd } of this.#invariants) {
-      this.violations.push(...(atEnd?.(this) ?? []).map((what) => `[${id}] ${what}`));
+    this.#check(({ atEnd }) => atEnd?.(this));
+  }
+
+  #check(ask: (invariant: Invariant) => readonly string[] | undefined): void {
+    for (const invariant of this.#invariants) {
+      this.violations.push(...(ask(invariant) ?? []).map((what) => `[${invariant.id}] ${what}`));
     }
   }
 
@@ -294,6 +300,7 @@ export class Simulation {
   #isOver(): boolean {
     const { messages, parts, turns } = this.observer.tables;
     return (
+      this.scene.isUnderWay?.(this) !== true &&
       [...this.platforms.values()].every(({ unconfirmed }) => unconfirmed === 0) &&
       [...messages.values()].every(({ state }) => state === 'done') &&
       [...turns.values()].every(({ state }) => state !== 'running') &&
@@ -378,18 +385,4 @@ export class Simulation {
     databases.closeAllOf(undefined);
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** Settings that every simulated Parley has. */
-function settingsOf({ platforms, settings }: Scene, isShared: boolean): object {
-  return {
-    model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed' },
-    channels: Object.fromEntries(platforms.map(({ id }) => [id, { access: { direct: 'open' } }])),
-    log: { keepMegabytes: 0 },
-    ...(isShared && {
-      store: { url: 'postgres://simulation/parley' },
-      queue: { url: 'redis://simulation' },
-    }),
-    ...settings,
-  };
 }

@@ -1,0 +1,21 @@
+import type { InboundMessage } from '@parley/core';
+
+/** A question of a person, and how it is told in answers: `text` is unique in the simulation. */
+export interface Question {
+  readonly id: string;
+  readonly text: string;
+  readonly chat: string;
+  readonly platform: string;
+  readonly at: number;
+}
+
+/** Where a person writes, and who it is. */
+export type Place = Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>;
+
+/** Something that a person has written. */
+export interface Said {
+  readonly platform: string;
+  readonly text: string;
+  readonly chat: string;
+  readonly by: string;
+}
