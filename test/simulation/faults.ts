@@ -46,8 +46,9 @@ export type Fault =
 export type FaultKind = 'kill' | 'restart' | 'pause' | 'clock' | Weather;
 export const FAULT_KINDS: readonly FaultKind[] = ['kill', 'restart', 'pause', 'clock', ...WEATHER];
 
-/** Between two faults passes a time between these, in ms. */
+/** Between two faults of a simulation of `PAUSES_FOR_MS` passes a time between these, in ms. */
 const PAUSE_MS = [500, 5_000] as const;
+const PAUSES_FOR_MS = 60_000;
 /** Steps of clocks, in ms: what NTP, a restored machine, and a person who mistypes the year do. */
 const CLOCK_STEPS = [2_000, 30_000, 3_600_000, 86_400_000, 3 * 365 * 86_400_000] as const;
 
@@ -66,10 +67,12 @@ export function planFaults(
 ): readonly Fault[] {
   const faults: Fault[] = [];
   if (kinds.length === 0) return faults;
-  let at = chance.between(...PAUSE_MS);
+  // A longer simulation has as many of them.
+  const pause = () => (chance.between(...PAUSE_MS) * forMs) / PAUSES_FOR_MS;
+  let at = pause();
   while (at < forMs) {
     faults.push(faultAt(at, chance, chance.one(kinds), chance.one(processes)));
-    at += chance.between(...PAUSE_MS);
+    at += pause();
   }
   return faults;
 }

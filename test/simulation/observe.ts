@@ -68,6 +68,7 @@ export class Observer {
   #database: DatabaseSync | undefined;
   #queries: Queries | undefined;
   #seen: unknown;
+  #changed = 0;
   #tables: Tables = NOTHING;
 
   constructor(path: string) {
@@ -86,6 +87,16 @@ export class Observer {
     return this.#tables;
   }
 
+  /** How often the database was found changed. */
+  get changed(): number {
+    return this.#changed;
+  }
+
+  /** Rows of any table, as they are now. */
+  rows<Row>(text: string, ...values: readonly (string | number)[]): readonly Row[] {
+    return (this.#database?.prepare(text).all(...values) ?? []) as Row[];
+  }
+
   /** What has changed since the last call. */
   changes(): readonly Change[] {
     const queries = this.#queries;
@@ -93,14 +104,10 @@ export class Observer {
     const { data_version: seen } = queries.version.get() ?? {};
     if (seen === this.#seen) return [];
     this.#seen = seen;
+    this.#changed += 1;
     const before = this.#tables;
     this.#tables = readTables(queries);
     return differences(before, this.#tables);
-  }
-
-  /** Rows of a question of its own, as the tables are now. */
-  rows<Row>(text: string): readonly Row[] {
-    return (this.#database?.prepare(text).all() ?? []) as Row[];
   }
 
   close(): void {

@@ -115,7 +115,11 @@ async function runOne(
 function faultsOf(scene: Scene, seed: number, wanted: readonly FaultKind[]): readonly Fault[] {
   const kinds = scene.faults.filter((kind) => wanted.includes(kind));
   const processes = Object.keys(scene.processes);
-  return planFaults(chanceFor(seed, 'faults'), { kinds, processes, forMs: SPAN_MS });
+  return planFaults(chanceFor(seed, 'faults'), {
+    kinds,
+    processes,
+    forMs: scene.spanMs ?? SPAN_MS,
+  });
 }
 
 function chosenScenes(wanted: readonly string[] | undefined): readonly Scene[] {

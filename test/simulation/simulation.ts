@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InboundMessage } from '@parley/core';
 import type { Change } from './changes.ts';
 import { type Chance, chanceFor } from './engine/chance.ts';
 import type { Machine } from './engine/machine.ts';
@@ -9,6 +8,7 @@ import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
 import type { Asked, Question, Result } from './records.ts';
+import type { Place, Said } from './said.ts';
 import type { Brought, Scene } from './scene.ts';
 import { settingsOf } from './settings.ts';
 import { Trace } from './trace.ts';
@@ -46,6 +46,8 @@ export class Simulation {
   readonly revised: Revised[] = [];
   /** When the last fault was over, in ms; infinite before. */
   calmSince = Number.POSITIVE_INFINITY;
+  /** All that people have written, the oldest first. */
+  readonly said: Said[] = [];
   readonly violations: string[] = [];
   readonly folder: string;
   readonly brought: Brought | undefined;
@@ -64,7 +66,7 @@ export class Simulation {
     this.scene = scene;
     this.seed = seed;
     this.#network = chanceFor(seed, 'network');
-    this.#invariants = invariants.map((make) => make());
+    this.#invariants = [...invariants, ...(scene.invariants ?? [])].map((make) => make());
     this.folder = mkdtempSync('/dev/shm/parley-simulation-');
     this.platforms = new Map(
       scene.platforms.map((kind) => [kind.id, new Platform(kind, machine.time, this.#network)]),
@@ -80,6 +82,7 @@ export class Simulation {
       ],
       settings: settingsOf(scene, isShared, this.brought),
       onEnd: (process) => this.brought?.onEnd?.(process),
+      files: scene.files,
     });
     this.observer = new Observer(join(isShared ? this.folder : data, 'parley.db'));
     serversNow.servers = isShared ? this.#servers() : null;
@@ -90,7 +93,7 @@ export class Simulation {
   }
 
   get span(): number {
-    return SPAN_MS;
+    return this.scene.spanMs ?? SPAN_MS;
   }
 
   /** Numbers for a purpose of a scene. */
@@ -102,11 +105,11 @@ export class Simulation {
   ask(
     platform: string,
     text: string,
-    message: Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>,
+    message: Place,
     words = text,
     account = DEFAULT_ACCOUNT,
   ): string {
-    const id = this.platform(platform).write({ ...message, text: words }, account);
+    const id = this.say(platform, words, message, account);
     this.asked({ id, text, chat: message.chat.id, platform, account });
     return id;
   }
@@ -114,6 +117,12 @@ export class Simulation {
   /** Notes a question that somebody has asked by other means than `ask`. */
   asked(question: Omit<Question, 'at'>): void {
     this.questions.push({ ...question, at: this.time.now });
+  }
+
+  /** A person writes something that is no question; returns the id of the message. */
+  say(platform: string, text: string, message: Place, account = DEFAULT_ACCOUNT): string {
+    this.said.push({ platform, text, chat: message.chat.id, by: message.sender.id });
+    return this.platform(platform).write({ ...message, text }, account);
   }
 
   /** How many parts that people see name the question. */
@@ -150,7 +159,7 @@ export class Simulation {
         await time.runUntil(began + fault.at, () => this.violations.length > 0);
         await this.#inject(fault);
       }
-      await time.runUntil(began + SPAN_MS, () => this.violations.length > 0);
+      await time.runUntil(began + this.span, () => this.violations.length > 0);
       await this.#calmDown();
       return this.#result(faults, time.now - began);
     } finally {
@@ -180,6 +189,7 @@ export class Simulation {
       simulatedModel(
         (request) => {
           this.requests.push({ ...request, at: this.time.now });
+          this.#check(({ onRequest }) => onRequest?.(request, this));
           return this.scene.answer(request, this);
         },
         () => ({
@@ -208,6 +218,7 @@ export class Simulation {
     this.#sent.push({ kind: 'sent', part: shown.part, key: hasKeys ? shown.key : null, chat });
     if (this.#shown.has(shown.part)) return;
     this.#shown.set(shown.part, shown);
+    this.time.as(undefined, () => this.scene.seen?.(shown, platform, this));
     for (const question of new Set(shown.text.match(/\bq\d+\b/g) ?? [])) {
       this.#answers.set(question, this.answers(question) + 1);
     }
@@ -224,14 +235,15 @@ export class Simulation {
 
   /** Looks at the tables after each event, which is the only moment at which another process could look. */
   #afterEvent(process: SimulatedProcess | undefined): void {
+    const { changed } = this.observer;
     const changes = [...this.observer.changes(), ...this.#sent.splice(0)];
+    if (this.observer.changed > changed) {
+      this.#check(({ afterChange }) => afterChange?.(this));
+    }
     if (changes.length > 0) {
       const step = { at: this.time.now, process: process?.name ?? 'world', changes };
       this.trace.add(step);
-      for (const { id, afterStep } of this.#invariants) {
-        const wrong = afterStep?.(step, this) ?? [];
-        this.violations.push(...wrong.map((what) => `[${id}] ${what}`));
-      }
+      this.#check(({ afterStep }) => afterStep?.(step, this));
     }
     for (const { process: crashed, error } of this.machine.crashes.take()) {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -243,7 +255,7 @@ export class Simulation {
   async #inject(fault: Fault): Promise<void> {
     switch (fault.kind) {
       case 'kill':
-        return this.#killAfter(fault.process, fault.steps, fault.downMs);
+        return this.killAfter(fault.process, fault.steps, fault.downMs);
       case 'restart': {
         const role = this.scene.processes[fault.process];
         if (role === undefined || !this.deployment.alive.includes(fault.process)) return;
@@ -280,7 +292,8 @@ export class Simulation {
     });
   }
 
-  #killAfter(name: string, steps: number, downMs: number): void {
+  /** Kills a process after so many more of its events, and starts it again. */
+  killAfter(name: string, steps: number, downMs: number): void {
     const process = this.deployment.running.get(name)?.process;
     if (process === undefined || !process.alive || this.#soon.has(process)) return;
     let left = steps;
@@ -316,8 +329,12 @@ export class Simulation {
       if (this.#isOver()) break;
     }
     if (this.violations.length > 0) return;
-    for (const { id, atEnd } of this.#invariants) {
-      this.violations.push(...(atEnd?.(this) ?? []).map((what) => `[${id}] ${what}`));
+    this.#check(({ atEnd }) => atEnd?.(this));
+  }
+
+  #check(ask: (invariant: Invariant) => readonly string[] | undefined): void {
+    for (const invariant of this.#invariants) {
+      this.violations.push(...(ask(invariant) ?? []).map((what) => `[${invariant.id}] ${what}`));
     }
   }
 
@@ -333,6 +350,7 @@ export class Simulation {
   #isOver(): boolean {
     const { messages, parts, turns } = this.observer.tables;
     return (
+      this.scene.isUnderWay?.(this) !== true &&
       [...this.platforms.values()].every(({ unconfirmed }) => unconfirmed === 0) &&
       (this.brought?.isOver?.() ?? true) &&
       [...messages.values()].every(({ state }) => state === 'done') &&

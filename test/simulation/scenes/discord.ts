@@ -48,10 +48,8 @@ const DISCORD = {
     const { WebSocket } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
     // Both are looked up when a client is made: from here on no request of discord.js leaves the thread.
-    DefaultRestOptions.makeRequest = (url, init) =>
-      globalThis.fetch(url, init as RequestInit) as unknown as ReturnType<
-        typeof DefaultRestOptions.makeRequest
-      >;
+    const makeRequest = (url: string, init: RequestInit) => globalThis.fetch(url, init);
+    Object.assign(DefaultRestOptions, { makeRequest });
     Object.assign(globalThis, { WebSocket });
   },
   bring: (simulation) => new SimulatedDiscord(simulation),

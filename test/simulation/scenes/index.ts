@@ -1,9 +1,11 @@
 import type { Scene } from '../scene.ts';
+import { approvalsEmbedded, approvalsShared } from './approvals.ts';
 import { discordAlone, discordShared } from './discord.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
 import { limits, slow, uncertain } from './platforms.ts';
 import { embedded, shared } from './talk.ts';
+import { toolsEmbedded, toolsShared } from './tools.ts';
 
 /** All scenes, in the order in which a run takes them in turns. */
 export const SCENES: readonly Scene[] = [
@@ -16,4 +18,8 @@ export const SCENES: readonly Scene[] = [
   slow,
   discordAlone,
   discordShared,
+  toolsEmbedded,
+  toolsShared,
+  approvalsEmbedded,
+  approvalsShared,
 ];

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ChannelDefinition } from '@parley/channels';
 import { locateDataFolder, type RunningParley, startParley } from '@parley/cli';
 import { systemTime } from '@parley/core';
@@ -24,6 +24,8 @@ export interface DeploymentOptions {
   readonly settings: object;
   /** Called when a process has ended, killed or not. */
   readonly onEnd?: (process: SimulatedProcess) => void;
+  /** Files of the workspace, which are there before the first start. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A process of Parley, started by the same function as in life. */
@@ -48,11 +50,25 @@ export class Deployment {
     this.#options = options;
     mkdirSync(options.folder, { recursive: true });
     this.writeSettings(options.settings);
+    for (const [name, text] of Object.entries(options.files ?? {})) {
+      mkdirSync(dirname(this.pathOf(name)), { recursive: true });
+      writeFileSync(this.pathOf(name), text);
+    }
+  }
+
+  /** Where a file of the workspace is. */
+  pathOf(name: string): string {
+    return join(this.#options.folder, 'workspace', name);
+  }
+
+  /** Replaces the settings file with any text, in one step. */
+  writeSettingsText(text: string): void {
+    writeFileSync(join(this.#options.folder, 'parley.yaml'), text);
   }
 
   /** What the processes read at their start, and look at while they run. JSON is YAML, too. */
   writeSettings(settings: object): void {
-    writeFileSync(join(this.#options.folder, 'parley.yaml'), JSON.stringify(settings));
+    this.writeSettingsText(JSON.stringify(settings));
   }
 
   /** Starts a process under a name, and resolves when it works, or has failed. */
