@@ -87,6 +87,13 @@ export class Observer {
     return differences(before, this.#tables);
   }
 
+  /** The stored message of a chat by its id on the platform. */
+  messageOf(id: string, chat: string): MessageRow | undefined {
+    return [...this.#tables.messages.values()].find(
+      ({ message_id, conversation_id }) => message_id === id && conversation_id.includes(chat),
+    );
+  }
+
   close(): void {
     this.#database?.close();
     this.#database = undefined;

@@ -2,9 +2,10 @@ import { chanceFor } from './engine/chance.ts';
 import type { Machine } from './engine/machine.ts';
 import { describeFault, FAULT_KINDS, type Fault, type FaultKind, planFaults } from './faults.ts';
 import { INVARIANTS } from './invariants/index.ts';
+import type { Result } from './result.ts';
 import type { Scene } from './scene.ts';
 import { SCENES } from './scenes/index.ts';
-import { type Result, Simulation, SPAN_MS } from './simulation.ts';
+import { Simulation, SPAN_MS } from './simulation.ts';
 import { describeStep } from './trace.ts';
 
 export interface Asked {

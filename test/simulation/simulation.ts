@@ -2,49 +2,31 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InboundMessage } from '@parley/core';
 import type { Change } from './changes.ts';
+import { Disasters } from './disasters.ts';
 import { type Chance, chanceFor } from './engine/chance.ts';
+import { SOUND_DISK } from './engine/databases.ts';
 import type { Machine } from './engine/machine.ts';
 import type { SimulatedProcess, VirtualTime } from './engine/virtual-time.ts';
 import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
+import type { Question, Result } from './result.ts';
 import type { Scene } from './scene.ts';
 import { Trace } from './trace.ts';
 import { Deployment } from './world/deployment.ts';
-import { MODEL_HOST, MODEL_URL, type ModelFault, simulatedModel } from './world/model.ts';
+import { MODEL_HOST, type ModelFault, simulatedModel } from './world/model.ts';
 import { Network } from './world/network.ts';
 import { Platform, type SendFate, type Shown } from './world/platform.ts';
 import { serversNow } from './world/servers-now.ts';
+import { settingsOf } from './world/settings.ts';
 
 /** How long people write and faults come, in ms. */
 export const SPAN_MS = 60_000;
 /** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
 const AFTERMATH_MS = 180_000;
 const LOOK_EVERY_MS = 1_000;
-
-/** A question of a person, and how it is told in answers: `text` is unique in the simulation. */
-export interface Question {
-  readonly id: string;
-  readonly text: string;
-  readonly chat: string;
-  readonly platform: string;
-  readonly at: number;
-}
-
-/** What became of one seed. */
-export interface Result {
-  readonly seed: number;
-  readonly scene: string;
-  readonly hash: string;
-  readonly faults: readonly Fault[];
-  /** Empty where every promise was kept. */
-  readonly violations: readonly string[];
-  readonly questions: number;
-  readonly answered: number;
-  readonly events: number;
-  /** Virtual time, in ms. */
-  readonly took: number;
-}
+/** A supervisor starts again what has failed to start, in ms. */
+const START_AGAIN_MS = 2_000;
 
 /** One run of one scene under one seed and a list of faults. */
 export class Simulation {
@@ -57,7 +39,13 @@ export class Simulation {
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly questions: Question[] = [];
   readonly violations: string[] = [];
+  /** Questions that an older copy of the database, put in its place on purpose, does not know. */
+  readonly lost = new Set<string>();
   readonly folder: string;
+  readonly isShared: boolean;
+  /** The only file of the tables. */
+  readonly databaseFile: string;
+  readonly #disasters: Disasters;
   readonly #network: Chance;
   readonly #weather = new Map<Weather, number>();
   readonly #invariants: readonly Invariant[];
@@ -84,12 +72,17 @@ export class Simulation {
     );
     const isShared = Object.keys(scene.processes).length > 1;
     const data = join(this.folder, 'data');
+    this.isShared = isShared;
+    this.databaseFile = join(isShared ? this.folder : data, 'parley.db');
+    this.#disasters = new Disasters(this, data);
+    machine.databases.disk = this.#disasters.disk;
     this.deployment = new Deployment(machine, {
       folder: data,
       channels: [...this.platforms.values()].map((platform) => platform.definition()),
       settings: settingsOf(scene, isShared),
     });
-    this.observer = new Observer(join(isShared ? this.folder : data, 'parley.db'));
+    this.deployment.onFailedStart = (name) => this.startLater(name, START_AGAIN_MS);
+    this.observer = new Observer(this.databaseFile);
     serversNow.servers = isShared ? this.#servers() : null;
   }
 
@@ -176,7 +169,7 @@ export class Simulation {
     for (const platform of this.platforms.values()) {
       platform.onShown = (shown) => this.#note(platform, shown);
       platform.sendFate = () => this.#sendFate();
-      platform.repeats = () => this.#is('updates') && this.#network.happens(0.3);
+      platform.repeats = () => this.is('updates') && this.#network.happens(0.3);
     }
   }
 
@@ -206,7 +199,13 @@ export class Simulation {
 
   /** Looks at the tables after each event, which is the only moment at which another process could look. */
   #afterEvent(process: SimulatedProcess | undefined): void {
-    const changes = [...this.observer.changes(), ...this.#sent.splice(0)];
+    this.look([], process);
+    if (process !== undefined) this.#killSoon.get(process)?.();
+  }
+
+  /** Looks at the tables after an event of a process or of the world, which has done this itself. */
+  look(done: readonly Change[], process?: SimulatedProcess): void {
+    const changes = [...done, ...this.observer.changes(), ...this.#sent.splice(0)];
     if (changes.length > 0) {
       const step = { at: this.time.now, process: process?.name ?? 'world', changes };
       this.trace.add(step);
@@ -215,7 +214,6 @@ export class Simulation {
         this.violations.push(...wrong.map((what) => `[${id}] ${what}`));
       }
     }
-    if (process !== undefined) this.#killSoon.get(process)?.();
   }
 
   async #inject(fault: Fault): Promise<void> {
@@ -226,7 +224,7 @@ export class Simulation {
         const role = this.scene.processes[fault.process];
         if (role === undefined || !this.deployment.alive.includes(fault.process)) return;
         await this.deployment.stop(fault.process);
-        this.#startLater(fault.process, fault.downMs);
+        this.startLater(fault.process, fault.downMs);
         return;
       }
       case 'pause': {
@@ -239,6 +237,9 @@ export class Simulation {
           if (fault.process === 'all' || fault.process === name) process.clockAhead += fault.byMs;
         }
         return;
+      case 'power-cut':
+      case 'older-copy':
+        return this.#disasters.inject(fault);
       case 'weather':
         this.#weather.set(fault.what, this.time.now + fault.forMs);
     }
@@ -255,15 +256,18 @@ export class Simulation {
       }
       this.#killSoon.delete(process);
       this.deployment.kill(name);
-      this.#startLater(name, downMs);
+      this.startLater(name, downMs);
     });
   }
 
-  #startLater(name: string, afterMs: number): void {
+  /** Starts a process again, unless it lives by then. */
+  startLater(name: string, afterMs: number): void {
     const role = this.scene.processes[name];
     if (role === undefined) return;
     this.time.as(undefined, () => {
-      this.time.plan(afterMs, () => this.deployment.begin(name, role));
+      this.time.plan(afterMs, () => {
+        if (!this.deployment.alive.includes(name)) this.deployment.begin(name, role);
+      });
     });
   }
 
@@ -301,12 +305,12 @@ export class Simulation {
     );
   }
 
-  #is(weather: Weather): boolean {
+  is(weather: Weather): boolean {
     return this.time.now < (this.#weather.get(weather) ?? 0);
   }
 
   #sendFate(): SendFate {
-    if (!this.#is('sends')) return { kind: 'sent' };
+    if (!this.is('sends')) return { kind: 'sent' };
     const number = this.#network.next();
     if (number < 0.15) return { kind: 'reset-before' };
     if (number < 0.3) return { kind: 'reset-after' };
@@ -318,7 +322,7 @@ export class Simulation {
   }
 
   #modelFault(): ModelFault {
-    if (!this.#is('model')) return { kind: 'none' };
+    if (!this.is('model')) return { kind: 'none' };
     return this.#network.one<ModelFault>([
       { kind: 'none' },
       { kind: 'silent' },
@@ -338,11 +342,11 @@ export class Simulation {
       databaseTime: () => time.as(undefined, () => time.wallClock()),
       chance: this.#network,
       wakeUp: (): 'stored' | 'lost' | 'doubled' | 'away' => {
-        if (this.#is('queue-away')) return 'away';
-        if (!this.#is('wake-ups')) return 'stored';
+        if (this.is('queue-away')) return 'away';
+        if (!this.is('wake-ups')) return 'stored';
         return this.#network.one(['stored', 'lost', 'doubled']);
       },
-      eventDelay: () => (this.#is('wake-ups') && this.#network.happens(0.5) ? null : 5),
+      eventDelay: () => (this.is('wake-ups') && this.#network.happens(0.5) ? null : 5),
       listen: (hear: (event: never) => void) => {
         const { process } = time;
         const own = listeners.get(process) ?? new Set();
@@ -352,8 +356,8 @@ export class Simulation {
       tell: (event: object) => {
         for (const [process, own] of listeners) {
           if (process === time.process || process?.alive === false) continue;
-          if (this.#is('queue-away')) continue;
-          if (this.#is('wake-ups') && this.#network.happens(0.5)) continue;
+          if (this.is('queue-away')) continue;
+          if (this.is('wake-ups') && this.#network.happens(0.5)) continue;
           time.as(process, () => {
             time.plan(this.#network.between(1, 30), () => {
               for (const hear of own) hear(event as never);
@@ -374,22 +378,9 @@ export class Simulation {
     const { time, databases } = this.machine;
     time.afterEach = () => {};
     this.observer.close();
+    databases.disk = SOUND_DISK;
     for (const name of this.deployment.alive) this.deployment.kill(name);
     databases.closeAllOf(undefined);
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** Settings that every simulated Parley has. */
-function settingsOf({ platforms, settings }: Scene, isShared: boolean): object {
-  return {
-    model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed' },
-    channels: Object.fromEntries(platforms.map(({ id }) => [id, { access: { direct: 'open' } }])),
-    log: { keepMegabytes: 0 },
-    ...(isShared && {
-      store: { url: 'postgres://simulation/parley' },
-      queue: { url: 'redis://simulation' },
-    }),
-    ...settings,
-  };
 }

@@ -4,6 +4,7 @@ import { installFiles } from './files.ts';
 import { installModules } from './modules.ts';
 import { installRandomness } from './randomness.ts';
 import { installServers } from './servers.ts';
+import { SyncedFiles } from './synced-files.ts';
 import { installTimers } from './timers.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -11,6 +12,8 @@ import { VirtualTime } from './virtual-time.ts';
 export interface Machine {
   readonly time: VirtualTime;
   readonly databases: Databases;
+  /** What of the files is on the disk. */
+  readonly files: SyncedFiles;
   /** Begins another simulation: what the processes draw, and which of them is next, follows from the seed. */
   begin(seed: number): void;
 }
@@ -22,19 +25,23 @@ export interface Machine {
 export function installMachine(): Machine {
   const time = new VirtualTime();
   const databases = new Databases(time);
+  const files = new SyncedFiles(() => time.now);
   let chance: Chance = chanceFor(0, 'product');
   installModules();
   installServers();
   installTimers(time);
   installRandomness(() => chance);
+  files.install();
   installFiles();
   databases.install();
   return {
     time,
     databases,
+    files,
     begin(seed) {
       chance = chanceFor(seed, 'product');
       time.begin(chanceFor(seed, 'order'));
+      files.begin();
     },
   };
 }

@@ -2,6 +2,7 @@ import type { MakeInvariant } from './invariant.ts';
 import { oneRunningTurn, risingEpoch } from './lanes.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
+import { survivesPowerCut } from './synced.ts';
 
 /** The promises that every scene checks. */
 export const INVARIANTS: readonly MakeInvariant[] = [
@@ -11,4 +12,5 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   partsOnce,
   answersInOrder,
   nothingForgotten,
+  survivesPowerCut,
 ];

@@ -10,6 +10,8 @@ export const partsInOrder: MakeInvariant = () => {
     afterStep: ({ changes }) =>
       changes.flatMap((change) => {
         if (change.kind === 'part') orders.set(change.part, change.order);
+        // An older copy counts from its own last number again.
+        if (change.kind === 'rewound' && change.by === 'older-copy') last.clear();
         if (change.kind !== 'sent' || seen.has(change.part)) return [];
         seen.add(change.part);
         const order = orders.get(change.part) ?? 0;
@@ -22,14 +24,17 @@ export const partsInOrder: MakeInvariant = () => {
   };
 };
 
-/** A part is shown once where the platform knows it by its key (D04). */
+/**
+ * A part is shown once: where the platform knows it by its key, and where it has no keys, since there an uncertain part
+ * is never repeated by itself (D04). A power cut and an older copy of the database change nothing about that.
+ */
 export const partsOnce: MakeInvariant = () => {
   const shown = new Set<string>();
   return {
     id: 'D04',
     afterStep: ({ changes }) =>
       changes.flatMap((change) => {
-        if (change.kind !== 'sent' || change.key === null) return [];
+        if (change.kind !== 'sent') return [];
         if (!shown.has(change.part)) {
           shown.add(change.part);
           return [];

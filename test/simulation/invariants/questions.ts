@@ -1,4 +1,5 @@
-import type { Question, Simulation } from '../simulation.ts';
+import type { Question } from '../result.ts';
+import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** Every question that was accepted is answered, or somebody is told why not (D01). */
@@ -22,7 +23,7 @@ export const answersInOrder: MakeInvariant = () => {
         const shown = simulation.shownPart(change.part);
         return (shown?.text.match(/\bq\d+\b/g) ?? []).flatMap((question) => {
           const by = answered.get(question);
-          if (by === change.part) return [];
+          if (by === change.part || simulation.lost.has(question)) return [];
           if (by !== undefined) return [`${question} was answered by ${by} and by ${change.part}`];
           answered.set(question, change.part);
           const number = Number(question.slice(1));
@@ -35,12 +36,14 @@ export const answersInOrder: MakeInvariant = () => {
 };
 
 function isSettled({ id, text, chat }: Question, simulation: Simulation): boolean {
-  if (simulation.answers(text) > 0) return true;
-  const row = [...simulation.observer.tables.messages.values()].find(
-    ({ message_id, conversation_id }) => message_id === id && conversation_id.includes(chat),
-  );
-  // A turn that was given up says so in its chat, and stands among the dead letters.
+  if (simulation.answers(text) > 0 || simulation.lost.has(text)) return true;
+  const { observer } = simulation;
+  const row = observer.messageOf(id, chat);
+  // A turn that was given up says so in its chat, and stands among the dead letters; so does an uncertain part.
   if (row?.state !== 'done' || row.turn_id === null) return false;
-  const dead = [...simulation.observer.tables.deadLetters.values()];
-  return dead.some(({ subject }) => subject === row.turn_id || subject === String(row.seq));
+  const dead = new Set([...observer.tables.deadLetters.values()].map(({ subject }) => subject));
+  const parts = [...observer.tables.parts.values()].filter((part) => part.turn_id === row.turn_id);
+  return [row.turn_id, String(row.seq), ...parts.map((part) => part.id)].some((subject) =>
+    dead.has(subject),
+  );
 }

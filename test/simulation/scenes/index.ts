@@ -1,5 +1,6 @@
 import type { Scene } from '../scene.ts';
+import { disk, olderCopy, server } from './disk.ts';
 import { embedded, shared } from './talk.ts';
 
 /** All scenes, in the order in which a run takes them in turns. */
-export const SCENES: readonly Scene[] = [embedded, shared];
+export const SCENES: readonly Scene[] = [embedded, shared, disk, olderCopy, server];

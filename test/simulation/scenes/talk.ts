@@ -6,7 +6,7 @@ const CHATS = ['1', '2', '3'];
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 
 /** Names the questions of the last message, so that the answer can be told from all others. */
-function answer({ messages }: ModelRequest) {
+export function answer({ messages }: ModelRequest) {
   const asked = messages.at(-1)?.text.match(/\bq\d+\b/g) ?? [];
   return { text: `This answers ${[...new Set(asked)].join(' and ')}.` };
 }

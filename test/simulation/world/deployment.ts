@@ -37,6 +37,8 @@ export interface Running {
 export class Deployment {
   readonly log: LogLine[] = [];
   readonly running = new Map<string, Running>();
+  /** Hears that a process has failed to start. */
+  onFailedStart: (name: string) => void = () => {};
   readonly #machine: Machine;
   readonly #options: DeploymentOptions;
   #starts = 0;
@@ -50,7 +52,9 @@ export class Deployment {
 
   /** What the processes read at their start, and look at while they run. JSON is YAML, too. */
   writeSettings(settings: object): void {
-    writeFileSync(join(this.#options.folder, 'parley.yaml'), JSON.stringify(settings));
+    const file = join(this.#options.folder, 'parley.yaml');
+    writeFileSync(file, JSON.stringify(settings));
+    this.#machine.files.assumeSynced(file);
   }
 
   /** Starts a process under a name, and resolves when it works, or has failed. */
@@ -70,14 +74,15 @@ export class Deployment {
       alive: true,
       clockAhead: this.running.get(name)?.process.clockAhead ?? 0,
       pausedUntil: 0,
+      busyUntil: 0,
     };
     const running: Running = { process, role, parley: undefined, isStarting: true };
     this.running.set(name, running);
-    time.as(process, () => void this.#open(running));
+    time.as(process, () => void this.#open(name, running));
     return running;
   }
 
-  async #open(running: Running): Promise<void> {
+  async #open(name: string, running: Running): Promise<void> {
     const { time } = this.#machine;
     const { process, role } = running;
     const note = (line: string): void => {
@@ -98,6 +103,8 @@ export class Deployment {
       note(`the start failed: ${String(error)}`);
       process.alive = false;
       this.#machine.databases.closeAllOf(process);
+      running.isStarting = false;
+      if (this.running.get(name) === running) this.onFailedStart(name);
     }
     running.isStarting = false;
   }
