@@ -37,6 +37,7 @@ export interface PartRow {
   readonly seq: number;
   readonly chat: string;
   readonly turn_id: string | null;
+  readonly notice_of: string | null;
   readonly state: string;
 }
 
@@ -119,7 +120,7 @@ function readTables(database: DatabaseSync): Tables {
     ),
     parts: byId(
       rows<PartRow>(
-        `select id, seq, channel || ':' || account || ':' || chat_id as chat, turn_id, state
+        `select id, seq, channel || ':' || account || ':' || chat_id as chat, turn_id, notice_of, state
          from outbox order by seq`,
       ),
       ({ id }) => id,
