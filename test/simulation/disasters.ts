@@ -40,7 +40,7 @@ export class Disasters {
   inject(fault: Disaster): void {
     if (fault.kind === 'older-copy') return this.#copyDatabase(fault);
     if (this.#isShared) this.#breakConnections();
-    else this.#cutPower(fault.downMs);
+    else this.#cutPower(fault);
   }
 
   /** PostgreSQL syncs each commit, so a server that starts again has them all; nothing else has. */
@@ -52,7 +52,7 @@ export class Disasters {
   }
 
   /** Everything of the machine ends at once; its files return to what was on the disk. */
-  #cutPower(downMs: number): void {
+  #cutPower({ downMs, againAfterMs }: Extract<Disaster, { kind: 'power-cut' }>): void {
     const { machine, databaseFile, seed, time } = this.#simulation;
     const chance = chanceFor(seed, `power ${time.now}`);
     const cut = this.disk.synced.cut(chance);
@@ -61,6 +61,9 @@ export class Disasters {
       machine.files.cut(this.#data, (path) => path.startsWith(databaseFile), chance);
     });
     this.#startAll(downMs);
+    if (againAfterMs === null) return;
+    const again = { kind: 'power-cut', at: 0, downMs, againAfterMs: null } as const;
+    time.as(undefined, () => void time.plan(downMs + againAfterMs, () => this.#cutPower(again)));
   }
 
   /** Somebody copies the files of the database, and puts them back later, Parley being stopped. */

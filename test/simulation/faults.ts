@@ -51,7 +51,13 @@ export type Fault =
       readonly byMs: number;
     }
   /** The machine loses its power: what was not synced is lost. Of a server: all connections to it break. */
-  | { readonly kind: 'power-cut'; readonly at: number; readonly downMs: number }
+  | {
+      readonly kind: 'power-cut';
+      readonly at: number;
+      readonly downMs: number;
+      /** So long after it has returned it fails once more. */
+      readonly againAfterMs: number | null;
+    }
   /** A copy of the database is made, and put in its place after this time. */
   | {
       readonly kind: 'older-copy';
@@ -116,7 +122,10 @@ function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): 
     const byMs = chance.one(CLOCK_STEPS) * (chance.happens(0.5) ? 1 : -1);
     return { kind, at, process: chance.happens(0.5) ? 'all' : process, byMs };
   }
-  if (kind === 'power-cut') return { kind, at, downMs: chance.between(50, 4_000) };
+  if (kind === 'power-cut') {
+    const againAfterMs = chance.happens(0.5) ? chance.between(1, 500) : null;
+    return { kind, at, downMs: chance.between(50, 4_000), againAfterMs };
+  }
   if (kind === 'older-copy') {
     return { kind, at, afterMs: chance.between(500, 20_000), downMs: chance.between(50, 2_000) };
   }
@@ -136,10 +145,14 @@ export function describeFault(fault: Fault): string {
     case 'clock':
       return `${at}: the clock of ${fault.process} is set by ${fault.byMs} ms`;
     case 'power-cut':
-      return `${at}: the power fails for ${Math.round(fault.downMs)} ms`;
+      return `${at}: the power fails for ${Math.round(fault.downMs)} ms${again(fault.againAfterMs)}`;
     case 'older-copy':
       return `${at}: the database is copied, and the copy put in its place after ${Math.round(fault.afterMs)} ms`;
     case 'weather':
       return `${at}: ${fault.what} go wrong for ${Math.round(fault.forMs)} ms`;
   }
+}
+
+function again(afterMs: number | null): string {
+  return afterMs === null ? '' : `, and again ${Math.round(afterMs)} ms after that`;
 }

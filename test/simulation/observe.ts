@@ -8,6 +8,8 @@ interface Tables {
   readonly turns: ReadonlyMap<string, TurnRow>;
   readonly parts: ReadonlyMap<string, PartRow>;
   readonly deadLetters: ReadonlyMap<number, DeadLetterRow>;
+  /** How often Parley has found that the database had gone back in time. */
+  readonly setbacks: number;
 }
 
 export interface ConversationRow {
@@ -52,6 +54,7 @@ const NOTHING: Tables = {
   turns: new Map(),
   parts: new Map(),
   deadLetters: new Map(),
+  setbacks: 0,
 };
 
 /** Reads the tables of a deployment after each commit and tells what has changed. */
@@ -126,6 +129,7 @@ function readTables(database: DatabaseSync): Tables {
       ({ id }) => id,
     ),
     deadLetters: byId(rows<DeadLetterRow>('select seq, subject from dead_letter'), ({ seq }) => seq),
+    setbacks: rows<{ readonly setbacks: number }>('select setbacks from store_state')[0]?.setbacks ?? 0,
   };
 }
 

@@ -14,6 +14,10 @@ export interface Scene {
   readonly settings?: object;
   /** Which faults make sense here. */
   readonly faults: readonly FaultKind[];
+  /** Called before anything starts: leaves behind what an earlier Parley has left. */
+  prepare?(simulation: Simulation): void;
+  /** Each process is killed once while it starts for the first time. */
+  readonly interruptsStart?: true;
   /** What the model says to a request. */
   answer(request: ModelRequest): ModelAnswer;
   /**

@@ -25,6 +25,8 @@ export const SPAN_MS = 60_000;
 /** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
 const AFTERMATH_MS = 180_000;
 const LOOK_EVERY_MS = 1_000;
+/** About as many events as a start has. */
+const STEPS_OF_A_START = 60;
 /** A supervisor starts again what has failed to start, in ms. */
 const START_AGAIN_MS = 2_000;
 
@@ -126,6 +128,7 @@ export class Simulation {
     try {
       this.#connectWorld();
       time.afterEach = (process) => this.#afterEvent(process);
+      this.scene.prepare?.(this);
       await this.#startAll();
       const began = time.now;
       this.scene.people(this);
@@ -189,7 +192,12 @@ export class Simulation {
   }
 
   async #startAll(): Promise<void> {
+    const chance = this.chance('start');
     for (const [name, role] of Object.entries(this.scene.processes)) {
+      if (this.scene.interruptsStart) {
+        const steps = chance.between(1, STEPS_OF_A_START);
+        await this.deployment.startAndKill(name, role, steps);
+      }
       const { parley } = await this.deployment.start(name, role);
       if (parley !== undefined) continue;
       throw new Error(`${name} did not start: ${this.deployment.log.at(-1)?.line}`);

@@ -2,6 +2,7 @@ import type { MakeInvariant } from './invariant.ts';
 import { oneRunningTurn, risingEpoch } from './lanes.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
+import { setbacksAreTrue } from './setbacks.ts';
 import { survivesPowerCut } from './synced.ts';
 
 /** The promises that every scene checks. */
@@ -13,4 +14,5 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   answersInOrder,
   nothingForgotten,
   survivesPowerCut,
+  setbacksAreTrue,
 ];

@@ -65,6 +65,15 @@ export class Deployment {
     return running;
   }
 
+  /** Kills a process after so many events of its start. */
+  async startAndKill(name: string, role: ProcessRole, steps: number): Promise<void> {
+    const { time } = this.#machine;
+    const last = time.fired + steps;
+    const running = this.begin(name, role);
+    await time.runUntil(time.now + START_MS, () => time.fired >= last || !running.isStarting);
+    this.kill(name);
+  }
+
   /** Begins to start a process under a name, under which none may be running. */
   begin(name: string, role: ProcessRole): Running {
     const { time } = this.#machine;
