@@ -38,8 +38,8 @@ export class Disasters {
   }
 
   inject(fault: Disaster): void {
-    if (fault.kind === 'older-copy') return this.#copyDatabase(fault);
-    if (this.#isShared) this.#breakConnections();
+    if (fault.kind === 'older-copy') this.#copyDatabase(fault);
+    else if (this.#isShared) this.#breakConnections();
     else this.#cutPower(fault);
   }
 
@@ -69,7 +69,8 @@ export class Disasters {
   /** Somebody copies the files of the database, and puts them back later, Parley being stopped. */
   #copyDatabase({ afterMs, downMs }: Extract<Disaster, { kind: 'older-copy' }>): void {
     const { folder, time, deployment, machine, scene } = this.#simulation;
-    const copy = join(folder, `copy-${(this.#copies += 1)}.db`);
+    this.#copies += 1;
+    const copy = join(folder, `copy-${this.#copies}.db`);
     const then = this.disk.synced.copyTo(copy);
     if (then === null || this.#isShared) return;
     const isSwept = () => counterOf(copy, then.log) < this.#counterSeen();

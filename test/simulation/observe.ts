@@ -128,8 +128,12 @@ function readTables(database: DatabaseSync): Tables {
       ),
       ({ id }) => id,
     ),
-    deadLetters: byId(rows<DeadLetterRow>('select seq, subject from dead_letter'), ({ seq }) => seq),
-    setbacks: rows<{ readonly setbacks: number }>('select setbacks from store_state')[0]?.setbacks ?? 0,
+    deadLetters: byId(
+      rows<DeadLetterRow>('select seq, subject from dead_letter'),
+      ({ seq }) => seq,
+    ),
+    setbacks:
+      rows<{ readonly setbacks: number }>('select setbacks from store_state')[0]?.setbacks ?? 0,
   };
 }
 

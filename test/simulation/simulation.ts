@@ -56,12 +56,7 @@ export class Simulation {
   readonly #shown = new Map<string, Shown>();
   readonly #killSoon = new Map<SimulatedProcess, () => void>();
 
-  constructor(
-    machine: Machine,
-    scene: Scene,
-    seed: number,
-    invariants: readonly MakeInvariant[],
-  ) {
+  constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
     this.machine = machine;
     this.scene = scene;
@@ -247,7 +242,8 @@ export class Simulation {
         return;
       case 'power-cut':
       case 'older-copy':
-        return this.#disasters.inject(fault);
+        this.#disasters.inject(fault);
+        return;
       case 'weather':
         this.#weather.set(fault.what, this.time.now + fault.forMs);
     }
@@ -299,7 +295,8 @@ export class Simulation {
   #startMissing(): void {
     for (const [name, role] of Object.entries(this.scene.processes)) {
       const running = this.deployment.running.get(name);
-      if (running?.process.alive === false && !running.isStarting) this.deployment.begin(name, role);
+      if (running?.process.alive === false && !running.isStarting)
+        this.deployment.begin(name, role);
     }
   }
 

@@ -40,7 +40,9 @@ export const partsOnce: MakeInvariant = () => {
         shown.set(change.part, times);
         const isNotice = observer.tables.parts.get(change.part)?.notice_of != null;
         const most = isNotice && change.key === null ? 2 : 1;
-        return times > most ? [`part ${change.part} was shown ${times} times in ${change.chat}`] : [];
+        return times > most
+          ? [`part ${change.part} was shown ${times} times in ${change.chat}`]
+          : [];
       }),
   };
 };

@@ -8,10 +8,11 @@ const CODE = 'ABC234';
 /** Old questions have the numbers before it. */
 const FIRST_NEW = 10;
 
-/** A resumed turn ends with the result of a tool, so the last message that names a question counts. */
+/** Names what was asked since the last answer: a resumed turn ends with the result of a tool. */
 function answer({ messages }: ModelRequest) {
-  const asking = messages.findLast(({ text }) => /\bq\d+\b/.test(text));
-  const asked = asking?.text.match(/\bq\d+\b/g) ?? [];
+  const last = messages.findLastIndex(({ role, text }) => role === 'assistant' && text !== '');
+  const since = messages.slice(last + 1).map(({ text }) => text);
+  const asked = since.join(' ').match(/\bq\d+\b/g) ?? [];
   return { text: `This answers ${[...new Set(asked)].join(' and ')}.` };
 }
 

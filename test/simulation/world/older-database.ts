@@ -102,7 +102,13 @@ function rowsIn(channel: string, now: number) {
   const lane = (chat: string) => ({
     table: 'conversation',
     // A worker that was killed still holds it.
-    row: { id: laneOf(chat), epoch: 3, lease_owner: 'worker', lease_until: now + 60_000, created_at: now },
+    row: {
+      id: laneOf(chat),
+      epoch: 3,
+      lease_owner: 'worker',
+      lease_until: now + 60_000,
+      created_at: now,
+    },
   });
   const inbox = ({ id, chat, text }: OldMessage, more: Row): void => {
     const message = {
@@ -121,7 +127,11 @@ function rowsIn(channel: string, now: number) {
     const outcome = isOver ? 'answered' : null;
     inbox(of, { state: isOver ? 'done' : 'claimed', turn_id: id, outcome });
   };
-  const answered = (id: string, of: OldMessage & { readonly answer: string }, state: string): void => {
+  const answered = (
+    id: string,
+    of: OldMessage & { readonly answer: string },
+    state: string,
+  ): void => {
     turn(id, of, { state: 'answered', finished_at: now });
     const ids = { id: `part_${id}`, idempotency_key: `key_${id}`, turn_id: id, part_index: 0 };
     const body = JSON.stringify({ text: of.answer, plain: of.answer });
@@ -135,7 +145,11 @@ function rowsIn(channel: string, now: number) {
   return { all, lane, inbox, turn, answered };
 }
 
-function approvalOf({ chat, code }: OldMessage & { readonly code: string }, channel: string, now: number): Row {
+function approvalOf(
+  { chat, code }: OldMessage & { readonly code: string },
+  channel: string,
+  now: number,
+): Row {
   return {
     ...{ code, conversation_id: `${channel}:default:${chat}`, turn_id: 'turn_suspended' },
     ...{ call_key: 'turn_suspended.0.0', tool: 'current_time', shown: '{}' },
