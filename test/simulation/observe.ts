@@ -9,6 +9,8 @@ interface Tables {
   readonly parts: ReadonlyMap<string, PartRow>;
   readonly leases: ReadonlyMap<string, LeaseRow>;
   readonly deadLetters: ReadonlyMap<number, DeadLetterRow>;
+  /** How often Parley has found that the database had gone back in time. */
+  readonly setbacks: number;
 }
 
 export interface ConversationRow {
@@ -38,8 +40,8 @@ export interface PartRow {
   readonly seq: number;
   readonly chat: string;
   readonly turn_id: string | null;
-  readonly state: string;
   readonly notice_of: string | null;
+  readonly state: string;
 }
 
 export interface LeaseRow {
@@ -60,6 +62,7 @@ const NOTHING: Tables = {
   parts: new Map(),
   leases: new Map(),
   deadLetters: new Map(),
+  setbacks: 0,
 };
 
 /** Reads the tables of a deployment after each commit and tells what has changed. */
@@ -110,6 +113,13 @@ export class Observer {
     return differences(before, this.#tables);
   }
 
+  /** The stored message of a chat by its id on the platform. */
+  messageOf(id: string, chat: string): MessageRow | undefined {
+    return [...this.#tables.messages.values()].find(
+      ({ message_id, conversation_id }) => message_id === id && conversation_id.includes(chat),
+    );
+  }
+
   close(): void {
     this.#database?.close();
     this.#database = undefined;
@@ -133,6 +143,7 @@ function prepareQueries(database: DatabaseSync) {
     ),
     leases: database.prepare('select name, owner, lease_until from lease'),
     deadLetters: database.prepare('select seq, subject from dead_letter'),
+    setbacks: database.prepare('select setbacks from store_state'),
   };
 }
 
@@ -146,6 +157,7 @@ function readTables(queries: Queries): Tables {
     parts: byId(queries.parts.all(), ({ id }: PartRow) => id),
     leases: byId(queries.leases.all(), ({ name }: LeaseRow) => name),
     deadLetters: byId(queries.deadLetters.all(), ({ seq }: DeadLetterRow) => seq),
+    setbacks: Number(queries.setbacks.get()?.['setbacks'] ?? 0),
   };
 }
 

@@ -41,9 +41,13 @@ export interface Scene {
   /** What the model says to a request, which `simulation.time.process` makes. */
   answer(request: ModelRequest, simulation: Simulation): ModelAnswer;
   /** Loads modules that a run would otherwise load in the middle; called once, before the first run. */
-  prepare?(): Promise<void>;
+  load?(): Promise<void>;
   /** Makes what the scene has besides; called once for each run, before anything starts. */
   bring?(simulation: Simulation): Brought;
+  /** Called before anything starts: leaves behind what an earlier Parley has left. */
+  prepare?(simulation: Simulation): void;
+  /** Each process is killed once while it starts for the first time. */
+  readonly interruptsStart?: true;
   /**
    * What people do; called once, in the world, when all processes have started. Plans its events on `simulation.time`
    * within `simulation.span` ms.

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Change } from './changes.ts';
+import { Disasters } from './disasters.ts';
 import { type Chance, chanceFor } from './engine/chance.ts';
+import { SOUND_DISK } from './engine/databases.ts';
 import type { Machine } from './engine/machine.ts';
 import { BEGINNING, type SimulatedProcess, type VirtualTime } from './engine/virtual-time.ts';
 import type { Fault, Weather } from './faults.ts';
@@ -28,6 +30,11 @@ const LOOK_EVERY_MS = 1_000;
 
 export type { Asked, Question, Result } from './records.ts';
 
+/** About as many events as a start has. */
+const STEPS_OF_A_START = 60;
+/** A supervisor starts again what has failed to start, in ms. */
+const START_AGAIN_MS = 2_000;
+
 /** One run of one scene under one seed and a list of faults. */
 export class Simulation {
   readonly machine: Machine;
@@ -49,8 +56,14 @@ export class Simulation {
   /** All that people have written, the oldest first. */
   readonly said: Said[] = [];
   readonly violations: string[] = [];
+  /** Questions that an older copy of the database, put in its place on purpose, does not know. */
+  readonly lost = new Set<string>();
   readonly folder: string;
   readonly brought: Brought | undefined;
+  readonly isShared: boolean;
+  /** The only file of the tables. */
+  readonly databaseFile: string;
+  readonly #disasters: Disasters;
   readonly #network: Chance;
   readonly #weather = new Map<Weather, number>();
   readonly #invariants: readonly Invariant[];
@@ -74,6 +87,10 @@ export class Simulation {
     this.brought = scene.bring?.(this);
     const isShared = Object.keys(scene.processes).length > 1;
     const data = join(this.folder, 'data');
+    this.isShared = isShared;
+    this.databaseFile = join(isShared ? this.folder : data, 'parley.db');
+    this.#disasters = new Disasters(this, data);
+    machine.databases.disk = this.#disasters.disk;
     this.deployment = new Deployment(machine, {
       folder: data,
       channels: [
@@ -84,7 +101,8 @@ export class Simulation {
       onEnd: (process) => this.brought?.onEnd?.(process),
       files: scene.files,
     });
-    this.observer = new Observer(join(isShared ? this.folder : data, 'parley.db'));
+    this.deployment.onFailedStart = (name) => this.startLater(name, START_AGAIN_MS);
+    this.observer = new Observer(this.databaseFile);
     serversNow.servers = isShared ? this.#servers() : null;
   }
 
@@ -151,6 +169,7 @@ export class Simulation {
     try {
       this.#connectWorld();
       time.afterEach = (process) => this.#afterEvent(process);
+      this.scene.prepare?.(this);
       await this.#startAll();
       const began = time.now;
       this.scene.people(this);
@@ -225,7 +244,12 @@ export class Simulation {
   }
 
   async #startAll(): Promise<void> {
+    const chance = this.chance('start');
     for (const [name, role] of Object.entries(this.scene.processes)) {
+      if (this.scene.interruptsStart) {
+        const steps = chance.between(1, STEPS_OF_A_START);
+        await this.deployment.startAndKill(name, role, steps);
+      }
       const { parley } = await this.deployment.start(name, role);
       if (parley !== undefined) continue;
       throw new Error(`${name} did not start: ${this.deployment.log.at(-1)?.line}`);
@@ -235,8 +259,18 @@ export class Simulation {
 
   /** Looks at the tables after each event, which is the only moment at which another process could look. */
   #afterEvent(process: SimulatedProcess | undefined): void {
+    this.look([], process);
+    for (const { process: crashed, error } of this.machine.crashes.take()) {
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
+    }
+    if (process !== undefined) this.#soon.get(process)?.();
+  }
+
+  /** Looks at the tables after an event of a process or of the world, which has done this itself. */
+  look(done: readonly Change[], process?: SimulatedProcess): void {
     const { changed } = this.observer;
-    const changes = [...this.observer.changes(), ...this.#sent.splice(0)];
+    const changes = [...done, ...this.observer.changes(), ...this.#sent.splice(0)];
     if (this.observer.changed > changed) {
       this.#check(({ afterChange }) => afterChange?.(this));
     }
@@ -245,11 +279,6 @@ export class Simulation {
       this.trace.add(step);
       this.#check(({ afterStep }) => afterStep?.(step, this));
     }
-    for (const { process: crashed, error } of this.machine.crashes.take()) {
-      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
-    }
-    if (process !== undefined) this.#soon.get(process)?.();
   }
 
   async #inject(fault: Fault): Promise<void> {
@@ -260,7 +289,7 @@ export class Simulation {
         const role = this.scene.processes[fault.process];
         if (role === undefined || !this.deployment.alive.includes(fault.process)) return;
         await this.deployment.stop(fault.process);
-        this.#startLater(fault.process, fault.downMs);
+        this.startLater(fault.process, fault.downMs);
         return;
       }
       case 'pause':
@@ -269,6 +298,10 @@ export class Simulation {
         for (const [name, { process }] of this.deployment.running) {
           if (fault.process === 'all' || fault.process === name) process.clockAhead += fault.byMs;
         }
+        return;
+      case 'power-cut':
+      case 'older-copy':
+        this.#disasters.inject(fault);
         return;
       case 'weather':
         this.#weather.set(fault.what, this.time.now + fault.forMs);
@@ -304,15 +337,18 @@ export class Simulation {
       }
       this.#soon.delete(process);
       this.deployment.kill(name);
-      this.#startLater(name, downMs);
+      this.startLater(name, downMs);
     });
   }
 
-  #startLater(name: string, afterMs: number): void {
+  /** Starts a process again, unless it lives by then. */
+  startLater(name: string, afterMs: number): void {
     const role = this.scene.processes[name];
     if (role === undefined) return;
     this.time.as(undefined, () => {
-      this.time.plan(afterMs, () => this.deployment.begin(name, role));
+      this.time.plan(afterMs, () => {
+        if (!this.deployment.alive.includes(name)) this.deployment.begin(name, role);
+      });
     });
   }
 
@@ -409,6 +445,7 @@ export class Simulation {
     const { time, databases } = this.machine;
     time.afterEach = () => {};
     this.observer.close();
+    databases.disk = SOUND_DISK;
     for (const name of this.deployment.alive) this.deployment.kill(name);
     databases.closeAllOf(undefined);
     rmSync(this.folder, { recursive: true, force: true });

@@ -13,6 +13,8 @@ import {
   slowHoldsUpNobody,
   uncertainOnce,
 } from './sends.ts';
+import { setbacksAreTrue } from './setbacks.ts';
+import { survivesPowerCut } from './synced.ts';
 
 /** The promises that every scene checks. */
 export const INVARIANTS: readonly MakeInvariant[] = [
@@ -36,4 +38,6 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   oneGatewaySends,
   everyAccountIsServed,
   accountsAreShared,
+  survivesPowerCut,
+  setbacksAreTrue,
 ];

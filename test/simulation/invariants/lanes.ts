@@ -25,6 +25,8 @@ export const risingEpoch: MakeInvariant = () => {
     id: 'D02',
     afterStep: ({ changes }) =>
       changes.flatMap((change) => {
+        // All holders of leases are dead then, so nobody writes under an epoch that is given again.
+        if (change.kind === 'rewound') highest.clear();
         if (change.kind !== 'lane') return [];
         const { conversation, epoch } = change;
         const before = highest.get(conversation) ?? 0;

@@ -24,7 +24,7 @@ export const answersInOrder: MakeInvariant = () => {
         const shown = simulation.shownPart(change.part);
         return (shown?.text.match(/\bq\d+\b/g) ?? []).flatMap((question) => {
           const by = answered.get(question);
-          if (by === change.part) return [];
+          if (by === change.part || simulation.lost.has(question)) return [];
           if (by !== undefined) return [`${question} was answered by ${by} and by ${change.part}`];
           answered.set(question, change.part);
           const number = Number(question.slice(1));
@@ -48,7 +48,7 @@ export function rowOf(
 }
 
 function isSettled(question: Question, simulation: Simulation): boolean {
-  if (simulation.answers(question.text) > 0) return true;
+  if (simulation.answers(question.text) > 0 || simulation.lost.has(question.text)) return true;
   const row = rowOf(question, simulation);
   // A turn that was given up says so in its chat, and stands among the dead letters; so does a part of its answer.
   if (row?.state !== 'done' || row.turn_id === null) return false;

@@ -43,7 +43,7 @@ function people(simulation: Simulation): void {
 const DISCORD = {
   platforms: [],
   answer: (request) => ({ text: nameQuestions(request) }),
-  prepare: async () => {
+  load: async () => {
     const { DefaultRestOptions } = await import('discord.js');
     const { WebSocket } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');

@@ -9,7 +9,7 @@ const KEYED = { id: 'keyed', hasKeys: true, finds: false };
  * Names the questions that were asked last, so that the answer can be told from all others. Where an answer was cut,
  * the request to go on is the last message, and the questions stand before it.
  */
-function answer({ messages }: ModelRequest) {
+export function answer({ messages }: ModelRequest) {
   const questions = messages.map(({ role, text }) =>
     role === 'user' ? (text.match(/\bq\d+\b/g) ?? []) : [],
   );

@@ -41,6 +41,8 @@ export interface Running {
 export class Deployment {
   readonly log: LogLine[] = [];
   readonly running = new Map<string, Running>();
+  /** Hears that a process has failed to start. */
+  onFailedStart: (name: string) => void = () => {};
   readonly #machine: Machine;
   readonly #options: DeploymentOptions;
   #starts = 0;
@@ -63,7 +65,9 @@ export class Deployment {
 
   /** Replaces the settings file with any text, in one step. */
   writeSettingsText(text: string): void {
-    writeFileSync(join(this.#options.folder, 'parley.yaml'), text);
+    const file = join(this.#options.folder, 'parley.yaml');
+    writeFileSync(file, text);
+    this.#machine.files.assumeSynced(file);
   }
 
   /** What the processes read at their start, and look at while they run. JSON is YAML, too. */
@@ -79,6 +83,15 @@ export class Deployment {
     return running;
   }
 
+  /** Kills a process after so many events of its start. */
+  async startAndKill(name: string, role: ProcessRole, steps: number): Promise<void> {
+    const { time } = this.#machine;
+    const last = time.fired + steps;
+    const running = this.begin(name, role);
+    await time.runUntil(time.now + START_MS, () => time.fired >= last || !running.isStarting);
+    this.kill(name);
+  }
+
   /** Begins to start a process under a name, under which none may be running. */
   begin(name: string, role: ProcessRole): Running {
     const { time } = this.#machine;
@@ -88,14 +101,15 @@ export class Deployment {
       alive: true,
       clockAhead: this.running.get(name)?.process.clockAhead ?? 0,
       pausedUntil: 0,
+      busyUntil: 0,
     };
     const running: Running = { process, role, parley: undefined, isStarting: true };
     this.running.set(name, running);
-    time.as(process, () => void this.#open(running));
+    time.as(process, () => void this.#open(name, running));
     return running;
   }
 
-  async #open(running: Running): Promise<void> {
+  async #open(name: string, running: Running): Promise<void> {
     const { time } = this.#machine;
     const { process, role } = running;
     const note = (line: string): void => {
@@ -116,6 +130,8 @@ export class Deployment {
       note(`the start failed: ${String(error)}`);
       process.alive = false;
       this.#machine.databases.closeAllOf(process);
+      running.isStarting = false;
+      if (this.running.get(name) === running) this.onFailedStart(name);
     }
     running.isStarting = false;
   }
