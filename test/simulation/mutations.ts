@@ -1,3 +1,5 @@
+import { CHOSEN_MUTATIONS } from './chosen-mutations.ts';
+
 /** A fault that is planted in the product, to see that the simulation notices it. */
 export interface Mutation {
   readonly name: string;
@@ -202,7 +204,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: AFTER_FAILURE,
     text: 'if (messageId !== undefined) {\n    await deps.outbox.markSent(part.id, messageId, deps.clock());',
     by: 'if (messageId !== null) {\n    await deps.outbox.markSent(part.id, messageId ?? "none", deps.clock());',
-    scenes: ['unkeyed', 'shared'],
+    scenes: ['uncertain'],
     faults: 'kill',
     within: null,
   },
@@ -242,7 +244,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: DELIVER,
     text: 'if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);',
     by: 'await deps.send(part, new AbortController().signal, () => {}); if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);',
-    scenes: ['unkeyed', 'embedded'],
+    scenes: ['uncertain'],
     within: null,
   },
   {
@@ -295,4 +297,5 @@ export const MUTATIONS: readonly Mutation[] = [
     faults: 'clock,sends',
     within: 30,
   },
+  ...CHOSEN_MUTATIONS,
 ];

@@ -1,6 +1,14 @@
 import { accountsAreShared, everyAccountIsServed, oneGatewaySends } from './accounts.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { endedByHolder, oneRunningTurn, risingEpoch } from './lanes.ts';
+import {
+  claimedByItsTurn,
+  endedByHolder,
+  everythingEnds,
+  leftEmpty,
+  oneRunningTurn,
+  risingEpoch,
+} from './lanes.ts';
+import { leasesAreRespected, takingRaisesEpoch, theLivingKeepTheirLanes } from './leases.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
 import { agentIsTold, chatsAreApart, contextIsHeard } from './requests.ts';
@@ -21,6 +29,12 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   oneRunningTurn,
   risingEpoch,
   endedByHolder,
+  claimedByItsTurn,
+  leftEmpty,
+  takingRaisesEpoch,
+  leasesAreRespected,
+  theLivingKeepTheirLanes,
+  everythingEnds,
   partsInOrder,
   partsOnce,
   uncertainOnce,
