@@ -91,7 +91,8 @@ export const MUTATIONS: readonly Mutation[] = [
     text: 'if (tasks.size === 0) return;',
     by: 'if (tasks.size >= 0) return;',
     scenes: ['shared'],
-    within: 5,
+    faults: 'wake-ups,queue-away,kill',
+    within: 20,
   },
   {
     name: 'repeated messages are stored again',
@@ -136,7 +137,7 @@ export const MUTATIONS: readonly Mutation[] = [
     breaks: 'D01',
     file: 'packages/store/src/put-off.ts',
     text: 'put_off_until = :until,',
-    by: 'put_off_until = :until + 86400000,',
+    by: 'put_off_until = :until + 3000000,',
     scenes: ['embedded', 'shared'],
     faults: 'model',
     within: 20,

@@ -33,9 +33,12 @@ export const partsOnce: MakeInvariant = () => {
   const shown = new Map<string, number>();
   return {
     id: 'D04',
-    afterStep: ({ changes }, { observer }) =>
+    afterStep: ({ changes }, { observer, platforms }) =>
       changes.flatMap((change) => {
         if (change.kind !== 'sent') return [];
+        const kind = platforms.get(change.chat.split(':')[0] ?? '')?.kind;
+        // Settings want it sent again there, or the platform forgets its keys.
+        if (kind?.whenUncertain === 'resend' || kind?.keysForMs !== undefined) return [];
         const times = (shown.get(change.part) ?? 0) + 1;
         shown.set(change.part, times);
         const isNotice = observer.tables.parts.get(change.part)?.notice_of != null;
