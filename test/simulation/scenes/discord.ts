@@ -37,6 +37,7 @@ function people(simulation: Simulation): void {
   }
   simulation.time.plan(simulation.span + LAST_WORD_MS, () => {
     for (const { chat, from } of places) ask(simulation, discord, chat, from);
+    discord.saysNoMore = true;
   });
 }
 

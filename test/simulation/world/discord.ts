@@ -45,6 +45,9 @@ export class SimulatedDiscord implements Brought {
   readonly world: HeardWorld;
   readonly guildId: string;
   readonly gateway: Gateway;
+  /** People have said everything that they will say. */
+  saysNoMore = false;
+  readonly #simulation: Simulation;
   readonly #rest: RestServer;
   readonly #faults = new RestFaults();
   readonly #time: VirtualTime;
@@ -52,6 +55,7 @@ export class SimulatedDiscord implements Brought {
   readonly #sockets = new Set<ServerSide>();
 
   constructor(simulation: Simulation) {
+    this.#simulation = simulation;
     this.#time = simulation.time;
     this.#chance = simulation.chance('discord');
     const clock = () => simulation.databaseTime(this.#time.now);
@@ -96,6 +100,14 @@ export class SimulatedDiscord implements Brought {
   /** How people mention the bot. */
   get mention(): string {
     return `<@${BOT}>`;
+  }
+
+  /** Everything that people will say is said, and has been taken in. */
+  isOver(): boolean {
+    if (!this.saysNoMore) return false;
+    const { messages } = this.#simulation.observer.tables;
+    const taken = new Set([...messages.values()].map(({ message_id }) => message_id));
+    return this.#simulation.questions.every(({ id }) => taken.has(id));
   }
 
   onEnd(process: SimulatedProcess): void {
