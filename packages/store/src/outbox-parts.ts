@@ -30,7 +30,7 @@ export interface DuePart {
   /** When it was last marked as being sent, in ms; null: never. */
   readonly sendingAt: number | null;
   /** When it was marked as being sent for the first time, in ms; null or absent: never. */
-  readonly triedAt?: number | null;
+  readonly triedAt?: number | null | undefined;
   /** When it was put into the outbox, in ms. */
   readonly createdAt: number;
   /** The trace it belongs to. */

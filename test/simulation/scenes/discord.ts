@@ -29,6 +29,11 @@ function people(simulation: Simulation): void {
     const { chat, from } = chance.one(places);
     ask(simulation, discord, chat, from);
   });
+  nowAndThen(simulation, 'channels', [2_000, 9_000], () => {
+    const chat = discord.addChannel(`topic-${places.length}`);
+    places.push({ chat, from: chance.one(PEOPLE) });
+    ask(simulation, discord, chat, chance.one(PEOPLE));
+  });
   for (const from of LATECOMERS) {
     simulation.time.plan(chance.between(5_000, simulation.span / 2), () => {
       places.push({ chat: discord.directWith(from), from });
@@ -49,10 +54,8 @@ const DISCORD = {
     const { WebSocket } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
     // Both are looked up when a client is made: from here on no request of discord.js leaves the thread.
-    DefaultRestOptions.makeRequest = (url, init) =>
-      globalThis.fetch(url, init as RequestInit) as unknown as ReturnType<
-        typeof DefaultRestOptions.makeRequest
-      >;
+    const makeRequest = (url: string, init: RequestInit) => globalThis.fetch(url, init);
+    Object.assign(DefaultRestOptions, { makeRequest });
     Object.assign(globalThis, { WebSocket });
   },
   bring: (simulation) => new SimulatedDiscord(simulation),

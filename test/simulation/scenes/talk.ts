@@ -7,7 +7,9 @@ const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 
 /** Names the questions of the last message, so that the answer can be told from all others. */
 function answer({ messages }: ModelRequest) {
-  const asked = messages.at(-1)?.text.match(/\bq\d+\b/g) ?? [];
+  // After an interruption something of Parley's own may follow the question.
+  const last = messages.findLast(({ role, text }) => role === 'user' && /\bq\d+\b/.test(text));
+  const asked = last?.text.match(/\bq\d+\b/g) ?? [];
   return { text: `This answers ${[...new Set(asked)].join(' and ')}.` };
 }
 

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { discord } from '@parley/channel-discord';
 import type { WebSocket as RealSocket } from 'ws';
+import { describeChannel } from '../../../packages/simulators/src/discord/descriptions.ts';
 import { type Fault, RestFaults, strikeGateway } from '../../../packages/simulators/src/discord/faults.ts';
 import { Gateway } from '../../../packages/simulators/src/discord/gateway.ts';
 import { GatewayConnection } from '../../../packages/simulators/src/discord/gateway-session.ts';
@@ -83,8 +84,10 @@ export class SimulatedDiscord implements Brought {
 
   /** A text channel in which people talk. */
   addChannel(name: string): string {
-    const { text: type } = CHANNEL_TYPE;
-    return this.world.addChannel({ type, name, guildId: this.guildId }).id;
+    const { world, guildId } = this;
+    const channel = world.addChannel({ type: CHANNEL_TYPE.text, name, guildId });
+    world.emit('CHANNEL_CREATE', describeChannel(world, channel), guildId);
+    return channel.id;
   }
 
   /** The direct messages with a person. */

@@ -7,7 +7,7 @@ import type { SendFate } from './sending.ts';
 export function sendFate(
   chance: Chance,
   isBad: boolean,
-  { refuses = false }: PlatformKind,
+  { refuses }: PlatformKind,
   part: OutboundPart | null,
 ): SendFate {
   if (!isBad) return { kind: 'sent' };
