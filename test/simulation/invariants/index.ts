@@ -1,4 +1,9 @@
-import { accountsAreShared, everyAccountIsServed, oneGatewaySends } from './accounts.ts';
+import {
+  accountsAreShared,
+  everyAccountIsServed,
+  oneGatewaySends,
+  onlyHoldersMark,
+} from './accounts.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { oneRunningTurn, risingEpoch } from './lanes.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
@@ -33,6 +38,7 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   contextIsHeard,
   changesCount,
   oneGatewaySends,
+  onlyHoldersMark,
   everyAccountIsServed,
   accountsAreShared,
 ];
