@@ -132,7 +132,10 @@ function readTables(database: DatabaseSync): Tables {
       ({ id }) => id,
     ),
     leases: byId(rows<LeaseRow>('select name, owner, lease_until from lease'), ({ name }) => name),
-    deadLetters: byId(rows<DeadLetterRow>('select seq, subject from dead_letter'), ({ seq }) => seq),
+    deadLetters: byId(
+      rows<DeadLetterRow>('select seq, subject from dead_letter'),
+      ({ seq }) => seq,
+    ),
   };
 }
 

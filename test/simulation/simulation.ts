@@ -8,8 +8,8 @@ import { BEGINNING, type SimulatedProcess, type VirtualTime } from './engine/vir
 import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
-import type { Brought, Scene } from './scene.ts';
 import type { Asked, Question, Result } from './records.ts';
+import type { Brought, Scene } from './scene.ts';
 import { settingsOf } from './settings.ts';
 import { Trace } from './trace.ts';
 import { Deployment } from './world/deployment.ts';
@@ -57,12 +57,7 @@ export class Simulation {
   readonly #shown = new Map<string, Omit<Shown, 'isDeleted'>>();
   readonly #killSoon = new Map<SimulatedProcess, () => void>();
 
-  constructor(
-    machine: Machine,
-    scene: Scene,
-    seed: number,
-    invariants: readonly MakeInvariant[],
-  ) {
+  constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
     this.machine = machine;
     this.scene = scene;
@@ -184,7 +179,10 @@ export class Simulation {
           this.requests.push({ ...request, at: this.time.now });
           return this.scene.answer(request, this);
         },
-        () => ({ thinkMs: this.#network.between(20, 2_500), fault: modelFault(this.#network, this.is('model')) }),
+        () => ({
+          thinkMs: this.#network.between(20, 2_500),
+          fault: modelFault(this.#network, this.is('model')),
+        }),
       ),
     );
     for (const platform of this.platforms.values()) {
@@ -197,7 +195,8 @@ export class Simulation {
         reorders: () => this.is('updates') && this.#network.happens(0.5),
       };
     }
-    for (const [host, serve] of Object.entries(this.brought?.hosts ?? {})) network.serve(host, serve);
+    for (const [host, serve] of Object.entries(this.brought?.hosts ?? {}))
+      network.serve(host, serve);
   }
 
   /** People see a message of the bot. */
@@ -306,7 +305,8 @@ export class Simulation {
   #startMissing(): void {
     for (const [name, role] of Object.entries(this.scene.processes)) {
       const running = this.deployment.running.get(name);
-      if (running?.process.alive === false && !running.isStarting) this.deployment.begin(name, role);
+      if (running?.process.alive === false && !running.isStarting)
+        this.deployment.begin(name, role);
     }
   }
 

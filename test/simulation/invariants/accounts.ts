@@ -90,7 +90,9 @@ export const onlyHoldersMark: MakeInvariant = () => {
         const [channel, account] = change.chat.split(':');
         const holder = holders.at(`${channel}/${account}`, step.at, databaseTime(step.at));
         if ([step.process, 'nobody', 'not known yet'].includes(holder)) return [];
-        return [`${step.process} marked part ${change.part} of ${change.chat}, which ${holder} serves`];
+        return [
+          `${step.process} marked part ${change.part} of ${change.chat}, which ${holder} serves`,
+        ];
       });
       holders.note(step);
       return before;
@@ -141,7 +143,8 @@ export const accountsAreShared: MakeInvariant = () => ({
     if (seats.length < 2) return [];
     const counts = seats.map(
       ({ owner }) =>
-        [...leases.values()].filter((one) => one.name.startsWith(ACCOUNT) && one.owner === owner).length,
+        [...leases.values()].filter((one) => one.name.startsWith(ACCOUNT) && one.owner === owner)
+          .length,
     );
     return Math.max(...counts) - Math.min(...counts) > 1
       ? [`the gateways have ${counts.join(' and ')} accounts`]

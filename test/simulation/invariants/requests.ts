@@ -46,7 +46,9 @@ export const agentIsTold: MakeInvariant = () => {
             began.get(other)?.conversation === own.conversation && since < own.at - 1,
         );
         if (before === undefined || request.body.includes(TOLD)) return [];
-        return [`the turn of ${question} was not told that the answer of ${before[0]} may be missing`];
+        return [
+          `the turn of ${question} was not told that the answer of ${before[0]} may be missing`,
+        ];
       }),
   };
 };
@@ -55,7 +57,9 @@ export const agentIsTold: MakeInvariant = () => {
 export const chatsAreApart: MakeInvariant = () => ({
   id: 'F02',
   atEnd: ({ requests, questions }) => {
-    const chats = new Map(questions.map((one) => [one.text, `${one.platform} ${one.account} ${one.chat}`]));
+    const chats = new Map(
+      questions.map((one) => [one.text, `${one.platform} ${one.account} ${one.chat}`]),
+    );
     return requests.flatMap((request) => {
       const words = request.body.match(/\b[qc]\d+\b/g) ?? [];
       const named = new Set(words.flatMap((word) => chats.get(word) ?? []));

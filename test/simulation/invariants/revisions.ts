@@ -1,5 +1,5 @@
-import type { Revised } from '../world/platform.ts';
 import type { Simulation } from '../simulation.ts';
+import type { Revised } from '../world/platform.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 interface Row {
@@ -41,9 +41,9 @@ export const changesCount: MakeInvariant = () => {
       simulation.revised.flatMap((one) => {
         const [question = ''] = one.message.text.match(/\bq\d+\b/) ?? [];
         const row = rowOf(one, simulation);
-        const said = simulation.platform(one.message.channel).sending.shown.find(({ text }) =>
-          new RegExp(`\\b${question}\\b`).test(text),
-        );
+        const said = simulation
+          .platform(one.message.channel)
+          .sending.shown.find(({ text }) => new RegExp(`\\b${question}\\b`).test(text));
         if (row === undefined || said === undefined) return [];
         const [stored = ''] = row.text.match(/\be\d+\b/) ?? [];
         const [answered = ''] = said.text.match(/\be\d+\b/) ?? [];

@@ -1,8 +1,8 @@
+import type { Simulation } from '../simulation.ts';
 import type { Attempt } from '../world/attempts.ts';
 import { Buckets } from '../world/buckets.ts';
-import { ratesOf } from '../world/platform-kind.ts';
 import type { Platform } from '../world/platform.ts';
-import type { Simulation } from '../simulation.ts';
+import { ratesOf } from '../world/platform-kind.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** Goes through the attempts of all platforms, each once, in order. */
@@ -34,12 +34,16 @@ export const uncertainOnce: MakeInvariant = () => {
         const platform = platforms.get(channel);
         if (platform === undefined || change.key !== null) return [];
         const attempts = platform.attempts.ofPart.get(change.part) ?? [];
-        const unheard = attempts.filter(({ heard }) => heard === 'nothing' || heard === 'unknown-outcome');
+        const unheard = attempts.filter(
+          ({ heard }) => heard === 'nothing' || heard === 'unknown-outcome',
+        );
         const isNotice = attempts[0]?.part.noticeOf !== undefined;
         const isRepeated = platform.kind.whenUncertain === 'resend' && !isNotice;
         const allowed = isRepeated ? 1 + unheard.length : isNotice ? 2 : 1;
         if (count <= allowed) return [];
-        return [`part ${change.part} was shown ${count} times in ${change.chat}, which knows no keys`];
+        return [
+          `part ${change.part} was shown ${count} times in ${change.chat}, which knows no keys`,
+        ];
       }),
   };
 };
@@ -78,9 +82,13 @@ export const endsAreTold: MakeInvariant = () => ({
       const [channel = ''] = chat.split(':');
       if (!platforms.has(channel) || acts.has(id)) return [];
       if (state === 'sent')
-        return shownPart(id) === undefined ? [`part ${id} is called sent, but is not in ${chat}`] : [];
+        return shownPart(id) === undefined
+          ? [`part ${id} is called sent, but is not in ${chat}`]
+          : [];
       if (notice_of !== null) return [];
-      const missing = dead.has(id) ? [] : [`part ${id} of ${chat} is ${state} without a dead letter`];
+      const missing = dead.has(id)
+        ? []
+        : [`part ${id} of ${chat} is ${state} without a dead letter`];
       if (state !== 'unknown' || told.has(id)) return missing;
       return [...missing, `part ${id} of ${chat} is unknown, but the chat got no notice`];
     });
@@ -98,7 +106,9 @@ export const nothingToTheClosed: MakeInvariant = () => {
         if (turnId === null) return [];
         const closed = platform.sending.closed.get(`${turnId} ${route.chatId}`);
         if (closed === undefined || closed >= at) return [];
-        return [`part ${part.id} was sent to ${route.chatId} after the chat was closed to its answer`];
+        return [
+          `part ${part.id} was sent to ${route.chatId} after the chat was closed to its answer`,
+        ];
       }),
   };
 };
@@ -120,7 +130,8 @@ export const ratesAreKept: MakeInvariant = () => {
           const { from = 0, until = 0 } = sending.silences.get(name) ?? {};
           return at > from + MARKING_MS && at < until - 1;
         });
-        if (silent) return [`${part.id} was sent to ${chatId} although the platform asked for silence`];
+        if (silent)
+          return [`${part.id} was sent to ${chatId} although the platform asked for silence`];
         const name = `${kind.id} ${life.number}`;
         const own = lives.get(name) ?? { buckets: new Buckets(), pausedUntil: 0 };
         lives.set(name, own);
@@ -136,7 +147,9 @@ export const ratesAreKept: MakeInvariant = () => {
         ];
         const wait = Math.max(...waits);
         return wait > 0
-          ? [`${part.id} was sent to ${chatId} ${Math.round(wait)} ms sooner than ${kind.id} declares`]
+          ? [
+              `${part.id} was sent to ${chatId} ${Math.round(wait)} ms sooner than ${kind.id} declares`,
+            ]
           : [];
       }),
   };
@@ -146,7 +159,10 @@ export const ratesAreKept: MakeInvariant = () => {
 const OWN_PACE_MS = 4_000;
 
 export const slowHoldsUpNobody: MakeInvariant = () => {
-  const stored = new Map<string, { readonly at: number; readonly chat: string; readonly isFirst: boolean }>();
+  const stored = new Map<
+    string,
+    { readonly at: number; readonly chat: string; readonly isFirst: boolean }
+  >();
   const open = new Map<string, Set<string>>();
   return {
     id: 'D05',
@@ -167,7 +183,8 @@ export const slowHoldsUpNobody: MakeInvariant = () => {
       return [...platforms.values()].flatMap(({ kind, attempts }) =>
         [...attempts.ofPart].flatMap(([id, [first]]) => {
           const part = stored.get(id);
-          if (!first || !part?.isFirst || kind.slowChats?.includes(first.part.route.chatId)) return [];
+          if (!first || !part?.isFirst || kind.slowChats?.includes(first.part.route.chatId))
+            return [];
           const waited = first.at - part.at;
           return waited > OWN_PACE_MS
             ? [`part ${id} of ${part.chat} waited ${Math.round(waited)} ms beside a slow chat`]

@@ -3,7 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { discord } from '@parley/channel-discord';
 import type { WebSocket as RealSocket } from 'ws';
 import { describeChannel } from '../../../packages/simulators/src/discord/descriptions.ts';
-import { type Fault, RestFaults, strikeGateway } from '../../../packages/simulators/src/discord/faults.ts';
+import {
+  type Fault,
+  RestFaults,
+  strikeGateway,
+} from '../../../packages/simulators/src/discord/faults.ts';
 import { Gateway } from '../../../packages/simulators/src/discord/gateway.ts';
 import { GatewayConnection } from '../../../packages/simulators/src/discord/gateway-session.ts';
 import { Interactions } from '../../../packages/simulators/src/discord/interactions.ts';
@@ -176,7 +180,9 @@ export class SimulatedDiscord implements Brought {
       writeHead(status: number, given: Record<string, string | number>) {
         answer = {
           status,
-          headers: Object.fromEntries(Object.entries(given).map(([name, value]) => [name, `${value}`])),
+          headers: Object.fromEntries(
+            Object.entries(given).map(([name, value]) => [name, `${value}`]),
+          ),
         };
         return response;
       },

@@ -55,13 +55,15 @@ export class Network {
     abandoned.catch(() => undefined);
     const way = () =>
       new Promise<void>((resolve) => void this.#time.plan(this.#chance().between(0.2, 5), resolve));
-    const answered = way().then(() => serve({
+    const answered = way().then(() =>
+      serve({
         url,
         method,
         headers: new Headers(headers),
         body: String(body ?? ''),
         signal: fired,
-      }));
+      }),
+    );
     const served = await Promise.race([answered, abandoned]);
     await Promise.race([way(), abandoned]);
     return new Response(served.status === 204 ? null : this.#bodyOf(served, fired), {

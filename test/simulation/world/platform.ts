@@ -9,9 +9,9 @@ import { z } from 'zod';
 import type { Chance } from '../engine/chance.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
 import { Attempts, type Life } from './attempts.ts';
+import { showGrowing } from './growing.ts';
 import { capabilitiesOf, DEFAULT_ACCOUNT, type PlatformKind } from './platform-kind.ts';
 import { Sending } from './sending.ts';
-import { showGrowing } from './growing.ts';
 
 export type { PlatformKind } from './platform-kind.ts';
 export type { SendFate, Shown } from './sending.ts';
@@ -24,7 +24,11 @@ export type Written = Omit<
 
 /** Something that people did and the bot has not confirmed yet. */
 type Update =
-  | { readonly kind: 'message' | 'edited'; readonly account: string; readonly message: InboundMessage }
+  | {
+      readonly kind: 'message' | 'edited';
+      readonly account: string;
+      readonly message: InboundMessage;
+    }
   | { readonly kind: 'deleted'; readonly account: string; readonly message: InboundMessage };
 
 /** What people did to a message that they had written before. */

@@ -33,7 +33,10 @@ export type SendFate =
       readonly retryAfterMs: number;
       readonly scope: 'chat' | 'account';
     }
-  | { readonly kind: 'refused'; readonly failure: 'forbidden' | 'gone' | 'refused-format' | 'refused' }
+  | {
+      readonly kind: 'refused';
+      readonly failure: 'forbidden' | 'gone' | 'refused-format' | 'refused';
+    }
   /** The connection breaks before or after the platform has taken it, or no answer comes at all. */
   | { readonly kind: 'reset-before' | 'reset-after' | 'swallowed' | 'swallowed-after' };
 
@@ -211,7 +214,8 @@ export class Sending {
     const found = await this.#request<string | undefined>(part, signal, () => {
       if (fate.kind === 'sent')
         return this.#shown.find(({ key }) => key === part.idempotencyKey)?.id;
-      if (fate.kind === 'swallowed' || fate.kind === 'swallowed-after') return new Promise(() => {});
+      if (fate.kind === 'swallowed' || fate.kind === 'swallowed-after')
+        return new Promise(() => {});
       throw new ChannelError({ kind: 'transient' }, 'it cannot be looked for now');
     });
     if (found !== undefined) this.found.set(part.id, found);

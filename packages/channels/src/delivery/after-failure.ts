@@ -252,7 +252,8 @@ export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
 
 /** Ends a part that is marked as being sent, and of which it is not known whether an earlier attempt arrived. */
 export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
-  const reason = 'an earlier attempt may have arrived, and the platform would not recognise another one';
+  const reason =
+    'an earlier attempt may have arrived, and the platform would not recognise another one';
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
 }
 
