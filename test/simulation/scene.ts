@@ -38,6 +38,8 @@ export interface Scene {
   readonly invariants?: readonly MakeInvariant[];
   /** Which faults make sense here. */
   readonly faults: readonly FaultKind[];
+  /** So long everything goes on after the last fault, though nothing is left to do; in ms. */
+  readonly calmMs?: number;
   /** What the model says to a request, which `simulation.time.process` makes. */
   answer(request: ModelRequest, simulation: Simulation): ModelAnswer;
   /** Loads modules that a run would otherwise load in the middle; called once, before the first run. */

@@ -153,9 +153,7 @@ export class Simulation {
     this.#shown.get(part);
 
   /** What the clock of the shared database showed at a moment of the simulation. */
-  databaseTime(at: number): number {
-    return Math.floor(BEGINNING + at);
-  }
+  readonly databaseTime = (at: number): number => Math.floor(BEGINNING + at);
 
   /** Until when the process of this name stands still, or stood still last; in ms. */
   pausedUntil(process: string): number {
@@ -362,7 +360,8 @@ export class Simulation {
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
       this.#startMissing();
-      if (this.#isOver()) break;
+      const { calmMs = 0 } = this.scene;
+      if (this.time.now >= this.calmSince + calmMs && this.#isOver()) break;
     }
     if (this.violations.length > 0) return;
     this.#check(({ atEnd }) => atEnd?.(this));

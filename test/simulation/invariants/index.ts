@@ -1,4 +1,9 @@
-import { accountsAreShared, everyAccountIsServed, oneGatewaySends } from './accounts.ts';
+import {
+  accountsAreShared,
+  everyAccountIsServed,
+  oneGatewaySends,
+  onlyHoldersMark,
+} from './accounts.ts';
 import type { MakeInvariant } from './invariant.ts';
 import {
   claimedByItsTurn,
@@ -50,6 +55,7 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   contextIsHeard,
   changesCount,
   oneGatewaySends,
+  onlyHoldersMark,
   everyAccountIsServed,
   accountsAreShared,
   survivesPowerCut,

@@ -35,7 +35,8 @@ function prepare(simulation: Simulation): void {
     sending: { ...sending, answer: 'This answers q6.' },
   };
   makeOldDatabase(databaseFile, unfinished, time.wallClock());
-  for (const old of OLD) questions.push({ ...old, platform: KEYED.id, account: 'default', at: time.now });
+  for (const old of OLD)
+    questions.push({ ...old, platform: KEYED.id, account: 'default', at: time.now });
 }
 
 /** People of these chats and of a new one ask more; one of them allows what the old Parley has asked about. */
