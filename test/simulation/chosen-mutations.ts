@@ -26,8 +26,9 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: LANES,
     text: "select conversation_id, started_at as since from turn where state = 'running' and awaits is null",
     by: "select conversation_id, started_at as since from turn where state = 'nowhere' and awaits is null",
-    scenes: ['shared', 'embedded'],
-    within: 10,
+    scenes: ['embedded'],
+    faults: 'kill',
+    within: 20,
   },
   {
     name: 'accepted messages are not synced to disk',
@@ -93,8 +94,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: 'packages/queue/src/lane.ts',
     text: 'if (!isOneByOne(deps.busy, turn)) await waitForQuiet',
     by: 'if (isOneByOne(deps.busy, turn) && false) await waitForQuiet',
-    scenes: ['embedded', 'shared'],
-    within: null,
+    scenes: ['shared'],
+    within: 5,
   },
   {
     name: 'a part that is sent is marked as being sent',

@@ -127,7 +127,7 @@ export const MUTATIONS: readonly Mutation[] = [
     breaks: 'D01',
     file: CLAIM,
     text: 'const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;',
-    by: "const unfinished = conversation.isUnfinished ? ((await resumeTurn(sql, claim, run, session)) && 'suspended' as const) : null;",
+    by: "const unfinished = conversation.isUnfinished ? ('suspended' as const) : null;",
     scenes: ['embedded', 'shared'],
     faults: 'kill',
     within: 5,
@@ -148,8 +148,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: CLAIM,
     text: 'attempts: turn.attempts + 1,',
     by: 'attempts: turn.attempts,',
-    scenes: ['embedded', 'shared'],
-    within: null,
+    scenes: ['tools-embedded', 'tools-shared'],
+    within: 10,
   },
   {
     name: 'the messages of an answered turn are not closed',
@@ -168,7 +168,7 @@ export const MUTATIONS: readonly Mutation[] = [
     by: "if (commit.outcome === 'answered' && turn === null) {",
     scenes: ['embedded', 'shared'],
     faults: 'kill,model',
-    within: null,
+    within: 20,
   },
   {
     name: 'the outbox does not guard the order of a chat',

@@ -13,7 +13,12 @@ import {
   oneRunningTurn,
   risingEpoch,
 } from './lanes.ts';
-import { leasesAreRespected, takingRaisesEpoch, theLivingKeepTheirLanes } from './leases.ts';
+import {
+  givenBackByTheirHolders,
+  leasesAreRespected,
+  takingRaisesEpoch,
+  theLivingKeepTheirLanes,
+} from './leases.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
 import { agentIsTold, chatsAreApart, contextIsHeard } from './requests.ts';
@@ -39,6 +44,7 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   takingRaisesEpoch,
   leasesAreRespected,
   theLivingKeepTheirLanes,
+  givenBackByTheirHolders,
   everythingEnds,
   partsInOrder,
   partsOnce,

@@ -82,3 +82,24 @@ function isWell(name: string | undefined, at: number, { deployment }: Simulation
   const running = [...deployment.running.values()].find(({ process }) => process.name === name);
   return running?.process.alive === true && running.process.pausedUntil < at - LEASE_MS;
 }
+
+/** Only the worker that has a lane gives it back (D02). */
+export const givenBackByTheirHolders: MakeInvariant = () => {
+  const lanes = new Map<string, Lane & { readonly taker: string }>();
+  return {
+    id: 'D02',
+    afterStep: ({ changes, process }, { isShared }) => {
+      if (changes.some(({ kind }) => kind === 'rewound')) lanes.clear();
+      return changes.flatMap((now) => {
+        if (now.kind !== 'lane') return [];
+        const before = lanes.get(now.conversation);
+        const isOther = now.holder !== null && now.holder !== before?.holder;
+        const taker = isOther || before === undefined ? process : before.taker;
+        lanes.set(now.conversation, { ...now, taker });
+        const isGivenBack = now.holder === null && before?.holder != null;
+        if (!isShared || !isGivenBack || now.epoch > before.epoch || taker === process) return [];
+        return [`${process} gave ${now.conversation} back, which ${taker} has`];
+      });
+    },
+  };
+};
