@@ -33,7 +33,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'turn writes are not fenced',
     breaks: 'D02',
     file: TURNS,
-    text: 'return turn?.epoch === epoch ? turn : null;',
+    text: 'return turn !== undefined && isHeld(lease, turn.epoch) ? turn : null;',
     by: 'return turn ?? null;',
     scenes: ['shared'],
     faults: 'pause',
