@@ -47,6 +47,8 @@ export type Change =
       readonly until: number;
     }
   | { readonly kind: 'dead-letter'; readonly id: number; readonly of: string }
+  /** The database went back: to what was synced, or to an older copy. The first change of its step. */
+  | { readonly kind: 'rewound'; readonly by: 'power-cut' | 'older-copy' }
   /** Not of a table: the platform has taken a part, or shows a message to people. */
   | {
       readonly kind: 'sent';

@@ -1,7 +1,23 @@
 import type { Chance } from './engine/chance.ts';
 
+/** What the database does: it takes its time, refuses, has no room, or fails at commits. */
+const DATABASE_WEATHER = [
+  'database-slow',
+  'database-refuses',
+  'database-full',
+  'database-breaks',
+] as const;
+export type DatabaseWeather = (typeof DATABASE_WEATHER)[number];
+
 /** Something that goes wrong for a while, in the world around the processes. */
-export const WEATHER = ['wake-ups', 'queue-away', 'sends', 'updates', 'model'] as const;
+export const WEATHER = [
+  'wake-ups',
+  'queue-away',
+  'sends',
+  'updates',
+  'model',
+  ...DATABASE_WEATHER,
+] as const;
 export type Weather = (typeof WEATHER)[number];
 
 /** One fault of a simulation. `at`: ms after the people began to write. */
@@ -36,6 +52,21 @@ export type Fault =
       readonly process: string;
       readonly byMs: number;
     }
+  /** The machine loses its power: what was not synced is lost. Of a server: all connections to it break. */
+  | {
+      readonly kind: 'power-cut';
+      readonly at: number;
+      readonly downMs: number;
+      /** So long after it has returned it fails once more. */
+      readonly againAfterMs: number | null;
+    }
+  /** A copy of the database is made, and put in its place after this time. */
+  | {
+      readonly kind: 'older-copy';
+      readonly at: number;
+      readonly afterMs: number;
+      readonly downMs: number;
+    }
   | {
       readonly kind: 'weather';
       readonly at: number;
@@ -43,11 +74,20 @@ export type Fault =
       readonly forMs: number;
     };
 
-export type FaultKind = 'kill' | 'restart' | 'pause' | 'clock' | Weather;
-export const FAULT_KINDS: readonly FaultKind[] = ['kill', 'restart', 'pause', 'clock', ...WEATHER];
+export type FaultKind = Exclude<Fault['kind'], 'weather'> | Weather;
+export const FAULT_KINDS: readonly FaultKind[] = [
+  'kill',
+  'restart',
+  'pause',
+  'clock',
+  'power-cut',
+  'older-copy',
+  ...WEATHER,
+];
 
-/** Between two faults passes a time between these, in ms. */
+/** Between two faults of a simulation of `PAUSES_FOR_MS` passes a time between these, in ms. */
 const PAUSE_MS = [500, 5_000] as const;
+const PAUSES_FOR_MS = 60_000;
 /** Steps of clocks, in ms: what NTP, a restored machine, and a person who mistypes the year do. */
 const CLOCK_STEPS = [2_000, 30_000, 3_600_000, 86_400_000, 3 * 365 * 86_400_000] as const;
 
@@ -66,10 +106,12 @@ export function planFaults(
 ): readonly Fault[] {
   const faults: Fault[] = [];
   if (kinds.length === 0) return faults;
-  let at = chance.between(...PAUSE_MS);
+  // A longer simulation has as many of them.
+  const pause = () => (chance.between(...PAUSE_MS) * forMs) / PAUSES_FOR_MS;
+  let at = pause();
   while (at < forMs) {
     faults.push(faultAt(at, chance, chance.one(kinds), chance.one(processes)));
-    at += chance.between(...PAUSE_MS);
+    at += pause();
   }
   return faults;
 }
@@ -88,6 +130,13 @@ function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): 
     const byMs = chance.one(CLOCK_STEPS) * (chance.happens(0.5) ? 1 : -1);
     return { kind, at, process: chance.happens(0.5) ? 'all' : process, byMs };
   }
+  if (kind === 'power-cut') {
+    const againAfterMs = chance.happens(0.5) ? chance.between(1, 500) : null;
+    return { kind, at, downMs: chance.between(50, 4_000), againAfterMs };
+  }
+  if (kind === 'older-copy') {
+    return { kind, at, afterMs: chance.between(500, 20_000), downMs: chance.between(50, 2_000) };
+  }
   return { kind: 'weather', at, what: kind, forMs: chance.between(500, 8_000) };
 }
 
@@ -103,7 +152,15 @@ export function describeFault(fault: Fault): string {
       return `${at}: ${fault.process} stands still (${fault.when}) for ${Math.round(fault.forMs)} ms`;
     case 'clock':
       return `${at}: the clock of ${fault.process} is set by ${fault.byMs} ms`;
+    case 'power-cut':
+      return `${at}: the power fails for ${Math.round(fault.downMs)} ms${again(fault.againAfterMs)}`;
+    case 'older-copy':
+      return `${at}: the database is copied, and the copy put in its place after ${Math.round(fault.afterMs)} ms`;
     case 'weather':
       return `${at}: ${fault.what} go wrong for ${Math.round(fault.forMs)} ms`;
   }
+}
+
+function again(afterMs: number | null): string {
+  return afterMs === null ? '' : `, and again ${Math.round(afterMs)} ms after that`;
 }

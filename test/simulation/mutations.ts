@@ -1,3 +1,5 @@
+import { CHOSEN_MUTATIONS } from './chosen-mutations.ts';
+
 /** A fault that is planted in the product, to see that the simulation notices it. */
 export interface Mutation {
   readonly name: string;
@@ -31,7 +33,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'turn writes are not fenced',
     breaks: 'D02',
     file: TURNS,
-    text: 'return turn?.epoch === epoch ? turn : null;',
+    text: 'return turn !== undefined && isHeld(lease, turn.epoch) ? turn : null;',
     by: 'return turn ?? null;',
     scenes: ['shared'],
     faults: 'pause',
@@ -89,7 +91,8 @@ export const MUTATIONS: readonly Mutation[] = [
     text: 'if (tasks.size === 0) return;',
     by: 'if (tasks.size >= 0) return;',
     scenes: ['shared'],
-    within: 5,
+    faults: 'wake-ups,queue-away,kill',
+    within: 20,
   },
   {
     name: 'repeated messages are stored again',
@@ -124,7 +127,7 @@ export const MUTATIONS: readonly Mutation[] = [
     breaks: 'D01',
     file: CLAIM,
     text: 'const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;',
-    by: "const unfinished = conversation.isUnfinished ? ((await resumeTurn(sql, claim, run, session)) && 'suspended' as const) : null;",
+    by: "const unfinished = conversation.isUnfinished ? ('suspended' as const) : null;",
     scenes: ['embedded', 'shared'],
     faults: 'kill',
     within: 5,
@@ -134,7 +137,7 @@ export const MUTATIONS: readonly Mutation[] = [
     breaks: 'D01',
     file: 'packages/store/src/put-off.ts',
     text: 'put_off_until = :until,',
-    by: 'put_off_until = :until + 86400000,',
+    by: 'put_off_until = :until + 3000000,',
     scenes: ['embedded', 'shared'],
     faults: 'model',
     within: 20,
@@ -145,8 +148,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: CLAIM,
     text: 'attempts: turn.attempts + 1,',
     by: 'attempts: turn.attempts,',
-    scenes: ['embedded', 'shared'],
-    within: null,
+    scenes: ['tools-embedded', 'tools-shared'],
+    within: 10,
   },
   {
     name: 'the messages of an answered turn are not closed',
@@ -165,7 +168,7 @@ export const MUTATIONS: readonly Mutation[] = [
     by: "if (commit.outcome === 'answered' && turn === null) {",
     scenes: ['embedded', 'shared'],
     faults: 'kill,model',
-    within: null,
+    within: 20,
   },
   {
     name: 'the outbox does not guard the order of a chat',
@@ -202,7 +205,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: AFTER_FAILURE,
     text: 'if (messageId !== undefined) {\n    await deps.outbox.markSent(part.id, messageId, deps.clock());',
     by: 'if (messageId !== null) {\n    await deps.outbox.markSent(part.id, messageId ?? "none", deps.clock());',
-    scenes: ['unkeyed', 'shared'],
+    scenes: ['uncertain'],
     faults: 'kill',
     within: null,
   },
@@ -242,7 +245,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: DELIVER,
     text: 'if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);',
     by: 'await deps.send(part, new AbortController().signal, () => {}); if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);',
-    scenes: ['unkeyed', 'embedded'],
+    scenes: ['uncertain'],
     within: null,
   },
   {
@@ -295,4 +298,5 @@ export const MUTATIONS: readonly Mutation[] = [
     faults: 'clock,sends',
     within: 30,
   },
+  ...CHOSEN_MUTATIONS,
 ];

@@ -9,6 +9,8 @@ interface Tables {
   readonly parts: ReadonlyMap<string, PartRow>;
   readonly leases: ReadonlyMap<string, LeaseRow>;
   readonly deadLetters: ReadonlyMap<number, DeadLetterRow>;
+  /** How often Parley has found that the database had gone back in time. */
+  readonly setbacks: number;
 }
 
 export interface ConversationRow {
@@ -38,8 +40,8 @@ export interface PartRow {
   readonly seq: number;
   readonly chat: string;
   readonly turn_id: string | null;
-  readonly state: string;
   readonly notice_of: string | null;
+  readonly state: string;
 }
 
 export interface LeaseRow {
@@ -60,6 +62,7 @@ const NOTHING: Tables = {
   parts: new Map(),
   leases: new Map(),
   deadLetters: new Map(),
+  setbacks: 0,
 };
 
 /** Reads the tables of a deployment after each commit and tells what has changed. */
@@ -68,6 +71,7 @@ export class Observer {
   #database: DatabaseSync | undefined;
   #queries: Queries | undefined;
   #seen: unknown;
+  #changed = 0;
   #tables: Tables = NOTHING;
 
   constructor(path: string) {
@@ -86,6 +90,16 @@ export class Observer {
     return this.#tables;
   }
 
+  /** How often the database was found changed. */
+  get changed(): number {
+    return this.#changed;
+  }
+
+  /** Rows of any table, as they are now. */
+  rows<Row>(text: string, ...values: readonly (string | number)[]): readonly Row[] {
+    return (this.#database?.prepare(text).all(...values) ?? []) as Row[];
+  }
+
   /** What has changed since the last call. */
   changes(): readonly Change[] {
     const queries = this.#queries;
@@ -93,14 +107,17 @@ export class Observer {
     const { data_version: seen } = queries.version.get() ?? {};
     if (seen === this.#seen) return [];
     this.#seen = seen;
+    this.#changed += 1;
     const before = this.#tables;
     this.#tables = readTables(queries);
     return differences(before, this.#tables);
   }
 
-  /** Rows of a question of its own, as the tables are now. */
-  rows<Row>(text: string): readonly Row[] {
-    return (this.#database?.prepare(text).all() ?? []) as Row[];
+  /** The stored message of a chat by its id on the platform. */
+  messageOf(id: string, chat: string): MessageRow | undefined {
+    return [...this.#tables.messages.values()].find(
+      ({ message_id, conversation_id }) => message_id === id && conversation_id.includes(chat),
+    );
   }
 
   close(): void {
@@ -126,6 +143,7 @@ function prepareQueries(database: DatabaseSync) {
     ),
     leases: database.prepare('select name, owner, lease_until from lease'),
     deadLetters: database.prepare('select seq, subject from dead_letter'),
+    setbacks: database.prepare('select setbacks from store_state'),
   };
 }
 
@@ -139,6 +157,7 @@ function readTables(queries: Queries): Tables {
     parts: byId(queries.parts.all(), ({ id }: PartRow) => id),
     leases: byId(queries.leases.all(), ({ name }: LeaseRow) => name),
     deadLetters: byId(queries.deadLetters.all(), ({ seq }: DeadLetterRow) => seq),
+    setbacks: Number(queries.setbacks.get()?.['setbacks'] ?? 0),
   };
 }
 

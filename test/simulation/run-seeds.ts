@@ -2,11 +2,12 @@ import { chanceFor } from './engine/chance.ts';
 import type { Machine } from './engine/machine.ts';
 import { FAULT_KINDS, type Fault, type FaultKind, planFaults } from './faults.ts';
 import { INVARIANTS } from './invariants/index.ts';
+import type { Result } from './records.ts';
 import type { Scene } from './scene.ts';
 import { SCENES } from './scenes/index.ts';
 import { KNOWN_SEEDS } from './seeds.ts';
 import { shortestFailure } from './shrink.ts';
-import { type Result, Simulation, SPAN_MS } from './simulation.ts';
+import { Simulation, SPAN_MS } from './simulation.ts';
 import { describeStep } from './trace.ts';
 
 /** What the command line asks for. */
@@ -49,7 +50,7 @@ export async function runSeeds(
   const isOver = () =>
     asked.seconds !== undefined && clock.elapsed() - began > Number(asked.seconds) * 1_000;
   let [runs, failed] = [0, 0];
-  for (const scene of chosenScenes(asked.scene)) await scene.prepare?.();
+  for (const scene of chosenScenes(asked.scene)) await scene.load?.();
   for (const planned of plannedRuns(asked, clock.now())) {
     if (isOver()) break;
     runs += 1;
@@ -115,7 +116,11 @@ async function runOne(
 function faultsOf(scene: Scene, seed: number, wanted: readonly FaultKind[]): readonly Fault[] {
   const kinds = scene.faults.filter((kind) => wanted.includes(kind));
   const processes = Object.keys(scene.processes);
-  return planFaults(chanceFor(seed, 'faults'), { kinds, processes, forMs: SPAN_MS });
+  return planFaults(chanceFor(seed, 'faults'), {
+    kinds,
+    processes,
+    forMs: scene.spanMs ?? SPAN_MS,
+  });
 }
 
 function chosenScenes(wanted: readonly string[] | undefined): readonly Scene[] {

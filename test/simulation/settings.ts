@@ -2,6 +2,9 @@ import type { Brought, Scene } from './scene.ts';
 import { MODEL_URL } from './world/model.ts';
 import { channelSettings } from './world/platform-kind.ts';
 
+/** A model that says nothing, or never ends, is given up within the time that a simulation has. */
+const MODEL_TIMEOUTS = { firstTokenMs: 15_000, chunkMs: 15_000, totalMs: 45_000 };
+
 /** Settings that every simulated Parley has, and those of its scene. */
 export function settingsOf(
   { platforms, settings }: Scene,
@@ -9,7 +12,13 @@ export function settingsOf(
   brought: Brought | undefined,
 ): object {
   return {
-    model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed' },
+    model: {
+      provider: 'openai-compatible',
+      baseUrl: MODEL_URL,
+      model: 'seed',
+      apiKey: 'seed',
+      timeouts: MODEL_TIMEOUTS,
+    },
     channels: {
       ...Object.fromEntries(platforms.map((kind) => [kind.id, channelSettings(kind)])),
       ...brought?.settings,

@@ -1,14 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InboundMessage } from '@parley/core';
 import type { Change } from './changes.ts';
+import { Disasters } from './disasters.ts';
 import { type Chance, chanceFor } from './engine/chance.ts';
+import { SOUND_DISK } from './engine/databases.ts';
 import type { Machine } from './engine/machine.ts';
 import { BEGINNING, type SimulatedProcess, type VirtualTime } from './engine/virtual-time.ts';
 import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
 import type { Asked, Question, Result } from './records.ts';
+import type { Place, Said } from './said.ts';
 import type { Brought, Scene } from './scene.ts';
 import { settingsOf } from './settings.ts';
 import { Trace } from './trace.ts';
@@ -28,6 +30,11 @@ const LOOK_EVERY_MS = 1_000;
 
 export type { Asked, Question, Result } from './records.ts';
 
+/** About as many events as a start has. */
+const STEPS_OF_A_START = 60;
+/** A supervisor starts again what has failed to start, in ms. */
+const START_AGAIN_MS = 2_000;
+
 /** One run of one scene under one seed and a list of faults. */
 export class Simulation {
   readonly machine: Machine;
@@ -46,9 +53,17 @@ export class Simulation {
   readonly revised: Revised[] = [];
   /** When the last fault was over, in ms; infinite before. */
   calmSince = Number.POSITIVE_INFINITY;
+  /** All that people have written, the oldest first. */
+  readonly said: Said[] = [];
   readonly violations: string[] = [];
+  /** Questions that an older copy of the database, put in its place on purpose, does not know. */
+  readonly lost = new Set<string>();
   readonly folder: string;
   readonly brought: Brought | undefined;
+  readonly isShared: boolean;
+  /** The only file of the tables. */
+  readonly databaseFile: string;
+  readonly #disasters: Disasters;
   readonly #network: Chance;
   readonly #weather = new Map<Weather, number>();
   readonly #invariants: readonly Invariant[];
@@ -64,7 +79,7 @@ export class Simulation {
     this.scene = scene;
     this.seed = seed;
     this.#network = chanceFor(seed, 'network');
-    this.#invariants = invariants.map((make) => make());
+    this.#invariants = [...invariants, ...(scene.invariants ?? [])].map((make) => make());
     this.folder = mkdtempSync('/dev/shm/parley-simulation-');
     this.platforms = new Map(
       scene.platforms.map((kind) => [kind.id, new Platform(kind, machine.time, this.#network)]),
@@ -72,6 +87,10 @@ export class Simulation {
     this.brought = scene.bring?.(this);
     const isShared = Object.keys(scene.processes).length > 1;
     const data = join(this.folder, 'data');
+    this.isShared = isShared;
+    this.databaseFile = join(isShared ? this.folder : data, 'parley.db');
+    this.#disasters = new Disasters(this, data);
+    machine.databases.disk = this.#disasters.disk;
     this.deployment = new Deployment(machine, {
       folder: data,
       channels: [
@@ -80,8 +99,10 @@ export class Simulation {
       ],
       settings: settingsOf(scene, isShared, this.brought),
       onEnd: (process) => this.brought?.onEnd?.(process),
+      files: scene.files,
     });
-    this.observer = new Observer(join(isShared ? this.folder : data, 'parley.db'));
+    this.deployment.onFailedStart = (name) => this.startLater(name, START_AGAIN_MS);
+    this.observer = new Observer(this.databaseFile);
     serversNow.servers = isShared ? this.#servers() : null;
   }
 
@@ -90,7 +111,7 @@ export class Simulation {
   }
 
   get span(): number {
-    return SPAN_MS;
+    return this.scene.spanMs ?? SPAN_MS;
   }
 
   /** Numbers for a purpose of a scene. */
@@ -102,11 +123,11 @@ export class Simulation {
   ask(
     platform: string,
     text: string,
-    message: Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>,
+    message: Place,
     words = text,
     account = DEFAULT_ACCOUNT,
   ): string {
-    const id = this.platform(platform).write({ ...message, text: words }, account);
+    const id = this.say(platform, words, message, account);
     this.asked({ id, text, chat: message.chat.id, platform, account });
     return id;
   }
@@ -114,6 +135,12 @@ export class Simulation {
   /** Notes a question that somebody has asked by other means than `ask`. */
   asked(question: Omit<Question, 'at'>): void {
     this.questions.push({ ...question, at: this.time.now });
+  }
+
+  /** A person writes something that is no question; returns the id of the message. */
+  say(platform: string, text: string, message: Place, account = DEFAULT_ACCOUNT): string {
+    this.said.push({ platform, text, chat: message.chat.id, by: message.sender.id });
+    return this.platform(platform).write({ ...message, text }, account);
   }
 
   /** How many parts that people see name the question. */
@@ -126,9 +153,7 @@ export class Simulation {
     this.#shown.get(part);
 
   /** What the clock of the shared database showed at a moment of the simulation. */
-  databaseTime(at: number): number {
-    return Math.floor(BEGINNING + at);
-  }
+  readonly databaseTime = (at: number): number => Math.floor(BEGINNING + at);
 
   /** Until when the process of this name stands still, or stood still last; in ms. */
   pausedUntil(process: string): number {
@@ -142,6 +167,7 @@ export class Simulation {
     try {
       this.#connectWorld();
       time.afterEach = (process) => this.#afterEvent(process);
+      this.scene.prepare?.(this);
       await this.#startAll();
       const began = time.now;
       this.scene.people(this);
@@ -150,7 +176,7 @@ export class Simulation {
         await time.runUntil(began + fault.at, () => this.violations.length > 0);
         await this.#inject(fault);
       }
-      await time.runUntil(began + SPAN_MS, () => this.violations.length > 0);
+      await time.runUntil(began + this.span, () => this.violations.length > 0);
       await this.#calmDown();
       return this.#result(faults, time.now - began);
     } finally {
@@ -180,6 +206,7 @@ export class Simulation {
       simulatedModel(
         (request) => {
           this.requests.push({ ...request, at: this.time.now });
+          this.#check(({ onRequest }) => onRequest?.(request, this));
           return this.scene.answer(request, this);
         },
         () => ({
@@ -208,13 +235,19 @@ export class Simulation {
     this.#sent.push({ kind: 'sent', part: shown.part, key: hasKeys ? shown.key : null, chat });
     if (this.#shown.has(shown.part)) return;
     this.#shown.set(shown.part, shown);
+    this.time.as(undefined, () => this.scene.seen?.(shown, platform, this));
     for (const question of new Set(shown.text.match(/\bq\d+\b/g) ?? [])) {
       this.#answers.set(question, this.answers(question) + 1);
     }
   }
 
   async #startAll(): Promise<void> {
+    const chance = this.chance('start');
     for (const [name, role] of Object.entries(this.scene.processes)) {
+      if (this.scene.interruptsStart) {
+        const steps = chance.between(1, STEPS_OF_A_START);
+        await this.deployment.startAndKill(name, role, steps);
+      }
       const { parley } = await this.deployment.start(name, role);
       if (parley !== undefined) continue;
       throw new Error(`${name} did not start: ${this.deployment.log.at(-1)?.line}`);
@@ -224,15 +257,7 @@ export class Simulation {
 
   /** Looks at the tables after each event, which is the only moment at which another process could look. */
   #afterEvent(process: SimulatedProcess | undefined): void {
-    const changes = [...this.observer.changes(), ...this.#sent.splice(0)];
-    if (changes.length > 0) {
-      const step = { at: this.time.now, process: process?.name ?? 'world', changes };
-      this.trace.add(step);
-      for (const { id, afterStep } of this.#invariants) {
-        const wrong = afterStep?.(step, this) ?? [];
-        this.violations.push(...wrong.map((what) => `[${id}] ${what}`));
-      }
-    }
+    this.look([], process);
     for (const { process: crashed, error } of this.machine.crashes.take()) {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
@@ -240,15 +265,29 @@ export class Simulation {
     if (process !== undefined) this.#soon.get(process)?.();
   }
 
+  /** Looks at the tables after an event of a process or of the world, which has done this itself. */
+  look(done: readonly Change[], process?: SimulatedProcess): void {
+    const { changed } = this.observer;
+    const changes = [...done, ...this.observer.changes(), ...this.#sent.splice(0)];
+    if (this.observer.changed > changed) {
+      this.#check(({ afterChange }) => afterChange?.(this));
+    }
+    if (changes.length > 0) {
+      const step = { at: this.time.now, process: process?.name ?? 'world', changes };
+      this.trace.add(step);
+      this.#check(({ afterStep }) => afterStep?.(step, this));
+    }
+  }
+
   async #inject(fault: Fault): Promise<void> {
     switch (fault.kind) {
       case 'kill':
-        return this.#killAfter(fault.process, fault.steps, fault.downMs);
+        return this.killAfter(fault.process, fault.steps, fault.downMs);
       case 'restart': {
         const role = this.scene.processes[fault.process];
         if (role === undefined || !this.deployment.alive.includes(fault.process)) return;
         await this.deployment.stop(fault.process);
-        this.#startLater(fault.process, fault.downMs);
+        this.startLater(fault.process, fault.downMs);
         return;
       }
       case 'pause':
@@ -257,6 +296,10 @@ export class Simulation {
         for (const [name, { process }] of this.deployment.running) {
           if (fault.process === 'all' || fault.process === name) process.clockAhead += fault.byMs;
         }
+        return;
+      case 'power-cut':
+      case 'older-copy':
+        this.#disasters.inject(fault);
         return;
       case 'weather':
         this.#weather.set(fault.what, this.time.now + fault.forMs);
@@ -280,7 +323,8 @@ export class Simulation {
     });
   }
 
-  #killAfter(name: string, steps: number, downMs: number): void {
+  /** Kills a process after so many more of its events, and starts it again. */
+  killAfter(name: string, steps: number, downMs: number): void {
     const process = this.deployment.running.get(name)?.process;
     if (process === undefined || !process.alive || this.#soon.has(process)) return;
     let left = steps;
@@ -291,15 +335,18 @@ export class Simulation {
       }
       this.#soon.delete(process);
       this.deployment.kill(name);
-      this.#startLater(name, downMs);
+      this.startLater(name, downMs);
     });
   }
 
-  #startLater(name: string, afterMs: number): void {
+  /** Starts a process again, unless it lives by then. */
+  startLater(name: string, afterMs: number): void {
     const role = this.scene.processes[name];
     if (role === undefined) return;
     this.time.as(undefined, () => {
-      this.time.plan(afterMs, () => this.deployment.begin(name, role));
+      this.time.plan(afterMs, () => {
+        if (!this.deployment.alive.includes(name)) this.deployment.begin(name, role);
+      });
     });
   }
 
@@ -313,11 +360,16 @@ export class Simulation {
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
       this.#startMissing();
-      if (this.#isOver()) break;
+      const { calmMs = 0 } = this.scene;
+      if (this.time.now >= this.calmSince + calmMs && this.#isOver()) break;
     }
     if (this.violations.length > 0) return;
-    for (const { id, atEnd } of this.#invariants) {
-      this.violations.push(...(atEnd?.(this) ?? []).map((what) => `[${id}] ${what}`));
+    this.#check(({ atEnd }) => atEnd?.(this));
+  }
+
+  #check(ask: (invariant: Invariant) => readonly string[] | undefined): void {
+    for (const invariant of this.#invariants) {
+      this.violations.push(...(ask(invariant) ?? []).map((what) => `[${invariant.id}] ${what}`));
     }
   }
 
@@ -333,6 +385,7 @@ export class Simulation {
   #isOver(): boolean {
     const { messages, parts, turns } = this.observer.tables;
     return (
+      this.scene.isUnderWay?.(this) !== true &&
       [...this.platforms.values()].every(({ unconfirmed }) => unconfirmed === 0) &&
       (this.brought?.isOver?.() ?? true) &&
       [...messages.values()].every(({ state }) => state === 'done') &&
@@ -391,6 +444,7 @@ export class Simulation {
     const { time, databases } = this.machine;
     time.afterEach = () => {};
     this.observer.close();
+    databases.disk = SOUND_DISK;
     for (const name of this.deployment.alive) this.deployment.kill(name);
     databases.closeAllOf(undefined);
     rmSync(this.folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { withoutAgent } from '@parley/core';
-import { type Sql, statement } from './database.ts';
+import { type Sql, StoreError, statement } from './database.ts';
 import type { Lease } from './rows.ts';
 
 /** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
@@ -46,7 +46,20 @@ export function lockConversation(sql: Sql, id: string) {
 /** The conversation if the lease still holds it, else null: then nothing may be written. */
 export async function lockLeased(sql: Sql, lease: Lease) {
   const conversation = await lockConversation(sql, lease.conversationId);
-  return conversation?.epoch === lease.epoch ? conversation : null;
+  return conversation !== undefined && isHeld(lease, conversation.epoch) ? conversation : null;
+}
+
+/**
+ * Whether a lease is that of the stored epoch. Throws StoreError `store-rewound` where the epoch is lower: it only ever
+ * rises, so the same number may be given to two workers, and the fence tells nobody apart any more.
+ */
+export function isHeld({ conversationId, epoch }: Lease, stored: number): boolean {
+  if (stored >= epoch) return stored === epoch;
+  throw new StoreError(
+    'store-rewound',
+    `The epoch of ${conversationId} fell from ${epoch} to ${stored}: the database is older than what this process ` +
+      'has read from it. Nothing was stored. Restart Parley after another copy was put in the place of its database.',
+  );
 }
 
 /** Whether a turn is neither stopped nor of a session that `/new` has ended. */

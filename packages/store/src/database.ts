@@ -225,6 +225,7 @@ export type StoreErrorCode =
   | 'store-closed'
   | 'store-part-state'
   | 'store-fenced'
+  | 'store-rewound'
   | 'store-waiting'
   | 'store-failed';
 

@@ -153,6 +153,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(third.epoch).toBeGreaterThan(second.epoch);
       });
 
+      it('[D02] stores nothing, and says so, where its epoch has fallen', async () => {
+        await store.inbox.accept(message('m1'));
+        const held = await hold(store, 'web:c1', 'w1', 0);
+        const lease = { ...held, epoch: held.epoch + 1 };
+        const fallen = expect.objectContaining({ code: 'store-rewound', retryable: false });
+        await expect(store.lanes.claim(lease, 'followup', 't1', 1)).rejects.toEqual(fallen);
+        const claimed = await store.lanes.claim(held, 'followup', 't1', 1);
+        expect(claimed.kind).toBe('turn');
+        const commit = answer('t1', ['one']);
+        await expect(store.lanes.commit(lease, commit, 2)).rejects.toEqual(fallen);
+        expect(await store.lanes.commit(held, commit, 2)).toBe('committed');
+      });
+
       it('is taken over by its own owner, whose earlier run is then fenced', async () => {
         const first = await hold(store, 'web:c1', 'w1', 0);
         await hold(store, 'web:c1', 'w1', 1);

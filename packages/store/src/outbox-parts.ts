@@ -29,6 +29,8 @@ export interface DuePart {
   readonly waitsSince: number;
   /** When it was last marked as being sent, in ms; null: never. */
   readonly sendingAt: number | null;
+  /** When it was marked as being sent for the first time, in ms; null or absent: never. */
+  readonly triedAt?: number | null | undefined;
   /** When it was put into the outbox, in ms. */
   readonly createdAt: number;
   /** The trace it belongs to. */

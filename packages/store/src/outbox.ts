@@ -195,7 +195,7 @@ const UNFINISHED = "state in ('pending', 'sending')";
  */
 const FIRST = statement(`
   select ${OUTBOX_COLUMNS}, state, attempts, not_before as "notBefore",
-    updated_at as "waitsSince", sending_at as "sendingAt",
+    updated_at as "waitsSince", sending_at as "sendingAt", tried_at as "triedAt",
     created_at as "createdAt", trace, exists (select 1 from outbox later
       where later.turn_id = outbox.turn_id and later.part_index > outbox.part_index) as goes_on
   from outbox /*sqlite indexed by outbox_unfinished */where ${OF_CHAT} and ${UNFINISHED}
@@ -210,10 +210,10 @@ const FIRST = statement(`
 async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePart[]> {
   const rows = await sql.all(FIRST, { ...chat, limit });
   return rows.map((row) => {
-    const { state, attempts, notBefore, waitsSince, sendingAt, createdAt, trace } = row;
+    const { state, attempts, notBefore, waitsSince, sendingAt, triedAt, createdAt, trace } = row;
     return {
       part: { ...readPart(row), isLast: !row.goes_on },
-      ...{ state, attempts, notBefore, waitsSince, sendingAt, createdAt },
+      ...{ state, attempts, notBefore, waitsSince, sendingAt, triedAt, createdAt },
       ...(trace === null ? {} : { trace }),
     };
   });

@@ -1,5 +1,5 @@
 import type { NewId, OutboundPart, ToolCallOfTurn } from '@parley/core';
-import { lockLeased } from './conversations.ts';
+import { isHeld, lockLeased } from './conversations.ts';
 import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
@@ -234,9 +234,10 @@ export async function commitTurn(
  * other writers of its lane waiting. Null when the lease is lost, or the turn is over: then this is the
  * same commit again, or the turn of another lane.
  */
-async function lockTurn(sql: Sql, { conversationId, epoch }: Lease, turnId: string) {
+async function lockTurn(sql: Sql, lease: Lease, turnId: string) {
+  const { conversationId } = lease;
   const turn = await sql.get(LOCK_TURN, { conversationId, turnId });
-  return turn?.epoch === epoch ? turn : null;
+  return turn !== undefined && isHeld(lease, turn.epoch) ? turn : null;
 }
 
 const LOCK_TURN = statement(`

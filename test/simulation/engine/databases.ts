@@ -9,10 +9,24 @@ export interface OpenDatabase {
   readonly handle: DatabaseSync;
   /** Whether a commit waits for the disk: what follows from the last `pragma synchronous`. */
   isSynced: boolean;
+  /** Ends the connection and begins another, as a server that starts again does; an open transaction is undone. */
+  readonly reconnect: () => void;
+}
+
+export const SQLITE_BUSY = 5;
+export const SQLITE_IOERR = 10;
+export const SQLITE_FULL = 13;
+export const SQLITE_CANTOPEN = 14;
+
+/** An error as `node:sqlite` throws it; the code is one of SQLite's primary result codes. */
+export function sqliteError(errcode: number, message: string): Error {
+  return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode, errstr: message });
 }
 
 /** What the disk does with the databases of the simulation. */
 export interface Disk {
+  /** Called before a file is opened; throws as `beforeStatement` does. */
+  beforeOpen(path: string): void;
   /** Called before a statement runs; throws what SQLite would throw where the disk fails. */
   beforeStatement(database: OpenDatabase, text: string): void;
   /** Called after a commit, or a change outside of a transaction. */
@@ -20,7 +34,11 @@ export interface Disk {
 }
 
 /** A disk that never fails and of which nothing is lost. */
-export const SOUND_DISK: Disk = { beforeStatement() {}, afterCommit() {} };
+export const SOUND_DISK: Disk = {
+  beforeOpen() {},
+  beforeStatement() {},
+  afterCommit() {},
+};
 
 /**
  * Every SQLite connection of this thread: which process has it open, when it commits, and what its disk does. The
@@ -38,8 +56,8 @@ export class Databases {
 
   /** Puts connections that this class knows in the place of those of `node:sqlite`, for modules of the product. */
   install(): void {
-    const opened = (path: string, handle: DatabaseSync): OpenDatabase => {
-      const database = { path, handle, process: this.#time.process, isSynced: true };
+    const opened = (path: string, handle: DatabaseSync, reconnect: () => void): OpenDatabase => {
+      const database = { path, handle, process: this.#time.process, isSynced: true, reconnect };
       this.#open.add(database);
       return database;
     };
@@ -49,24 +67,38 @@ export class Databases {
     const Real = DatabaseSync;
     class Simulated extends Real {
       readonly #database: OpenDatabase;
+      /** What the connection was told about itself, for the one that takes its place. */
+      readonly #pragmas = new Map<string, string>();
+      #connections = 1;
+      #hasLostTransaction = false;
 
       constructor(...given: ConstructorParameters<typeof DatabaseSync>) {
+        disk().beforeOpen(String(given[0]));
         super(...given);
-        this.#database = opened(String(given[0]), this);
-        // SQLite reads the clock of the machine by itself.
-        super.function('unixepoch', { varargs: true }, () => now() / 1_000);
+        this.#database = opened(String(given[0]), this, () => this.#reconnect());
+        this.#useClock();
       }
 
       override exec(text: string): void {
         this.#run(text, () => super.exec(text));
+        const [, name] = /^\s*pragma (\w+) =/i.exec(text) ?? [];
+        if (name !== undefined) this.#pragmas.set(name, text);
       }
 
       override prepare(...given: Parameters<DatabaseSync['prepare']>): StatementSync {
         const [text] = given;
         const statement = super.prepare(...given);
+        let made = { statement, connection: this.#connections };
+        const newest = (): StatementSync => {
+          if (made.connection !== this.#connections) {
+            made = { statement: super.prepare(...given), connection: this.#connections };
+          }
+          return made.statement;
+        };
+        const original = { run: statement.run, get: statement.get, all: statement.all };
         for (const name of ['run', 'get', 'all'] as const) {
-          const call = statement[name].bind(statement) as (...values: unknown[]) => unknown;
-          const run = (...values: unknown[]) => this.#run(text, () => call(...values));
+          const call = original[name] as (...values: unknown[]) => unknown;
+          const run = (...values: unknown[]) => this.#run(text, () => call.apply(newest(), values));
           Object.defineProperty(statement, name, { value: run });
         }
         return statement;
@@ -77,7 +109,25 @@ export class Databases {
         super.close();
       }
 
+      #reconnect(): void {
+        this.#hasLostTransaction = this.isTransaction;
+        super.close();
+        super.open();
+        this.#connections += 1;
+        this.#useClock();
+        for (const text of this.#pragmas.values()) super.exec(text);
+      }
+
+      /** SQLite reads the clock of the machine by itself. */
+      #useClock(): void {
+        super.function('unixepoch', { varargs: true }, () => now() / 1_000);
+      }
+
       #run<T>(text: string, work: () => T): T {
+        if (this.#hasLostTransaction) {
+          this.#hasLostTransaction = false;
+          throw sqliteError(SQLITE_IOERR, 'the connection to the simulated server broke');
+        }
         disk().beforeStatement(this.#database, text);
         const wasOpen = this.isTransaction;
         const result = work();

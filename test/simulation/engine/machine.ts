@@ -5,6 +5,7 @@ import { installFiles } from './files.ts';
 import { installModules } from './modules.ts';
 import { installRandomness } from './randomness.ts';
 import { installServers } from './servers.ts';
+import { SyncedFiles } from './synced-files.ts';
 import { installTimers } from './timers.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -13,6 +14,8 @@ export interface Machine {
   readonly time: VirtualTime;
   readonly databases: Databases;
   readonly crashes: Crashes;
+  /** What of the files is on the disk. */
+  readonly files: SyncedFiles;
   /** Begins another simulation: what the processes draw, and which of them is next, follows from the seed. */
   begin(seed: number): void;
 }
@@ -25,11 +28,13 @@ export function installMachine(): Machine {
   const time = new VirtualTime();
   const databases = new Databases(time);
   const crashes = new Crashes(time);
+  const files = new SyncedFiles(() => time.now);
   let chance: Chance = chanceFor(0, 'product');
   installModules();
   installServers();
   installTimers(time);
   installRandomness(() => chance);
+  files.install();
   installFiles();
   databases.install();
   crashes.install();
@@ -37,10 +42,12 @@ export function installMachine(): Machine {
     time,
     databases,
     crashes,
+    files,
     begin(seed) {
       crashes.forget();
       chance = chanceFor(seed, 'product');
       time.begin(chanceFor(seed, 'order'));
+      files.begin();
     },
   };
 }

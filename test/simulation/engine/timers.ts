@@ -134,8 +134,8 @@ function installClocks(
     }
   }
   Object.assign(globalThis, { Date: VirtualDate });
-  performance.now = () => time.now;
-  const elapsed = () => BigInt(Math.round(time.now * 1e6));
+  performance.now = () => time.ownNow;
+  const elapsed = () => BigInt(Math.round(time.ownNow * 1e6));
   process.hrtime = Object.assign(
     (since?: [number, number]): [number, number] => {
       const nanoseconds = Number(elapsed()) - (since ? since[0] * 1e9 + since[1] : 0);

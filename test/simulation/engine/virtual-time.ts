@@ -9,6 +9,8 @@ export interface SimulatedProcess {
   clockAhead: number;
   /** Until then it stands still, as a stopped or swapped-out process does. In ms of the simulation. */
   pausedUntil: number;
+  /** Until then it waits for its disk, in the midst of its work. In ms of the simulation. */
+  busyUntil: number;
 }
 
 /** Something that happens at its time. */
@@ -66,6 +68,11 @@ export class VirtualTime {
     return this.#now;
   }
 
+  /** The same for the process whose code runs: what it waited for without giving way has taken its time. */
+  get ownNow(): number {
+    return Math.max(this.#now, this.process?.busyUntil ?? 0);
+  }
+
   /** How many events have happened. */
   get fired(): number {
     return this.#fired;
@@ -78,7 +85,7 @@ export class VirtualTime {
 
   /** What the clock of the process that asks shows, in ms since 1970. */
   wallClock(): number {
-    return Math.floor(BEGINNING + this.#now + (this.process?.clockAhead ?? 0));
+    return Math.floor(BEGINNING + this.ownNow + (this.process?.clockAhead ?? 0));
   }
 
   /** Runs code as that of a process; undefined: of the world. */
@@ -86,11 +93,17 @@ export class VirtualTime {
     return this.#current.run(process, work);
   }
 
+  /** The process whose code runs stands still for so long, before its next line: it waits for its disk. */
+  standStill(forMs: number): void {
+    const { process } = this;
+    if (process !== undefined) process.busyUntil = this.ownNow + forMs;
+  }
+
   /** Plans an event of the process that asks; the returned function cancels it. */
   plan(afterMs: number, run: () => void, every?: number): () => void {
     const event: Event = {
       process: this.process,
-      at: this.#now + (afterMs > 0 ? afterMs : STEP_MS),
+      at: this.ownNow + (afterMs > 0 ? afterMs : STEP_MS),
       order: this.#order++,
       run,
       isImmediate: afterMs <= 0,
@@ -155,7 +168,7 @@ export class VirtualTime {
         this.#events.delete(event);
         continue;
       }
-      const at = Math.max(event.at, process?.pausedUntil ?? 0);
+      const at = Math.max(event.at, process?.pausedUntil ?? 0, process?.busyUntil ?? 0);
       if (at > soonest) continue;
       if (at < soonest) due = [];
       soonest = at;

@@ -79,6 +79,27 @@ export const oneGatewaySends: MakeInvariant = () => {
   };
 };
 
+/** A part is marked as being sent by nobody while another process has its account (D09, D14). */
+export const onlyHoldersMark: MakeInvariant = () => {
+  const holders = new Holders();
+  return {
+    id: 'D09',
+    afterStep: (step, { databaseTime }) => {
+      const before = step.changes.flatMap((change) => {
+        if (change.kind !== 'part' || change.to !== 'sending') return [];
+        const [channel, account] = change.chat.split(':');
+        const holder = holders.at(`${channel}/${account}`, step.at, databaseTime(step.at));
+        if ([step.process, 'nobody', 'not known yet'].includes(holder)) return [];
+        return [
+          `${step.process} marked part ${change.part} of ${change.chat}, which ${holder} serves`,
+        ];
+      });
+      holders.note(step);
+      return before;
+    },
+  };
+};
+
 /** Within so many ms after all faults each account is served, and served again (D13, D14). */
 const SERVED_WITHIN_MS = 15_000;
 

@@ -1,6 +1,24 @@
-import { accountsAreShared, everyAccountIsServed, oneGatewaySends } from './accounts.ts';
+import {
+  accountsAreShared,
+  everyAccountIsServed,
+  oneGatewaySends,
+  onlyHoldersMark,
+} from './accounts.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { endedByHolder, oneRunningTurn, risingEpoch } from './lanes.ts';
+import {
+  claimedByItsTurn,
+  endedByHolder,
+  everythingEnds,
+  leftEmpty,
+  oneRunningTurn,
+  risingEpoch,
+} from './lanes.ts';
+import {
+  givenBackByTheirHolders,
+  leasesAreRespected,
+  takingRaisesEpoch,
+  theLivingKeepTheirLanes,
+} from './leases.ts';
 import { allowedSteps } from './model.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
@@ -14,12 +32,21 @@ import {
   slowHoldsUpNobody,
   uncertainOnce,
 } from './sends.ts';
+import { setbacksAreTrue } from './setbacks.ts';
+import { survivesPowerCut } from './synced.ts';
 
 /** The promises that every scene checks. */
 export const INVARIANTS: readonly MakeInvariant[] = [
   oneRunningTurn,
   risingEpoch,
   endedByHolder,
+  claimedByItsTurn,
+  leftEmpty,
+  takingRaisesEpoch,
+  leasesAreRespected,
+  theLivingKeepTheirLanes,
+  givenBackByTheirHolders,
+  everythingEnds,
   partsInOrder,
   partsOnce,
   uncertainOnce,
@@ -36,6 +63,9 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   contextIsHeard,
   changesCount,
   oneGatewaySends,
+  onlyHoldersMark,
   everyAccountIsServed,
   accountsAreShared,
+  survivesPowerCut,
+  setbacksAreTrue,
 ];

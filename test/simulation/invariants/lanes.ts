@@ -25,6 +25,8 @@ export const risingEpoch: MakeInvariant = () => {
     id: 'D02',
     afterStep: ({ changes }) =>
       changes.flatMap((change) => {
+        // All holders of leases are dead then, so nobody writes under an epoch that is given again.
+        if (change.kind === 'rewound') highest.clear();
         if (change.kind !== 'lane') return [];
         const { conversation, epoch } = change;
         const before = highest.get(conversation) ?? 0;
@@ -39,17 +41,24 @@ export const risingEpoch: MakeInvariant = () => {
 /** What only the worker that runs a turn can make of it. */
 const ENDS: ReadonlySet<string> = new Set(['answered', 'silent', 'failed']);
 
-/** A turn is ended by the process that took its lane last, however long another one believes that it has it (D02). */
+/**
+ * A turn is ended by the process that took its lane last, however long another one believes that it has it (D02). Who
+ * raises the epoch has taken the lane, also where it gives it back in the same step.
+ */
 export const endedByHolder: MakeInvariant = () => {
-  const takers = new Map<string, { readonly epoch: number; readonly process: string }>();
+  const takers = new Map<string, Taker>();
   return {
     id: 'D02',
     afterStep: ({ changes, process }) => {
+      if (changes.some(({ kind }) => kind === 'rewound')) takers.clear();
       for (const change of changes) {
         if (change.kind !== 'lane') continue;
         const { conversation, epoch, holder } = change;
-        const isTaken = holder !== null && epoch > (takers.get(conversation)?.epoch ?? 0);
-        if (isTaken) takers.set(conversation, { epoch, process });
+        const before = takers.get(conversation);
+        const isOther = holder !== null && holder !== before?.holder;
+        if (isOther || epoch > (before?.epoch ?? 0)) {
+          takers.set(conversation, { epoch, holder, process });
+        }
       }
       return changes.flatMap((change) => {
         if (change.kind !== 'turn' || !ENDS.has(change.to)) return [];
@@ -60,3 +69,66 @@ export const endedByHolder: MakeInvariant = () => {
     },
   };
 };
+
+interface Taker {
+  readonly epoch: number;
+  readonly holder: string | null;
+  readonly process: string;
+}
+
+/** The messages of a turn that begins wait for no other one (D02). */
+export const claimedByItsTurn: MakeInvariant = () => ({
+  id: 'D02',
+  afterStep: ({ changes }, { observer: { tables } }) => {
+    const begun = changes.flatMap((change) =>
+      change.kind === 'turn' && change.from === null && change.to === 'running'
+        ? [change.turn]
+        : [],
+    );
+    if (begun.length === 0) return [];
+    return [...tables.messages.values()]
+      .filter(({ turn_id: turn, state }) => state === 'waiting' && begun.includes(turn ?? ''))
+      .map(({ seq, turn_id: turn }) => `message ${seq} waits although ${turn} answers it`);
+  },
+});
+
+/** A lane is not left together with an answer while a message waits in it, which nobody would wake it for (D01). */
+export const leftEmpty: MakeInvariant = () => ({
+  id: 'D01',
+  afterStep: ({ changes }, { observer: { tables } }) => {
+    const left = changes.flatMap((change) =>
+      change.kind === 'lane' && change.holder === null ? [change.conversation] : [],
+    );
+    const answered = changes.flatMap((change) =>
+      change.kind === 'turn' && change.to === 'answered' && left.includes(change.conversation)
+        ? [change.conversation]
+        : [],
+    );
+    if (answered.length === 0) return [];
+    return [...tables.messages.values()]
+      .filter((row) => row.state === 'waiting' && answered.includes(row.conversation_id))
+      .map(({ seq, conversation_id: lane }) => `${lane} was left while message ${seq} waits in it`);
+  },
+});
+
+/** When faults have ended, everything ends: no message, turn or part is under way for ever (D13). */
+export const everythingEnds: MakeInvariant = () => ({
+  id: 'D13',
+  atEnd: ({ observer }) => {
+    const { messages, parts } = observer.tables;
+    // One that waits for a person, or was put off, may go on waiting.
+    const turns = observer.rows<{ readonly id: string }>(
+      "select id from turn where state = 'running' and awaits is null and put_off_until is null",
+    );
+    const waiting = [...observer.tables.turns.values()].some(({ state }) => state === 'running');
+    return [
+      ...turns.map(({ id }) => `turn ${id} never ended`),
+      ...[...messages.values()]
+        .filter(({ state }) => state !== 'done' && !waiting)
+        .map(({ seq, state }) => `message ${seq} is ${state} for ever`),
+      ...[...parts.values()]
+        .filter(({ state }) => state === 'pending' || state === 'sending')
+        .map(({ id, state }) => `part ${id} is ${state} for ever`),
+    ];
+  },
+});

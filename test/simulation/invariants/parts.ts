@@ -10,6 +10,8 @@ export const partsInOrder: MakeInvariant = () => {
     afterStep: ({ changes }) =>
       changes.flatMap((change) => {
         if (change.kind === 'part') orders.set(change.part, change.order);
+        // An older copy counts from its own last number again.
+        if (change.kind === 'rewound' && change.by === 'older-copy') last.clear();
         if (change.kind !== 'sent' || seen.has(change.part)) return [];
         seen.add(change.part);
         const order = orders.get(change.part) ?? 0;
@@ -22,19 +24,28 @@ export const partsInOrder: MakeInvariant = () => {
   };
 };
 
-/** A part is shown once where the platform knows it by its key (D04). */
+/**
+ * A part is shown once: where the platform knows it by its key, and where it has no keys, since there an uncertain part
+ * is never repeated by itself (D04). The notice that says so is, once. A power cut and an older copy of the database
+ * change nothing about that.
+ */
 export const partsOnce: MakeInvariant = () => {
-  const shown = new Set<string>();
+  const shown = new Map<string, number>();
   return {
     id: 'D04',
-    afterStep: ({ changes }) =>
+    afterStep: ({ changes }, { observer, platforms }) =>
       changes.flatMap((change) => {
-        if (change.kind !== 'sent' || change.key === null) return [];
-        if (!shown.has(change.part)) {
-          shown.add(change.part);
-          return [];
-        }
-        return [`part ${change.part} was shown twice in ${change.chat}`];
+        if (change.kind !== 'sent') return [];
+        const kind = platforms.get(change.chat.split(':')[0] ?? '')?.kind;
+        // Settings want it sent again there, or the platform forgets its keys.
+        if (kind?.whenUncertain === 'resend' || kind?.keysForMs !== undefined) return [];
+        const times = (shown.get(change.part) ?? 0) + 1;
+        shown.set(change.part, times);
+        const isNotice = observer.tables.parts.get(change.part)?.notice_of != null;
+        const most = isNotice && change.key === null ? 2 : 1;
+        return times > most
+          ? [`part ${change.part} was shown ${times} times in ${change.chat}`]
+          : [];
       }),
   };
 };

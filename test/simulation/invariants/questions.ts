@@ -1,4 +1,6 @@
-import type { Question, Simulation } from '../simulation.ts';
+import type { MessageRow } from '../observe.ts';
+import type { Question } from '../records.ts';
+import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** Every question that was accepted is answered, or somebody is told why not (D01). */
@@ -22,7 +24,7 @@ export const answersInOrder: MakeInvariant = () => {
         const shown = simulation.shownPart(change.part);
         return (shown?.text.match(/\bq\d+\b/g) ?? []).flatMap((question) => {
           const by = answered.get(question);
-          if (by === change.part) return [];
+          if (by === change.part || simulation.lost.has(question)) return [];
           if (by !== undefined) return [`${question} was answered by ${by} and by ${change.part}`];
           answered.set(question, change.part);
           const number = Number(question.slice(1));
@@ -34,12 +36,20 @@ export const answersInOrder: MakeInvariant = () => {
   };
 };
 
-function isSettled({ id, text, chat, platform }: Question, simulation: Simulation): boolean {
-  if (simulation.answers(text) > 0) return true;
-  const row = [...simulation.observer.tables.messages.values()].find(
-    ({ message_id, conversation_id }) =>
-      message_id === id && conversation_id.includes(platform) && conversation_id.includes(chat),
+/** The row of a question; undefined before it is stored, and after it was removed. */
+export function rowOf(
+  { id, platform, chat }: Question,
+  { observer }: Simulation,
+): MessageRow | undefined {
+  return [...observer.tables.messages.values()].find(
+    ({ message_id, conversation_id: conversation }) =>
+      message_id === id && conversation.startsWith(`${platform}:`) && conversation.includes(chat),
   );
+}
+
+function isSettled(question: Question, simulation: Simulation): boolean {
+  if (simulation.answers(question.text) > 0 || simulation.lost.has(question.text)) return true;
+  const row = rowOf(question, simulation);
   // A turn that was given up says so in its chat, and stands among the dead letters; so does a part of its answer.
   if (row?.state !== 'done' || row.turn_id === null) return false;
   const { deadLetters, parts } = simulation.observer.tables;

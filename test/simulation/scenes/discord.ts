@@ -4,8 +4,7 @@ import { SimulatedDiscord } from '../world/discord.ts';
 import { nameQuestions, nowAndThen } from './people.ts';
 
 const PEOPLE = ['200000000000000501', '200000000000000502', '200000000000000503'];
-/** Who writes directly for the first time in the middle of it all. */
-const LATECOMERS = ['200000000000000601', '200000000000000602'];
+const FIRST_STRANGER = 200000000000000600n;
 /** After the last fault everybody writes once more, so that what was lost with a session is looked for. In ms. */
 const LAST_WORD_MS = 5_000;
 
@@ -29,29 +28,35 @@ function people(simulation: Simulation): void {
     const { chat, from } = chance.one(places);
     ask(simulation, discord, chat, from);
   });
-  for (const from of LATECOMERS) {
-    simulation.time.plan(chance.between(5_000, simulation.span / 2), () => {
-      places.push({ chat: discord.directWith(from), from });
-      ask(simulation, discord, discord.directWith(from), from);
-    });
-  }
+  nowAndThen(simulation, 'channels', [2_000, 9_000], () => {
+    const chat = discord.addChannel(`topic-${places.length}`);
+    places.push({ chat, from: chance.one(PEOPLE) });
+    ask(simulation, discord, chat, chance.one(PEOPLE));
+  });
+  // People write directly for the first time, which only the session tells that runs then.
+  let strangers = 0;
+  nowAndThen(simulation, 'strangers', [2_000, 8_000], () => {
+    strangers += 1;
+    const from = String(FIRST_STRANGER + BigInt(strangers));
+    places.push({ chat: discord.directWith(from), from });
+    ask(simulation, discord, discord.directWith(from), from);
+  });
   simulation.time.plan(simulation.span + LAST_WORD_MS, () => {
     for (const { chat, from } of places) ask(simulation, discord, chat, from);
+    discord.saysNoMore = true;
   });
 }
 
 const DISCORD = {
   platforms: [],
   answer: (request) => ({ text: nameQuestions(request) }),
-  prepare: async () => {
+  load: async () => {
     const { DefaultRestOptions } = await import('discord.js');
     const { WebSocket } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
     // Both are looked up when a client is made: from here on no request of discord.js leaves the thread.
-    DefaultRestOptions.makeRequest = (url, init) =>
-      globalThis.fetch(url, init as RequestInit) as unknown as ReturnType<
-        typeof DefaultRestOptions.makeRequest
-      >;
+    const makeRequest = (url: string, init: RequestInit) => globalThis.fetch(url, init);
+    Object.assign(DefaultRestOptions, { makeRequest });
     Object.assign(globalThis, { WebSocket });
   },
   bring: (simulation) => new SimulatedDiscord(simulation),

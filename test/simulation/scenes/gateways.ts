@@ -16,6 +16,7 @@ export const gateways: Scene = {
   name: 'gateways',
   processes: { 'gateway-1': 'gateway', 'gateway-2': 'gateway', worker: 'worker' },
   platforms: KINDS,
+  calmMs: 45_000,
   faults: ['kill', 'restart', 'pause', 'wake-ups', 'sends', 'updates'],
   answer: (request) => ({ text: nameQuestions(request) }),
   people: (simulation) => {

@@ -1,9 +1,13 @@
 import type { Scene } from '../scene.ts';
+import { approvalsEmbedded, approvalsShared } from './approvals.ts';
 import { discordAlone, discordShared } from './discord.ts';
+import { disk, olderCopy, server } from './disk.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
 import { limits, slow, uncertain } from './platforms.ts';
 import { embedded, shared } from './talk.ts';
+import { toolsEmbedded, toolsShared } from './tools.ts';
+import { upgrade } from './upgrade.ts';
 
 /** All scenes, in the order in which a run takes them in turns. */
 export const SCENES: readonly Scene[] = [
@@ -16,4 +20,12 @@ export const SCENES: readonly Scene[] = [
   slow,
   discordAlone,
   discordShared,
+  toolsEmbedded,
+  toolsShared,
+  approvalsEmbedded,
+  approvalsShared,
+  disk,
+  olderCopy,
+  server,
+  upgrade,
 ];

@@ -11,7 +11,9 @@ export interface Place {
 
 /** Names the questions of the last message, and how they were reworded, so that each answer can be told from others. */
 export function nameQuestions({ messages }: ModelRequest): string {
-  const asked = messages.at(-1)?.text.match(/\b[qe]\d+\b/g) ?? [];
+  // After an interruption something of Parley's own may follow the question.
+  const last = messages.findLast(({ role, text }) => role === 'user' && /\bq\d+\b/.test(text));
+  const asked = last?.text.match(/\b[qe]\d+\b/g) ?? [];
   return `This answers ${[...new Set(asked)].join(' and ')}.`;
 }
 

@@ -74,7 +74,7 @@ export const slow: Scene = {
   answer: (request) => ({ text: nameQuestions(request) }),
   people: (simulation) => {
     const chance = simulation.chance('people');
-    const all = places([SLOW], ['1', '1', '2', '3', '4']);
+    const all = places([SLOW], ['1', '2', '3', '4', '5', '6']);
     nowAndThen(simulation, 'writing', [50, 1_200], () => askAt(simulation, chance.one(all)));
   },
 };

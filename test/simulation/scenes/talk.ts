@@ -1,3 +1,4 @@
+import { collectsAll, pausesToCollect } from '../invariants/collected.ts';
 import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
@@ -9,7 +10,7 @@ const KEYED = { id: 'keyed', hasKeys: true, finds: false };
  * Names the questions that were asked last, so that the answer can be told from all others. Where an answer was cut,
  * the request to go on is the last message, and the questions stand before it.
  */
-function answer({ messages }: ModelRequest) {
+export function answer({ messages }: ModelRequest) {
   const questions = messages.map(({ role, text }) =>
     role === 'user' ? (text.match(/\bq\d+\b/g) ?? []) : [],
   );
@@ -44,6 +45,7 @@ export const embedded: Scene = {
   processes: { parley: 'all' },
   platforms: [KEYED],
   faults: ['kill', 'restart', 'pause', 'clock', 'sends', 'updates', 'model'],
+  invariants: [collectsAll],
   answer,
   people,
 };
@@ -54,6 +56,7 @@ export const shared: Scene = {
   processes: { gateway: 'gateway', 'worker-1': 'worker', 'worker-2': 'worker' },
   platforms: [KEYED],
   faults: ['kill', 'restart', 'pause', 'wake-ups', 'queue-away', 'sends', 'updates', 'model'],
+  invariants: [collectsAll, pausesToCollect],
   answer,
   people,
 };

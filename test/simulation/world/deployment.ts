@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ChannelDefinition } from '@parley/channels';
 import { locateDataFolder, type RunningParley, startParley } from '@parley/cli';
 import { systemTime } from '@parley/core';
@@ -24,6 +24,8 @@ export interface DeploymentOptions {
   readonly settings: object;
   /** Called when a process has ended, killed or not. */
   readonly onEnd?: (process: SimulatedProcess) => void;
+  /** Files of the workspace, which are there before the first start. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A process of Parley, started by the same function as in life. */
@@ -39,6 +41,8 @@ export interface Running {
 export class Deployment {
   readonly log: LogLine[] = [];
   readonly running = new Map<string, Running>();
+  /** Hears that a process has failed to start. */
+  onFailedStart: (name: string) => void = () => {};
   readonly #machine: Machine;
   readonly #options: DeploymentOptions;
   #starts = 0;
@@ -48,11 +52,27 @@ export class Deployment {
     this.#options = options;
     mkdirSync(options.folder, { recursive: true });
     this.writeSettings(options.settings);
+    for (const [name, text] of Object.entries(options.files ?? {})) {
+      mkdirSync(dirname(this.pathOf(name)), { recursive: true });
+      writeFileSync(this.pathOf(name), text);
+    }
+  }
+
+  /** Where a file of the workspace is. */
+  pathOf(name: string): string {
+    return join(this.#options.folder, 'workspace', name);
+  }
+
+  /** Replaces the settings file with any text, in one step. */
+  writeSettingsText(text: string): void {
+    const file = join(this.#options.folder, 'parley.yaml');
+    writeFileSync(file, text);
+    this.#machine.files.assumeSynced(file);
   }
 
   /** What the processes read at their start, and look at while they run. JSON is YAML, too. */
   writeSettings(settings: object): void {
-    writeFileSync(join(this.#options.folder, 'parley.yaml'), JSON.stringify(settings));
+    this.writeSettingsText(JSON.stringify(settings));
   }
 
   /** Starts a process under a name, and resolves when it works, or has failed. */
@@ -61,6 +81,15 @@ export class Deployment {
     const running = this.begin(name, role);
     await time.runUntil(time.now + START_MS, () => !running.isStarting);
     return running;
+  }
+
+  /** Kills a process after so many events of its start. */
+  async startAndKill(name: string, role: ProcessRole, steps: number): Promise<void> {
+    const { time } = this.#machine;
+    const last = time.fired + steps;
+    const running = this.begin(name, role);
+    await time.runUntil(time.now + START_MS, () => time.fired >= last || !running.isStarting);
+    this.kill(name);
   }
 
   /** Begins to start a process under a name, under which none may be running. */
@@ -72,14 +101,15 @@ export class Deployment {
       alive: true,
       clockAhead: this.running.get(name)?.process.clockAhead ?? 0,
       pausedUntil: 0,
+      busyUntil: 0,
     };
     const running: Running = { process, role, parley: undefined, isStarting: true };
     this.running.set(name, running);
-    time.as(process, () => void this.#open(running));
+    time.as(process, () => void this.#open(name, running));
     return running;
   }
 
-  async #open(running: Running): Promise<void> {
+  async #open(name: string, running: Running): Promise<void> {
     const { time } = this.#machine;
     const { process, role } = running;
     const note = (line: string): void => {
@@ -100,6 +130,8 @@ export class Deployment {
       note(`the start failed: ${String(error)}`);
       process.alive = false;
       this.#machine.databases.closeAllOf(process);
+      running.isStarting = false;
+      if (this.running.get(name) === running) this.onFailedStart(name);
     }
     running.isStarting = false;
   }

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { discord } from '@parley/channel-discord';
 import type { WebSocket as RealSocket } from 'ws';
+import { describeChannel } from '../../../packages/simulators/src/discord/descriptions.ts';
 import {
   type Fault,
   RestFaults,
@@ -49,6 +50,9 @@ export class SimulatedDiscord implements Brought {
   readonly world: HeardWorld;
   readonly guildId: string;
   readonly gateway: Gateway;
+  /** People have said everything that they will say. */
+  saysNoMore = false;
+  readonly #simulation: Simulation;
   readonly #rest: RestServer;
   readonly #faults = new RestFaults();
   readonly #time: VirtualTime;
@@ -56,6 +60,7 @@ export class SimulatedDiscord implements Brought {
   readonly #sockets = new Set<ServerSide>();
 
   constructor(simulation: Simulation) {
+    this.#simulation = simulation;
     this.#time = simulation.time;
     this.#chance = simulation.chance('discord');
     const clock = () => simulation.databaseTime(this.#time.now);
@@ -83,8 +88,10 @@ export class SimulatedDiscord implements Brought {
 
   /** A text channel in which people talk. */
   addChannel(name: string): string {
-    const { text: type } = CHANNEL_TYPE;
-    return this.world.addChannel({ type, name, guildId: this.guildId }).id;
+    const { world, guildId } = this;
+    const channel = world.addChannel({ type: CHANNEL_TYPE.text, name, guildId });
+    world.emit('CHANNEL_CREATE', describeChannel(world, channel), guildId);
+    return channel.id;
   }
 
   /** The direct messages with a person. */
@@ -100,6 +107,14 @@ export class SimulatedDiscord implements Brought {
   /** How people mention the bot. */
   get mention(): string {
     return `<@${BOT}>`;
+  }
+
+  /** Everything that people will say is said, and has been taken in. */
+  isOver(): boolean {
+    if (!this.saysNoMore) return false;
+    const { messages } = this.#simulation.observer.tables;
+    const taken = new Set([...messages.values()].map(({ message_id }) => message_id));
+    return this.#simulation.questions.every(({ id }) => taken.has(id));
   }
 
   onEnd(process: SimulatedProcess): void {

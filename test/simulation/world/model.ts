@@ -12,6 +12,10 @@ export interface ModelRequest {
 export interface ModelMessage {
   readonly role: string;
   readonly text: string;
+  /** The calls of tools that the model has made in it. */
+  readonly calls: readonly { readonly id: string; readonly name: string }[];
+  /** The call whose result it is. */
+  readonly resultOf?: string | undefined;
 }
 
 /** What the model answers: text, or calls of tools. */
@@ -57,10 +61,10 @@ export function simulatedModel(
     if (fault.kind === 'refuses') return refused(fault.status);
     const asked = JSON.parse(body) as {
       readonly stream?: boolean;
-      readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+      readonly messages: readonly SentMessage[];
       readonly tools?: readonly { readonly function: { readonly name: string } }[];
     };
-    const messages = asked.messages.map(({ role, content }) => ({ role, text: textOf(content) }));
+    const messages = asked.messages.map(readMessage);
     const tools = (asked.tools ?? []).map((tool) => tool.function.name);
     answers += 1;
     const said = answer({ messages, tools, body });
@@ -68,6 +72,22 @@ export function simulatedModel(
       ? streamed(`answer-${answers}`, said, thinkMs, fault)
       : wholeAnswer(`answer-${answers}`, said, thinkMs, fault);
   };
+}
+
+interface SentMessage {
+  readonly role: string;
+  readonly content?: unknown;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly function: { readonly name: string };
+  }[];
+}
+
+function readMessage(sent: SentMessage): ModelMessage {
+  const { role, content, tool_calls: calls = [], tool_call_id: resultOf } = sent;
+  const named = calls.map(({ id, function: { name } }) => ({ id, name }));
+  return { role, text: textOf(content), calls: named, resultOf };
 }
 
 /** What was said in a content of text parts or of plain text. */

@@ -7,7 +7,7 @@ import type { SendFate } from './sending.ts';
 export function sendFate(
   chance: Chance,
   isBad: boolean,
-  { refuses = false }: PlatformKind,
+  { refuses }: PlatformKind,
   part: OutboundPart | null,
 ): SendFate {
   if (!isBad) return { kind: 'sent' };
@@ -21,7 +21,7 @@ export function sendFate(
     return { kind: 'rate-limited', retryAfterMs: Math.ceil(chance.between(200, 6_000)), scope };
   }
   // A notice that is refused says nothing to anybody, which no promise covers.
-  if (refuses && number < 0.7 && part !== null && part.noticeOf === undefined) {
+  if (refuses === true && number < 0.7 && part !== null && part.noticeOf === undefined) {
     const failure = chance.one(['forbidden', 'gone', 'refused-format', 'refused'] as const);
     return { kind: 'refused', failure };
   }

@@ -131,7 +131,7 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
   const decision = afterFailure({
     failure: error.failure,
     attempts: due.attempts,
-    mayRepeat: mayRepeat(deps, part),
+    mayRepeat: mayRepeat(deps, part, mayBeThereSince(due)),
     random: deps.random(),
   });
   if (decision.kind === 'retry') {
@@ -212,14 +212,12 @@ function asChannelError(thrown: unknown): ChannelError {
 }
 
 /** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
-export async function recover(
-  deps: FailureDeps,
-  { part, sendingAt, attempts }: DuePart,
-): Promise<void> {
+export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
+  const { part, sendingAt, attempts } = due;
   if (!(await deps.outbox.takeOver(part.id))) return;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
   const reason = 'interrupted while sending';
-  if (note?.kind === 'marked' || mayRepeat(deps, part, sendingAt ?? undefined))
+  if (note?.kind === 'marked' || mayRepeat(deps, part, mayBeThereSince(due)))
     return deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, 'free');
   const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
   if (messageId !== undefined) {
@@ -230,6 +228,32 @@ export async function recover(
   // for, once.
   if (part.noticeOf !== undefined && attempts === 0)
     return deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, 'counts');
+  await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
+}
+
+/**
+ * Since when a part may be at the platform that was tried before, in ms: after one attempt since that one began, after several
+ * since the first. Undefined: it was not tried.
+ */
+function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
+  return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;
+}
+
+/**
+ * Whether an earlier attempt at a part may have arrived, and the platform knows its key no longer: it waited for a rate limit,
+ * or no process ran. Sent again it could appear twice.
+ */
+export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
+  const { idempotentSend, idempotentForMs } = deps.capabilities;
+  if (!idempotentSend || idempotentForMs === undefined || due.attempts === 0) return false;
+  const since = due.attempts === 1 ? due.sendingAt : due.triedAt;
+  return since != null && !mayRepeat(deps, due.part, since);
+}
+
+/** Ends a part that is marked as being sent, and of which it is not known whether an earlier attempt arrived. */
+export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
+  const reason =
+    'an earlier attempt may have arrived, and the platform would not recognise another one';
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
 }
 

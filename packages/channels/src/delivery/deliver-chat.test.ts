@@ -372,6 +372,35 @@ describe('a part that was being sent when the process died', () => {
     expect(await scene.states('c')).toEqual(['unknown', 'sent']);
   });
 
+  it('[D04] is reported as uncertain, not repeated, where the process stood still until the platform had forgotten its key', async () => {
+    const capabilities = { idempotentSend: true, idempotentForMs: 60_000, buttons: true };
+    await scene.owe('c', ['one']);
+    const send = async (part: OutboundPart, signal: AbortSignal) => {
+      const receipt = await scene.send(part, signal);
+      if (part.noticeOf !== undefined) return receipt;
+      now += 60_001;
+      throw new ChannelError({ kind: 'unknown-outcome' }, 'the connection was lost');
+    };
+    await deliver({ capabilities, send });
+    expect(seen()).toEqual(['one', expect.stringContaining('interrupted while sending')]);
+    expect(await scene.states('c')).toEqual(['unknown', 'sent']);
+  });
+
+  it('[D04] is reported as uncertain where it had to wait for another attempt until the platform had forgotten its key', async () => {
+    const capabilities = { idempotentSend: true, idempotentForMs: 60_000, buttons: true };
+    await scene.owe('c', ['one']);
+    const lost = async (part: OutboundPart, signal: AbortSignal) => {
+      await scene.send(part, signal);
+      throw new ChannelError({ kind: 'unknown-outcome' }, 'the connection was lost');
+    };
+    await deliver({ capabilities, send: lost });
+    expect(await scene.states('c')).toEqual(['pending']);
+    now += 60_001;
+    await deliver({ capabilities });
+    expect(seen()).toEqual(['one', expect.stringContaining('interrupted while sending')]);
+    expect(await scene.states('c')).toEqual(['unknown', 'sent']);
+  });
+
   it('[D04] is not repeated either when no model wrote it, such as the answer to a command', async () => {
     const route = { ...CHAT, target: CAPABILITIES.target };
     await scene.store.outbox.enqueue([{ route, body: { text: 'status', plain: 'status' } }], now);

@@ -10,7 +10,14 @@ import {
   type Tracer,
 } from '@parley/core';
 import { type ChatKey, type DuePart, untilDue } from '@parley/store';
-import { afterThrow, type FailureDeps, mayRepeat, recover } from './after-failure.ts';
+import {
+  afterThrow,
+  endUncertain,
+  type FailureDeps,
+  isKeyForgotten,
+  mayRepeat,
+  recover,
+} from './after-failure.ts';
 
 export interface DeliveryDeps extends FailureDeps {
   readonly capabilities: FailureDeps['capabilities'] & Pick<Capabilities, 'rates'>;
@@ -112,6 +119,10 @@ async function deliverInOrder(
       sendingAt = deps.clock();
       noteMarked(deps, part, sendingAt);
       if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);
+    }
+    if (isKeyForgotten(deps, due)) {
+      await endUncertain(deps, due);
+      return unmarked(deps, part);
     }
     const following = parts[index + 1];
     const sent = await deliver(deps, { due: { ...due, sendingAt }, following }, signal);

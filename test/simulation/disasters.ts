@@ -1,0 +1,145 @@
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { chanceFor } from './engine/chance.ts';
+import type { AfterCut } from './engine/synced-database.ts';
+import type { Fault } from './faults.ts';
+import type { Simulation } from './simulation.ts';
+import { SimulatedDisk } from './world/disk.ts';
+
+/** Longer than a process that is stopped in order may take (D11), in ms. */
+const STOP_MS = 12_000;
+
+type Disaster = Extract<Fault, { readonly kind: 'power-cut' | 'older-copy' }>;
+
+/** What happens to the disk under a whole deployment, with the database on it. */
+export class Disasters {
+  readonly disk: SimulatedDisk;
+  readonly #simulation: Simulation;
+  /** Parley's data folder. */
+  readonly #data: string;
+  readonly #isShared: boolean;
+  #copies = 0;
+
+  constructor(simulation: Simulation, data: string) {
+    const { scene, folder, time, seed } = simulation;
+    this.#simulation = simulation;
+    this.#data = data;
+    this.#isShared = simulation.isShared;
+    this.disk = new SimulatedDisk({
+      time,
+      chance: chanceFor(seed, 'disk'),
+      path: simulation.databaseFile,
+      copy: join(folder, 'synced.db'),
+      isServer: this.#isShared,
+      checkpoints: scene.faults.some((kind) => kind === 'power-cut' || kind === 'older-copy'),
+      is: (weather) => simulation.is(weather),
+    });
+  }
+
+  inject(fault: Disaster): void {
+    if (fault.kind === 'older-copy') this.#copyDatabase(fault);
+    else if (this.#isShared) this.#breakConnections();
+    else this.#cutPower(fault);
+  }
+
+  /** PostgreSQL syncs each commit, so a server that starts again has them all; nothing else has. */
+  #breakConnections(): void {
+    const { machine, databaseFile } = this.#simulation;
+    for (const { process, reconnect } of machine.databases.of(databaseFile)) {
+      if (process !== undefined) reconnect();
+    }
+  }
+
+  /** Everything of the machine ends at once; its files return to what was on the disk. */
+  #cutPower({ downMs, againAfterMs }: Extract<Disaster, { kind: 'power-cut' }>): void {
+    const { machine, databaseFile, seed, time } = this.#simulation;
+    const chance = chanceFor(seed, `power ${time.now}`);
+    const cut = this.disk.synced.cut(chance);
+    if (cut === null) return;
+    this.#replace(cut, 'power-cut', () => {
+      machine.files.cut(this.#data, (path) => path.startsWith(databaseFile), chance);
+    });
+    this.#startAll(downMs);
+    if (againAfterMs === null) return;
+    const again = { kind: 'power-cut', at: 0, downMs, againAfterMs: null } as const;
+    time.as(undefined, () => void time.plan(downMs + againAfterMs, () => this.#cutPower(again)));
+  }
+
+  /** Somebody copies the files of the database, and puts them back later, Parley being stopped. */
+  #copyDatabase({ afterMs, downMs }: Extract<Disaster, { kind: 'older-copy' }>): void {
+    const { folder, time, deployment, machine, scene } = this.#simulation;
+    this.#copies += 1;
+    const copy = join(folder, `copy-${this.#copies}.db`);
+    const then = this.disk.synced.copyTo(copy);
+    if (then === null || this.#isShared) return;
+    const isSwept = () => counterOf(copy, then.log) < this.#counterSeen();
+    time.as(undefined, () => {
+      time.plan(afterMs, () => {
+        const names = Object.keys(scene.processes);
+        for (const name of names) stopInOrder(this.#simulation, name);
+        time.plan(STOP_MS, () => {
+          for (const name of deployment.alive) deployment.kill(name);
+          machine.databases.closeAllOf(undefined);
+          // Where nothing raised the counter since, Parley cannot know; see README.md.
+          if (isSwept()) this.#replace(then, 'older-copy', () => {});
+          this.#startAll(downMs);
+        });
+      });
+    });
+  }
+
+  #replace(files: AfterCut, by: 'power-cut' | 'older-copy', andThen: () => void): void {
+    const { deployment, observer, questions, lost } = this.#simulation;
+    const known = questions.filter(({ id, chat }) => observer.messageOf(id, chat) !== undefined);
+    for (const name of deployment.alive) deployment.kill(name);
+    observer.close();
+    this.disk.synced.put(files);
+    andThen();
+    observer.open();
+    this.#simulation.look([{ kind: 'rewound', by }]);
+    if (by === 'power-cut') return;
+    for (const { id, chat, text } of known) {
+      if (observer.messageOf(id, chat) === undefined) lost.add(text);
+    }
+  }
+
+  #startAll(downMs: number): void {
+    const { scene } = this.#simulation;
+    for (const name of Object.keys(scene.processes)) this.#simulation.startLater(name, downMs);
+  }
+
+  /** What the data folder remembers of the database. */
+  #counterSeen(): number {
+    try {
+      const mark = JSON.parse(readFileSync(join(this.#data, 'database.json'), 'utf8'));
+      return Number(mark.counter);
+    } catch {
+      return -1;
+    }
+  }
+}
+
+function stopInOrder({ deployment, time }: Simulation, name: string): void {
+  const running = deployment.running.get(name);
+  const { parley, process } = running ?? {};
+  if (parley === undefined || process?.alive !== true) return;
+  const end = (): void => {
+    if (process.alive) deployment.kill(name);
+  };
+  time.as(process, () => void parley.close().then(end, end));
+}
+
+/** The counter of `store_state` in a copy of the files. */
+function counterOf(file: string, log: Uint8Array): number {
+  const other = `${file}.look`;
+  copyFileSync(file, other);
+  if (log.length > 0) writeFileSync(`${other}-wal`, log);
+  const database = new DatabaseSync(other);
+  try {
+    const row = database.prepare('select counter from store_state').get();
+    return Number(row?.counter ?? 0);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,64 @@
+import { turnIn } from '../scenes/script.ts';
+import type { MakeInvariant } from './invariant.ts';
+import { journalReader } from './journal.ts';
+import { rowOf } from './questions.ts';
+
+/** A call of a tool is begun once where it may not be done again, and has one result (G16). */
+export const callsOnce: MakeInvariant = () => {
+  const read = journalReader();
+  const begun = new Set<string>();
+  const ended = new Set<string>();
+  return {
+    id: 'G16',
+    afterChange: (simulation) =>
+      read(simulation).flatMap(({ kind, call }) => {
+        if (call === undefined) return [];
+        if (kind === 'held') begun.delete(call);
+        const known = kind === 'started' ? begun : kind === 'result' ? ended : null;
+        if (known === null) return [];
+        if (known.has(call)) return [`${call} has a second step "${kind}"`];
+        known.add(call);
+        return [];
+      }),
+  };
+};
+
+/** A turn that goes on has all results, and does not ask the model for what its journal has (G16). */
+export const askedOnce: MakeInvariant = () => {
+  const read = journalReader();
+  const steps = new Map<string, number>();
+  const holders = new Map<string, string>();
+  return {
+    id: 'G16',
+    afterStep: ({ process, changes }) => {
+      for (const change of changes) {
+        if (change.kind === 'lane' && change.holder !== null) holders.set(change.holder, process);
+      }
+      return [];
+    },
+    afterChange: (simulation) => {
+      for (const { turn, kind, calls } of read(simulation)) {
+        if (kind === 'model' && calls.length > 0) steps.set(turn, (steps.get(turn) ?? 0) + 1);
+      }
+      return [];
+    },
+    onRequest: (request, simulation) => {
+      const { observer, time } = simulation;
+      const { questions: asked, rounds, results } = turnIn(request);
+      const question = simulation.questions.find(({ text }) => text === asked.at(-1));
+      const message = question && rowOf(question, simulation);
+      if (message?.turn_id == null) return [];
+      const has = new Set(results.map(({ resultOf }) => resultOf));
+      const lost = rounds
+        .flatMap(({ calls }) => calls)
+        .filter(({ id }) => !has.has(id))
+        .map(({ id, name }) => `the result of ${name} (${id}) is not in the request that follows`);
+      // Who has lost the lane may ask until it notices.
+      const holder = observer.tables.conversations.get(message.conversation_id)?.lease_owner;
+      if (holder == null || holders.get(holder) !== time.process?.name) return lost;
+      const known = steps.get(message.turn_id) ?? 0;
+      if (known === rounds.length) return lost;
+      return [...lost, `${asked.join(', ')}: asked with ${rounds.length} of ${known} known rounds`];
+    },
+  };
+};

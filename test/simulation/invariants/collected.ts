@@ -1,0 +1,59 @@
+import type { Change } from '../changes.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+type Begun = Extract<Change, { readonly kind: 'turn' }>;
+
+function begunTurns(changes: readonly Change[]): readonly Begun[] {
+  return changes.flatMap((change) =>
+    change.kind === 'turn' && change.from === null && change.to === 'running' ? [change] : [],
+  );
+}
+
+/** What waits in a direct chat when a turn begins is answered by that turn, all of it (D03). */
+export const collectsAll: MakeInvariant = () => ({
+  id: 'D03',
+  afterStep: ({ changes }, { observer: { tables } }) =>
+    begunTurns(changes).flatMap(({ conversation, turn }) =>
+      [...tables.messages.values()]
+        .filter((row) => row.state === 'waiting' && row.conversation_id === conversation)
+        .map(({ seq }) => `${turn} began without message ${seq}, which waited as well`),
+    ),
+});
+
+/** So long nobody may have written before the next turn begins, and so long a turn waits for that. In ms. */
+const [QUIET_MS, PATIENCE_MS] = [500, 5_000];
+
+/**
+ * What was written during a turn becomes the next one after a pause (D03). It counts by the clocks of processes, so a
+ * scene that sets them cannot ask for it.
+ */
+export const pausesToCollect: MakeInvariant = () => {
+  const written = new Map<string, number>();
+  const ended = new Map<string, number>();
+  const epochs = new Map<string, number>();
+  const lastEpoch = new Map<string, number>();
+  return {
+    id: 'D03',
+    afterStep: ({ changes, at }) => {
+      const wrong: string[] = [];
+      for (const change of changes) {
+        if (change.kind === 'accepted') written.set(change.conversation, at);
+        if (change.kind === 'lane') epochs.set(change.conversation, change.epoch);
+        if (change.kind !== 'turn') continue;
+        const { conversation, turn, from, to } = change;
+        if (to === 'answered') {
+          ended.set(conversation, at);
+          lastEpoch.set(conversation, epochs.get(conversation) ?? 0);
+        }
+        // In a lane that was taken for it a turn begins at once.
+        const isNext = lastEpoch.get(conversation) === epochs.get(conversation);
+        if (from !== null || to !== 'running' || !isNext) continue;
+        const quietMs = Math.ceil(at - (written.get(conversation) ?? 0)) + 1;
+        const waitedMs = Math.ceil(at - (ended.get(conversation) ?? 0)) + 1;
+        if (quietMs < QUIET_MS && waitedMs < PATIENCE_MS)
+          wrong.push(`${turn} of ${conversation} began ${quietMs} ms after the last message`);
+      }
+      return wrong;
+    },
+  };
+};

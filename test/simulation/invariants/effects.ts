@@ -1,0 +1,92 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { LEDGER } from '../scenes/ledger.ts';
+import type { Simulation } from '../simulation.ts';
+import type { MakeInvariant } from './invariant.ts';
+import { type JournalCall, journalReader } from './journal.ts';
+
+/** What a tool has left outside of Parley's tables is there once for each call, and stays (G16, D04). */
+export const effectsOnce: MakeInvariant = () => {
+  const read = journalReader();
+  const calls = new Map<string, JournalCall>();
+  const succeeded = new Set<string>();
+  const lists = new Map<string, string>();
+  const listed = new Set<string>();
+  const notes = new Map<string, string>();
+  return {
+    id: 'G16',
+    afterChange: (simulation) => {
+      for (const { call, failed, calls: made, kind } of read(simulation)) {
+        for (const one of made) calls.set(one.key, one);
+        if (kind === 'result' && call !== undefined && !failed) succeeded.add(call);
+      }
+      return [...twice(marksOf(simulation)), ...listsWrittenAgain(simulation, lists, listed)];
+    },
+    afterStep: ({ changes }, simulation) =>
+      changes.flatMap((change) => {
+        if (change.kind !== 'sent') return [];
+        return (simulation.shownPart(change.part)?.text.match(/\bnote\d+\b/g) ?? []).flatMap(
+          (note) => {
+            const by = notes.get(note) ?? change.part;
+            notes.set(note, by);
+            return by === change.part ? [] : [`${note} was sent as ${by} and as ${change.part}`];
+          },
+        );
+      }),
+    atEnd: (simulation) => {
+      const marks = new Set(marksOf(simulation));
+      return [...succeeded].flatMap((key) => {
+        const { name, arguments: given } = calls.get(key) ?? { name: '', arguments: '' };
+        const [mark] = given.match(/\bm\d+-\d+-\d+\b/) ?? [];
+        if (name === 'edit' && mark !== undefined && !marks.has(mark)) {
+          return [`${mark} was written, says its call, and is not there`];
+        }
+        const [note] = given.match(/\bnote\d+\b/) ?? [];
+        if (name !== 'message' || note === undefined || notes.has(note)) return [];
+        return isDead(simulation) ? [] : [`${note} was never sent`];
+      });
+    },
+  };
+};
+
+/** The marks in the ledger, in their order. */
+export function marksOf({ deployment }: Simulation): readonly string[] {
+  const path = deployment.pathOf(LEDGER);
+  return existsSync(path) ? (readFileSync(path, 'utf8').match(/\bm\d+-\d+-\d+\b/g) ?? []) : [];
+}
+
+function twice(marks: readonly string[]): readonly string[] {
+  const again = marks.filter((mark, at) => marks.indexOf(mark) !== at);
+  return again.map((mark) => `${mark} was written twice`);
+}
+
+interface ListRow {
+  readonly conversation: string;
+  readonly content: string;
+  readonly at: number;
+}
+
+/** A list is replaced as a whole, so that only the time of its row tells that the same call has done it again. */
+function listsWrittenAgain(
+  { observer }: Simulation,
+  lists: Map<string, string>,
+  listed: Set<string>,
+): readonly string[] {
+  const rows = observer.rows<ListRow>(
+    'select conversation_id as conversation, content, written_at as at from todo_list',
+  );
+  return rows.flatMap(({ conversation, content, at }) => {
+    const now = `${at} ${content}`;
+    if (lists.get(conversation) === now) return [];
+    lists.set(conversation, now);
+    const [mark] = content.match(/\bm\d+-\d+-\d+\b/) ?? [];
+    if (mark === undefined) return [];
+    const isKnown = listed.has(mark);
+    listed.add(mark);
+    return isKnown ? [`the list with ${mark} was written twice`] : [];
+  });
+}
+
+/** A message that the platform has refused for good is a dead letter, which somebody is told of. */
+function isDead({ observer }: Simulation): boolean {
+  return observer.tables.deadLetters.size > 0;
+}

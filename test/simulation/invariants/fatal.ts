@@ -1,0 +1,40 @@
+import { lastSaid } from '../scenes/script.ts';
+import type { MakeInvariant } from './invariant.ts';
+import { rowOf } from './questions.ts';
+
+/** So often a turn that ends its process is begun. */
+const MOST_DEATHS = 5;
+
+/** A question that ends each process is given up after five of them, and its chat is told (D06). */
+export const givenUp: MakeInvariant = () => {
+  let asked = 0;
+  return {
+    id: 'D06',
+    onRequest: (request) => {
+      if (!lastSaid(request).includes('fatal')) return [];
+      asked += 1;
+      return asked > MOST_DEATHS
+        ? [`the model was asked ${asked} times what ends the process`]
+        : [];
+    },
+    atEnd: (simulation) => {
+      const { observer, said, questions } = simulation;
+      const fatal = said.find(({ text }) => text.includes('fatal'));
+      const question = questions.find(({ text }) => fatal?.text.startsWith(`${text},`) === true);
+      if (question === undefined) return [];
+      const turn = rowOf(question, simulation)?.turn_id ?? '';
+      const state = observer.tables.turns.get(turn)?.state;
+      const isTold = [...observer.tables.parts.values()].some(
+        (part) => part.chat.endsWith(`:${question.chat}`) && part.state === 'sent',
+      );
+      const isListed = [...observer.tables.deadLetters.values()].some(
+        (one) => one.subject === turn,
+      );
+      return [
+        ...(state === 'failed' ? [] : [`the turn of ${question.text} is ${state}`]),
+        ...(isListed ? [] : [`${question.text} is not among the dead letters`]),
+        ...(isTold ? [] : [`nobody was told that ${question.text} was given up`]),
+      ];
+    },
+  };
+};

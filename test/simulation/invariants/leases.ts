@@ -1,0 +1,105 @@
+import type { Change } from '../changes.ts';
+import type { Simulation } from '../simulation.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+type Lane = Extract<Change, { readonly kind: 'lane' }>;
+
+/** A lane that one worker has taken from another one, whose lease had not been given back. */
+interface Taking {
+  readonly before: Lane;
+  readonly now: Lane;
+  /** The process that had taken it before. */
+  readonly from: string | undefined;
+}
+
+/** Remembers who has which lane, and tells of those that change hands. */
+function watchLanes() {
+  const lanes = new Map<string, Lane>();
+  const takers = new Map<string, string>();
+  return (changes: readonly Change[], process: string): readonly Taking[] => {
+    if (changes.some(({ kind }) => kind === 'rewound')) lanes.clear();
+    return changes.flatMap((now) => {
+      if (now.kind !== 'lane') return [];
+      const before = lanes.get(now.conversation);
+      const from = takers.get(now.conversation);
+      lanes.set(now.conversation, now);
+      if (now.holder === null || now.holder === before?.holder) return [];
+      takers.set(now.conversation, process);
+      return before === undefined ? [] : [{ before, now, from }];
+    });
+  };
+}
+
+/** Who takes a lane raises its epoch, so that the former holder can be told from the new one (D02). */
+export const takingRaisesEpoch: MakeInvariant = () => {
+  const takings = watchLanes();
+  return {
+    id: 'D02',
+    afterStep: ({ changes, process }) =>
+      takings(changes, process)
+        .filter(({ before, now }) => now.epoch <= before.epoch)
+        .map(({ now }) => `${process} took ${now.conversation} without raising epoch ${now.epoch}`),
+  };
+};
+
+/** A lane is not taken while the lease of another worker runs: two would work on one conversation (D02). */
+export const leasesAreRespected: MakeInvariant = () => {
+  const takings = watchLanes();
+  return {
+    id: 'D02',
+    afterStep: ({ changes, process, at }, simulation) => {
+      const taken = takings(changes, process);
+      // A process that has the data folder to itself knows that all other holders are dead.
+      if (!simulation.isShared) return [];
+      return taken
+        .filter(
+          ({ before }) => before.holder !== null && before.until > simulation.databaseTime(at),
+        )
+        .map(({ now }) => `${process} took ${now.conversation} while the lease of another one ran`);
+    },
+  };
+};
+
+/** Longer than a lease that nobody renews. In ms. */
+const LEASE_MS = 8_000;
+
+/** A worker that is neither dead, nor standing still, nor cut off keeps its lane until its turn is over (D02). */
+export const theLivingKeepTheirLanes: MakeInvariant = () => {
+  const takings = watchLanes();
+  return {
+    id: 'D02',
+    afterStep: ({ changes, process, at }, simulation) => {
+      const taken = takings(changes, process);
+      if (simulation.scene.faults.some((kind) => kind.startsWith('database'))) return [];
+      return taken
+        .filter(({ before, from }) => before.holder !== null && isWell(from, at, simulation))
+        .map(({ now, from }) => `${process} took ${now.conversation} from ${from}, which lives`);
+    },
+  };
+};
+
+function isWell(name: string | undefined, at: number, { deployment }: Simulation): boolean {
+  const running = [...deployment.running.values()].find(({ process }) => process.name === name);
+  return running?.process.alive === true && running.process.pausedUntil < at - LEASE_MS;
+}
+
+/** Only the worker that has a lane gives it back (D02). */
+export const givenBackByTheirHolders: MakeInvariant = () => {
+  const lanes = new Map<string, Lane & { readonly taker: string }>();
+  return {
+    id: 'D02',
+    afterStep: ({ changes, process }, { isShared }) => {
+      if (changes.some(({ kind }) => kind === 'rewound')) lanes.clear();
+      return changes.flatMap((now) => {
+        if (now.kind !== 'lane') return [];
+        const before = lanes.get(now.conversation);
+        const isOther = now.holder !== null && now.holder !== before?.holder;
+        const taker = isOther || before === undefined ? process : before.taker;
+        lanes.set(now.conversation, { ...now, taker });
+        const isGivenBack = now.holder === null && before?.holder != null;
+        if (!isShared || !isGivenBack || now.epoch > before.epoch || taker === process) return [];
+        return [`${process} gave ${now.conversation} back, which ${taker} has`];
+      });
+    },
+  };
+};

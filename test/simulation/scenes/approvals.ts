@@ -1,0 +1,98 @@
+import { approvedFirst } from '../invariants/approvals.ts';
+import { callsOnce } from '../invariants/calls.ts';
+import { effectsOnce } from '../invariants/effects.ts';
+import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import type { ModelRequest } from '../world/model.ts';
+import type { Shown } from '../world/platform.ts';
+import { edit, LEDGER, OWNERS_LEDGER, todos } from './ledger.ts';
+import {
+  answerWith,
+  direct,
+  EMBEDDED,
+  inGroup,
+  keepAsking,
+  lastSaid,
+  numberOf,
+  SHARED,
+} from './script.ts';
+
+const KEYED = { id: 'keyed', hasKeys: true, finds: false };
+export const OWNER = '1';
+const GUEST = '2';
+const GROUP = 'g';
+/** How long a question waits for a decision, in ms. */
+const WAIT_MS = 30_000;
+
+function answer(request: ModelRequest) {
+  const isOwners = lastSaid(request).includes('for the owner');
+  return answerWith(request, (question) => {
+    const number = numberOf(question);
+    if (number % 3 === 0) return [];
+    const first = `m${number}-0-0`;
+    return isOwners ? [[edit(first)], [todos(`m${number}-1-0`)]] : [[todos(first)]];
+  });
+}
+
+/** The owner asks in their own chat, a guest in theirs, and both in a group. */
+function people(simulation: Simulation): void {
+  const chance = simulation.chance('chats');
+  keepAsking(simulation, [500, 6_000], (question) => {
+    const number = chance.next();
+    if (number < 0.5) simulation.ask('keyed', question, direct(OWNER), `${question} for the owner`);
+    else if (number < 0.75) simulation.ask('keyed', question, direct(GUEST));
+    else simulation.ask('keyed', question, inGroup(GROUP, chance.one([OWNER, GUEST])));
+  });
+}
+
+/** What people do with a question of an approval: at which time each of them writes what. */
+type Decision = readonly { readonly by: string; readonly says: string; readonly afterMs: number }[];
+
+function decisionOn(simulation: Simulation, code: string): Decision {
+  const chance = simulation.chance(`decision ${code}`);
+  const soon = chance.between(300, 6_000);
+  const number = chance.next();
+  const yes = { by: OWNER, says: `/approve ${code}`, afterMs: soon };
+  const stranger = { by: GUEST, says: `/approve ${code}`, afterMs: soon / 2 };
+  if (number < 0.35) return [yes];
+  if (number < 0.45) return [yes, { ...yes, afterMs: soon + chance.between(1, 2_000) }];
+  if (number < 0.55) return [{ ...yes, says: 'yes' }];
+  if (number < 0.65) return [{ ...yes, afterMs: WAIT_MS + chance.between(-500, 10_000) }];
+  if (number < 0.75)
+    return [
+      { ...yes, says: `/deny ${code}` },
+      { ...yes, afterMs: soon + 500 },
+    ];
+  if (number < 0.85) return [stranger];
+  if (number < 0.92) return [stranger, { ...yes, afterMs: soon + 500 }];
+  return [];
+}
+
+/** Somebody decides, or nobody. A stranger who has learned the code types it where they can write. */
+function seen({ chat, text }: Shown, platform: string, simulation: Simulation): void {
+  const [, code] = /\/approve (\w+)/.exec(text) ?? [];
+  if (code === undefined) return;
+  for (const { by, says, afterMs } of decisionOn(simulation, code)) {
+    const place = chat === GROUP ? inGroup(GROUP, by) : direct(by);
+    simulation.time.plan(afterMs, () => void simulation.say(platform, says, place));
+  }
+}
+
+const SCENE = {
+  platforms: [KEYED],
+  settings: {
+    owners: [`keyed:${OWNER}`],
+    approvals: { ask: ['edit', 'write_todos'], waitMinutes: WAIT_MS / 60_000 },
+    channels: { keyed: { access: { direct: 'open', groups: 'open' } } },
+    heartbeat: { enabled: false },
+  },
+  files: { [LEDGER]: OWNERS_LEDGER },
+  invariants: [callsOnce, effectsOnce, approvedFirst],
+  answer,
+  people,
+  seen,
+} as const satisfies Partial<Scene>;
+
+/** Calls wait for a yes, which comes at once, late, twice, from a stranger, or never. */
+export const approvalsEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'approvals-embedded' };
+export const approvalsShared: Scene = { ...SHARED, ...SCENE, name: 'approvals-shared' };

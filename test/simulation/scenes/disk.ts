@@ -1,0 +1,60 @@
+import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import type { PlatformKind } from '../world/platform.ts';
+import { answer } from './talk.ts';
+
+/** One that knows what it has by a key, one that can be asked, and one that can only be told. */
+const PLATFORMS: readonly PlatformKind[] = [
+  { id: 'keyed', hasKeys: true, finds: false },
+  { id: 'finding', hasKeys: false, finds: true },
+  { id: 'bare', hasKeys: false, finds: false },
+];
+
+/** People in two direct chats of each platform. */
+function people(simulation: Simulation): void {
+  const { time, span } = simulation;
+  const chance = simulation.chance('people');
+  let asked = 0;
+  const next = (): void => {
+    time.plan(chance.between(50, 2_000), () => {
+      if (time.now > span) return;
+      asked += 1;
+      const platform = chance.one(PLATFORMS).id;
+      const id = `${platform}-${chance.one(['1', '2'])}`;
+      simulation.ask(platform, `q${asked}`, {
+        chat: { id, type: 'direct' },
+        sender: { id, name: `Person ${id}`, isBot: false },
+        addressed: true,
+      });
+      next();
+    });
+  };
+  next();
+}
+
+const DATABASE = ['database-slow', 'database-refuses', 'database-full', 'database-breaks'] as const;
+
+/** One process whose machine loses its power, or whose disk fails. */
+export const disk: Scene = {
+  name: 'disk',
+  processes: { parley: 'all' },
+  platforms: PLATFORMS,
+  faults: ['kill', 'restart', 'power-cut', 'sends', ...DATABASE],
+  answer,
+  people,
+};
+
+/** One process whose database is replaced by an older copy. */
+export const olderCopy: Scene = {
+  ...disk,
+  name: 'older-copy',
+  faults: ['kill', 'restart', 'older-copy', 'sends'],
+};
+
+/** Several processes on a database server that fails, or starts again. */
+export const server: Scene = {
+  ...disk,
+  name: 'server',
+  processes: { gateway: 'gateway', 'worker-1': 'worker', 'worker-2': 'worker' },
+  faults: ['kill', 'restart', 'power-cut', 'wake-ups', 'sends', ...DATABASE],
+};

@@ -1,0 +1,100 @@
+import type { Scene } from '../scene.ts';
+import type { Question, Simulation } from '../simulation.ts';
+import type { ModelAnswer, ModelMessage, ModelRequest } from '../world/model.ts';
+
+/** A call of a tool that a script wants. */
+export interface ScriptedCall {
+  readonly name: string;
+  readonly arguments: object;
+}
+
+/** The last message of a person, or of Parley in their place. */
+export function lastSaid({ messages }: ModelRequest): string {
+  return messages.findLast(({ role }) => role === 'user')?.text ?? '';
+}
+
+/** The questions of a text, each once. */
+export function questionsIn(text: string): readonly string[] {
+  return [...new Set(text.match(/\bq\d+\b/g) ?? [])];
+}
+
+/** What the turn of the newest questions has behind them: the calls of the model and their results. */
+export function turnIn({ messages }: ModelRequest): {
+  readonly questions: readonly string[];
+  readonly rounds: readonly ModelMessage[];
+  readonly results: readonly ModelMessage[];
+} {
+  const at = messages.findLastIndex(
+    ({ role, text }) => role === 'user' && questionsIn(text).length > 0,
+  );
+  const behind = messages.slice(at + 1);
+  return {
+    questions: questionsIn(messages[at]?.text ?? ''),
+    rounds: behind.filter(({ calls }) => calls.length > 0),
+    results: behind.filter(({ resultOf }) => resultOf !== undefined),
+  };
+}
+
+/** Goes through the calls that a question leads to, one round after the other, and then answers. */
+export function answerWith(
+  request: ModelRequest,
+  callsFor: (question: string) => readonly (readonly ScriptedCall[])[],
+): ModelAnswer {
+  const { questions, rounds } = turnIn(request);
+  const calls = questions.flatMap((question) => callsFor(question)[rounds.length] ?? []);
+  if (calls.length > 0) return { calls };
+  return { text: `This answers ${questions.join(' and ')}.` };
+}
+
+/** The number of a question. */
+export function numberOf(question: string): number {
+  return Number(question.slice(1));
+}
+
+/** Where a person writes, as adapters say it. */
+export function direct(id: string) {
+  const sender = { id, name: `Person ${id}`, isBot: false };
+  return { chat: { id, type: 'direct' as const }, sender, addressed: true };
+}
+
+/** The same in a group. */
+export function inGroup(group: string, by: string) {
+  return { ...direct(by), chat: { id: group, type: 'group' as const, title: `Group ${group}` } };
+}
+
+/** Calls `next` again and again after a random time, as long as people write. `pauses`: between which times, in ms. */
+export function keepAsking(
+  simulation: Simulation,
+  pauses: readonly [number, number],
+  next: (question: string) => void,
+): void {
+  const { time, span } = simulation;
+  const began = time.now;
+  const chance = simulation.chance('people');
+  let asked = 0;
+  const later = (): void => {
+    time.plan(chance.between(...pauses), () => {
+      if (time.now - began > span) return;
+      asked += 1;
+      next(`q${asked}`);
+      later();
+    });
+  };
+  later();
+}
+
+/** The question with this name. */
+export function questionNamed(simulation: Simulation, name: string): Question | undefined {
+  return simulation.questions.find(({ text }) => text === name);
+}
+
+/** The processes and faults of the two ways to run Parley. */
+export const EMBEDDED = {
+  processes: { parley: 'all' },
+  faults: ['kill', 'restart', 'pause', 'clock', 'sends', 'updates', 'model'],
+} as const satisfies Partial<Scene>;
+
+export const SHARED = {
+  processes: { gateway: 'gateway', 'worker-1': 'worker', 'worker-2': 'worker' },
+  faults: ['kill', 'restart', 'pause', 'wake-ups', 'queue-away', 'sends', 'updates', 'model'],
+} as const satisfies Partial<Scene>;

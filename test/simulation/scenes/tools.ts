@@ -1,0 +1,90 @@
+import { askedOnce, callsOnce } from '../invariants/calls.ts';
+import { effectsOnce } from '../invariants/effects.ts';
+import { givenUp } from '../invariants/fatal.ts';
+import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import type { ModelRequest } from '../world/model.ts';
+import { edit, LEDGER, OWNERS_LEDGER, todos } from './ledger.ts';
+import {
+  answerWith,
+  direct,
+  EMBEDDED,
+  keepAsking,
+  lastSaid,
+  numberOf,
+  type ScriptedCall,
+  SHARED,
+} from './script.ts';
+
+const KEYED = { id: 'keyed', hasKeys: true, finds: false };
+const OTHER = { id: 'other', hasKeys: true, finds: false };
+const OWNER = '1';
+const GUEST = '2';
+/** Writes once, and the process that asks the model about it dies each time. */
+const FATAL = '9';
+
+/** The calls that a question of an owner leads to, by rounds; marks are unique in the simulation. */
+function ownersCalls(question: string): readonly (readonly ScriptedCall[])[] {
+  const number = numberOf(question);
+  const now = { name: 'current_time', arguments: {} };
+  switch (number % 5) {
+    case 1:
+      return [[edit(`m${number}-0-0`), edit(`m${number}-0-1`)], [edit(`m${number}-1-0`)]];
+    case 2:
+      return [[todos(`m${number}-0-0`), now], [edit(`m${number}-1-0`)]];
+    case 3:
+      return [[{ name: 'message', arguments: { to: 'owner', text: `This is note${number}.` } }]];
+    case 4:
+      return [[now], [todos(`m${number}-1-0`)], [edit(`m${number}-2-0`)]];
+    default:
+      return [];
+  }
+}
+
+function guestsCalls(question: string): readonly (readonly ScriptedCall[])[] {
+  const number = numberOf(question);
+  return number % 2 === 0 ? [] : [[todos(`m${number}-0-0`)]];
+}
+
+function answer(request: ModelRequest, simulation: Simulation) {
+  const said = lastSaid(request);
+  if (said.includes('fatal')) {
+    const [name = ''] = simulation.time.process?.name.split('.') ?? [];
+    simulation.killAfter(name, 0, 500);
+  }
+  const calls = said.includes('for the owner') ? ownersCalls : guestsCalls;
+  return answerWith(request, calls);
+}
+
+function people(simulation: Simulation): void {
+  const chance = simulation.chance('chats');
+  const fatalAt = chance.happens(0.4) ? Math.floor(chance.between(3, 20)) : null;
+  keepAsking(simulation, [50, 3_000], (question) => {
+    if (numberOf(question) === fatalAt) {
+      simulation.ask('keyed', question, direct(FATAL), `${question}, which is fatal`);
+      return;
+    }
+    const number = chance.next();
+    if (number < 0.3) simulation.ask('keyed', question, direct(GUEST), `${question} of a guest`);
+    else {
+      const platform = number < 0.7 ? 'keyed' : 'other';
+      simulation.ask(platform, question, direct(OWNER), `${question} for the owner`);
+    }
+  });
+}
+
+const SCENE = {
+  platforms: [KEYED, OTHER],
+  settings: {
+    owners: [`keyed:${OWNER}`, `other:${OWNER}`],
+    heartbeat: { enabled: false },
+  },
+  files: { [LEDGER]: OWNERS_LEDGER },
+  invariants: [callsOnce, askedOnce, effectsOnce, givenUp],
+  answer,
+  people,
+} as const satisfies Partial<Scene>;
+
+/** The model calls tools that change something, and processes die at any step. */
+export const toolsEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'tools-embedded' };
+export const toolsShared: Scene = { ...SHARED, ...SCENE, name: 'tools-shared' };

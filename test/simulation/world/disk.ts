@@ -1,0 +1,113 @@
+import type { Chance } from '../engine/chance.ts';
+import {
+  type Disk,
+  type OpenDatabase,
+  SQLITE_BUSY,
+  SQLITE_CANTOPEN,
+  SQLITE_FULL,
+  SQLITE_IOERR,
+  sqliteError,
+} from '../engine/databases.ts';
+import { SyncedDatabase } from '../engine/synced-database.ts';
+import type { VirtualTime } from '../engine/virtual-time.ts';
+import type { DatabaseWeather } from '../faults.ts';
+
+/** How long SQLite waits for a lock, as Parley opens it. In ms. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** In life the log is copied after thousands of pages, which a minute of talk does not write. */
+const CHECKPOINTS = 0.02;
+
+export interface DiskOptions {
+  readonly time: VirtualTime;
+  readonly chance: Chance;
+  /** The database of the deployment; all other files are sound. */
+  readonly path: string;
+  /** Where the synced copy of it is kept. */
+  readonly copy: string;
+  /** The file stands for a server: a commit that was reported as failed may have happened. */
+  readonly isServer: boolean;
+  /** Whether log and file are copied now and then; only where that is looked at. */
+  readonly checkpoints: boolean;
+  readonly is: (weather: DatabaseWeather) => boolean;
+}
+
+/** The disk of the simulated machine, as far as its database goes: what is synced, and what fails. */
+export class SimulatedDisk implements Disk {
+  readonly synced: SyncedDatabase;
+  readonly #options: DiskOptions;
+  #isAtWork = false;
+
+  constructor(options: DiskOptions) {
+    this.#options = options;
+    this.synced = new SyncedDatabase(options.path, options.copy);
+  }
+
+  beforeOpen(path: string): void {
+    const { is, chance } = this.#options;
+    if (path !== this.#options.path || !is('database-refuses') || chance.happens(0.5)) return;
+    throw sqliteError(SQLITE_CANTOPEN, 'unable to open database file');
+  }
+
+  beforeStatement(database: OpenDatabase, text: string): void {
+    const { path, is } = this.#options;
+    if (database.path !== path || database.process === undefined || this.#isAtWork) return;
+    // What ends a transaction that has failed always succeeds.
+    if (/^\s*(rollback|release|pragma)\b/i.test(text)) return;
+    if (is('database-slow')) this.#wait();
+    if (is('database-refuses')) this.#refuse(text);
+    if (is('database-full')) this.#fill(database, text);
+    if (is('database-breaks')) this.#break(database, text);
+  }
+
+  afterCommit(database: OpenDatabase): void {
+    const { path, checkpoints, chance } = this.#options;
+    if (database.path !== path) return;
+    this.synced.note(database.isSynced);
+    if (!checkpoints || this.#isAtWork || !chance.happens(CHECKPOINTS)) return;
+    this.#run(database, 'pragma wal_checkpoint(passive)');
+    this.synced.note(false);
+  }
+
+  /** `node:sqlite` answers without giving way: nothing of the process goes on meanwhile. */
+  #wait(): void {
+    const { time, chance } = this.#options;
+    time.standStill(chance.happens(0.01) ? chance.between(1_000, 9_000) : chance.between(0, 40));
+  }
+
+  #refuse(text: string): void {
+    const { time, chance } = this.#options;
+    if (!/^\s*begin\b/i.test(text) || !chance.happens(0.3)) return;
+    time.standStill(BUSY_TIMEOUT_MS);
+    throw sqliteError(SQLITE_BUSY, 'database is locked');
+  }
+
+  /** SQLite may undo the whole transaction by itself then (sqlite.org/lang_transaction.html). */
+  #fill(database: OpenDatabase, text: string): void {
+    const { chance } = this.#options;
+    if (!isWrite(text) || !chance.happens(0.1)) return;
+    const isUndone = chance.happens(0.5);
+    if (isUndone && database.handle.isTransaction) this.#run(database, 'rollback');
+    throw sqliteError(SQLITE_FULL, 'database or disk is full');
+  }
+
+  #break(database: OpenDatabase, text: string): void {
+    const { chance, isServer } = this.#options;
+    if (!/^\s*commit\b/i.test(text) || !chance.happens(0.2)) return;
+    const isDone = isServer && chance.happens(0.5);
+    this.#run(database, isDone ? 'commit' : 'rollback');
+    throw sqliteError(SQLITE_IOERR, 'disk I/O error');
+  }
+
+  #run({ handle }: OpenDatabase, text: string): void {
+    this.#isAtWork = true;
+    try {
+      handle.exec(text);
+    } finally {
+      this.#isAtWork = false;
+    }
+  }
+}
+
+function isWrite(text: string): boolean {
+  return /^\s*(insert|update|delete|commit)\b/i.test(text);
+}
