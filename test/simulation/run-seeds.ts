@@ -68,8 +68,10 @@ async function loadModules(machine: Machine, scenes: readonly Scene[]): Promise<
 function faultsOf(scene: Scene, seed: number, only: string | undefined): readonly Fault[] {
   const wanted = only === undefined ? FAULT_KINDS : (only.split(',') as FaultKind[]);
   const kinds = scene.faults.filter((kind) => wanted.includes(kind));
+  const chance = chanceFor(seed, 'faults');
+  if (scene.plan !== undefined && kinds.length > 0) return scene.plan(chance);
   const processes = Object.keys(scene.processes);
-  return planFaults(chanceFor(seed, 'faults'), { kinds, processes, forMs: SPAN_MS });
+  return planFaults(chance, { kinds, processes, forMs: scene.spanMs ?? SPAN_MS });
 }
 
 /** The shortest prefix of the faults that still fails, found by halving. */

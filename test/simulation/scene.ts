@@ -1,5 +1,6 @@
 import type { ProcessRole } from '@parley/store';
-import type { FaultKind } from './faults.ts';
+import type { Chance } from './engine/chance.ts';
+import type { Fault, FaultKind } from './faults.ts';
 import type { Simulation } from './simulation.ts';
 import type { ModelAnswer, ModelRequest } from './world/model.ts';
 import type { PlatformKind } from './world/platform.ts';
@@ -14,6 +15,10 @@ export interface Scene {
   readonly settings?: object;
   /** Which faults make sense here. */
   readonly faults: readonly FaultKind[];
+  /** How long people write and faults come, in ms; a minute when absent. */
+  readonly spanMs?: number;
+  /** Faults at certain moments, in the place of those at any moment. */
+  plan?(chance: Chance): readonly Fault[];
   /** Called before anything starts: leaves behind what an earlier Parley has left. */
   prepare?(simulation: Simulation): void;
   /** Each process is killed once while it starts for the first time. */

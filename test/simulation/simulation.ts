@@ -88,7 +88,7 @@ export class Simulation {
   }
 
   get span(): number {
-    return SPAN_MS;
+    return this.scene.spanMs ?? SPAN_MS;
   }
 
   /** Numbers for a purpose of a scene. */
@@ -132,7 +132,7 @@ export class Simulation {
         await time.runUntil(began + fault.at, () => this.violations.length > 0);
         await this.#inject(fault);
       }
-      await time.runUntil(began + SPAN_MS, () => this.violations.length > 0);
+      await time.runUntil(began + this.span, () => this.violations.length > 0);
       await this.#calmDown();
       return this.#result(faults, time.now - began);
     } finally {
@@ -204,6 +204,7 @@ export class Simulation {
   #afterEvent(process: SimulatedProcess | undefined): void {
     this.look([], process);
     if (process !== undefined) this.#killSoon.get(process)?.();
+    this.#disasters.afterEvent();
   }
 
   /** Looks at the tables after an event of a process or of the world, which has done this itself. */
@@ -279,6 +280,7 @@ export class Simulation {
   async #calmDown(): Promise<void> {
     this.#weather.clear();
     this.#killSoon.clear();
+    this.#disasters.end();
     const until = this.time.now + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
