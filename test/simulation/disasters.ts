@@ -100,7 +100,7 @@ export class Disasters {
         time.plan(STOP_MS, () => {
           for (const name of deployment.alive) deployment.kill(name);
           machine.databases.closeAllOf(undefined);
-          // Where nothing raised the counter since, Parley cannot know; see README.md.
+          // Where nothing has raised the counter since, Parley cannot know.
           if (isSwept()) this.#replace(then, 'older-copy', () => {});
           this.#startAll(downMs);
         });
