@@ -37,10 +37,12 @@ export type Fault =
       readonly process: string;
       readonly downMs: number;
     }
+  /** The process stands still, half of the time in the middle of something, such as a commit. */
   | {
       readonly kind: 'pause';
       readonly at: number;
       readonly process: string;
+      readonly when: 'at-once' | 'midway';
       readonly forMs: number;
     }
   /** The clock of the process is set; `process` is `all` for that of the machine. */
@@ -119,7 +121,10 @@ function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): 
     return { kind, at, process, steps, downMs: chance.between(50, 4_000) };
   }
   if (kind === 'restart') return { kind, at, process, downMs: chance.between(50, 2_000) };
-  if (kind === 'pause') return { kind, at, process, forMs: chance.between(500, 20_000) };
+  if (kind === 'pause') {
+    const when = chance.happens(0.5) ? 'midway' : 'at-once';
+    return { kind, at, process, when, forMs: chance.between(500, 20_000) };
+  }
   if (kind === 'clock') {
     const byMs = chance.one(CLOCK_STEPS) * (chance.happens(0.5) ? 1 : -1);
     return { kind, at, process: chance.happens(0.5) ? 'all' : process, byMs };
@@ -144,7 +149,7 @@ export function describeFault(fault: Fault): string {
     case 'restart':
       return `${at}: ${fault.process} is stopped in order, for ${Math.round(fault.downMs)} ms`;
     case 'pause':
-      return `${at}: ${fault.process} stands still for ${Math.round(fault.forMs)} ms`;
+      return `${at}: ${fault.process} stands still (${fault.when}) for ${Math.round(fault.forMs)} ms`;
     case 'clock':
       return `${at}: the clock of ${fault.process} is set by ${fault.byMs} ms`;
     case 'power-cut':

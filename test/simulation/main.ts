@@ -1,19 +1,41 @@
 // `npm run simulation -- --seeds 1..1000 [--faults kill,pause] [--scene shared]`: see README.md.
 import { parseArgs } from 'node:util';
 import { installMachine } from './engine/machine.ts';
-
-const machineTime = performance.now.bind(performance);
-const machine = installMachine();
-const { runSeeds } = await import('./run-seeds.ts');
+import { plantFault } from './engine/mutate.ts';
+import { MUTATIONS, type Mutation } from './mutations.ts';
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '1..20' },
+    seeds: { type: 'string' },
     scene: { type: 'string', multiple: true },
     faults: { type: 'string' },
+    /** No further seed begins after so many seconds of the machine. */
     seconds: { type: 'string' },
+    /** Each seed runs two times, and both traces must be the same. */
+    twice: { type: 'boolean', default: false },
+    /** Ends with the first seed that fails, and does not look for a shorter failure. */
+    'until-failure': { type: 'boolean', default: false },
+    /** Plants a fault of `mutations.ts` by its name. */
+    mutation: { type: 'string' },
+    /** Prints every step that changed a table. */
     trace: { type: 'boolean', default: false },
+    /** Prints the log of all processes. */
     log: { type: 'boolean', default: false },
   },
 });
-process.exit(await runSeeds(machine, machineTime, values));
+
+// What follows is simulated, so the clock of the machine is kept for the budget of time.
+const machineClock = { now: Date.now.bind(Date), elapsed: performance.now.bind(performance) };
+const machine = installMachine();
+const isPlanted =
+  values.mutation === undefined ? () => true : plantFault(mutationOf(values.mutation));
+const { runSeeds } = await import('./run-seeds.ts');
+const code = await runSeeds(machine, machineClock, values);
+if (!isPlanted()) throw new Error('The module of the planted fault was never loaded.');
+process.exit(code);
+
+function mutationOf(name: string): Mutation {
+  const found = MUTATIONS.find((mutation) => mutation.name === name);
+  if (found === undefined) throw new Error(`There is no planted fault "${name}".`);
+  return found;
+}

@@ -61,6 +61,7 @@ const NOTHING: Tables = {
 export class Observer {
   readonly #path: string;
   #database: DatabaseSync | undefined;
+  #queries: Queries | undefined;
   #seen: unknown;
   #tables: Tables = NOTHING;
 
@@ -72,6 +73,7 @@ export class Observer {
   open(): void {
     this.#database?.close();
     this.#database = new DatabaseSync(this.#path, { readOnly: true });
+    this.#queries = prepareQueries(this.#database);
     this.#seen = undefined;
   }
 
@@ -81,13 +83,13 @@ export class Observer {
 
   /** What has changed since the last call. */
   changes(): readonly Change[] {
-    const database = this.#database;
-    if (database === undefined) return [];
-    const { data_version: seen } = database.prepare('pragma data_version').get() ?? {};
+    const queries = this.#queries;
+    if (queries === undefined) return [];
+    const { data_version: seen } = queries.version.get() ?? {};
     if (seen === this.#seen) return [];
     this.#seen = seen;
     const before = this.#tables;
-    this.#tables = readTables(database);
+    this.#tables = readTables(queries);
     return differences(before, this.#tables);
   }
 
@@ -101,39 +103,39 @@ export class Observer {
   close(): void {
     this.#database?.close();
     this.#database = undefined;
+    this.#queries = undefined;
   }
 }
 
-function readTables(database: DatabaseSync): Tables {
-  const rows = <Row>(text: string): Row[] => database.prepare(text).all() as Row[];
-  const byId = <Key, Row>(list: readonly Row[], id: (row: Row) => Key) =>
-    new Map(list.map((row) => [id(row), row]));
+type Queries = ReturnType<typeof prepareQueries>;
+
+function prepareQueries(database: DatabaseSync) {
   return {
-    conversations: byId(
-      rows<ConversationRow>('select id, epoch, lease_owner, lease_until from conversation'),
-      ({ id }) => id,
+    version: database.prepare('pragma data_version'),
+    conversations: database.prepare('select id, epoch, lease_owner, lease_until from conversation'),
+    messages: database.prepare(
+      'select seq, conversation_id, message_id, state, turn_id from inbox',
     ),
-    messages: byId(
-      rows<MessageRow>('select seq, conversation_id, message_id, state, turn_id from inbox'),
-      ({ seq }) => seq,
+    turns: database.prepare('select id, conversation_id, state, attempts from turn'),
+    parts: database.prepare(
+      `select id, seq, channel || ':' || account || ':' || chat_id as chat, turn_id, notice_of, state
+       from outbox order by seq`,
     ),
-    turns: byId(
-      rows<TurnRow>('select id, conversation_id, state, attempts from turn'),
-      ({ id }) => id,
-    ),
-    parts: byId(
-      rows<PartRow>(
-        `select id, seq, channel || ':' || account || ':' || chat_id as chat, turn_id, notice_of, state
-         from outbox order by seq`,
-      ),
-      ({ id }) => id,
-    ),
-    deadLetters: byId(
-      rows<DeadLetterRow>('select seq, subject from dead_letter'),
-      ({ seq }) => seq,
-    ),
-    setbacks:
-      rows<{ readonly setbacks: number }>('select setbacks from store_state')[0]?.setbacks ?? 0,
+    deadLetters: database.prepare('select seq, subject from dead_letter'),
+    setbacks: database.prepare('select setbacks from store_state'),
+  };
+}
+
+function readTables(queries: Queries): Tables {
+  const byId = <Key, Row>(rows: unknown, id: (row: Row) => Key) =>
+    new Map((rows as readonly Row[]).map((row) => [id(row), row]));
+  return {
+    conversations: byId(queries.conversations.all(), ({ id }: ConversationRow) => id),
+    messages: byId(queries.messages.all(), ({ seq }: MessageRow) => seq),
+    turns: byId(queries.turns.all(), ({ id }: TurnRow) => id),
+    parts: byId(queries.parts.all(), ({ id }: PartRow) => id),
+    deadLetters: byId(queries.deadLetters.all(), ({ seq }: DeadLetterRow) => seq),
+    setbacks: Number(queries.setbacks.get()?.setbacks ?? 0),
   };
 }
 

@@ -1,72 +1,118 @@
 import { chanceFor } from './engine/chance.ts';
 import type { Machine } from './engine/machine.ts';
-import { describeFault, FAULT_KINDS, type Fault, type FaultKind, planFaults } from './faults.ts';
+import { FAULT_KINDS, type Fault, type FaultKind, planFaults } from './faults.ts';
 import { INVARIANTS } from './invariants/index.ts';
 import type { Result } from './result.ts';
 import type { Scene } from './scene.ts';
 import { SCENES } from './scenes/index.ts';
+import { KNOWN_SEEDS } from './seeds.ts';
+import { shortestFailure } from './shrink.ts';
 import { Simulation, SPAN_MS } from './simulation.ts';
 import { describeStep } from './trace.ts';
 
+/** What the command line asks for. */
 export interface Asked {
-  readonly seeds: string;
+  /** `7` or `1..1000`; absent: those of today, as many as there is time for. */
+  readonly seeds?: string | undefined;
   readonly scene?: readonly string[] | undefined;
   readonly faults?: string | undefined;
-  /** No further seed begins after so many seconds of the machine. */
   readonly seconds?: string | undefined;
+  readonly 'until-failure'?: boolean | undefined;
+  readonly twice?: boolean | undefined;
   readonly trace?: boolean | undefined;
   readonly log?: boolean | undefined;
 }
 
+/** The clocks of the real machine, in ms. */
+export interface MachineClock {
+  now(): number;
+  elapsed(): number;
+}
+
+/** One run that is asked for. */
+interface Planned {
+  readonly scene: Scene;
+  readonly seed: number;
+  readonly faults: readonly Fault[];
+}
+
+const DAY_MS = 86_400_000;
+/** Seeds of a day: more than fit into any night. */
+const SEEDS_A_DAY = 100_000;
+
 /** Runs the seeds one after the other and prints a line for each; 1 where a promise was broken. */
 export async function runSeeds(
   machine: Machine,
-  machineTime: () => number,
+  clock: MachineClock,
   asked: Asked,
 ): Promise<number> {
-  const scenes = SCENES.filter(({ name }) => asked.scene?.includes(name) ?? true);
-  if (scenes.length === 0) throw new Error(`There is no such scene. There are ${names(SCENES)}.`);
-  await loadModules(machine, scenes);
-  const began = machineTime();
-  const last = asked.seconds === undefined ? Infinity : began + Number(asked.seconds) * 1_000;
-  let failed = 0;
-  let runs = 0;
-  for (const seed of seedsOf(asked.seeds)) {
-    if (machineTime() > last) break;
-    const scene = scenes[seed % scenes.length];
-    if (scene === undefined) continue;
-    const started = machineTime();
-    const faults = faultsOf(scene, seed, asked.faults);
-    const simulation = new Simulation(machine, scene, seed, INVARIANTS);
-    const result = await simulation.run(faults);
-    print(result, machineTime() - started);
-    if (asked.trace) for (const step of simulation.trace.steps) line(describeStep(step));
-    if (asked.log) {
-      for (const { at, process, line: text } of simulation.deployment.log) {
-        line(`${(at / 1_000).toFixed(3)} s ${process} ${text.trim()}`);
+  const began = clock.elapsed();
+  const isOver = () =>
+    asked.seconds !== undefined && clock.elapsed() - began > Number(asked.seconds) * 1_000;
+  let [runs, failed] = [0, 0];
+  for (const planned of plannedRuns(asked, clock.now())) {
+    if (isOver()) break;
+    runs += 1;
+    if (!(await runOne(machine, clock, planned, asked))) failed += 1;
+    if (failed > 0 && asked['until-failure']) break;
+  }
+  const seconds = (clock.elapsed() - began) / 1_000;
+  const hourly = Math.round((runs / seconds) * 3_600);
+  line(`${runs} seeds in ${seconds.toFixed(1)} s (${hourly} an hour), ${failed} failed`);
+  if (runs === 0) line('No seed has run, so nothing was checked.');
+  return failed === 0 && runs > 0 ? 0 : 1;
+}
+
+/** Seeds that failed once, then those that are asked for; the scenes take turns. */
+function* plannedRuns(asked: Asked, now: number): Generator<Planned> {
+  const scenes = chosenScenes(asked.scene);
+  const kinds = chosenKinds(asked.faults);
+  if (asked.seeds === undefined) {
+    for (const { scene: name, seed, faults: count, kinds: own = FAULT_KINDS } of KNOWN_SEEDS) {
+      const scene = scenes.find((one) => one.name === name);
+      if (scene !== undefined) {
+        yield { scene, seed, faults: faultsOf(scene, seed, own).slice(0, count) };
       }
     }
-    runs += 1;
-    if (result.violations.length === 0) continue;
-    failed += 1;
-    await explain(machine, scene, result);
   }
-  line(`${runs} seeds, ${failed} failed, ${((machineTime() - began) / 1_000).toFixed(1)} s`);
-  return failed === 0 ? 0 : 1;
-}
-
-/** The first run of each scene loads modules, which takes time of the machine; its result is not counted. */
-async function loadModules(machine: Machine, scenes: readonly Scene[]): Promise<void> {
-  for (const scene of scenes) {
-    const simulation = new Simulation(machine, scene, 0, []);
-    machine.time.isLoading = true;
-    await simulation.run([]);
-    machine.time.isLoading = false;
+  for (const seed of seedsOf(asked.seeds, now)) {
+    const scene = scenes[seed % scenes.length];
+    if (scene !== undefined) yield { scene, seed, faults: faultsOf(scene, seed, kinds) };
   }
 }
 
-function faultsOf(scene: Scene, seed: number, only: string | undefined): readonly Fault[] {
-  const wanted = only === undefined ? FAULT_KINDS : (only.split(',') as FaultKind[]);
+async function runOne(
+  machine: Machine,
+  clock: MachineClock,
+  { scene, seed, faults }: Planned,
+  asked: Asked,
+): Promise<boolean> {
+  const started = clock.elapsed();
+  const run = (some: readonly Fault[]) =>
+    new Simulation(machine, scene, seed, INVARIANTS).run(some);
+  const simulation = new Simulation(machine, scene, seed, INVARIANTS);
+  const result = await simulation.run(faults);
+  print(result, clock.elapsed() - started);
+  if (asked.trace) for (const step of simulation.trace.steps) line(describeStep(step));
+  if (asked.log) {
+    for (const { at, process, line: text } of simulation.deployment.log) {
+      line(`${(at / 1_000).toFixed(3)} s ${process} ${text.trim()}`);
+    }
+  }
+  if (asked.twice) {
+    const { hash } = await run(faults);
+    if (hash !== result.hash) {
+      line(`  the second run of seed ${seed} has the trace ${hash}`);
+      return false;
+    }
+  }
+  if (result.violations.length === 0) return true;
+  if (asked['until-failure']) return false;
+  for (const text of await shortestFailure(result, run)) line(`  ${text}`);
+  return false;
+}
+
+function faultsOf(scene: Scene, seed: number, wanted: readonly FaultKind[]): readonly Fault[] {
   const kinds = scene.faults.filter((kind) => wanted.includes(kind));
   const chance = chanceFor(seed, 'faults');
   if (scene.plan !== undefined && kinds.length > 0) return scene.plan(chance);
@@ -74,43 +120,39 @@ function faultsOf(scene: Scene, seed: number, only: string | undefined): readonl
   return planFaults(chance, { kinds, processes, forMs: scene.spanMs ?? SPAN_MS });
 }
 
-/** The shortest prefix of the faults that still fails, found by halving. */
-async function explain(machine: Machine, scene: Scene, { seed, faults }: Result): Promise<void> {
-  let [enough, tooFew] = [faults.length, -1];
-  let violations: readonly string[] = [];
-  while (enough - tooFew > 1 || violations.length === 0) {
-    const count = violations.length === 0 ? enough : Math.floor((enough + tooFew) / 2);
-    const simulation = new Simulation(machine, scene, seed, INVARIANTS);
-    const result = await simulation.run(faults.slice(0, count));
-    if (result.violations.length > 0) [enough, violations] = [count, result.violations];
-    else if (count === faults.length) {
-      line(`  seed ${seed} did not fail again: the simulation is not deterministic`);
-      return;
-    } else tooFew = count;
-  }
-  line(`  fails with the first ${enough} of ${faults.length} faults:`);
-  for (const fault of faults.slice(0, enough)) line(`    ${describeFault(fault)}`);
-  for (const violation of violations.slice(0, 5)) line(`    ${violation}`);
-  line(`  { scene: '${scene.name}', seed: ${seed}, faults: ${enough} },`);
+function chosenScenes(wanted: readonly string[] | undefined): readonly Scene[] {
+  if (wanted === undefined) return SCENES;
+  return wanted.map((name) => {
+    const scene = SCENES.find((one) => one.name === name);
+    if (scene !== undefined) return scene;
+    throw new Error(
+      `There is no scene "${name}". There are ${SCENES.map((one) => one.name).join(', ')}.`,
+    );
+  });
+}
+
+function chosenKinds(wanted: string | undefined): readonly FaultKind[] {
+  if (wanted === undefined) return FAULT_KINDS;
+  return wanted.split(',').map((name) => {
+    const kind = FAULT_KINDS.find((one) => one === name);
+    if (kind !== undefined) return kind;
+    throw new Error(`There is no fault "${name}". There are ${FAULT_KINDS.join(', ')}.`);
+  });
+}
+
+function* seedsOf(text: string | undefined, now: number): Generator<number> {
+  const today = Math.floor(now / DAY_MS) * SEEDS_A_DAY;
+  const [, from, to] =
+    /^(\d+)(?:\.\.(\d+))?$/.exec(text ?? `${today}..${today + SEEDS_A_DAY}`) ?? [];
+  if (from === undefined) throw new Error(`"${text}" names no seeds. Write 7 or 1..1000.`);
+  for (let seed = Number(from); seed <= Number(to ?? from); seed += 1) yield seed;
 }
 
 function print(result: Result, ms: number): void {
   const { seed, scene, hash, violations, questions, answered, events } = result;
   const verdict = violations.length === 0 ? 'ok' : `FAILED ${violations[0]}`;
-  line(
-    `seed ${seed} ${scene} ${hash} ${answered}/${questions} answered, ${events} events, ${Math.round(ms)} ms: ${verdict}`,
-  );
-}
-
-function seedsOf(text: string): readonly number[] {
-  const [, from, to] = /^(\d+)(?:\.\.(\d+))?$/.exec(text) ?? [];
-  if (from === undefined) throw new Error(`"${text}" names no seeds. Write 7 or 1..1000.`);
-  const [first, last] = [Number(from), Number(to ?? from)];
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
-}
-
-function names(scenes: readonly Scene[]): string {
-  return scenes.map(({ name }) => name).join(', ');
+  const counts = `${answered}/${questions} answered, ${events} events, ${Math.round(ms)} ms`;
+  line(`seed ${seed} ${scene} ${hash} ${counts}: ${verdict}`);
 }
 
 function line(text: string): void {

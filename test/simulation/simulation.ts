@@ -17,13 +17,14 @@ import { Deployment } from './world/deployment.ts';
 import { MODEL_HOST, type ModelFault, simulatedModel } from './world/model.ts';
 import { Network } from './world/network.ts';
 import { Platform, type SendFate, type Shown } from './world/platform.ts';
+import { serversOf } from './world/servers.ts';
 import { serversNow } from './world/servers-now.ts';
 import { settingsOf } from './world/settings.ts';
 
 /** How long people write and faults come, in ms. */
 export const SPAN_MS = 60_000;
 /** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
-const AFTERMATH_MS = 180_000;
+const AFTERMATH_MS = 300_000;
 const LOOK_EVERY_MS = 1_000;
 /** About as many events as a start has. */
 const STEPS_OF_A_START = 60;
@@ -54,7 +55,8 @@ export class Simulation {
   readonly #sent: Change[] = [];
   readonly #answers = new Map<string, number>();
   readonly #shown = new Map<string, Shown>();
-  readonly #killSoon = new Map<SimulatedProcess, () => void>();
+  /** Called after each event of a process that is about to be killed or paused. */
+  readonly #soon = new Map<SimulatedProcess, () => void>();
 
   constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
@@ -80,7 +82,7 @@ export class Simulation {
     });
     this.deployment.onFailedStart = (name) => this.startLater(name, START_AGAIN_MS);
     this.observer = new Observer(this.databaseFile);
-    serversNow.servers = isShared ? this.#servers() : null;
+    serversNow.servers = isShared ? serversOf(this, this.#network) : null;
   }
 
   get time(): VirtualTime {
@@ -203,7 +205,7 @@ export class Simulation {
   /** Looks at the tables after each event, which is the only moment at which another process could look. */
   #afterEvent(process: SimulatedProcess | undefined): void {
     this.look([], process);
-    if (process !== undefined) this.#killSoon.get(process)?.();
+    if (process !== undefined) this.#soon.get(process)?.();
     this.#disasters.afterEvent();
   }
 
@@ -218,6 +220,10 @@ export class Simulation {
         this.violations.push(...wrong.map((what) => `[${id}] ${what}`));
       }
     }
+    for (const { process: crashed, error } of this.machine.crashes.take()) {
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
+    }
   }
 
   async #inject(fault: Fault): Promise<void> {
@@ -231,11 +237,8 @@ export class Simulation {
         this.startLater(fault.process, fault.downMs);
         return;
       }
-      case 'pause': {
-        const process = this.deployment.running.get(fault.process)?.process;
-        if (process !== undefined) process.pausedUntil = this.time.now + fault.forMs;
-        return;
-      }
+      case 'pause':
+        return this.#pause(fault.process, fault.when, fault.forMs);
       case 'clock':
         for (const [name, { process }] of this.deployment.running) {
           if (fault.process === 'all' || fault.process === name) process.clockAhead += fault.byMs;
@@ -250,16 +253,33 @@ export class Simulation {
     }
   }
 
+  #pause(name: string, when: 'at-once' | 'midway', forMs: number): void {
+    const process = this.deployment.running.get(name)?.process;
+    if (process === undefined || !process.alive || this.#soon.has(process)) return;
+    const stand = (): void => {
+      process.pausedUntil = this.time.now + forMs;
+    };
+    if (when === 'at-once') {
+      stand();
+      return;
+    }
+    this.#soon.set(process, () => {
+      if (!this.time.isMidway(process)) return;
+      this.#soon.delete(process);
+      stand();
+    });
+  }
+
   #killAfter(name: string, steps: number, downMs: number): void {
     const process = this.deployment.running.get(name)?.process;
-    if (process === undefined || !process.alive || this.#killSoon.has(process)) return;
+    if (process === undefined || !process.alive || this.#soon.has(process)) return;
     let left = steps;
-    this.#killSoon.set(process, () => {
+    this.#soon.set(process, () => {
       if (left > 0) {
         left -= 1;
         return;
       }
-      this.#killSoon.delete(process);
+      this.#soon.delete(process);
       this.deployment.kill(name);
       this.startLater(name, downMs);
     });
@@ -279,8 +299,7 @@ export class Simulation {
   /** Lets faults end and gives everything its time. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
-    this.#killSoon.clear();
-    this.#disasters.end();
+    this.#soon.clear();
     const until = this.time.now + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
@@ -338,41 +357,6 @@ export class Simulation {
       { kind: 'refuses', status: 429 },
       { kind: 'refuses', status: 503 },
     ]);
-  }
-
-  #servers() {
-    const { time } = this;
-    const listeners = new Map<SimulatedProcess | undefined, Set<(event: never) => void>>();
-    return {
-      database: join(this.folder, 'parley.db'),
-      queue: join(this.folder, 'queue.db'),
-      databaseTime: () => time.as(undefined, () => time.wallClock()),
-      chance: this.#network,
-      wakeUp: (): 'stored' | 'lost' | 'doubled' | 'away' => {
-        if (this.is('queue-away')) return 'away';
-        if (!this.is('wake-ups')) return 'stored';
-        return this.#network.one(['stored', 'lost', 'doubled']);
-      },
-      eventDelay: () => (this.is('wake-ups') && this.#network.happens(0.5) ? null : 5),
-      listen: (hear: (event: never) => void) => {
-        const { process } = time;
-        const own = listeners.get(process) ?? new Set();
-        listeners.set(process, own.add(hear));
-        return () => void own.delete(hear);
-      },
-      tell: (event: object) => {
-        for (const [process, own] of listeners) {
-          if (process === time.process || process?.alive === false) continue;
-          if (this.is('queue-away')) continue;
-          if (this.is('wake-ups') && this.#network.happens(0.5)) continue;
-          time.as(process, () => {
-            time.plan(this.#network.between(1, 30), () => {
-              for (const hear of own) hear(event as never);
-            });
-          });
-        }
-      },
-    };
   }
 
   #platform(id: string): Platform {

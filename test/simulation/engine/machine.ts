@@ -1,4 +1,5 @@
 import { type Chance, chanceFor } from './chance.ts';
+import { Crashes } from './crashes.ts';
 import { Databases } from './databases.ts';
 import { installFiles } from './files.ts';
 import { installModules } from './modules.ts';
@@ -12,6 +13,7 @@ import { VirtualTime } from './virtual-time.ts';
 export interface Machine {
   readonly time: VirtualTime;
   readonly databases: Databases;
+  readonly crashes: Crashes;
   /** What of the files is on the disk. */
   readonly files: SyncedFiles;
   /** Begins another simulation: what the processes draw, and which of them is next, follows from the seed. */
@@ -25,6 +27,7 @@ export interface Machine {
 export function installMachine(): Machine {
   const time = new VirtualTime();
   const databases = new Databases(time);
+  const crashes = new Crashes(time);
   const files = new SyncedFiles(() => time.now);
   let chance: Chance = chanceFor(0, 'product');
   installModules();
@@ -34,11 +37,14 @@ export function installMachine(): Machine {
   files.install();
   installFiles();
   databases.install();
+  crashes.install();
   return {
     time,
     databases,
+    crashes,
     files,
     begin(seed) {
+      crashes.forget();
       chance = chanceFor(seed, 'product');
       time.begin(chanceFor(seed, 'order'));
       files.begin();

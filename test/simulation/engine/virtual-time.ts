@@ -21,6 +21,8 @@ interface Event {
   readonly run: () => void;
   /** Set for an interval, in ms. */
   readonly every?: number;
+  /** It does not wait for a time: the process is in the middle of something, such as a commit. */
+  readonly isImmediate: boolean;
 }
 
 /** The moment at which each simulation begins. */
@@ -29,11 +31,8 @@ const BEGINNING = Date.UTC(2026, 0, 1);
 const STEP_MS = 0.01;
 /** Node's own: by the next call everything that was ready in promises has run. */
 const nextTurn = globalThis.setImmediate;
-const realTimeout = globalThis.setTimeout;
-/** An import of a module that is loaded takes a turn; a start makes some in a row, with no event between them. */
+/** An import takes a turn, since module hooks load at once; a start makes some in a row, with no event between them. */
 const TURNS_BEFORE_A_JUMP = 20;
-/** While modules are loaded from the disk, each event gets this time for it. In ms of the machine. */
-const LOADING_MS = 3;
 
 /**
  * Time that goes on only when nothing is left to do: the events of all simulated processes in one queue. Of what is
@@ -47,11 +46,13 @@ export class VirtualTime {
   #order = 0;
   #fired = 0;
 
-  /** Set for a first run, in which modules are still loaded; it does not follow from its seed alone. */
-  isLoading = false;
-
   /** Called after each event, when everything that it made ready has run. */
   afterEach: (process: SimulatedProcess | undefined) => void = () => {};
+
+  /** Hears what an event has thrown; by default it ends the simulation. */
+  onError: (process: SimulatedProcess | undefined, error: unknown) => void = (_, error) => {
+    throw error;
+  };
 
   /** Begins again with an empty queue. */
   begin(chance: Chance): void {
@@ -105,10 +106,16 @@ export class VirtualTime {
       at: this.ownNow + (afterMs > 0 ? afterMs : STEP_MS),
       order: this.#order++,
       run,
+      isImmediate: afterMs <= 0,
       ...(every !== undefined && { every }),
     };
     this.#events.add(event);
     return () => void this.#events.delete(event);
+  }
+
+  /** Whether a process is in the middle of something that waits for no time: a commit, a file operation. */
+  isMidway(process: SimulatedProcess): boolean {
+    return [...this.#events].some((event) => event.process === process && event.isImmediate);
   }
 
   /** Goes on until `until`, in ms since the beginning, or until `isOver`. */
@@ -127,7 +134,11 @@ export class VirtualTime {
         this.#events.add(event);
       }
       this.#fired += 1;
-      this.as(event.process, event.run);
+      try {
+        this.as(event.process, event.run);
+      } catch (error) {
+        this.onError(event.process, error);
+      }
       await this.#settle();
       this.afterEach(event.process);
     }
@@ -144,7 +155,6 @@ export class VirtualTime {
   }
 
   async #settle(): Promise<void> {
-    if (this.isLoading) await new Promise((resolve) => realTimeout(resolve, LOADING_MS));
     await settled();
     await settled();
   }

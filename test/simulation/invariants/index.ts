@@ -1,5 +1,5 @@
 import type { MakeInvariant } from './invariant.ts';
-import { oneRunningTurn, risingEpoch } from './lanes.ts';
+import { endedByHolder, oneRunningTurn, risingEpoch } from './lanes.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
 import { setbacksAreTrue } from './setbacks.ts';
@@ -9,6 +9,7 @@ import { survivesPowerCut } from './synced.ts';
 export const INVARIANTS: readonly MakeInvariant[] = [
   oneRunningTurn,
   risingEpoch,
+  endedByHolder,
   partsInOrder,
   partsOnce,
   answersInOrder,

@@ -37,3 +37,33 @@ export const risingEpoch: MakeInvariant = () => {
       }),
   };
 };
+
+/** What only the worker that runs a turn can make of it. */
+const ENDS: ReadonlySet<string> = new Set(['answered', 'silent', 'failed']);
+
+/** A turn is ended by the process that took its lane last, however long another one believes that it has it (D02). */
+export const endedByHolder: MakeInvariant = () => {
+  const takers = new Map<string, { readonly epoch: number; readonly process: string }>();
+  return {
+    id: 'D02',
+    afterStep: ({ changes, process }) => {
+      // What the database has gone back to was taken by processes that are dead.
+      if (changes[0]?.kind === 'rewound') {
+        takers.clear();
+        return [];
+      }
+      for (const change of changes) {
+        if (change.kind !== 'lane') continue;
+        const { conversation, epoch, holder } = change;
+        const isTaken = holder !== null && epoch > (takers.get(conversation)?.epoch ?? 0);
+        if (isTaken) takers.set(conversation, { epoch, process });
+      }
+      return changes.flatMap((change) => {
+        if (change.kind !== 'turn' || !ENDS.has(change.to)) return [];
+        const taker = takers.get(change.conversation)?.process;
+        if (taker === undefined || taker === process) return [];
+        return [`${process} ended a turn of ${change.conversation}, which ${taker} has taken`];
+      });
+    },
+  };
+};

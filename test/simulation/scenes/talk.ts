@@ -5,10 +5,16 @@ import type { ModelRequest } from '../world/model.ts';
 const CHATS = ['1', '2', '3'];
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 
-/** Names the questions of the last message, so that the answer can be told from all others. */
+/**
+ * Names the questions that were asked last, so that the answer can be told from all others. Where an answer was cut,
+ * the request to go on is the last message, and the questions stand before it.
+ */
 export function answer({ messages }: ModelRequest) {
-  const asked = messages.at(-1)?.text.match(/\bq\d+\b/g) ?? [];
-  return { text: `This answers ${[...new Set(asked)].join(' and ')}.` };
+  const questions = messages.map(({ role, text }) =>
+    role === 'user' ? (text.match(/\bq\d+\b/g) ?? []) : [],
+  );
+  const last = questions.findLast((asked) => asked.length > 0) ?? [];
+  return { text: `This answers ${[...new Set(last)].join(' and ')}.` };
 }
 
 /** People in a few direct chats ask one question after the other, faster than they are answered. */

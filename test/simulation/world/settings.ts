@@ -7,6 +7,7 @@ export function settingsOf({ platforms, settings }: Scene, isShared: boolean): o
     model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed' },
     channels: Object.fromEntries(platforms.map(({ id }) => [id, { access: { direct: 'open' } }])),
     log: { keepMegabytes: 0 },
+    limits: { turnMinutes: 1 },
     ...(isShared && {
       store: { url: 'postgres://simulation/parley' },
       queue: { url: 'redis://simulation' },

@@ -1,0 +1,72 @@
+import type { SimulatedProcess, VirtualTime } from './virtual-time.ts';
+
+/** An error that no code of a process has caught, after which Node would end it. */
+export interface Crash {
+  readonly process: SimulatedProcess | undefined;
+  readonly error: unknown;
+}
+
+type Listener = (error: unknown) => void;
+
+/**
+ * What becomes of errors that nobody caught: each process has the listeners that it has added itself, and those of a
+ * killed one hear nothing more. What they throw again would have ended the process.
+ */
+export class Crashes {
+  readonly #time: VirtualTime;
+  readonly #listeners = new Map<SimulatedProcess | undefined, Set<Listener>>();
+  #crashes: Crash[] = [];
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  /** Puts this in the place of the listeners of the real process. */
+  install(): void {
+    const real = { on: process.on.bind(process), off: process.off.bind(process) };
+    const isOurs = (name: unknown): boolean => name === 'uncaughtException';
+    const on = (name: string, listener: Listener) => {
+      if (!isOurs(name)) return real.on(name, listener);
+      const own = this.#listeners.get(this.#time.process) ?? new Set();
+      this.#listeners.set(this.#time.process, own.add(listener));
+      return process;
+    };
+    const off = (name: string, listener: Listener) => {
+      if (!isOurs(name)) return real.off(name, listener);
+      for (const own of this.#listeners.values()) own.delete(listener);
+      return process;
+    };
+    Object.assign(process, { on, addListener: on, off, removeListener: off });
+    real.on('unhandledRejection', (error) => this.#note(undefined, error));
+    this.#time.onError = (owner, error) => this.#hear(owner, error);
+  }
+
+  /** The crashes since the last call. */
+  take(): readonly Crash[] {
+    const crashes = this.#crashes;
+    this.#crashes = [];
+    return crashes;
+  }
+
+  forget(): void {
+    this.#listeners.clear();
+    this.#crashes = [];
+  }
+
+  #hear(owner: SimulatedProcess | undefined, error: unknown): void {
+    const own = [...(this.#listeners.get(owner) ?? [])];
+    if (own.length === 0) {
+      this.#note(owner, error);
+      return;
+    }
+    try {
+      for (const listener of own) this.#time.as(owner, () => listener(error));
+    } catch (thrown) {
+      this.#note(owner, thrown);
+    }
+  }
+
+  #note(owner: SimulatedProcess | undefined, error: unknown): void {
+    this.#crashes.push({ process: owner, error });
+  }
+}

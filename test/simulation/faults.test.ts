@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { chanceFor } from './engine/chance.ts';
+import { describeFault, FAULT_KINDS, planFaults } from './faults.ts';
+
+const processes = ['gateway', 'worker'];
+const plan = (seed: number, kinds = FAULT_KINDS) =>
+  planFaults(chanceFor(seed, 'faults'), { kinds, processes, forMs: 60_000 });
+
+describe('the faults of a seed', () => {
+  it('[D17] are the same each time, and others under another seed', () => {
+    expect(plan(7)).toEqual(plan(7));
+    expect(plan(7)).not.toEqual(plan(8));
+  });
+
+  it('come one after the other, within the time of the scene', () => {
+    for (let seed = 1; seed <= 50; seed += 1) {
+      const times = plan(seed).map(({ at }) => at);
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      expect(times.length).toBeGreaterThan(5);
+      expect(Math.max(...times)).toBeLessThan(60_000);
+    }
+  });
+
+  it('are of the kinds that were asked for, and all of these occur', () => {
+    const seen = new Set<string>();
+    for (let seed = 1; seed <= 50; seed += 1) {
+      for (const fault of plan(seed)) {
+        seen.add(fault.kind === 'weather' ? fault.what : fault.kind);
+        expect(describeFault(fault)).toMatch(/^\d+\.\d\d s: ./);
+      }
+    }
+    expect([...seen].toSorted()).toEqual(FAULT_KINDS.toSorted());
+    expect(plan(1, ['pause']).every(({ kind }) => kind === 'pause')).toBe(true);
+    expect(plan(1, [])).toEqual([]);
+  });
+});

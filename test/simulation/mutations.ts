@@ -1,0 +1,298 @@
+/** A fault that is planted in the product, to see that the simulation notices it. */
+export interface Mutation {
+  readonly name: string;
+  /** The promise of SPEC.md that it breaks. */
+  readonly breaks: string;
+  /** The file of the product, and the text in it that is replaced; it must occur there once. */
+  readonly file: string;
+  readonly text: string;
+  readonly by: string;
+  /** The scenes that may notice it, in turns. */
+  readonly scenes: readonly string[];
+  /** Kinds of faults to look with, where those of the scene are more than it takes; comma between them. */
+  readonly faults?: string;
+  /** It must be found within so many seeds; null: it is not found yet, which is a hole in the scenes. */
+  readonly within: number | null;
+}
+
+const LANES = 'packages/store/src/lanes.ts';
+const TURNS = 'packages/store/src/turns.ts';
+const CLAIM = 'packages/store/src/claim-turn.ts';
+const INBOX = 'packages/store/src/inbox.ts';
+const OUTBOX = 'packages/store/src/outbox.ts';
+const DELIVER = 'packages/channels/src/delivery/deliver-chat.ts';
+const AFTER_FAILURE = 'packages/channels/src/delivery/after-failure.ts';
+const LANE = 'packages/queue/src/lane.ts';
+const LANE_WORKER = 'packages/queue/src/lane-worker.ts';
+
+/** Planted faults. `npm run simulation:mutations` looks for each of them. */
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'turn writes are not fenced',
+    breaks: 'D02',
+    file: TURNS,
+    text: 'return turn?.epoch === epoch ? turn : null;',
+    by: 'return turn ?? null;',
+    scenes: ['shared'],
+    faults: 'pause',
+    within: 20,
+  },
+  {
+    name: 'a lease that runs is taken',
+    breaks: 'D02',
+    file: LANES,
+    text: 'and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)',
+    by: 'and (lease_until is null or lease_until <= ${SHARED_NOW} + 60000 or lease_owner = :owner)',
+    scenes: ['shared'],
+    within: 20,
+  },
+  {
+    name: 'taking a lane does not raise its epoch',
+    breaks: 'D02',
+    file: LANES,
+    text: 'update conversation set epoch = epoch + 1, lease_owner = :owner,\n    lease_until',
+    by: 'update conversation set epoch = epoch, lease_owner = :owner,\n    lease_until',
+    scenes: ['shared'],
+    within: 20,
+  },
+  {
+    name: 'leases are not renewed',
+    breaks: 'D02',
+    file: LANE,
+    text: 'looks = 0;\n    void renew();',
+    by: 'looks = 0;',
+    scenes: ['shared'],
+    within: 20,
+  },
+  {
+    name: 'the lane is left although a message has arrived meanwhile',
+    breaks: 'D01',
+    file: LANES,
+    text: "  where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox\n    where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);",
+    by: '  where id = :conversationId and epoch = :epoch`);',
+    scenes: ['embedded', 'shared'],
+    within: 20,
+  },
+  {
+    name: 'no sweep of lanes',
+    breaks: 'D01',
+    file: LANE_WORKER,
+    text: 'const found = await deps.lanes.withWork(SWEEP_BATCH, deps.leaseMs ?? LEASE_MS);',
+    by: 'const found: string[] = [];',
+    scenes: ['shared', 'embedded'],
+    within: 5,
+  },
+  {
+    name: 'no sweep of accounts',
+    breaks: 'D04',
+    file: 'apps/gateway/src/accounts/sweep-accounts.ts',
+    text: 'if (tasks.size === 0) return;',
+    by: 'if (tasks.size >= 0) return;',
+    scenes: ['shared'],
+    within: 5,
+  },
+  {
+    name: 'repeated messages are stored again',
+    breaks: 'D01',
+    file: INBOX,
+    text: "const seq = await insertOnce(sql, stored, 'waiting');",
+    by: "const seq = await insertOnce(sql, { ...stored, message: { ...stored.message, messageId: `${stored.message.messageId}-${Math.random()}` } }, 'waiting');",
+    scenes: ['embedded', 'shared'],
+    faults: 'updates,kill',
+    within: 5,
+  },
+  {
+    name: 'a message of a burst is left out of its turn',
+    breaks: 'D03',
+    file: CLAIM,
+    text: 'const messages = await withFetchedFiles(sql, ready, claim.now);',
+    by: 'const messages = (await withFetchedFiles(sql, ready, claim.now)).slice(-1);',
+    scenes: ['embedded', 'shared'],
+    within: 5,
+  },
+  {
+    name: 'claimed messages stay as they were',
+    breaks: 'D02',
+    file: CLAIM,
+    text: "update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now\n  where ${IS_WAITING} and seq <= :last`);",
+    by: 'update inbox set turn_id = :turnId, claimed_at = :now\n  where ${IS_WAITING} and seq <= :last`);',
+    scenes: ['embedded', 'shared'],
+    within: 5,
+  },
+  {
+    name: 'an unfinished turn is not resumed',
+    breaks: 'D01',
+    file: CLAIM,
+    text: 'const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;',
+    by: "const unfinished = conversation.isUnfinished ? ((await resumeTurn(sql, claim, run, session)) && 'suspended' as const) : null;",
+    scenes: ['embedded', 'shared'],
+    faults: 'kill',
+    within: 5,
+  },
+  {
+    name: 'a turn that was put off is forgotten',
+    breaks: 'D01',
+    file: 'packages/store/src/put-off.ts',
+    text: 'put_off_until = :until,',
+    by: 'put_off_until = :until + 86400000,',
+    scenes: ['embedded', 'shared'],
+    faults: 'model',
+    within: 20,
+  },
+  {
+    name: 'attempts of a turn are never counted',
+    breaks: 'D01',
+    file: CLAIM,
+    text: 'attempts: turn.attempts + 1,',
+    by: 'attempts: turn.attempts,',
+    scenes: ['embedded', 'shared'],
+    within: null,
+  },
+  {
+    name: 'the messages of an answered turn are not closed',
+    breaks: 'D02',
+    file: TURNS,
+    text: 'sql.send(DONE, { turnId, outcome });',
+    by: '',
+    scenes: ['embedded'],
+    within: 5,
+  },
+  {
+    name: 'a failed turn leaves no dead letter',
+    breaks: 'D06',
+    file: TURNS,
+    text: "if (commit.outcome === 'failed') {",
+    by: "if (commit.outcome === 'answered' && turn === null) {",
+    scenes: ['embedded', 'shared'],
+    faults: 'kill,model',
+    within: null,
+  },
+  {
+    name: 'the outbox does not guard the order of a chat',
+    breaks: 'D04',
+    file: OUTBOX,
+    text: "and earlier.chat_id = outbox.chat_id and earlier.state in ('pending', 'sending')\n        and earlier.seq < outbox.seq)`);",
+    by: "and earlier.chat_id = outbox.chat_id and earlier.state in ('nowhere')\n        and earlier.seq < outbox.seq)`);",
+    scenes: ['embedded', 'shared'],
+    within: 30,
+  },
+  {
+    name: 'a gateway sends under a lease that it has lost',
+    breaks: 'D04',
+    file: 'packages/store/src/processes.ts',
+    text: 'export const HAS_LEASE',
+    by: 'export const HAS_LEASE = "(:lease is null or :epoch is null or 1 = 1)" as const; const HAD_LEASE',
+    scenes: ['gateways', 'shared'],
+    faults: 'pause',
+    within: null,
+  },
+  {
+    name: 'a part that a dead process was sending is not looked after',
+    breaks: 'D04',
+    file: AFTER_FAILURE,
+    text: 'if (!(await deps.outbox.takeOver(part.id))) return;',
+    by: 'if (part.id !== undefined) return;',
+    scenes: ['embedded', 'shared'],
+    faults: 'kill',
+    within: 10,
+  },
+  {
+    name: 'a part that a dead process was sending counts as sent',
+    breaks: 'D04',
+    file: AFTER_FAILURE,
+    text: 'if (messageId !== undefined) {\n    await deps.outbox.markSent(part.id, messageId, deps.clock());',
+    by: 'if (messageId !== null) {\n    await deps.outbox.markSent(part.id, messageId ?? "none", deps.clock());',
+    scenes: ['unkeyed', 'shared'],
+    faults: 'kill',
+    within: null,
+  },
+  {
+    name: 'a repetition has another key',
+    breaks: 'D04',
+    file: DELIVER,
+    text: 'withinLimit(part, [signal, deps.lost], (limited) => deps.send(part, limited, onStart)),',
+    by: 'withinLimit(part, [signal, deps.lost], (limited) => deps.send({ ...part, idempotencyKey: `${Math.random()}` }, limited, onStart)),',
+    scenes: ['embedded', 'shared'],
+    faults: 'kill,sends',
+    within: 10,
+  },
+  {
+    name: 'an unknown outcome counts as sent',
+    breaks: 'D04',
+    file: AFTER_FAILURE,
+    text: "return facts.mayRepeat ? tryAgain(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };",
+    by: "return { kind: 'give-up', state: 'unknown' };",
+    scenes: ['embedded', 'shared'],
+    faults: 'sends',
+    within: 10,
+  },
+  {
+    name: 'a rate limit is a refusal',
+    breaks: 'D05',
+    file: AFTER_FAILURE,
+    text: "return { kind: 'retry', afterMs: failure.retryAfterMs, attempt: 'free' };",
+    by: "return { kind: 'give-up', state: 'failed' };",
+    scenes: ['embedded', 'shared'],
+    faults: 'sends',
+    within: 10,
+  },
+  {
+    name: 'a part is sent before it is marked',
+    breaks: 'D04',
+    file: DELIVER,
+    text: 'if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);',
+    by: 'await deps.send(part, new AbortController().signal, () => {}); if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);',
+    scenes: ['unkeyed', 'embedded'],
+    within: null,
+  },
+  {
+    name: 'a send has no time limit',
+    breaks: 'D13',
+    file: DELIVER,
+    text: "() => limited.abort(new DOMException('', 'TimeoutError')),",
+    by: '() => {},',
+    scenes: ['embedded', 'shared'],
+    faults: 'sends',
+    within: 10,
+  },
+  {
+    name: 'a turn has no time limit',
+    breaks: 'D13',
+    file: 'apps/parley/src/compose-worker.ts',
+    text: 'turnMs: limits.turnMinutes * 60_000,',
+    by: 'turnMs: limits.turnMinutes * 60_000_000,',
+    scenes: ['embedded', 'shared'],
+    faults: 'model',
+    within: 20,
+  },
+  {
+    name: 'the lease of a lane counts by the clock of each process',
+    breaks: 'D02',
+    file: LANES,
+    text: 'beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),',
+    by: 'beginWork(database, work, { busy, newTurnId, now, moment: now }),',
+    scenes: ['shared'],
+    faults: 'clock,pause',
+    within: null,
+  },
+  {
+    name: 'a lease from before the clock was set back is not shortened',
+    breaks: 'D13',
+    file: LANES,
+    text: 'if (leftMs > leaseMs) sql.send(SHORTEN, { conversationId, moment, leaseMs });',
+    by: '',
+    scenes: ['embedded'],
+    faults: 'clock,kill',
+    within: null,
+  },
+  {
+    name: 'what was put off waits for a clock that was set back',
+    breaks: 'D13',
+    file: 'packages/store/src/due.ts',
+    text: 'return now < waitsSince ? 0 : Math.max(0, notBefore - now);',
+    by: 'return Math.max(0, notBefore - now);',
+    scenes: ['embedded'],
+    faults: 'clock,sends',
+    within: 30,
+  },
+];

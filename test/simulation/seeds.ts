@@ -1,0 +1,16 @@
+import type { FaultKind } from './faults.ts';
+
+/** A run that once broke a promise. */
+export interface KnownSeed {
+  readonly scene: string;
+  readonly seed: number;
+  /** How many of its faults are enough. */
+  readonly faults: number;
+  /** The kinds of faults that were asked for; absent: all of the scene. */
+  readonly kinds?: readonly FaultKind[];
+  /** What went wrong, and what was corrected. */
+  readonly was: string;
+}
+
+/** Every run begins with these: a promise that was broken once is looked at for good. */
+export const KNOWN_SEEDS: readonly KnownSeed[] = [];

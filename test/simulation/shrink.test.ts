@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { Fault } from './faults.ts';
+import type { Result } from './result.ts';
+import { shortestFailure } from './shrink.ts';
+
+const fault = (at: number): Fault => ({
+  kind: 'pause',
+  at,
+  process: 'worker',
+  when: 'at-once',
+  forMs: 1_000,
+});
+
+/** A run that fails as soon as it has so many faults. */
+function failsFrom(enough: number) {
+  return async (faults: readonly Fault[]): Promise<Result> => ({
+    seed: 7,
+    scene: 'shared',
+    hash: '',
+    faults,
+    violations: faults.length >= enough ? [`[D01] with ${faults.length}`] : [],
+    questions: 1,
+    answered: 0,
+    events: 0,
+    took: 0,
+  });
+}
+
+describe('the shortest failure', () => {
+  it.each([0, 1, 4, 9, 10])('[D17] is found where %i faults are enough', async (enough) => {
+    const run = failsFrom(enough);
+    const faults = Array.from({ length: 10 }, (_, index) => fault(index * 1_000));
+    const lines = await shortestFailure(await run(faults), run);
+    expect(lines[0]).toBe(`fails with the first ${enough} of 10 faults:`);
+    expect(lines.filter((line) => line.includes('stands still'))).toHaveLength(enough);
+    expect(lines).toContain(`  [D01] with ${enough}`);
+    expect(lines.at(-1)).toBe(`{ scene: 'shared', seed: 7, faults: ${enough}, was: '…' },`);
+  });
+});

@@ -1,0 +1,30 @@
+import { describeFault, type Fault } from './faults.ts';
+import type { Result } from './result.ts';
+
+/** A failure is explained by so many of its violations. */
+const SHOWN = 5;
+
+/**
+ * Finds the shortest prefix of the faults of a failed run that still fails, by halving, and describes it. With fewer
+ * faults another promise may be the one that breaks; that is as good a failure.
+ */
+export async function shortestFailure(
+  failed: Result,
+  run: (faults: readonly Fault[]) => Promise<Result>,
+): Promise<readonly string[]> {
+  const { faults, seed, scene } = failed;
+  let best = failed;
+  let [enough, tooFew] = [faults.length, -1];
+  while (enough - tooFew > 1) {
+    const count = Math.floor((enough + tooFew) / 2);
+    const result = await run(faults.slice(0, count));
+    if (result.violations.length > 0) [enough, best] = [count, result];
+    else tooFew = count;
+  }
+  return [
+    `fails with the first ${enough} of ${faults.length} faults:`,
+    ...faults.slice(0, enough).map((fault) => `  ${describeFault(fault)}`),
+    ...best.violations.slice(0, SHOWN).map((violation) => `  ${violation}`),
+    `{ scene: '${scene}', seed: ${seed}, faults: ${enough}, was: '…' },`,
+  ];
+}

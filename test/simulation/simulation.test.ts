@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+/** How long seeds of today run, in seconds; a night runs `npm run soak:simulation`. */
+const SECONDS = process.env.CI === undefined ? 10 : 40;
+
+/** Runs the simulation in a process of its own, since it replaces clocks and timers. */
+function simulate(...args: readonly string[]) {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [MAIN, ...args], {
+    encoding: 'utf8',
+  });
+  const seeds = stdout.split('\n').filter((line) => line.startsWith('seed '));
+  return { status, seeds, output: `${stdout}\n${stderr}` };
+}
+
+describe('a simulated deployment', () => {
+  it('[D17] [D01] [D02] [D04] [D05] [D13] keeps every promise under the seeds of today', () => {
+    const { status, seeds, output } = simulate('--seconds', String(SECONDS));
+    expect(status, output).toBe(0);
+    expect(seeds).not.toEqual([]);
+  });
+
+  it('[D17] leaves the same trace in another process, under the same seed', () => {
+    const hashes = () => {
+      const { seeds, output } = simulate('--seeds', '1..2');
+      expect(seeds, output).toHaveLength(2);
+      return seeds.map((line) => /^seed \d+ \S+ ([0-9a-f]{16}) /.exec(line)?.[1]);
+    };
+    const first = hashes();
+    expect(first).not.toContain(undefined);
+    expect(hashes()).toEqual(first);
+  });
+
+  it('[D17] [D01] notices a planted fault, and says with which faults it comes', () => {
+    const fault = ['--mutation', 'no sweep of lanes', '--scene', 'shared', '--seeds', '1..3'];
+    const { status, output } = simulate(...fault);
+    expect(status).toBe(1);
+    expect(output).toMatch(/FAILED \[D01\] q\d+ of \d+ was never answered/);
+    expect(output).toMatch(/fails with the first \d+ of \d+ faults/);
+  });
+
+  it.each([
+    [['--scene', 'nowhere'], 'There is no scene "nowhere". There are embedded, shared'],
+    [['--faults', 'rain'], 'There is no fault "rain". There are kill, '],
+    [['--seeds', 'all'], '"all" names no seeds. Write 7 or 1..1000.'],
+  ])('refuses %j and says what there is', (args, message) => {
+    const { status, output } = simulate(...args);
+    expect(status).not.toBe(0);
+    expect(output).toContain(message);
+  });
+});
