@@ -10,7 +10,8 @@ import { SimulatedDisk } from './world/disk.ts';
 /** Longer than a process that is stopped in order may take (D11), in ms. */
 const STOP_MS = 12_000;
 
-type Disaster = Extract<Fault, { readonly kind: 'power-cut' | 'older-copy' }>;
+type PowerCut = Extract<Fault, { readonly kind: 'power-cut' }>;
+type OlderCopy = Extract<Fault, { readonly kind: 'older-copy' }>;
 
 /** What happens to the disk under a whole deployment, with the database on it. */
 export class Disasters {
@@ -20,6 +21,8 @@ export class Disasters {
   readonly #data: string;
   readonly #isShared: boolean;
   #copies = 0;
+  /** The next power cut, and how many commits must have happened before. */
+  #next: { readonly cut: PowerCut; readonly commits: number } | null = null;
 
   constructor(simulation: Simulation, data: string) {
     const { scene, folder, time, seed } = simulation;
@@ -37,10 +40,24 @@ export class Disasters {
     });
   }
 
-  inject(fault: Disaster): void {
+  inject(fault: PowerCut | OlderCopy): void {
     if (fault.kind === 'older-copy') this.#copyDatabase(fault);
     else if (this.#isShared) this.#breakConnections();
-    else this.#cutPower(fault);
+    else if (fault.commits === 0) this.#cutPower(fault);
+    else this.#next ??= { cut: fault, commits: this.disk.commits + fault.commits };
+  }
+
+  /** Between two events: what waits for its moment. */
+  afterEvent(): void {
+    const next = this.#next;
+    if (next === null || this.disk.commits < next.commits) return;
+    this.#next = null;
+    this.#cutPower(next.cut);
+  }
+
+  /** Nothing more goes wrong. */
+  end(): void {
+    this.#next = null;
   }
 
   /** PostgreSQL syncs each commit, so a server that starts again has them all; nothing else has. */
@@ -52,7 +69,7 @@ export class Disasters {
   }
 
   /** Everything of the machine ends at once; its files return to what was on the disk. */
-  #cutPower({ downMs, againAfterMs }: Extract<Disaster, { kind: 'power-cut' }>): void {
+  #cutPower({ downMs, againAfterMs }: Pick<PowerCut, 'downMs' | 'againAfterMs'>): void {
     const { machine, databaseFile, seed, time } = this.#simulation;
     const chance = chanceFor(seed, `power ${time.now}`);
     const cut = this.disk.synced.cut(chance);
@@ -62,12 +79,14 @@ export class Disasters {
     });
     this.#startAll(downMs);
     if (againAfterMs === null) return;
-    const again = { kind: 'power-cut', at: 0, downMs, againAfterMs: null } as const;
-    time.as(undefined, () => void time.plan(downMs + againAfterMs, () => this.#cutPower(again)));
+    time.as(undefined, () => {
+      const again = { downMs, againAfterMs: null };
+      time.plan(downMs + againAfterMs, () => this.#cutPower(again));
+    });
   }
 
   /** Somebody copies the files of the database, and puts them back later, Parley being stopped. */
-  #copyDatabase({ afterMs, downMs }: Extract<Disaster, { kind: 'older-copy' }>): void {
+  #copyDatabase({ afterMs, downMs }: OlderCopy): void {
     const { folder, time, deployment, machine, scene } = this.#simulation;
     this.#copies += 1;
     const copy = join(folder, `copy-${this.#copies}.db`);
@@ -81,7 +100,7 @@ export class Disasters {
         time.plan(STOP_MS, () => {
           for (const name of deployment.alive) deployment.kill(name);
           machine.databases.closeAllOf(undefined);
-          // Where nothing raised the counter since, Parley cannot know; see README.md.
+          // Where nothing has raised the counter since, Parley cannot know.
           if (isSwept()) this.#replace(then, 'older-copy', () => {});
           this.#startAll(downMs);
         });

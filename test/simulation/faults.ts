@@ -56,6 +56,8 @@ export type Fault =
   | {
       readonly kind: 'power-cut';
       readonly at: number;
+      /** So many commits after `at`; 0: at once. Only on the machine of the database. */
+      readonly commits: number;
       readonly downMs: number;
       /** So long after it has returned it fails once more. */
       readonly againAfterMs: number | null;
@@ -132,7 +134,8 @@ function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): 
   }
   if (kind === 'power-cut') {
     const againAfterMs = chance.happens(0.5) ? chance.between(1, 500) : null;
-    return { kind, at, downMs: chance.between(50, 4_000), againAfterMs };
+    const commits = Math.floor(chance.between(0, 12));
+    return { kind, at, commits, downMs: chance.between(50, 4_000), againAfterMs };
   }
   if (kind === 'older-copy') {
     return { kind, at, afterMs: chance.between(500, 20_000), downMs: chance.between(50, 2_000) };
@@ -153,7 +156,7 @@ export function describeFault(fault: Fault): string {
     case 'clock':
       return `${at}: the clock of ${fault.process} is set by ${fault.byMs} ms`;
     case 'power-cut':
-      return `${at}: the power fails for ${Math.round(fault.downMs)} ms${again(fault.againAfterMs)}`;
+      return `${at}: after ${fault.commits} commits the power fails for ${Math.round(fault.downMs)} ms${again(fault.againAfterMs)}`;
     case 'older-copy':
       return `${at}: the database is copied, and the copy put in its place after ${Math.round(fault.afterMs)} ms`;
     case 'weather':

@@ -115,12 +115,10 @@ async function runOne(
 
 function faultsOf(scene: Scene, seed: number, wanted: readonly FaultKind[]): readonly Fault[] {
   const kinds = scene.faults.filter((kind) => wanted.includes(kind));
+  const chance = chanceFor(seed, 'faults');
+  if (scene.plan !== undefined && kinds.length > 0) return scene.plan(chance);
   const processes = Object.keys(scene.processes);
-  return planFaults(chanceFor(seed, 'faults'), {
-    kinds,
-    processes,
-    forMs: scene.spanMs ?? SPAN_MS,
-  });
+  return planFaults(chance, { kinds, processes, forMs: scene.spanMs ?? SPAN_MS });
 }
 
 function chosenScenes(wanted: readonly string[] | undefined): readonly Scene[] {

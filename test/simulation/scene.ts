@@ -1,7 +1,8 @@
 import type { ChannelDefinition } from '@parley/channels';
 import type { ProcessRole } from '@parley/store';
+import type { Chance } from './engine/chance.ts';
 import type { SimulatedProcess } from './engine/virtual-time.ts';
-import type { FaultKind } from './faults.ts';
+import type { Fault, FaultKind } from './faults.ts';
 import type { MakeInvariant } from './invariants/invariant.ts';
 import type { Simulation } from './simulation.ts';
 import type { ModelAnswer, ModelRequest } from './world/model.ts';
@@ -46,6 +47,8 @@ export interface Scene {
   load?(): Promise<void>;
   /** Makes what the scene has besides; called once for each run, before anything starts. */
   bring?(simulation: Simulation): Brought;
+  /** Faults at certain moments, in the place of those at any moment. */
+  plan?(chance: Chance): readonly Fault[];
   /** Called before anything starts: leaves behind what an earlier Parley has left. */
   prepare?(simulation: Simulation): void;
   /** Each process is killed once while it starts for the first time. */

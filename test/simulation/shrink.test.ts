@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from './faults.ts';
+import type { Result } from './records.ts';
 import { shortestFailure } from './shrink.ts';
-import type { Result } from './simulation.ts';
 
 const fault = (at: number): Fault => ({
   kind: 'pause',

@@ -1,5 +1,5 @@
 import { describeFault, type Fault } from './faults.ts';
-import type { Result } from './simulation.ts';
+import type { Result } from './records.ts';
 
 /** A failure is explained by so many of its violations. */
 const SHOWN = 5;

@@ -20,6 +20,7 @@ import { Network } from './world/network.ts';
 import { Platform, type Revised, type Shown } from './world/platform.ts';
 import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
 import { sendFate } from './world/send-weather.ts';
+import { serversOf } from './world/servers.ts';
 import { serversNow } from './world/servers-now.ts';
 
 /** How long people write and faults come, in ms. */
@@ -103,7 +104,7 @@ export class Simulation {
     });
     this.deployment.onFailedStart = (name) => this.startLater(name, START_AGAIN_MS);
     this.observer = new Observer(this.databaseFile);
-    serversNow.servers = isShared ? this.#servers() : null;
+    serversNow.servers = isShared ? serversOf(this, this.#network) : null;
   }
 
   get time(): VirtualTime {
@@ -263,6 +264,7 @@ export class Simulation {
       this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
     }
     if (process !== undefined) this.#soon.get(process)?.();
+    this.#disasters.afterEvent();
   }
 
   /** Looks at the tables after an event of a process or of the world, which has done this itself. */
@@ -397,41 +399,6 @@ export class Simulation {
   /** Whether this goes wrong now. */
   is(weather: Weather): boolean {
     return this.time.now < (this.#weather.get(weather) ?? 0);
-  }
-
-  #servers() {
-    const { time } = this;
-    const listeners = new Map<SimulatedProcess | undefined, Set<(event: never) => void>>();
-    return {
-      database: join(this.folder, 'parley.db'),
-      queue: join(this.folder, 'queue.db'),
-      databaseTime: () => this.databaseTime(time.now),
-      chance: this.#network,
-      wakeUp: (): 'stored' | 'lost' | 'doubled' | 'away' => {
-        if (this.is('queue-away')) return 'away';
-        if (!this.is('wake-ups')) return 'stored';
-        return this.#network.one(['stored', 'lost', 'doubled']);
-      },
-      eventDelay: () => (this.is('wake-ups') && this.#network.happens(0.5) ? null : 5),
-      listen: (hear: (event: never) => void) => {
-        const { process } = time;
-        const own = listeners.get(process) ?? new Set();
-        listeners.set(process, own.add(hear));
-        return () => void own.delete(hear);
-      },
-      tell: (event: object) => {
-        for (const [process, own] of listeners) {
-          if (process === time.process || process?.alive === false) continue;
-          if (this.is('queue-away')) continue;
-          if (this.is('wake-ups') && this.#network.happens(0.5)) continue;
-          time.as(process, () => {
-            time.plan(this.#network.between(1, 30), () => {
-              for (const hear of own) hear(event as never);
-            });
-          });
-        }
-      },
-    };
   }
 
   platform(id: string): Platform {

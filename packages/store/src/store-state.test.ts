@@ -1,8 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type Durability, IN_MEMORY } from './database.ts';
+import { MIGRATIONS, migrate } from './migrate.ts';
 import { openStore, type Store } from './open-store.ts';
-import { judgeMark, type Setback } from './store-state.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
+import { judgeMark, type Setback, StoreState } from './store-state.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
 import { answer, claim, hold, message, part } from './testing/messages.ts';
 
@@ -17,6 +20,29 @@ describe('what a process has seen of its database and what it finds', () => {
   ] as const)('[D01] %j and %j: %s', (before, found, verdict) => {
     expect(judgeMark(before, found)).toBe(verdict);
   });
+});
+
+it('[D01] [D17] is raised on the disk, so that a power cut does not look like a database that has gone back', async () => {
+  const database = openSqlite({ path: IN_MEMORY, name: 'the database' });
+  await migrate(database, MIGRATIONS, 'the database', () => 0);
+  const survived: Durability[] = [];
+  const watched: typeof database = {
+    ...database,
+    write(work, durability = 'power-cut') {
+      survived.push(durability);
+      return database.write(work, durability);
+    },
+  };
+  const state = new StoreState(watched, {
+    clock: () => 0,
+    newId: (kind) => `${kind}-1`,
+    forget: [],
+    onSetback: () => undefined,
+  });
+  for (let round = 0; round < 3; round += 1) await state.advance();
+  expect(state.seen).toEqual({ name: 'database-1', counter: 3 });
+  expect(new Set(survived)).toEqual(new Set(['power-cut']));
+  await database.close();
 });
 
 for (const database of bothDatabases(inject('postgresUrl'))) {

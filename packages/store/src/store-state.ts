@@ -75,10 +75,13 @@ export class StoreState {
     else if (mark.counter > this.#seen.counter) this.#seen = mark;
   }
 
-  /** Raises the counter, in a transaction of its own. */
+  /**
+   * Raises the counter, in a transaction of its own. It is on the disk before others remember it: a power cut that
+   * undid it would look like a database that has gone back.
+   */
   async advance(): Promise<void> {
     const before = this.#seen;
-    const found = await this.#database.write((sql) => this.raise(sql), 'process');
+    const found = await this.#database.write((sql) => this.raise(sql), 'power-cut');
     await this.judge(before, found);
   }
 

@@ -63,7 +63,9 @@ export class SyncedDatabase {
       this.#syncedBytes = before === null ? bytesOf(now) : Math.max(bytes, kept);
     }
     this.#known = now;
-    if (isSynced) this.#syncedBytes = bytesOf(now);
+    // A transaction that has written nothing syncs nothing.
+    const hasWritten = before?.salt !== now.salt || before.frames !== now.frames;
+    if (isSynced && hasWritten) this.#syncedBytes = bytesOf(now);
   }
 
   /** What is on the disk after a power cut at this moment; null: nothing was ever synced. */

@@ -50,7 +50,11 @@ export const endedByHolder: MakeInvariant = () => {
   return {
     id: 'D02',
     afterStep: ({ changes, process }) => {
-      if (changes.some(({ kind }) => kind === 'rewound')) takers.clear();
+      // What the database has gone back to was taken by processes that are dead.
+      if (changes[0]?.kind === 'rewound') {
+        takers.clear();
+        return [];
+      }
       for (const change of changes) {
         if (change.kind !== 'lane') continue;
         const { conversation, epoch, holder } = change;

@@ -58,3 +58,30 @@ export const server: Scene = {
   processes: { gateway: 'gateway', 'worker-1': 'worker', 'worker-2': 'worker' },
   faults: ['kill', 'restart', 'power-cut', 'wake-ups', 'sends', ...DATABASE],
 };
+
+/** Alone, a process raises the counter of its database so often (`database-mark.ts`). In ms. */
+const COUNTED_EVERY_MS = 600_000;
+
+/** Nobody writes for ten minutes; then the power fails, a moment after the counter of the database was raised. */
+export const quiet: Scene = {
+  ...disk,
+  name: 'quiet',
+  spanMs: COUNTED_EVERY_MS + 60_000,
+  faults: ['power-cut'],
+  plan: (chance) => {
+    const at = COUNTED_EVERY_MS + chance.between(0, 25_000);
+    return [{ kind: 'power-cut', at, commits: 0, downMs: 1_000, againAfterMs: null }];
+  },
+  people(simulation) {
+    const { time, span } = simulation;
+    for (const at of [1_000, span - 5_000]) {
+      time.plan(at, () => {
+        simulation.ask('keyed', at < span / 2 ? 'q1' : 'q2', {
+          chat: { id: 'keyed-1', type: 'direct' },
+          sender: { id: 'keyed-1', name: 'Ann', isBot: false },
+          addressed: true,
+        });
+      });
+    }
+  },
+};

@@ -1,7 +1,7 @@
 import type { Scene } from '../scene.ts';
 import { approvalsEmbedded, approvalsShared } from './approvals.ts';
 import { discordAlone, discordShared } from './discord.ts';
-import { disk, olderCopy, server } from './disk.ts';
+import { disk, olderCopy, quiet, server } from './disk.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
 import { limits, slow, uncertain } from './platforms.ts';
@@ -26,6 +26,7 @@ export const SCENES: readonly Scene[] = [
   approvalsShared,
   disk,
   olderCopy,
+  quiet,
   server,
   upgrade,
 ];

@@ -34,6 +34,8 @@ export interface DiskOptions {
 /** The disk of the simulated machine, as far as its database goes: what is synced, and what fails. */
 export class SimulatedDisk implements Disk {
   readonly synced: SyncedDatabase;
+  /** Commits of processes since the beginning. */
+  commits = 0;
   readonly #options: DiskOptions;
   #isAtWork = false;
 
@@ -63,6 +65,7 @@ export class SimulatedDisk implements Disk {
     const { path, checkpoints, chance } = this.#options;
     if (database.path !== path) return;
     this.synced.note(database.isSynced);
+    this.commits += 1;
     if (!checkpoints || this.#isAtWork || !chance.happens(CHECKPOINTS)) return;
     this.#run(database, 'pragma wal_checkpoint(passive)');
     this.synced.note(false);

@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import type { Chance } from '../engine/chance.ts';
+import type { SimulatedProcess } from '../engine/virtual-time.ts';
+import type { Simulation } from '../simulation.ts';
+import type { SharedServers } from './servers-now.ts';
+
+/** The servers that the processes of a simulation share. */
+export function serversOf(simulation: Simulation, chance: Chance): SharedServers {
+  const { time, folder } = simulation;
+  const listeners = new Map<SimulatedProcess | undefined, Set<(event: never) => void>>();
+  return {
+    database: join(folder, 'parley.db'),
+    queue: join(folder, 'queue.db'),
+    databaseTime: () => simulation.databaseTime(time.now),
+    chance,
+    wakeUp: (): 'stored' | 'lost' | 'doubled' | 'away' => {
+      if (simulation.is('queue-away')) return 'away';
+      if (!simulation.is('wake-ups')) return 'stored';
+      return chance.one(['stored', 'lost', 'doubled']);
+    },
+    eventDelay: () => (simulation.is('wake-ups') && chance.happens(0.5) ? null : 5),
+    listen: (hear: (event: never) => void) => {
+      const { process } = time;
+      const own = listeners.get(process) ?? new Set();
+      listeners.set(process, own.add(hear));
+      return () => void own.delete(hear);
+    },
+    tell: (event: object) => {
+      for (const [process, own] of listeners) {
+        if (process === time.process || process?.alive === false) continue;
+        if (simulation.is('queue-away')) continue;
+        if (simulation.is('wake-ups') && chance.happens(0.5)) continue;
+        time.as(process, () => {
+          time.plan(chance.between(1, 30), () => {
+            for (const hear of own) hear(event as never);
+          });
+        });
+      }
+    },
+  };
+}
