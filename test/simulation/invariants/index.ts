@@ -4,6 +4,7 @@ import {
   oneGatewaySends,
   onlyHoldersMark,
 } from './accounts.ts';
+import { actsAreDone } from './acts.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { oneRunningTurn, risingEpoch } from './lanes.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
@@ -36,6 +37,7 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   agentIsTold,
   chatsAreApart,
   contextIsHeard,
+  actsAreDone,
   changesCount,
   oneGatewaySends,
   onlyHoldersMark,
