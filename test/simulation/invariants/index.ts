@@ -4,6 +4,7 @@ import {
   oneGatewaySends,
   onlyHoldersMark,
 } from './accounts.ts';
+import { actsAreDone } from './acts.ts';
 import type { MakeInvariant } from './invariant.ts';
 import {
   claimedByItsTurn,
@@ -61,6 +62,7 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   agentIsTold,
   chatsAreApart,
   contextIsHeard,
+  actsAreDone,
   changesCount,
   oneGatewaySends,
   onlyHoldersMark,

@@ -5,8 +5,11 @@ import { nameQuestions, nowAndThen } from './people.ts';
 
 const PEOPLE = ['200000000000000501', '200000000000000502', '200000000000000503'];
 const FIRST_STRANGER = 200000000000000600n;
-/** After the last fault everybody writes once more, so that what was lost with a session is looked for. In ms. */
-const LAST_WORD_MS = 5_000;
+/**
+ * After the last pause everybody writes once more, so that what was lost with a session is looked for: Discord itself tells of
+ * a stranger's direct messages to no other session. In ms.
+ */
+const LAST_WORD_MS = 30_000;
 
 function ask(simulation: Simulation, discord: SimulatedDiscord, chat: string, from: string): void {
   const text = `q${simulation.questions.length + 1}`;

@@ -15,14 +15,21 @@ const PLACES: readonly Place[] = [
   ...GROUPS.map((chat): Place => ({ platform: 'friends', chat, type: 'group' })),
 ];
 
-/** Now and then the agent reacts before it answers. */
+/** What the agent does to messages before it answers, by the last figure of the question. */
+const ACTS = [
+  { figure: /\bq\d*[05]\b/, name: 'react', arguments: { emoji: '👍' } },
+  { figure: /\bq\d*3\b/, name: 'edit_message', arguments: { message: 1, text: 'It was wrong.' } },
+  { figure: /\bq\d*7\b/, name: 'delete_message', arguments: { message: 1 } },
+];
+
 function answer(request: ModelRequest): ModelAnswer {
   const last = request.messages.at(-1);
-  const wantsReaction = /\bq\d*[05]\b/.test(last?.text ?? '') && request.tools.includes('react');
-  if (last?.role === 'user' && wantsReaction)
-    return { calls: [{ name: 'react', arguments: { emoji: '👍' } }] };
-  const asked = request.messages.findLast(({ role }) => role === 'user');
-  return { text: nameQuestions({ ...request, messages: asked ? [asked] : [] }) };
+  const act = ACTS.find(({ figure, name }) => {
+    return request.tools.includes(name) && figure.test(last?.text ?? '');
+  });
+  if (last?.role === 'user' && act !== undefined)
+    return { calls: [{ name: act.name, arguments: act.arguments }] };
+  return { text: nameQuestions(request) };
 }
 
 /** Somebody says something in a group that is meant for the others there. */

@@ -4,6 +4,8 @@ import type { Sending } from './sending.ts';
 
 /** How often an unfinished answer is shown, in ms. */
 const EVERY_MS = 300;
+/** A request waits for its turn, as that of a library with rate limits of its own. In ms. */
+const UNTIL_SENT_MS = [5, 600] as const;
 
 /**
  * Shows answers while they are written, as an adapter does it: it asks whether it has the account still, just before
@@ -18,8 +20,8 @@ export function showGrowing(
   return {
     minIntervalMs: EVERY_MS,
     async update(_address, _turnId, answer) {
-      await sending.wait(1, 5);
       answer.show();
+      await sending.wait(...UNTIL_SENT_MS);
       if (!holdsAccount()) return;
       attempts.touch('preview', life, sending.time.now);
       await sending.wait(5, 100);

@@ -17,10 +17,12 @@ export interface Shown {
   readonly id: string;
   readonly account: string;
   readonly chat: string;
-  text: string;
+  readonly text: string;
   readonly key: string;
   readonly part: string;
   readonly at: number;
+  /** The text that the bot has put in its place; undefined: none. */
+  edited?: string;
   /** The bot has deleted it. */
   isDeleted: boolean;
 }
@@ -242,7 +244,7 @@ export class Sending {
     return {
       edit: (address, id, body: RenderedPart) =>
         change(address, () => {
-          own(id).text = body.plain;
+          own(id).edited = body.plain;
         }),
       delete: (address, id) =>
         change(address, () => {
