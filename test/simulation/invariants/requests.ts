@@ -27,6 +27,8 @@ export const agentIsTold: MakeInvariant = () => {
   return {
     id: 'D05',
     afterStep: ({ at, changes }) => {
+      // What an older copy of the database does not know, nobody can be told.
+      if (changes.some(({ kind }) => kind === 'rewound')) lost.clear();
       for (const change of changes) {
         if (change.kind === 'turn' && change.from === null)
           began.set(change.turn, { at, conversation: change.conversation });
