@@ -193,9 +193,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a part that a dead process was sending is not looked after',
     breaks: 'D04',
-    file: AFTER_FAILURE,
-    text: 'if (!(await deps.outbox.takeOver(part.id))) return;',
-    by: 'if (part.id !== undefined) return;',
+    file: DELIVER,
+    text: 'await recover(deps, due);',
+    by: 'return 86_400_000;',
     scenes: ['embedded', 'shared'],
     faults: 'kill',
     within: 10,
@@ -228,7 +228,8 @@ export const MUTATIONS: readonly Mutation[] = [
     by: "return { kind: 'give-up', state: 'unknown' };",
     scenes: ['embedded', 'shared'],
     faults: 'sends',
-    within: 10,
+    // The part becomes uncertain and its chat is notified, which no promise forbids where a key is known.
+    within: null,
   },
   {
     name: 'a rate limit is a refusal',
@@ -247,7 +248,7 @@ export const MUTATIONS: readonly Mutation[] = [
     text: 'if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);',
     by: 'await deps.send(part, new AbortController().signal, () => {}); if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);',
     scenes: ['uncertain'],
-    within: null,
+    within: 5,
   },
   {
     name: 'a send has no time limit',
@@ -267,7 +268,8 @@ export const MUTATIONS: readonly Mutation[] = [
     by: 'turnMs: limits.turnMinutes * 60_000_000,',
     scenes: ['embedded', 'shared'],
     faults: 'model',
-    within: 20,
+    // The time limits of the model, which are shorter, end the turns of all scenes first.
+    within: null,
   },
   {
     name: 'the lease of a lane counts by the clock of each process',
