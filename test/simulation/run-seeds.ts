@@ -88,12 +88,13 @@ async function runOne(
   { scene, seed, faults }: Planned,
   asked: Asked,
 ): Promise<boolean> {
-  const started = clock.elapsed();
+  const started = process.cpuUsage();
   const run = (some: readonly Fault[]) =>
     new Simulation(machine, scene, seed, INVARIANTS).run(some);
   const simulation = new Simulation(machine, scene, seed, INVARIANTS);
   const result = await simulation.run(faults);
-  print(result, clock.elapsed() - started);
+  const { user, system } = process.cpuUsage(started);
+  print(result, (user + system) / 1_000);
   if (asked.trace) for (const step of simulation.trace.steps) line(describeStep(step));
   if (asked.log) {
     for (const { at, process, line: text } of simulation.deployment.log) {
@@ -152,7 +153,7 @@ function* seedsOf(text: string | undefined, now: number): Generator<number> {
 function print(result: Result, ms: number): void {
   const { seed, scene, hash, violations, questions, answered, events } = result;
   const verdict = violations.length === 0 ? 'ok' : `FAILED ${violations[0]}`;
-  const counts = `${answered}/${questions} answered, ${events} events, ${Math.round(ms)} ms`;
+  const counts = `${answered}/${questions} answered, ${events} events, ${Math.round(ms)} ms of processor`;
   line(`seed ${seed} ${scene} ${hash} ${counts}: ${verdict}`);
 }
 

@@ -60,8 +60,8 @@ export const leasesAreRespected: MakeInvariant = () => {
   };
 };
 
-/** Longer than a lease that nobody renews. In ms. */
-const LEASE_MS = 8_000;
+/** Within this time after it stood still a worker may lose what it had. In ms: a lease, and the sweeps after it. */
+const RECOVERY_MS = 20_000;
 
 /** A worker that is neither dead, nor standing still, nor cut off keeps its lane until its turn is over (D02). */
 export const theLivingKeepTheirLanes: MakeInvariant = () => {
@@ -80,7 +80,7 @@ export const theLivingKeepTheirLanes: MakeInvariant = () => {
 
 function isWell(name: string | undefined, at: number, { deployment }: Simulation): boolean {
   const running = [...deployment.running.values()].find(({ process }) => process.name === name);
-  return running?.process.alive === true && running.process.pausedUntil < at - LEASE_MS;
+  return running?.process.alive === true && running.process.pausedUntil < at - RECOVERY_MS;
 }
 
 /** Only the worker that has a lane gives it back (D02). */
