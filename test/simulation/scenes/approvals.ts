@@ -18,7 +18,7 @@ import {
 } from './script.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
-export const OWNER = '1';
+const OWNER = '1';
 const GUEST = '2';
 const GROUP = 'g';
 /** How long a question waits for a decision, in ms. */

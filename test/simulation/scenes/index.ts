@@ -9,7 +9,13 @@ import { embedded, shared } from './talk.ts';
 import { toolsEmbedded, toolsShared } from './tools.ts';
 import { upgrade } from './upgrade.ts';
 
-/** All scenes, in the order in which a run takes them in turns. */
+/**
+ * The scenes of a run that names none, which take turns. A scene joins them when hundreds of its seeds have passed, since
+ * a false alarm would stop every change.
+ */
+export const SETTLED_SCENES: readonly Scene[] = [embedded, shared];
+
+/** All scenes, by whose names a run asks for them. */
 export const SCENES: readonly Scene[] = [
   embedded,
   shared,

@@ -14,7 +14,7 @@ export function lastSaid({ messages }: ModelRequest): string {
 }
 
 /** The questions of a text, each once. */
-export function questionsIn(text: string): readonly string[] {
+function questionsIn(text: string): readonly string[] {
   return [...new Set(text.match(/\bq\d+\b/g) ?? [])];
 }
 
@@ -84,7 +84,7 @@ export function keepAsking(
 }
 
 /** The question with this name. */
-export function questionNamed(simulation: Simulation, name: string): Question | undefined {
+function questionNamed(simulation: Simulation, name: string): Question | undefined {
   return simulation.questions.find(({ text }) => text === name);
 }
 

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { discord } from '@parley/channel-discord';
-import type { WebSocket as RealSocket } from 'ws';
 import { describeChannel } from '../../../packages/simulators/src/discord/descriptions.ts';
 import {
   type Fault,
@@ -23,6 +22,9 @@ import type { Brought } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { Served, ServedRequest } from './network.ts';
 import { type ServerSide, socketsNow } from './simulated-socket.ts';
+
+/** What the double of Discord talks through. */
+type ServerSocket = ConstructorParameters<typeof GatewayConnection>[0];
 
 const HOST = 'discord.simulation';
 const BOT = '190000000000000009';
@@ -125,7 +127,7 @@ export class SimulatedDiscord implements Brought {
     if (socket.process?.alive === false) return false;
     this.#sockets.add(socket);
     socket.welcome();
-    const connection = new GatewayConnection(socket as unknown as RealSocket, this.gateway);
+    const connection = new GatewayConnection(socket as unknown as ServerSocket, this.gateway);
     this.gateway.connections.add(connection);
     socket.on('close', () => {
       this.#sockets.delete(socket);

@@ -41,7 +41,7 @@ export interface PlatformKind {
 
 export const DEFAULT_ACCOUNT = 'default';
 
-export function accountsOf({ accounts = [DEFAULT_ACCOUNT] }: PlatformKind): readonly string[] {
+function accountsOf({ accounts = [DEFAULT_ACCOUNT] }: PlatformKind): readonly string[] {
   return accounts;
 }
 

@@ -14,7 +14,7 @@ import { capabilitiesOf, DEFAULT_ACCOUNT, type PlatformKind } from './platform-k
 import { Sending } from './sending.ts';
 
 export type { PlatformKind } from './platform-kind.ts';
-export type { SendFate, Shown } from './sending.ts';
+export type { Shown } from './sending.ts';
 
 /** What a person writes, without what the platform adds. */
 export type Written = Omit<

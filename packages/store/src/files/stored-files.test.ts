@@ -237,13 +237,17 @@ describe('files beside a database of SQLite', () => {
   });
 
   it('[D01] of a process that was killed while it wrote one are fetched again', async () => {
-    const store = await database.openEmpty();
-    await store.inbox.accept(withFile('m1'));
-    await store.close();
-    const child = start(LARGE);
-    await expect.poll(namesIn, { timeout: 30_000, interval: 1 }).toHaveLength(1);
-    await kill(child);
-    expect(namesIn()).toEqual([expect.stringMatching(/^file_\w+\.part$/)]);
+    const isHalf = (name: string): boolean => /^file_\w+\.part$/.test(name);
+    // A machine that is busy elsewhere may look only when the file is complete: then it happens once more.
+    do {
+      rmSync(folder(), { recursive: true, force: true });
+      const store = await database.openEmpty();
+      await store.inbox.accept(withFile('m1'));
+      await store.close();
+      const child = start(LARGE);
+      await expect.poll(namesIn, { timeout: 30_000, interval: 1 }).toHaveLength(1);
+      await kill(child);
+    } while (!namesIn().every(isHalf));
     await expectAsBefore();
   });
 
