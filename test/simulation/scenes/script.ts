@@ -1,5 +1,4 @@
 import type { Scene } from '../scene.ts';
-import type { Question, Simulation } from '../simulation.ts';
 import type { ModelAnswer, ModelMessage, ModelRequest } from '../world/model.ts';
 
 /** A call of a tool that a script wants. */
@@ -81,11 +80,6 @@ export function keepAsking(
     });
   };
   later();
-}
-
-/** The question with this name. */
-function questionNamed(simulation: Simulation, name: string): Question | undefined {
-  return simulation.questions.find(({ text }) => text === name);
 }
 
 /** The processes and faults of the two ways to run Parley. */

@@ -41,10 +41,6 @@ export interface PlatformKind {
 
 export const DEFAULT_ACCOUNT = 'default';
 
-function accountsOf({ accounts = [DEFAULT_ACCOUNT] }: PlatformKind): readonly string[] {
-  return accounts;
-}
-
 /** About those of Telegram. */
 const RATES = {
   account: { burst: 30, everyMs: 34 },
