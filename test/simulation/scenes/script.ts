@@ -1,4 +1,5 @@
 import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
 import type { ModelAnswer, ModelMessage, ModelRequest } from '../world/model.ts';
 
 /** A call of a tool that a script wants. */
