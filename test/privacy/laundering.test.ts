@@ -17,7 +17,7 @@ import { createCron, Heartbeat } from '@parley/proactive';
 import { builtInLayers, characterSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles, openWorkspace, type Workspace } from '@parley/workspace';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
 import { chanceFrom } from './chance.ts';
 import { admitted, type ChatPlace, conversationOf, FIRST_OWNER } from './people.ts';
 import { openPrivacyStage, type PrivacyStage, type StagedAgent } from './privacy-stage.ts';
@@ -270,6 +270,9 @@ interface Row {
 
 const EVERY_OPEN_FILE = FOR_OTHERS.length + 1;
 
+/** Runs in the sandbox, where there is one. */
+const COMMAND = 'a command of the shell';
+
 const ROWS: readonly Row[] = [
   {
     kind: 'a message of the owner',
@@ -277,7 +280,7 @@ const ROWS: readonly Row[] = [
     play: async (scene) => scene.say(OWNER, 'Tidy up.'),
   },
   {
-    kind: 'a command of the shell',
+    kind: COMMAND,
     // None is needed: it can write nothing that others read or follow.
     approvals: 0,
     launders: LAUNDERS_BY_COMMAND,
@@ -374,7 +377,8 @@ async function hostileServer(): Promise<AgentMcp> {
 }
 
 describe('[W09] private text that the agent writes everywhere', () => {
-  it.each(ROWS)('in a turn of $kind reach nobody else, and the owner', async (row) => {
+  it.for(ROWS)('in a turn of $kind reach nobody else, and the owner', async (row, { skip }) => {
+    skip(row.kind === COMMAND && !inject('bubblewrapPath'), 'bubblewrap is missing');
     const scene = await open(await row.mcp?.());
     scene.next(...(row.launders ?? LAUNDERS));
     expect(await row.play(scene)).toBe(row.approvals);
