@@ -7,7 +7,7 @@ import type { SimulatedProcess, VirtualTime } from './engine/virtual-time.ts';
 import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
-import type { Place, Question, Said } from './said.ts';
+import { answeredIn, type Place, type Question, type Said } from './said.ts';
 import type { Scene } from './scene.ts';
 import { Trace } from './trace.ts';
 import { Deployment } from './world/deployment.ts';
@@ -52,6 +52,8 @@ export class Simulation {
   readonly said: Said[] = [];
   readonly violations: string[] = [];
   readonly folder: string;
+  /** When the last fault has ended, in ms; before that 0. */
+  calmSince = 0;
   readonly #network: Chance;
   readonly #weather = new Map<Weather, number>();
   readonly #invariants: readonly Invariant[];
@@ -190,7 +192,7 @@ export class Simulation {
     if (this.#shown.has(shown.part)) return;
     this.#shown.set(shown.part, shown);
     this.time.as(undefined, () => this.scene.seen?.(shown, platform.kind.id, this));
-    for (const question of new Set(shown.text.match(/\bq\d+\b/g) ?? [])) {
+    for (const question of answeredIn(shown.text)) {
       this.#answers.set(question, this.answers(question) + 1);
     }
   }
@@ -272,8 +274,10 @@ export class Simulation {
   /** Lets faults end and gives everything its time. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
+    const pauses = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
+    this.calmSince = Math.max(this.time.now, ...pauses);
     this.#killSoon.clear();
-    const until = this.time.now + AFTERMATH_MS;
+    const until = this.calmSince + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
       this.#startMissing();

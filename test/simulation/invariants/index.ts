@@ -1,3 +1,4 @@
+import { answeredInTime } from './bounds.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { oneRunningTurn, risingEpoch } from './lanes.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
@@ -11,4 +12,5 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   partsOnce,
   answersInOrder,
   nothingForgotten,
+  answeredInTime,
 ];
