@@ -16,6 +16,7 @@ import { Network } from './world/network.ts';
 import { Platform, type SendFate, type Shown } from './world/platform.ts';
 import { serversNow } from './world/servers-now.ts';
 import { settingsOf } from './world/settings.ts';
+import { Supervisor } from './world/supervisor.ts';
 
 /** How long people write and faults come, in ms. */
 export const SPAN_MS = 60_000;
@@ -46,6 +47,7 @@ export class Simulation {
   readonly observer: Observer;
   readonly trace = new Trace();
   readonly deployment: Deployment;
+  readonly supervisor: Supervisor;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly questions: Question[] = [];
   /** All that people have written, the oldest first. */
@@ -60,7 +62,6 @@ export class Simulation {
   readonly #sent: Change[] = [];
   readonly #answers = new Map<string, number>();
   readonly #shown = new Map<string, Shown>();
-  readonly #killSoon = new Map<SimulatedProcess, () => void>();
 
   constructor(
     machine: Machine,
@@ -86,6 +87,7 @@ export class Simulation {
       settings: settingsOf(scene, isShared),
       files: scene.files,
     });
+    this.supervisor = new Supervisor(machine.time, this.deployment, scene.processes);
     this.observer = new Observer(join(isShared ? this.folder : data, 'parley.db'));
     serversNow.servers = isShared ? this.#servers() : null;
   }
@@ -218,23 +220,25 @@ export class Simulation {
       this.trace.add(step);
       this.#check(({ afterStep }) => afterStep?.(step, this));
     }
-    if (process !== undefined) this.#killSoon.get(process)?.();
+    if (process !== undefined) this.supervisor.afterEvent(process);
   }
 
   async #inject(fault: Fault): Promise<void> {
     switch (fault.kind) {
       case 'kill':
-        return this.killAfter(fault.process, fault.steps, fault.downMs);
+        return this.supervisor.killAfter(fault.process, fault.steps, fault.downMs);
       case 'restart': {
         const role = this.scene.processes[fault.process];
         if (role === undefined || !this.deployment.alive.includes(fault.process)) return;
         await this.deployment.stop(fault.process);
-        this.#startLater(fault.process, fault.downMs);
+        this.supervisor.startLater(fault.process, fault.downMs);
         return;
       }
       case 'pause': {
         const process = this.deployment.running.get(fault.process)?.process;
-        if (process !== undefined) process.pausedUntil = this.time.now + fault.forMs;
+        if (process !== undefined) {
+          process.pausedUntil = Math.max(process.pausedUntil, this.time.now + fault.forMs);
+        }
         return;
       }
       case 'clock':
@@ -247,40 +251,16 @@ export class Simulation {
     }
   }
 
-  /** Kills a process after so many more of its events, and starts it again. */
-  killAfter(name: string, steps: number, downMs: number): void {
-    const process = this.deployment.running.get(name)?.process;
-    if (process === undefined || !process.alive || this.#killSoon.has(process)) return;
-    let left = steps;
-    this.#killSoon.set(process, () => {
-      if (left > 0) {
-        left -= 1;
-        return;
-      }
-      this.#killSoon.delete(process);
-      this.deployment.kill(name);
-      this.#startLater(name, downMs);
-    });
-  }
-
-  #startLater(name: string, afterMs: number): void {
-    const role = this.scene.processes[name];
-    if (role === undefined) return;
-    this.time.as(undefined, () => {
-      this.time.plan(afterMs, () => this.deployment.begin(name, role));
-    });
-  }
-
   /** Lets faults end and gives everything its time. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
     const pauses = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
     this.calmSince = Math.max(this.time.now, ...pauses);
-    this.#killSoon.clear();
+    this.supervisor.killNoMore();
     const until = this.calmSince + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
-      this.#startMissing();
+      this.supervisor.startMissing();
       if (this.#isOver()) break;
     }
     if (this.violations.length > 0) return;
@@ -290,14 +270,6 @@ export class Simulation {
   #check(ask: (invariant: Invariant) => readonly string[] | undefined): void {
     for (const invariant of this.#invariants) {
       this.violations.push(...(ask(invariant) ?? []).map((what) => `[${invariant.id}] ${what}`));
-    }
-  }
-
-  /** A start that a fault has spoilt is tried again, as a supervisor does. */
-  #startMissing(): void {
-    for (const [name, role] of Object.entries(this.scene.processes)) {
-      const running = this.deployment.running.get(name);
-      if (running?.process.alive === false && !running.isStarting) this.deployment.begin(name, role);
     }
   }
 

@@ -60,7 +60,7 @@ function answer(request: ModelRequest, { time }: Simulation): ModelAnswer {
 
 /** An owner asks in bursts, and between these the machine sleeps, past jobs and standing tasks. */
 function people(simulation: Simulation): void {
-  const { time, deployment } = simulation;
+  const { time } = simulation;
   const chance = simulation.chance('sleep');
   keepAsking(simulation, [2_000, 60_000], (question) => {
     simulation.ask('keyed', question, direct(OWNER), `${question} for the owner`);
@@ -69,7 +69,7 @@ function people(simulation: Simulation): void {
     time.plan(chance.between(20_000, AWAKE_MS), () => {
       if (time.now > SPAN_MS - AWAKE_MS) return;
       const until = Math.min(time.now + chance.between(MINUTE_MS, 6 * MINUTE_MS), SPAN_MS);
-      for (const { process } of deployment.running.values()) process.pausedUntil = until;
+      simulation.supervisor.sleepUntil(until);
       time.plan(until - time.now, sleepLater);
     });
   };

@@ -50,7 +50,7 @@ function answer(request: ModelRequest, simulation: Simulation) {
   const said = lastSaid(request);
   if (said.includes('fatal')) {
     const [name = ''] = simulation.time.process?.name.split('.') ?? [];
-    simulation.killAfter(name, 0, 500);
+    simulation.supervisor.killAfter(name, 0, 500);
   }
   const calls = said.includes('for the owner') ? ownersCalls : guestsCalls;
   return answerWith(request, calls);

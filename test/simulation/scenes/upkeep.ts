@@ -21,7 +21,7 @@ function answer(request: ModelRequest) {
 
 /** People write a little each day; in between the machine sleeps. */
 function people(simulation: Simulation): void {
-  const { time, deployment } = simulation;
+  const { time } = simulation;
   const chance = simulation.chance('sleep');
   keepAsking(simulation, [DAY_MS / 8, DAY_MS / 3], (question) => {
     const id = chance.one(CHATS);
@@ -31,7 +31,7 @@ function people(simulation: Simulation): void {
     time.plan(chance.between(5_000, AWAKE_MS), () => {
       if (time.now > SPAN_MS - AWAKE_MS) return;
       const until = Math.min(time.now + chance.between(DAY_MS / 2, DAY_MS), SPAN_MS);
-      for (const { process } of deployment.running.values()) process.pausedUntil = until;
+      simulation.supervisor.sleepUntil(until);
       time.plan(until - time.now, sleepLater);
     });
   };

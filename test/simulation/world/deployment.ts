@@ -78,7 +78,7 @@ export class Deployment {
   }
 
   /** Begins to start a process under a name, under which none may be running. */
-  begin(name: string, role: ProcessRole): Running {
+  begin(name: string, role: ProcessRole, failed = (): void => {}): Running {
     const { time } = this.#machine;
     this.#starts += 1;
     const process: SimulatedProcess = {
@@ -89,11 +89,12 @@ export class Deployment {
     };
     const running: Running = { process, role, parley: undefined, isStarting: true };
     this.running.set(name, running);
-    time.as(process, () => void this.#open(running));
+    time.as(process, () => void this.#open(running).then((works) => works || failed()));
     return running;
   }
 
-  async #open(running: Running): Promise<void> {
+  /** False: the start has failed. */
+  async #open(running: Running): Promise<boolean> {
     const { time } = this.#machine;
     const { process, role } = running;
     const note = (line: string): void => {
@@ -116,6 +117,7 @@ export class Deployment {
       this.#machine.databases.closeAllOf(process);
     }
     running.isStarting = false;
+    return running.parley !== undefined;
   }
 
   /** Ends a process between two steps, as `kill -9` does. */

@@ -157,7 +157,7 @@ export class Platform {
     const fate = this.sendFate();
     if (fate.kind === 'rate-limited') {
       throw new ChannelError(
-        { kind: 'rate-limited', retryAfterMs: fate.retryAfterMs } as const,
+        { kind: 'rate-limited', retryAfterMs: fate.retryAfterMs, scope: 'chat' } as const,
         'the simulated platform asks for patience',
       );
     }
