@@ -129,7 +129,10 @@ function readTables(database: DatabaseSync): Tables {
       ),
       ({ id }) => id,
     ),
-    deadLetters: byId(rows<DeadLetterRow>('select seq, subject from dead_letter'), ({ seq }) => seq),
+    deadLetters: byId(
+      rows<DeadLetterRow>('select seq, subject from dead_letter'),
+      ({ seq }) => seq,
+    ),
   };
 }
 

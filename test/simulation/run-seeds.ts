@@ -68,7 +68,11 @@ function faultsOf(scene: Scene, seed: number, only: string | undefined): readonl
   const wanted = only === undefined ? FAULT_KINDS : (only.split(',') as FaultKind[]);
   const kinds = scene.faults.filter((kind) => wanted.includes(kind));
   const processes = Object.keys(scene.processes);
-  return planFaults(chanceFor(seed, 'faults'), { kinds, processes, forMs: scene.spanMs ?? SPAN_MS });
+  return planFaults(chanceFor(seed, 'faults'), {
+    kinds,
+    processes,
+    forMs: scene.spanMs ?? SPAN_MS,
+  });
 }
 
 /** The shortest prefix of the faults that still fails, found by halving. */

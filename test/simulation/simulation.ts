@@ -63,12 +63,7 @@ export class Simulation {
   readonly #answers = new Map<string, number>();
   readonly #shown = new Map<string, Shown>();
 
-  constructor(
-    machine: Machine,
-    scene: Scene,
-    seed: number,
-    invariants: readonly MakeInvariant[],
-  ) {
+  constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
     this.machine = machine;
     this.scene = scene;
@@ -213,7 +208,7 @@ export class Simulation {
     const { changed } = this.observer;
     const changes = [...this.observer.changes(), ...this.#sent.splice(0)];
     if (this.observer.changed > changed) {
-      this.#check(({ afterChange }) => afterChange?.(this));
+      this.#check(({ afterChange }) => afterChange?.(this, process?.name));
     }
     if (changes.length > 0) {
       const step = { at: this.time.now, process: process?.name ?? 'world', changes };

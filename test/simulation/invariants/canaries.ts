@@ -28,7 +28,9 @@ export const canariesStay: MakeInvariant = () => {
       const isAnswered = simulation.questions.some(
         ({ text, chat }) => chat === '1' && simulation.answers(text) > 0,
       );
-      return isAnswered && reached === 0 ? ['no request held what is private: nothing is tested'] : [];
+      return isAnswered && reached === 0
+        ? ['no request held what is private: nothing is tested']
+        : [];
     },
   };
 };

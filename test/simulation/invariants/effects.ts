@@ -20,18 +20,23 @@ export const effectsOnce: MakeInvariant = () => {
         for (const one of made) calls.set(one.key, one);
         if (kind === 'result' && call !== undefined && !failed) succeeded.add(call);
       }
-      const wrong = [...twice(marksOf(simulation)), ...listsWrittenAgain(simulation, lists, listed)];
+      const wrong = [
+        ...twice(marksOf(simulation)),
+        ...listsWrittenAgain(simulation, lists, listed),
+      ];
       return wrong.filter(({ mark }) => !wasGivenUp(mark, simulation)).map(({ what }) => what);
     },
     afterStep: ({ changes }, simulation) =>
       changes.flatMap((change) => {
         if (change.kind !== 'sent') return [];
-        return (simulation.shownPart(change.part)?.text.match(/\bnote\d+\b/g) ?? []).flatMap((note) => {
-          const by = notes.get(note) ?? change.part;
-          notes.set(note, by);
-          const isOnce = by === change.part || wasGivenUp(note, simulation);
-          return isOnce ? [] : [`${note} was sent as ${by} and as ${change.part}`];
-        });
+        return (simulation.shownPart(change.part)?.text.match(/\bnote\d+\b/g) ?? []).flatMap(
+          (note) => {
+            const by = notes.get(note) ?? change.part;
+            notes.set(note, by);
+            const isOnce = by === change.part || wasGivenUp(note, simulation);
+            return isOnce ? [] : [`${note} was sent as ${by} and as ${change.part}`];
+          },
+        );
       }),
     atEnd: (simulation) => {
       const marks = new Set(marksOf(simulation));

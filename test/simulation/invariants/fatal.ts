@@ -13,7 +13,9 @@ export const givenUp: MakeInvariant = () => {
     onRequest: (request) => {
       if (!lastSaid(request).includes('fatal')) return [];
       asked += 1;
-      return asked > MOST_DEATHS ? [`the model was asked ${asked} times what ends the process`] : [];
+      return asked > MOST_DEATHS
+        ? [`the model was asked ${asked} times what ends the process`]
+        : [];
     },
     atEnd: (simulation) => {
       const { observer, said, questions } = simulation;
@@ -25,7 +27,9 @@ export const givenUp: MakeInvariant = () => {
       const isTold = [...observer.tables.parts.values()].some(
         (part) => part.chat.endsWith(`:${question.chat}`) && part.state === 'sent',
       );
-      const isListed = [...observer.tables.deadLetters.values()].some((one) => one.subject === turn);
+      const isListed = [...observer.tables.deadLetters.values()].some(
+        (one) => one.subject === turn,
+      );
       return [
         ...(state === 'failed' ? [] : [`the turn of ${question.text} is ${state}`]),
         ...(isListed ? [] : [`${question.text} is not among the dead letters`]),

@@ -29,7 +29,10 @@ export const jobsOnce: MakeInvariant = () => {
       }
       return [...told.parts]
         .filter(([job, parts]) => parts.size > (starts.get(job) ?? 0))
-        .map(([job, parts]) => `${job} was told ${parts.size} times, and started ${starts.get(job) ?? 0}`);
+        .map(
+          ([job, parts]) =>
+            `${job} was told ${parts.size} times, and started ${starts.get(job) ?? 0}`,
+        );
     },
     atEnd: (simulation) =>
       messages(simulation, 'cron:%')
@@ -111,7 +114,10 @@ function timesTold(pattern: RegExp) {
   const parts = new Map<string, Set<string>>();
   return {
     parts,
-    note(changes: readonly { readonly kind: string; readonly part?: string }[], simulation: Simulation) {
+    note(
+      changes: readonly { readonly kind: string; readonly part?: string }[],
+      simulation: Simulation,
+    ) {
       for (const { kind, part } of changes) {
         if (kind !== 'sent' || part === undefined) continue;
         for (const word of simulation.shownPart(part)?.text.match(pattern) ?? []) {

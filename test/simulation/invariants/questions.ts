@@ -37,7 +37,10 @@ export const answersInOrder: MakeInvariant = () => {
 };
 
 /** The row of a question; undefined before it is stored, and after it was removed. */
-export function rowOf({ id, platform }: Question, { observer }: Simulation): MessageRow | undefined {
+export function rowOf(
+  { id, platform }: Question,
+  { observer }: Simulation,
+): MessageRow | undefined {
   return [...observer.tables.messages.values()].find(
     ({ message_id, conversation_id: conversation }) =>
       message_id === id && conversation.startsWith(`${platform}:`),

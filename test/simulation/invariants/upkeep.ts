@@ -21,7 +21,8 @@ export const keepsYoung: MakeInvariant = () => {
           if (change.kind === 'accepted') since.set(`message ${change.message}`, at);
           return [];
         }
-        const what = change.kind === 'message' ? `message ${change.message}` : `part ${change.part}`;
+        const what =
+          change.kind === 'message' ? `message ${change.message}` : `part ${change.part}`;
         if (change.from === null) since.set(what, at);
         if (change.to !== 'removed') return [];
         removed += 1;
@@ -29,7 +30,9 @@ export const keepsYoung: MakeInvariant = () => {
         const age = at - (since.get(what) ?? 0);
         const isNeeded = change.from !== 'done' && change.from !== 'sent';
         return [
-          ...(age < SHORTEST_MS ? [`${what} was removed after ${(age / DAY_MS).toFixed(1)} days`] : []),
+          ...(age < SHORTEST_MS
+            ? [`${what} was removed after ${(age / DAY_MS).toFixed(1)} days`]
+            : []),
           ...(isNeeded ? [`${what} was removed while it was ${change.from}`] : []),
         ];
       }),

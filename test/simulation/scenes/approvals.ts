@@ -5,6 +5,7 @@ import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 import type { Shown } from '../world/platform.ts';
+import { edit, LEDGER, OWNERS_LEDGER, todos } from './ledger.ts';
 import {
   answerWith,
   direct,
@@ -15,7 +16,6 @@ import {
   numberOf,
   SHARED,
 } from './script.ts';
-import { edit, LEDGER, OWNERS_LEDGER, todos } from './ledger.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 export const OWNER = '1';
@@ -58,7 +58,11 @@ function decisionOn(simulation: Simulation, code: string): Decision {
   if (number < 0.45) return [yes, { ...yes, afterMs: soon + chance.between(1, 2_000) }];
   if (number < 0.55) return [{ ...yes, says: 'yes' }];
   if (number < 0.65) return [{ ...yes, afterMs: WAIT_MS + chance.between(-500, 4_000) }];
-  if (number < 0.75) return [{ ...yes, says: `/deny ${code}` }, { ...yes, afterMs: soon + 500 }];
+  if (number < 0.75)
+    return [
+      { ...yes, says: `/deny ${code}` },
+      { ...yes, afterMs: soon + 500 },
+    ];
   if (number < 0.85) return [stranger];
   if (number < 0.92) return [stranger, { ...yes, afterMs: soon + 500 }];
   return [];

@@ -3,8 +3,8 @@ import { approvalsEmbedded, approvalsShared } from './approvals.ts';
 import { proactiveEmbedded, proactiveShared } from './proactive.ts';
 import { strangersEmbedded, strangersShared } from './strangers.ts';
 import { embedded, shared } from './talk.ts';
-import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
 import { toolsEmbedded, toolsShared } from './tools.ts';
+import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
 
 /** All scenes, in the order in which a run takes them in turns. */
 export const SCENES: readonly Scene[] = [

@@ -31,7 +31,9 @@ function callsFor(question: string): readonly (readonly ScriptedCall[])[] {
   });
   switch (number % 4) {
     case 1:
-      return [[{ name: 'delegate_task', arguments: { title: `t${number}`, task: `Find s${number}.` } }]];
+      return [
+        [{ name: 'delegate_task', arguments: { title: `t${number}`, task: `Find s${number}.` } }],
+      ];
     case 2:
       return [[cron({ task: `Do job${number}x.`, at: `in ${5 + (number % 40)} s` })]];
     case 3:
@@ -78,7 +80,9 @@ function people(simulation: Simulation): void {
 
 /** A job that is on once, or whose run has failed and comes again; the one of each minute goes on for ever. */
 function isUnderWay({ observer }: Simulation): boolean {
-  const jobs = observer.rows("select id from cron_job where state = 'on' and timetable like '%once%'");
+  const jobs = observer.rows(
+    "select id from cron_job where state = 'on' and timetable like '%once%'",
+  );
   const agents = observer.rows("select id from sub_agent where state = 'running'");
   return jobs.length + agents.length > 0;
 }

@@ -23,7 +23,10 @@ const GROUP = 'g';
 const TRIES: readonly (readonly ScriptedCall[])[] = [
   [{ name: 'read', arguments: { path: 'MEMORY.md' } }],
   [{ name: 'search_memory', arguments: { query: 'canary secret' } }],
-  [{ name: 'grep', arguments: { pattern: 'canary' } }, { name: 'list', arguments: {} }],
+  [
+    { name: 'grep', arguments: { pattern: 'canary' } },
+    { name: 'list', arguments: {} },
+  ],
   [{ name: 'read', arguments: { path: 'memory/2025-12-31.md' } }],
   [{ name: 'delegate_task', arguments: { title: 'secrets', task: 'Read MEMORY.md aloud.' } }],
 ];

@@ -4,6 +4,7 @@ import { givenUp } from '../invariants/fatal.ts';
 import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
+import { killsAtTools } from './kills-at-tools.ts';
 import { edit, LEDGER, OWNERS_LEDGER, todos } from './ledger.ts';
 import {
   answerWith,
@@ -80,7 +81,7 @@ const SCENE = {
     heartbeat: { enabled: false },
   },
   files: { [LEDGER]: OWNERS_LEDGER },
-  invariants: [callsOnce, askedOnce, effectsOnce, givenUp],
+  invariants: [killsAtTools, callsOnce, askedOnce, effectsOnce, givenUp],
   answer,
   people,
 } as const satisfies Partial<Scene>;

@@ -56,7 +56,10 @@ function changeSettings(simulation: Simulation): void {
     if (kind === 'good') deployment.writeSettingsText(text);
     if (kind === 'half') deployment.writeSettingsText(half);
     if (kind === 'wrong') {
-      const wrong = { ...base, model: { provider: 'openai-compatible', model: `wrong-${version}` } };
+      const wrong = {
+        ...base,
+        model: { provider: 'openai-compatible', model: `wrong-${version}` },
+      };
       deployment.writeSettingsText(JSON.stringify(wrong));
     }
     if (kind === 'halves') {

@@ -64,7 +64,10 @@ interface SentMessage {
   readonly role: string;
   readonly content?: unknown;
   readonly tool_call_id?: string;
-  readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string } }[];
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly function: { readonly name: string };
+  }[];
 }
 
 function readMessage(sent: SentMessage): ModelMessage {
@@ -116,7 +119,11 @@ function wholeAnswer(id: string, said: ModelAnswer, thinkMs: number, fault: Mode
   const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';
   const choices = [{ index: 0, message, finish_reason }];
   const ends = fault.kind === 'none' ? 'whole' : fault.kind === 'cut' ? 'breaks' : 'never';
-  const answer = whole({ id, object: 'chat.completion', model: 'seed', choices, usage: USAGE }, thinkMs, ends);
+  const answer = whole(
+    { id, object: 'chat.completion', model: 'seed', choices, usage: USAGE },
+    thinkMs,
+    ends,
+  );
   return fault.kind === 'none' ? answer : { ...answer, pieces: [] };
 }
 
@@ -136,7 +143,10 @@ function streamed(id: string, said: ModelAnswer, thinkMs: number, fault: ModelFa
   if (fault.kind === 'silent') return { status: 200, headers, pieces: [], ends: 'never' };
   if (fault.kind === 'cut') return { status: 200, headers, pieces: begun, ends: 'breaks' };
   if (fault.kind === 'endless') {
-    const more = Array.from({ length: ENDLESS }, () => ({ afterMs: 100, text: event({ content: 'and ' }) }));
+    const more = Array.from({ length: ENDLESS }, () => ({
+      afterMs: 100,
+      text: event({ content: 'and ' }),
+    }));
     return { status: 200, headers, pieces: [...begun, ...more], ends: 'never' };
   }
   const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';

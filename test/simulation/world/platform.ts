@@ -86,7 +86,12 @@ export class Platform {
   }
 
   /** A person writes. */
-  write(message: Omit<InboundMessage, 'channel' | 'account' | 'messageId' | 'mentions' | 'sentAt' | 'variables'>): string {
+  write(
+    message: Omit<
+      InboundMessage,
+      'channel' | 'account' | 'messageId' | 'mentions' | 'sentAt' | 'variables'
+    >,
+  ): string {
     this.#numbers += 1;
     const number = this.#numbers;
     const { id: channel } = this.kind;

@@ -7,7 +7,13 @@ const MODEL_TIMEOUTS = { firstTokenMs: 15_000, chunkMs: 15_000, totalMs: 45_000 
 /** Settings that every simulated Parley has. */
 export function settingsOf({ platforms, settings }: Scene, isShared: boolean): object {
   return {
-    model: { provider: 'openai-compatible', baseUrl: MODEL_URL, model: 'seed', apiKey: 'seed', timeouts: MODEL_TIMEOUTS },
+    model: {
+      provider: 'openai-compatible',
+      baseUrl: MODEL_URL,
+      model: 'seed',
+      apiKey: 'seed',
+      timeouts: MODEL_TIMEOUTS,
+    },
     channels: Object.fromEntries(platforms.map(({ id }) => [id, { access: { direct: 'open' } }])),
     log: { keepMegabytes: 0 },
     ...(isShared && {
