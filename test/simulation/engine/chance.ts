@@ -15,8 +15,7 @@ export interface Chance {
  */
 export function chanceFor(seed: number, name: string): Chance {
   let state = seed >>> 0;
-  for (const character of name)
-    state = (Math.imul(state, 31) + (character.codePointAt(0) ?? 0)) | 0;
+  for (const character of name) state = (Math.imul(state, 31) + (character.codePointAt(0) ?? 0)) | 0;
   // Mulberry32, by Tommy Ettinger, in the public domain.
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;

@@ -5,30 +5,9 @@ import { setImmediate } from 'node:timers/promises';
 
 /** The functions of `node:fs/promises` whose synchronous counterparts do the same. */
 const ALIKE = [
-  'access',
-  'appendFile',
-  'chmod',
-  'chown',
-  'copyFile',
-  'cp',
-  'lchown',
-  'link',
-  'lstat',
-  'lutimes',
-  'mkdir',
-  'mkdtemp',
-  'readdir',
-  'readlink',
-  'realpath',
-  'rename',
-  'rm',
-  'rmdir',
-  'stat',
-  'statfs',
-  'symlink',
-  'truncate',
-  'unlink',
-  'utimes',
+  'access', 'appendFile', 'chmod', 'chown', 'copyFile', 'cp', 'lchown', 'link', 'lstat', 'lutimes',
+  'mkdir', 'mkdtemp', 'readdir', 'readlink', 'realpath', 'rename', 'rm', 'rmdir', 'stat', 'statfs',
+  'symlink', 'truncate', 'unlink', 'utimes',
 ] as const;
 
 type Sync = (...args: unknown[]) => unknown;
@@ -90,13 +69,11 @@ class SimulatedFile {
   /** With a buffer and a place in it, or with options that may bring the buffer. */
   read(first: unknown, second?: unknown, length?: number, position?: number) {
     return step(() => {
-      const { buffer = first, ...place } = (
-        ArrayBuffer.isView(first)
-          ? typeof second === 'object' && second !== null
-            ? second
-            : { offset: second, length, position }
-          : first
-      ) as { readonly buffer?: unknown };
+      const { buffer = first, ...place } = (ArrayBuffer.isView(first)
+        ? typeof second === 'object' && second !== null
+          ? second
+          : { offset: second, length, position }
+        : first) as { readonly buffer?: unknown };
       const bytesRead = (fs.readSync as Sync)(this.fd, buffer, clean(place)) as number;
       return { bytesRead, buffer };
     });

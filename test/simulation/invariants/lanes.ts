@@ -7,14 +7,11 @@ export const oneRunningTurn: MakeInvariant = () => ({
     if (!changes.some(({ kind }) => kind === 'turn')) return [];
     const running = new Map<string, string[]>();
     for (const { id, conversation_id: conversation, state } of observer.tables.turns.values()) {
-      if (state === 'running')
-        running.set(conversation, [...(running.get(conversation) ?? []), id]);
+      if (state === 'running') running.set(conversation, [...(running.get(conversation) ?? []), id]);
     }
     return [...running]
       .filter(([, turns]) => turns.length > 1)
-      .map(
-        ([conversation, turns]) => `${conversation} has several running turns: ${turns.join(', ')}`,
-      );
+      .map(([conversation, turns]) => `${conversation} has several running turns: ${turns.join(', ')}`);
   },
 });
 
@@ -29,9 +26,7 @@ export const risingEpoch: MakeInvariant = () => {
         const { conversation, epoch } = change;
         const before = highest.get(conversation) ?? 0;
         highest.set(conversation, Math.max(before, epoch));
-        return epoch < before
-          ? [`the epoch of ${conversation} fell from ${before} to ${epoch}`]
-          : [];
+        return epoch < before ? [`the epoch of ${conversation} fell from ${before} to ${epoch}`] : [];
       }),
   };
 };
