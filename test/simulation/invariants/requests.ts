@@ -28,6 +28,11 @@ export const agentIsTold: MakeInvariant = () => {
     id: 'D05',
     afterStep: ({ at, changes }) => {
       for (const change of changes) {
+        // An older copy knows neither these turns nor what became of their answers.
+        if (change.kind === 'rewound' && change.by === 'older-copy') {
+          began.clear();
+          lost.clear();
+        }
         if (change.kind === 'turn' && change.from === null)
           began.set(change.turn, { at, conversation: change.conversation });
         if (change.kind !== 'part' || change.turn === null || lost.has(change.turn)) continue;

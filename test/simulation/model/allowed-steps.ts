@@ -14,19 +14,8 @@ export function checkTrace(steps: readonly Step[], options: TraceOptions = {}): 
 
 /** Checks the steps of one trace as they happen. */
 export function createTraceChecker(options: TraceOptions = {}): (step: Step) => readonly string[] {
-  let tables = emptyTables();
-  return (step) => {
-    if (isOlderCopy(step)) {
-      tables = emptyTables();
-      return [];
-    }
-    return checkStep(tables, step, options).map((violation) => sentence(step, violation));
-  };
-}
-
-/** Another database has been put in the place of this one: nothing of it has been shown yet. */
-function isOlderCopy({ changes }: Step): boolean {
-  return changes.some((change) => change.kind === 'rewound' && change.by === 'older-copy');
+  const tables = emptyTables();
+  return (step) => checkStep(tables, step, options).map((violation) => sentence(step, violation));
 }
 
 function sentence({ at, process }: Step, { rule, what }: Violation): string {
