@@ -23,7 +23,9 @@ export const allowedSteps: MakeInvariant = () => {
         setbacks = tables.setbacks;
         return [];
       }
-      check ??= createTraceChecker({ mayRepeat: (chat, part) => mayRepeat(simulation, chat, part) });
+      check ??= createTraceChecker({
+        mayRepeat: (chat, part) => mayRepeat(simulation, chat, part),
+      });
       return check(step);
     },
   };
