@@ -125,7 +125,8 @@ export class Disasters {
 
   #startAll(downMs: number): void {
     const { scene } = this.#simulation;
-    for (const name of Object.keys(scene.processes)) this.#simulation.startLater(name, downMs);
+    for (const name of Object.keys(scene.processes))
+      this.#simulation.supervisor.startLater(name, downMs);
   }
 
   /** What the data folder remembers of the database. */

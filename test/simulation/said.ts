@@ -10,3 +10,9 @@ export interface Said {
   readonly chat: string;
   readonly by: string;
 }
+
+/** The questions that a message of the bot answers. It may name others, such as one that waits for an approval. */
+export function answeredIn(text: string): readonly string[] {
+  if (!text.includes('This answers')) return [];
+  return [...new Set(text.match(/\bq\d+\b/g) ?? [])];
+}

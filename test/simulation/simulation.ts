@@ -10,7 +10,7 @@ import type { Fault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
 import type { Asked, Question, Result } from './records.ts';
-import type { Place, Said } from './said.ts';
+import { answeredIn, type Place, type Said } from './said.ts';
 import type { Brought, Scene } from './scene.ts';
 import { settingsOf } from './settings.ts';
 import { Trace } from './trace.ts';
@@ -22,6 +22,7 @@ import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
 import { sendFate } from './world/send-weather.ts';
 import { serversOf } from './world/servers.ts';
 import { serversNow } from './world/servers-now.ts';
+import { Supervisor } from './world/supervisor.ts';
 
 /** How long people write and faults come, in ms. */
 export const SPAN_MS = 60_000;
@@ -33,8 +34,6 @@ export type { Asked, Question, Result } from './records.ts';
 
 /** About as many events as a start has. */
 const STEPS_OF_A_START = 60;
-/** A supervisor starts again what has failed to start, in ms. */
-const START_AGAIN_MS = 2_000;
 
 /** One run of one scene under one seed and a list of faults. */
 export class Simulation {
@@ -44,6 +43,7 @@ export class Simulation {
   readonly observer: Observer;
   readonly trace = new Trace();
   readonly deployment: Deployment;
+  readonly supervisor: Supervisor;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly questions: Question[] = [];
   /** What the model was asked. */
@@ -71,8 +71,6 @@ export class Simulation {
   readonly #sent: Change[] = [];
   readonly #answers = new Map<string, number>();
   readonly #shown = new Map<string, Omit<Shown, 'isDeleted'>>();
-  /** Called after each event of a process that is about to be killed or paused. */
-  readonly #soon = new Map<SimulatedProcess, () => void>();
 
   constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
@@ -102,7 +100,7 @@ export class Simulation {
       onEnd: (process) => this.brought?.onEnd?.(process),
       files: scene.files,
     });
-    this.deployment.onFailedStart = (name) => this.startLater(name, START_AGAIN_MS);
+    this.supervisor = new Supervisor(machine.time, this.deployment, scene.processes);
     this.observer = new Observer(this.databaseFile);
     serversNow.servers = isShared ? serversOf(this, this.#network) : null;
   }
@@ -237,7 +235,7 @@ export class Simulation {
     if (this.#shown.has(shown.part)) return;
     this.#shown.set(shown.part, shown);
     this.time.as(undefined, () => this.scene.seen?.(shown, platform, this));
-    for (const question of new Set(shown.text.match(/\bq\d+\b/g) ?? [])) {
+    for (const question of answeredIn(shown.text)) {
       this.#answers.set(question, this.answers(question) + 1);
     }
   }
@@ -263,7 +261,7 @@ export class Simulation {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
     }
-    if (process !== undefined) this.#soon.get(process)?.();
+    if (process !== undefined) this.supervisor.afterEvent(process);
     this.#disasters.afterEvent();
   }
 
@@ -272,7 +270,7 @@ export class Simulation {
     const { changed } = this.observer;
     const changes = [...done, ...this.observer.changes(), ...this.#sent.splice(0)];
     if (this.observer.changed > changed) {
-      this.#check(({ afterChange }) => afterChange?.(this));
+      this.#check(({ afterChange }) => afterChange?.(this, process?.name));
     }
     if (changes.length > 0) {
       const step = { at: this.time.now, process: process?.name ?? 'world', changes };
@@ -284,16 +282,16 @@ export class Simulation {
   async #inject(fault: Fault): Promise<void> {
     switch (fault.kind) {
       case 'kill':
-        return this.killAfter(fault.process, fault.steps, fault.downMs);
+        return this.supervisor.killAfter(fault.process, fault.steps, fault.downMs);
       case 'restart': {
         const role = this.scene.processes[fault.process];
         if (role === undefined || !this.deployment.alive.includes(fault.process)) return;
         await this.deployment.stop(fault.process);
-        this.startLater(fault.process, fault.downMs);
+        this.supervisor.startLater(fault.process, fault.downMs);
         return;
       }
       case 'pause':
-        return this.#pause(fault.process, fault.when, fault.forMs);
+        return this.supervisor.pause(fault.process, fault.when, fault.forMs);
       case 'clock':
         for (const [name, { process }] of this.deployment.running) {
           if (fault.process === 'all' || fault.process === name) process.clockAhead += fault.byMs;
@@ -308,60 +306,16 @@ export class Simulation {
     }
   }
 
-  #pause(name: string, when: 'at-once' | 'midway', forMs: number): void {
-    const process = this.deployment.running.get(name)?.process;
-    if (process === undefined || !process.alive || this.#soon.has(process)) return;
-    const stand = (): void => {
-      process.pausedUntil = this.time.now + forMs;
-    };
-    if (when === 'at-once') {
-      stand();
-      return;
-    }
-    this.#soon.set(process, () => {
-      if (!this.time.isMidway(process)) return;
-      this.#soon.delete(process);
-      stand();
-    });
-  }
-
-  /** Kills a process after so many more of its events, and starts it again. */
-  killAfter(name: string, steps: number, downMs: number): void {
-    const process = this.deployment.running.get(name)?.process;
-    if (process === undefined || !process.alive || this.#soon.has(process)) return;
-    let left = steps;
-    this.#soon.set(process, () => {
-      if (left > 0) {
-        left -= 1;
-        return;
-      }
-      this.#soon.delete(process);
-      this.deployment.kill(name);
-      this.startLater(name, downMs);
-    });
-  }
-
-  /** Starts a process again, unless it lives by then. */
-  startLater(name: string, afterMs: number): void {
-    const role = this.scene.processes[name];
-    if (role === undefined) return;
-    this.time.as(undefined, () => {
-      this.time.plan(afterMs, () => {
-        if (!this.deployment.alive.includes(name)) this.deployment.begin(name, role);
-      });
-    });
-  }
-
   /** Lets faults end and gives everything its time. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
     const paused = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
     this.calmSince = Math.max(this.time.now, ...paused);
-    this.#soon.clear();
-    const until = this.time.now + AFTERMATH_MS;
+    this.supervisor.endFaults();
+    const until = this.calmSince + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
-      this.#startMissing();
+      this.supervisor.startMissing();
       const { calmMs = 0 } = this.scene;
       if (this.time.now >= this.calmSince + calmMs && this.#isOver()) break;
     }
@@ -372,15 +326,6 @@ export class Simulation {
   #check(ask: (invariant: Invariant) => readonly string[] | undefined): void {
     for (const invariant of this.#invariants) {
       this.violations.push(...(ask(invariant) ?? []).map((what) => `[${invariant.id}] ${what}`));
-    }
-  }
-
-  /** A start that a fault has spoilt is tried again, as a supervisor does. */
-  #startMissing(): void {
-    for (const [name, role] of Object.entries(this.scene.processes)) {
-      const running = this.deployment.running.get(name);
-      if (running?.process.alive === false && !running.isStarting)
-        this.deployment.begin(name, role);
     }
   }
 

@@ -47,7 +47,10 @@ export const askedOnce: MakeInvariant = () => {
       const { questions: asked, rounds, results } = turnIn(request);
       const question = simulation.questions.find(({ text }) => text === asked.at(-1));
       const message = question && rowOf(question, simulation);
-      if (message?.turn_id == null) return [];
+      const turn = observer.tables.turns.get(message?.turn_id ?? '');
+      // A request for a summary of what was said before offers no tools.
+      if (message?.turn_id == null || turn?.state !== 'running' || request.tools.length === 0)
+        return [];
       const has = new Set(results.map(({ resultOf }) => resultOf));
       const lost = rounds
         .flatMap(({ calls }) => calls)

@@ -3,6 +3,7 @@ import { LEDGER } from '../scenes/ledger.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { type JournalCall, journalReader } from './journal.ts';
+import { rowOf } from './questions.ts';
 
 /** What a tool has left outside of Parley's tables is there once for each call, and stays (G16, D04). */
 export const effectsOnce: MakeInvariant = () => {
@@ -19,7 +20,11 @@ export const effectsOnce: MakeInvariant = () => {
         for (const one of made) calls.set(one.key, one);
         if (kind === 'result' && call !== undefined && !failed) succeeded.add(call);
       }
-      return [...twice(marksOf(simulation)), ...listsWrittenAgain(simulation, lists, listed)];
+      const wrong = [
+        ...twice(marksOf(simulation)),
+        ...listsWrittenAgain(simulation, lists, listed),
+      ];
+      return wrong.filter(({ mark }) => !wasGivenUp(mark, simulation)).map(({ what }) => what);
     },
     afterStep: ({ changes }, simulation) =>
       changes.flatMap((change) => {
@@ -28,7 +33,8 @@ export const effectsOnce: MakeInvariant = () => {
           (note) => {
             const by = notes.get(note) ?? change.part;
             notes.set(note, by);
-            return by === change.part ? [] : [`${note} was sent as ${by} and as ${change.part}`];
+            const isOnce = by === change.part || wasGivenUp(note, simulation);
+            return isOnce ? [] : [`${note} was sent as ${by} and as ${change.part}`];
           },
         );
       }),
@@ -54,9 +60,23 @@ export function marksOf({ deployment }: Simulation): readonly string[] {
   return existsSync(path) ? (readFileSync(path, 'utf8').match(/\bm\d+-\d+-\d+\b/g) ?? []) : [];
 }
 
-function twice(marks: readonly string[]): readonly string[] {
+/** The model reads a question whose turn was given up once more with the next one, and may act on it then. */
+function wasGivenUp(mark: string, simulation: Simulation): boolean {
+  const [number] = mark.match(/\d+/) ?? [];
+  const question = simulation.questions.find(({ text }) => text === `q${number}`);
+  const turn = question && rowOf(question, simulation)?.turn_id;
+  const dead = [...simulation.observer.tables.deadLetters.values()];
+  return dead.some(({ subject }) => subject === turn);
+}
+
+interface Repeated {
+  readonly mark: string;
+  readonly what: string;
+}
+
+function twice(marks: readonly string[]): readonly Repeated[] {
   const again = marks.filter((mark, at) => marks.indexOf(mark) !== at);
-  return again.map((mark) => `${mark} was written twice`);
+  return again.map((mark) => ({ mark, what: `${mark} was written twice` }));
 }
 
 interface ListRow {
@@ -70,7 +90,7 @@ function listsWrittenAgain(
   { observer }: Simulation,
   lists: Map<string, string>,
   listed: Set<string>,
-): readonly string[] {
+): readonly Repeated[] {
   const rows = observer.rows<ListRow>(
     'select conversation_id as conversation, content, written_at as at from todo_list',
   );
@@ -82,7 +102,7 @@ function listsWrittenAgain(
     if (mark === undefined) return [];
     const isKnown = listed.has(mark);
     listed.add(mark);
-    return isKnown ? [`the list with ${mark} was written twice`] : [];
+    return isKnown ? [{ mark, what: `the list with ${mark} was written twice` }] : [];
   });
 }
 

@@ -5,6 +5,7 @@ import {
   onlyHoldersMark,
 } from './accounts.ts';
 import { actsAreDone } from './acts.ts';
+import { answeredInTime } from './bounds.ts';
 import type { MakeInvariant } from './invariant.ts';
 import {
   claimedByItsTurn,
@@ -70,4 +71,5 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   accountsAreShared,
   survivesPowerCut,
   setbacksAreTrue,
+  answeredInTime,
 ];

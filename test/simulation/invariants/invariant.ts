@@ -9,7 +9,7 @@ export interface Invariant {
   /** Says what is wrong after a step; an empty list: nothing. */
   afterStep?(step: Step, simulation: Simulation): readonly string[];
   /** As `afterStep`, but after each change of the database, also of tables that no step tells of. */
-  afterChange?(simulation: Simulation): readonly string[];
+  afterChange?(simulation: Simulation, process: string | undefined): readonly string[];
   /** Says what is wrong with a request to the model, which `simulation.time.process` makes. */
   onRequest?(request: ModelRequest, simulation: Simulation): readonly string[];
   /** Says what is wrong when faults have ended and the time for everything that was under way is over. */

@@ -1,5 +1,6 @@
 import type { MessageRow } from '../observe.ts';
 import type { Question } from '../records.ts';
+import { answeredIn } from '../said.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -22,7 +23,7 @@ export const answersInOrder: MakeInvariant = () => {
       changes.flatMap((change) => {
         if (change.kind !== 'sent') return [];
         const shown = simulation.shownPart(change.part);
-        return (shown?.text.match(/\bq\d+\b/g) ?? []).flatMap((question) => {
+        return answeredIn(shown?.text ?? '').flatMap((question) => {
           const by = answered.get(question);
           if (by === change.part || simulation.lost.has(question)) return [];
           if (by !== undefined) return [`${question} was answered by ${by} and by ${change.part}`];

@@ -30,6 +30,11 @@ export const agentIsTold: MakeInvariant = () => {
       // What an older copy of the database does not know, nobody can be told.
       if (changes.some(({ kind }) => kind === 'rewound')) lost.clear();
       for (const change of changes) {
+        // An older copy knows neither these turns nor what became of their answers.
+        if (change.kind === 'rewound' && change.by === 'older-copy') {
+          began.clear();
+          lost.clear();
+        }
         if (change.kind === 'turn' && change.from === null)
           began.set(change.turn, { at, conversation: change.conversation });
         if (change.kind !== 'part' || change.turn === null || lost.has(change.turn)) continue;

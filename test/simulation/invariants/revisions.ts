@@ -45,8 +45,10 @@ export const changesCount: MakeInvariant = () => {
           .platform(one.message.channel)
           .sending.shown.find(({ text }) => new RegExp(`\\b${question}\\b`).test(text));
         if (row === undefined || said === undefined) return [];
-        const [stored = ''] = row.text.match(/\be\d+\b/) ?? [];
-        const [answered = ''] = said.text.match(/\be\d+\b/) ?? [];
+        // One answer may name several questions, each with its own change.
+        const change = new RegExp(`\\be${question.slice(1)}\\b`);
+        const [stored = ''] = row.text.match(change) ?? [];
+        const [answered = ''] = said.text.match(change) ?? [];
         return stored === answered
           ? []
           : [`${question} is stored with "${stored}" and was answered with "${answered}"`];

@@ -23,13 +23,6 @@ function sentence({ at, process }: Step, { rule, what }: Violation): string {
 }
 
 function checkStep(tables: TracedTables, step: Step, options: TraceOptions): readonly Violation[] {
-  if (step.changes.some(({ kind }) => kind === 'rewound')) {
-    // Only the disk knows which commits were synced, so another promise checks what a power cut may undo; and an older
-    // copy, put in place on purpose, may say anything. Rows are taken as the trace shows them from here on.
-    for (const rows of Object.values(tables)) rows.clear();
-    applyStep(tables, step);
-    return [];
-  }
   const applied = applyStep(tables, step);
   const turns = applied.flatMap((one) => (one.kind === 'turn' ? [one] : []));
   const moment: Moment = {

@@ -26,9 +26,6 @@ export type Applied =
   | { readonly kind: 'dead-letter'; readonly change: Of<'dead-letter'> }
   | { readonly kind: 'sent'; readonly change: Of<'sent'>; readonly before: Part | undefined };
 
-/** Changes of rows that the model does not have. */
-type Unmodelled = Of<'lease'> | Of<'rewound'>;
-
 export type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>;
 
 /** The `process` of a step that no process of Parley took. It changes tables only by a power cut. */
@@ -36,16 +33,21 @@ export const WORLD = 'world';
 
 /** Brings the tables up to date with a step. */
 export function applyStep(tables: TracedTables, step: Step): readonly Applied[] {
-  const applied = step.changes.flatMap((change) =>
-    change.kind === 'lease' || change.kind === 'rewound' ? [] : [apply(tables, step, change)],
-  );
+  const applied = step.changes.filter(isModelled).map((change) => apply(tables, step, change));
   if (step.process === WORLD) return applied;
   if (isSynced(applied)) tables.sinceSync.clear();
   else for (const one of applied) remember(tables, one);
   return applied;
 }
 
-function apply(tables: TracedTables, step: Step, change: Exclude<Change, Unmodelled>): Applied {
+/** What the model knows: neither the leases of accounts nor why the tables went back. */
+type Modelled = Exclude<Change, { readonly kind: 'lease' | 'rewound' }>;
+
+function isModelled(change: Change): change is Modelled {
+  return change.kind !== 'lease' && change.kind !== 'rewound';
+}
+
+function apply(tables: TracedTables, step: Step, change: Modelled): Applied {
   switch (change.kind) {
     case 'accepted': {
       const { conversation, message } = change;

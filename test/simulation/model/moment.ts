@@ -6,8 +6,8 @@ import type { TracedTables } from './traced-tables.ts';
 export interface TraceOptions {
   /** How often a turn may be started: ten times, before it is closed without a notice. */
   readonly maxAttempts?: number;
-  /** Chats for which `whenUncertain: resend` is set: a part without a key may arrive there twice. */
-  readonly mayRepeat?: (chat: string) => boolean;
+  /** Parts without a key that may arrive twice: those of chats with `whenUncertain: resend`, and notices. */
+  readonly mayRepeat?: (chat: string, part: string) => boolean;
 }
 
 /** A step after it was applied, and what it did as a whole. */

@@ -52,7 +52,7 @@ function checkRetry(
   before: Part | undefined,
 ): readonly Violation[] {
   if (before === undefined || before.key !== null || before.timesShown <= before.resends) return [];
-  if (options.mayRepeat?.(chat) === true) return [];
+  if (options.mayRepeat?.(chat, part) === true) return [];
   return [broken(11, `part ${part} is to be sent again, but the platform has it and knows no key`)];
 }
 
@@ -87,7 +87,7 @@ export function checkSent(
   const row = `part ${part}`;
   if (before === undefined) return [];
   const { state, resends, timesShown, wasMarked } = before;
-  const mayRepeat = moment.options.mayRepeat?.(chat) === true;
+  const mayRepeat = moment.options.mayRepeat?.(chat, part) === true;
   const isHarmless = key !== null || mayRepeat || resends > 0;
   const found: Violation[] = [];
   if (!wasMarked) found.push(broken(11, `the platform got ${row} while it was ${state}`));

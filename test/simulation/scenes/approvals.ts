@@ -22,22 +22,22 @@ const OWNER = '1';
 const GUEST = '2';
 const GROUP = 'g';
 /** How long a question waits for a decision, in ms. */
-const WAIT_MS = 30_000;
+const WAIT_MS = 8_000;
 
 function answer(request: ModelRequest) {
   const isOwners = lastSaid(request).includes('for the owner');
   return answerWith(request, (question) => {
     const number = numberOf(question);
     if (number % 3 === 0) return [];
-    const first = `m${number}-0-0`;
-    return isOwners ? [[edit(first)], [todos(`m${number}-1-0`)]] : [[todos(first)]];
+    const mark = `m${number}-0-0`;
+    return isOwners && number % 3 === 1 ? [[edit(mark)]] : [[todos(mark)]];
   });
 }
 
 /** The owner asks in their own chat, a guest in theirs, and both in a group. */
 function people(simulation: Simulation): void {
   const chance = simulation.chance('chats');
-  keepAsking(simulation, [500, 6_000], (question) => {
+  keepAsking(simulation, [1_000, 8_000], (question) => {
     const number = chance.next();
     if (number < 0.5) simulation.ask('keyed', question, direct(OWNER), `${question} for the owner`);
     else if (number < 0.75) simulation.ask('keyed', question, direct(GUEST));
@@ -50,14 +50,14 @@ type Decision = readonly { readonly by: string; readonly says: string; readonly 
 
 function decisionOn(simulation: Simulation, code: string): Decision {
   const chance = simulation.chance(`decision ${code}`);
-  const soon = chance.between(300, 6_000);
+  const soon = chance.between(300, 4_000);
   const number = chance.next();
   const yes = { by: OWNER, says: `/approve ${code}`, afterMs: soon };
   const stranger = { by: GUEST, says: `/approve ${code}`, afterMs: soon / 2 };
   if (number < 0.35) return [yes];
   if (number < 0.45) return [yes, { ...yes, afterMs: soon + chance.between(1, 2_000) }];
   if (number < 0.55) return [{ ...yes, says: 'yes' }];
-  if (number < 0.65) return [{ ...yes, afterMs: WAIT_MS + chance.between(-500, 10_000) }];
+  if (number < 0.65) return [{ ...yes, afterMs: WAIT_MS + chance.between(-500, 4_000) }];
   if (number < 0.75)
     return [
       { ...yes, says: `/deny ${code}` },

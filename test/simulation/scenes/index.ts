@@ -5,9 +5,12 @@ import { disk, olderCopy, quiet, server } from './disk.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
 import { limits, slow, uncertain } from './platforms.ts';
+import { proactiveEmbedded, proactiveShared } from './proactive.ts';
+import { strangersEmbedded, strangersShared } from './strangers.ts';
 import { embedded, shared } from './talk.ts';
 import { toolsEmbedded, toolsShared } from './tools.ts';
 import { upgrade } from './upgrade.ts';
+import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
 
 /**
  * The scenes of a run that names none, which take turns. A scene joins them when hundreds of its seeds have passed, since
@@ -35,4 +38,10 @@ export const SCENES: readonly Scene[] = [
   quiet,
   server,
   upgrade,
+  strangersEmbedded,
+  strangersShared,
+  proactiveEmbedded,
+  proactiveShared,
+  upkeepEmbedded,
+  upkeepShared,
 ];

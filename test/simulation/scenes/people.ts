@@ -9,18 +9,33 @@ export interface Place {
   readonly type?: 'direct' | 'group';
 }
 
+/** As many questions as one short message names. */
+const MOST_IN_A_LINE = 4;
+
 /** Names the questions of the last message, and how they were reworded, so that each answer can be told from others. */
-export function nameQuestions({ messages }: ModelRequest): string {
-  // After an interruption something of Parley's own may follow the question.
-  const last = messages.findLast(({ role, text }) => role === 'user' && /\bq\d+\b/.test(text));
-  const asked = last?.text.match(/\b[qe]\d+\b/g) ?? [];
-  return `This answers ${[...new Set(asked)].join(' and ')}.`;
+export function nameQuestions(request: ModelRequest): string {
+  return answerTo(questionsOf(request));
 }
 
 /** The same in several messages, where the platform takes but short ones. */
 export function longAnswer(request: ModelRequest): { readonly text: string } {
+  const asked = questionsOf(request);
+  const lines: string[] = [];
+  for (let at = 0; at < asked.length; at += MOST_IN_A_LINE) {
+    lines.push(answerTo(asked.slice(at, at + MOST_IN_A_LINE)));
+  }
   const more = ['More about it follows here, line by line.', 'And this is the end of the answer.'];
-  return { text: [nameQuestions(request), ...more].join('\n\n') };
+  return { text: [...lines, ...more].join('\n\n') };
+}
+
+function answerTo(asked: readonly string[]): string {
+  return `This answers ${asked.join(' and ')}.`;
+}
+
+function questionsOf({ messages }: ModelRequest): readonly string[] {
+  // After an interruption something of Parley's own may follow the question.
+  const last = messages.findLast(({ role, text }) => role === 'user' && /\bq\d+\b/.test(text));
+  return [...new Set(last?.text.match(/\b[qe]\d+\b/g) ?? [])];
 }
 
 /** Calls `act` again and again at times that the seed decides, as long as people write. */

@@ -8,9 +8,14 @@ export interface ScriptedCall {
   readonly arguments: object;
 }
 
+/** A remark of Parley about the turn, behind the message that it answers. */
+const isRemark = (text: string): boolean => text.startsWith('[From Parley, no person:');
+
+const isSaid = ({ role, text }: ModelMessage): boolean => role === 'user' && !isRemark(text);
+
 /** The last message of a person, or of Parley in their place. */
 export function lastSaid({ messages }: ModelRequest): string {
-  return messages.findLast(({ role }) => role === 'user')?.text ?? '';
+  return messages.findLast(isSaid)?.text ?? '';
 }
 
 /** The questions of a text, each once. */
@@ -24,9 +29,7 @@ export function turnIn({ messages }: ModelRequest): {
   readonly rounds: readonly ModelMessage[];
   readonly results: readonly ModelMessage[];
 } {
-  const at = messages.findLastIndex(
-    ({ role, text }) => role === 'user' && questionsIn(text).length > 0,
-  );
+  const at = messages.findLastIndex(isSaid);
   const behind = messages.slice(at + 1);
   return {
     questions: questionsIn(messages[at]?.text ?? ''),

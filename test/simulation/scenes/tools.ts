@@ -4,6 +4,7 @@ import { givenUp } from '../invariants/fatal.ts';
 import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
+import { killsAtTools } from './kills-at-tools.ts';
 import { edit, LEDGER, OWNERS_LEDGER, todos } from './ledger.ts';
 import {
   answerWith,
@@ -50,7 +51,7 @@ function answer(request: ModelRequest, simulation: Simulation) {
   const said = lastSaid(request);
   if (said.includes('fatal')) {
     const [name = ''] = simulation.time.process?.name.split('.') ?? [];
-    simulation.killAfter(name, 0, 500);
+    simulation.supervisor.killAfter(name, 0, 500);
   }
   const calls = said.includes('for the owner') ? ownersCalls : guestsCalls;
   return answerWith(request, calls);
@@ -80,7 +81,7 @@ const SCENE = {
     heartbeat: { enabled: false },
   },
   files: { [LEDGER]: OWNERS_LEDGER },
-  invariants: [callsOnce, askedOnce, effectsOnce, givenUp],
+  invariants: [killsAtTools, callsOnce, askedOnce, effectsOnce, givenUp],
   answer,
   people,
 } as const satisfies Partial<Scene>;

@@ -1,0 +1,145 @@
+import type { Simulation } from '../simulation.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+/** Standing tasks, and how often they run. In minutes. */
+export const TASKS = { alpha: 5, beta: 10 } as const;
+
+interface MessageRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly text: string;
+}
+
+/** A job starts once for each of its times, and tells of each start once (H08). */
+export const jobsOnce: MakeInvariant = () => {
+  const told = timesTold(/(?<=Done: )job\d+x\b/g);
+  return {
+    id: 'H08',
+    afterChange: (simulation) => {
+      const fired = messages(simulation, 'cron:%');
+      const times = fired.map(({ id }) => id.split(':').slice(0, 3).join(':'));
+      return again(times).map((time) => `a job was started twice for its time ${time}`);
+    },
+    afterStep: (step, simulation) => {
+      told.note(step.changes, simulation);
+      const starts = new Map<string, number>();
+      for (const { text } of messages(simulation, 'cron:%')) {
+        const [job = ''] = text.match(/\bjob\d+x\b/) ?? [];
+        starts.set(job, (starts.get(job) ?? 0) + 1);
+      }
+      return [...told.parts]
+        .filter(([job, parts]) => parts.size > (starts.get(job) ?? 0))
+        .map(
+          ([job, parts]) =>
+            `${job} was told ${parts.size} times, and started ${starts.get(job) ?? 0}`,
+        );
+    },
+    atEnd: (simulation) =>
+      messages(simulation, 'cron:%')
+        .flatMap(({ text }) => text.match(/\bjob\d+x\b/) ?? [])
+        .filter((job) => !told.parts.has(job) && !hasDied(simulation))
+        .map((job) => `${job} was started, and nobody was told of it`),
+  };
+};
+
+/** A standing task runs no more often than it says, and each alert is sent once (H01, H04). */
+export const alertsOnce: MakeInvariant = () => {
+  const told = timesTold(/\balert\d+x\b/g);
+  return {
+    id: 'H01',
+    afterChange: ({ observer }) => {
+      const runs = observer.rows<{ readonly task: keyof typeof TASKS; readonly at: number }>(
+        'select task, started_at as at from heartbeat_run order by task, started_at',
+      );
+      return runs.flatMap(({ task, at }, index) => {
+        const before = runs[index - 1];
+        if (before?.task !== task) return [];
+        // A task that is nearly due runs with the beat, so that a beat of the same cadence is not missed.
+        const shortest = (TASKS[task] - 5 / 4) * 60_000;
+        const passed = at - before.at;
+        return passed < shortest ? [`${task} ran again after ${Math.round(passed / 1_000)} s`] : [];
+      });
+    },
+    afterStep: ({ changes }, simulation) => {
+      told.note(changes, simulation);
+      return [...told.parts]
+        .filter(([, parts]) => parts.size > 1)
+        .map(([alert, parts]) => `${alert} was sent ${parts.size} times`);
+    },
+    atEnd: ({ observer }) => {
+      const running = observer.rows("select id from heartbeat_run where state = 'running'");
+      const alerted = observer.rows("select id from heartbeat_run where state = 'alerted'");
+      return [
+        ...(running.length > 0 ? ['a run of the heartbeat is not over'] : []),
+        ...(told.parts.size > alerted.length
+          ? [`${told.parts.size} alerts were sent, of ${alerted.length} runs`]
+          : []),
+      ];
+    },
+  };
+};
+
+/** The result of a sub-agent reaches those who gave it its task, once (G07). */
+export const subAgentsOnce: MakeInvariant = () => {
+  const told = timesTold(/\bf\d+\b/g);
+  return {
+    id: 'G07',
+    afterStep: ({ changes }, simulation) => {
+      told.note(changes, simulation);
+      return [...told.parts]
+        .filter(([, parts]) => parts.size > 1)
+        .map(([found, parts]) => `${found} was told ${parts.size} times`);
+    },
+    afterChange: ({ observer }) => {
+      const calls = observer.rows<{ readonly task: string }>('select task from sub_agent');
+      const tasks = calls.map(({ task }) => /Find s\d+/.exec(task)?.[0] ?? '');
+      return again(tasks).map((task) => `two sub-agents have the task "${task}"`);
+    },
+    atEnd: (simulation) => {
+      const runs = simulation.observer.rows<{ readonly state: string; readonly task: string }>(
+        'select state, task from sub_agent',
+      );
+      return runs.flatMap(({ state, task }) => {
+        const [, number] = /Find s(\d+)/.exec(task) ?? [];
+        if (state === 'running') return [`the sub-agent for s${number} still runs`];
+        const isLost = state === 'done' && !told.parts.has(`f${number}`);
+        return isLost && !hasDied(simulation) ? [`f${number} was found and never told`] : [];
+      });
+    },
+  };
+};
+
+/** Counts in how many parts words were shown. */
+function timesTold(pattern: RegExp) {
+  const parts = new Map<string, Set<string>>();
+  return {
+    parts,
+    note(
+      changes: readonly { readonly kind: string; readonly part?: string }[],
+      simulation: Simulation,
+    ) {
+      for (const { kind, part } of changes) {
+        if (kind !== 'sent' || part === undefined) continue;
+        for (const word of simulation.shownPart(part)?.text.match(pattern) ?? []) {
+          parts.set(word, (parts.get(word) ?? new Set()).add(part));
+        }
+      }
+    },
+  };
+}
+
+function messages({ observer }: Simulation, like: string): readonly MessageRow[] {
+  return observer.rows<MessageRow>(
+    "select seq, message_id as id, message ->> '$.text' as text from inbox where message_id like ?",
+    like,
+  );
+}
+
+function again(list: readonly string[]): readonly string[] {
+  return list.filter((one, at) => list.indexOf(one) !== at);
+}
+
+/** A turn that was given up takes what it had to tell with it; its chat is told so. */
+function hasDied({ observer }: Simulation): boolean {
+  return observer.tables.deadLetters.size > 0;
+}

@@ -1,0 +1,29 @@
+import type { Chance } from '../engine/chance.ts';
+import type { MakeInvariant } from '../invariants/invariant.ts';
+import { journalReader } from '../invariants/journal.ts';
+
+/** How often a process dies where its model has called tools, and within how many of its events. */
+const SHARE = 0.25;
+const MOST_STEPS = 16;
+
+/**
+ * Kills processes while they run tools: between the step that asks for a call and its result lie a few events of many
+ * thousands, which faults at any time hardly ever meet. No promise of its own.
+ */
+export const killsAtTools: MakeInvariant = () => {
+  const read = journalReader();
+  let chance: Chance | undefined;
+  return {
+    id: 'G16',
+    afterChange: (simulation, process = '') => {
+      const calls = read(simulation).flatMap((step) => step.calls);
+      if (calls.length === 0 || Number.isFinite(simulation.calmSince)) return [];
+      chance ??= simulation.chance('kills at tools');
+      if (!chance.happens(SHARE)) return [];
+      const [name = ''] = process.split('.');
+      const steps = Math.floor(chance.between(0, MOST_STEPS));
+      simulation.supervisor.killAfter(name, steps, chance.between(50, 2_000));
+      return [];
+    },
+  };
+};

@@ -1,0 +1,118 @@
+import { alertsOnce, jobsOnce, subAgentsOnce, TASKS } from '../invariants/proactive.ts';
+import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import type { ModelAnswer, ModelRequest } from '../world/model.ts';
+import {
+  answerWith,
+  direct,
+  EMBEDDED,
+  keepAsking,
+  lastSaid,
+  numberOf,
+  type ScriptedCall,
+  SHARED,
+} from './script.ts';
+
+const KEYED = { id: 'keyed', hasKeys: true, finds: false };
+const OWNER = '1';
+const MINUTE_MS = 60_000;
+/** How long it is awake at most, in ms. */
+const AWAKE_MS = 60_000;
+/** The machine sleeps for most of it. */
+const SPAN_MS = 14 * MINUTE_MS;
+/** What a sub-agent begins with, in place of a message of a person. */
+const SUB_AGENT = 'Do the task that your instructions end with';
+
+function callsFor(question: string): readonly (readonly ScriptedCall[])[] {
+  const number = numberOf(question);
+  const cron = (fields: object) => ({
+    name: 'cron',
+    arguments: { action: 'add', title: `job ${number}`, ...fields },
+  });
+  switch (number % 4) {
+    case 1:
+      return [
+        [{ name: 'delegate_task', arguments: { title: `t${number}`, task: `Find s${number}.` } }],
+      ];
+    case 2:
+      return [[cron({ task: `Do job${number}x.`, at: `in ${5 + (number % 40)} s` })]];
+    case 3:
+      return number === 3 ? [[cron({ task: `Do job${number}x.`, every: '1 min' })]] : [];
+    default:
+      return [];
+  }
+}
+
+function answer(request: ModelRequest, { time }: Simulation): ModelAnswer {
+  const said = lastSaid(request);
+  if (said.includes(SUB_AGENT)) {
+    const [, number] = /Find s(\d+)\./.exec(request.body) ?? [];
+    return { text: `Found f${number}.` };
+  }
+  const task = Object.keys(TASKS).find((name) => request.body.includes(`Look after ${name}.`));
+  if (task !== undefined) return { text: `Alert of ${task}: alert${Math.round(time.now)}x.` };
+  const jobs = [...new Set(said.match(/\bjob\d+x\b/g) ?? [])];
+  const found = [...new Set(said.match(/\bf\d+\b/g) ?? [])];
+  const answered = answerWith(request, callsFor);
+  if (answered.text === undefined) return answered;
+  const more = [...jobs.map((job) => `Done: ${job}.`), ...found.map((one) => `Here is ${one}.`)];
+  const isAsked = /\bq\d+\b/.test(said);
+  return { text: [...(isAsked ? [answered.text] : []), ...more].join(' ') || 'Nothing.' };
+}
+
+/** An owner asks in bursts, and between these the machine sleeps, past jobs and standing tasks. */
+function people(simulation: Simulation): void {
+  const { time } = simulation;
+  const chance = simulation.chance('sleep');
+  keepAsking(simulation, [2_000, 60_000], (question) => {
+    simulation.ask('keyed', question, direct(OWNER), `${question} for the owner`);
+  });
+  const sleepLater = (): void => {
+    time.plan(chance.between(20_000, AWAKE_MS), () => {
+      if (time.now > SPAN_MS - AWAKE_MS) return;
+      const until = Math.min(time.now + chance.between(MINUTE_MS, 6 * MINUTE_MS), SPAN_MS);
+      simulation.supervisor.sleepUntil(until);
+      time.plan(until - time.now, sleepLater);
+    });
+  };
+  sleepLater();
+}
+
+/** A job that is on once, or whose run has failed and comes again; the one of each minute goes on for ever. */
+function isUnderWay({ observer }: Simulation): boolean {
+  const jobs = observer.rows(
+    "select id from cron_job where state = 'on' and timetable like '%once%'",
+  );
+  const agents = observer.rows("select id from sub_agent where state = 'running'");
+  return jobs.length + agents.length > 0;
+}
+
+const heartbeat = Object.entries(TASKS).map(
+  ([name, minutes]) => `## ${name}\n- every: ${minutes} min\n- do: Look after ${name}.\n`,
+);
+
+const SCENE = {
+  platforms: [KEYED],
+  spanMs: SPAN_MS,
+  settings: {
+    owners: [`keyed:${OWNER}`],
+    cron: { leastMinutes: 1 },
+    // What a sub-agent has found would make each job ask for one.
+    approvals: { auto: ['cron'] },
+    heartbeat: { enabled: true, everyMinutes: 5, quietHours: 'off', tokensPerDay: 100_000_000 },
+  },
+  files: { 'HEARTBEAT.md': heartbeat.join('\n') },
+  invariants: [jobsOnce, alertsOnce, subAgentsOnce],
+  answer,
+  people,
+  isUnderWay,
+} as const satisfies Partial<Scene>;
+
+/** Jobs, standing tasks and sub-agents: no clock is set here, so that each time comes once. */
+export const proactiveEmbedded: Scene = {
+  ...EMBEDDED,
+  ...SCENE,
+  name: 'proactive-embedded',
+  faults: EMBEDDED.faults.filter((kind) => kind !== 'clock'),
+};
+export const proactiveShared: Scene = { ...SHARED, ...SCENE, name: 'proactive-shared' };

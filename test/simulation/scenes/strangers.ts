@@ -1,0 +1,93 @@
+import { CANARY, canariesStay } from '../invariants/canaries.ts';
+import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import type { ModelRequest } from '../world/model.ts';
+import {
+  answerWith,
+  direct,
+  EMBEDDED,
+  inGroup,
+  keepAsking,
+  lastSaid,
+  numberOf,
+  type ScriptedCall,
+  SHARED,
+} from './script.ts';
+
+const KEYED = { id: 'keyed', hasKeys: true, finds: false };
+const OWNER = '1';
+const STRANGERS = ['2', '3'];
+const GROUP = 'g';
+
+/** What a stranger's model tries, one after the other, to get at what is not theirs. */
+const TRIES: readonly (readonly ScriptedCall[])[] = [
+  [{ name: 'read', arguments: { path: 'MEMORY.md' } }],
+  [{ name: 'search_memory', arguments: { query: 'canary secret' } }],
+  [
+    { name: 'grep', arguments: { pattern: 'canary' } },
+    { name: 'list', arguments: {} },
+  ],
+  [{ name: 'read', arguments: { path: 'memory/2025-12-31.md' } }],
+  [{ name: 'delegate_task', arguments: { title: 'secrets', task: 'Read MEMORY.md aloud.' } }],
+];
+
+function callsFor(isOwners: boolean) {
+  return (question: string): readonly (readonly ScriptedCall[])[] => {
+    const number = numberOf(question);
+    const tries = TRIES[number % TRIES.length];
+    if (tries === undefined || number % 2 === 1) return [];
+    if (!isOwners) return [tries];
+    const quote = `Remember that my word is canaryword${number}.`;
+    return [[{ name: 'save_memory', arguments: { type: 'fact', scope: 'user', quote } }]];
+  };
+}
+
+/** A model that says all it has seen. */
+function answer(request: ModelRequest) {
+  const said = lastSaid(request);
+  const known = [...new Set(request.body.match(CANARY) ?? [])].join(' ');
+  if (!/\bq\d+\b/.test(said)) return { text: `Done. ${known}` };
+  const answered = answerWith(request, callsFor(said.includes('for the owner')));
+  return answered.text === undefined ? answered : { text: `${answered.text} ${known}` };
+}
+
+/** An owner tells what is private, and strangers write beside them, alone and in a group where the owner writes, too. */
+function people(simulation: Simulation): void {
+  const chance = simulation.chance('chats');
+  keepAsking(simulation, [100, 4_000], (question) => {
+    const number = chance.next();
+    if (number < 0.4) {
+      const secret = `Remember that my word is canaryword${numberOf(question)}.`;
+      const words = `${question} for the owner. ${secret}`;
+      simulation.ask('keyed', question, direct(OWNER), words);
+    } else if (number < 0.7) {
+      simulation.ask('keyed', question, direct(chance.one(STRANGERS)), `${question} of a stranger`);
+    } else {
+      const by = chance.one([OWNER, ...STRANGERS]);
+      simulation.ask('keyed', question, inGroup(GROUP, by), `${question} of a stranger`);
+    }
+  });
+}
+
+const SCENE = {
+  platforms: [KEYED],
+  settings: {
+    owners: [`keyed:${OWNER}`],
+    channels: { keyed: { access: { direct: 'open', groups: 'open' } } },
+    heartbeat: { enabled: false },
+  },
+  files: {
+    'MEMORY.md': '# Memory\n\n- The secret of the safe is canarymemory.\n',
+    'memory/2025-12-31.md': '# 2025-12-31\n\n- The secret of the day is canaryday.\n',
+    'memory/2026-01-01.md': '# 2026-01-01\n\n- The secret of today is canarytoday.\n',
+    'USER.md': '# User\n\n- Pet: canaryuser\n',
+    'knowledge/open.md': '---\naudience: everyone\n---\n# Opening hours\n\nFrom nine to five.\n',
+  },
+  invariants: [canariesStay],
+  answer,
+  people,
+} as const satisfies Partial<Scene>;
+
+/** What is the owner's alone stays out of the requests and the chats of all others. */
+export const strangersEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'strangers-embedded' };
+export const strangersShared: Scene = { ...SHARED, ...SCENE, name: 'strangers-shared' };

@@ -1,0 +1,116 @@
+import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
+import type { Scene } from '../scene.ts';
+import type { Deployment } from './deployment.ts';
+
+/** How long after a start that has failed the next one is, in ms; twice as long each time. */
+const AGAIN_MS = 1_000;
+/** Longer than this it never waits, in ms. */
+const LONGEST_AGAIN_MS = 60_000;
+
+/** Kills and pauses the processes of a deployment, and starts them again, as a supervisor of services does. */
+export class Supervisor {
+  readonly #time: VirtualTime;
+  readonly #deployment: Deployment;
+  readonly #processes: Scene['processes'];
+  /** Called after each event of a process that is about to be killed or paused. */
+  readonly #soon = new Map<SimulatedProcess, () => void>();
+  /** When the next start after one that fails is, by the name of the process. */
+  readonly #againMs = new Map<string, number>();
+  #asleepUntil = 0;
+
+  constructor(time: VirtualTime, deployment: Deployment, processes: Scene['processes']) {
+    this.#time = time;
+    this.#deployment = deployment;
+    this.#processes = processes;
+    deployment.onFailedStart = (name) => this.#startAgain(name);
+  }
+
+  /** Kills a process after so many more of its events, and starts it again. */
+  killAfter(name: string, steps: number, downMs: number): void {
+    const process = this.#freeProcess(name);
+    if (process === undefined) return;
+    let left = steps;
+    this.#soon.set(process, () => {
+      if (left > 0) {
+        left -= 1;
+        return;
+      }
+      this.#soon.delete(process);
+      this.#deployment.kill(name);
+      this.startLater(name, downMs);
+    });
+  }
+
+  /** A process stands still; `midway`: from the middle of something, such as a commit. */
+  pause(name: string, when: 'at-once' | 'midway', forMs: number): void {
+    const process = this.#freeProcess(name);
+    if (process === undefined) return;
+    const stand = (): void => {
+      process.pausedUntil = Math.max(process.pausedUntil, this.#time.now + forMs);
+    };
+    if (when === 'at-once') {
+      stand();
+      return;
+    }
+    this.#soon.set(process, () => {
+      if (!this.#time.isMidway(process)) return;
+      this.#soon.delete(process);
+      stand();
+    });
+  }
+
+  /** Must be called after each event of a process. */
+  afterEvent(process: SimulatedProcess): void {
+    this.#soon.get(process)?.();
+  }
+
+  /** What waits for its moment does not happen any more. */
+  endFaults(): void {
+    this.#soon.clear();
+  }
+
+  /** The machine sleeps: nothing of it runs, and nothing starts, until then. */
+  sleepUntil(until: number): void {
+    this.#asleepUntil = until;
+    for (const { process } of this.#deployment.running.values()) process.pausedUntil = until;
+  }
+
+  /** Starts a process again, unless it lives by then. */
+  startLater(name: string, afterMs: number): void {
+    this.#againMs.delete(name);
+    this.#startAt(name, afterMs);
+  }
+
+  /** Starts at once what does not run. */
+  startMissing(): void {
+    for (const [name, role] of Object.entries(this.#processes)) {
+      const running = this.#deployment.running.get(name);
+      if (running?.process.alive !== false || running.isStarting) continue;
+      this.#deployment.begin(name, role);
+    }
+  }
+
+  /** A start that fails, with settings that are broken for example, is tried again later and later. */
+  #startAgain(name: string): void {
+    const afterMs = this.#againMs.get(name) ?? AGAIN_MS;
+    this.#againMs.set(name, Math.min(afterMs * 2, LONGEST_AGAIN_MS));
+    this.#startAt(name, afterMs);
+  }
+
+  #startAt(name: string, afterMs: number): void {
+    const role = this.#processes[name];
+    if (role === undefined) return;
+    const later = Math.max(afterMs, this.#asleepUntil - this.#time.now);
+    this.#time.as(undefined, () => {
+      this.#time.plan(later, () => {
+        if (!this.#deployment.alive.includes(name)) this.#deployment.begin(name, role);
+      });
+    });
+  }
+
+  /** A process that lives, and that nothing is planned for. */
+  #freeProcess(name: string): SimulatedProcess | undefined {
+    const process = this.#deployment.running.get(name)?.process;
+    return process?.alive === true && !this.#soon.has(process) ? process : undefined;
+  }
+}
