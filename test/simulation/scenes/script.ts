@@ -19,7 +19,7 @@ export function lastSaid({ messages }: ModelRequest): string {
 }
 
 /** The questions of a text, each once. */
-function questionsIn(text: string): readonly string[] {
+export function questionsIn(text: string): readonly string[] {
   return [...new Set(text.match(/\bq\d+\b/g) ?? [])];
 }
 
