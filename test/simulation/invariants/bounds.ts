@@ -5,7 +5,7 @@ import type { MakeInvariant } from './invariant.ts';
  * Within this time after the last fault every question that waits is answered, in ms: a model that says nothing is
  * given up after 15 s and asked again, and the turn may have to wait for a lease (15 s) and a sweep before.
  */
-export const LONGEST_WAIT_MS = 120_000;
+const LONGEST_WAIT_MS = 120_000;
 
 /** Nothing waits longer than its bound once faults have ended (D13). */
 export const answeredInTime: MakeInvariant = () => {
