@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
+import { expect, vi } from 'vitest';
 import { makeDataFolder, startParleyProcess, writeSettings } from '../e2e/parley-process.ts';
 import { startModelDouble } from '../model/index.ts';
 import type { Attack } from './attack.ts';
@@ -77,6 +78,8 @@ export async function startDrillScene(
   const put = (name: string, text: string): void => write(join(workspace, name), text);
   for (const [name, text] of WORKSPACE_FILES) put(name, text);
   const parley = await startParleyProcess(folder.path, program('drill-program.ts'));
+  // Tools that are not there yet attack nobody.
+  await vi.waitFor(() => expect(parley.err()).toContain('MCP server: connected'), 30_000);
   return {
     telegram,
     model,
