@@ -69,8 +69,9 @@ function* plannedRuns(asked: Asked, now: number): Generator<Planned> {
   const scenes = chosenScenes(asked.scene);
   const kinds = chosenKinds(asked.faults);
   if (asked.seeds === undefined) {
+    const known = asked.scene === undefined ? SCENES : scenes;
     for (const { scene: name, seed, faults: count, kinds: own = FAULT_KINDS } of KNOWN_SEEDS) {
-      const scene = scenes.find((one) => one.name === name);
+      const scene = known.find((one) => one.name === name);
       if (scene !== undefined) {
         yield { scene, seed, faults: faultsOf(scene, seed, own).slice(0, count) };
       }

@@ -13,4 +13,17 @@ export interface KnownSeed {
 }
 
 /** Every run begins with these: a promise that was broken once is looked at for good. */
-export const KNOWN_SEEDS: readonly KnownSeed[] = [];
+export const KNOWN_SEEDS: readonly KnownSeed[] = [
+  {
+    scene: 'quiet',
+    seed: 1,
+    faults: 1,
+    was: 'a power cut that undid the counter of the database looked like an older copy; it is synced now',
+  },
+  {
+    scene: 'quiet',
+    seed: 2,
+    faults: 1,
+    was: 'a power cut that undid the counter of the database looked like an older copy; it is synced now',
+  },
+];

@@ -37,7 +37,7 @@ describe('a simulated deployment', () => {
     const fault = ['--mutation', 'no sweep of lanes', '--scene', 'shared', '--seeds', '1..3'];
     const { status, output } = simulate(...fault);
     expect(status).toBe(1);
-    expect(output).toMatch(/FAILED \[D\d\d\] /);
+    expect(output).toMatch(/\[D01\] q\d+ of \d+ was never answered/);
     expect(output).toMatch(/fails with the first \d+ of \d+ faults/);
   });
 
