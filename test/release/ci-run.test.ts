@@ -135,13 +135,23 @@ describe.runIf(bash)('.ci/run', () => {
     ['lint', 'npm run lint'],
     ['types', 'npx tsc -p tsconfig.json --checkers 1'],
     ['types of the page', 'npx tsc -p apps/console/tsconfig.json --checkers 1'],
-    ['test:without', 'npm run test:without'],
   ])('[U09] ends the tests and fails when %s fails, and shows why', (_what, command) => {
     const { status, out, made } = ciRun({
       'npm test': "trap 'touch ended; exit 1' TERM; touch started; sleep 60 & wait",
       [command]: "while [ ! -e started ]; do sleep 0.05; done; echo 'the reason'; exit 1",
     });
     expect({ status, made }).toEqual({ status: 1, made: expect.arrayContaining(['ended']) });
+    expect(out).toContain('the reason');
+    expect(out).toContain('FAILED (exit 1)');
+  });
+
+  it('[U09] fails when a test fails without its program, and shows why', () => {
+    const { status, out, called } = ciRun({
+      ...PASSED,
+      'npm run test:without': "echo 'the reason'; exit 1",
+    });
+    expect(status).toBe(1);
+    expect(called.at(-1)).toBe('npm run test:without');
     expect(out).toContain('the reason');
     expect(out).toContain('FAILED (exit 1)');
   });
