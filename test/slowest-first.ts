@@ -8,7 +8,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const SLOWEST = [
   'test/crash/crash-embedded.test.ts',
   'test/crash/crash-distributed.test.ts',
-  'test/distributed/silent-servers.test.ts',
   'test/e2e/web-approvals.test.ts',
   'test/conformance/channels-whatsapp.test.ts',
   'test/distributed/rolling-restart.test.ts',
@@ -18,6 +17,8 @@ const SLOWEST = [
   'test/fairness/slow-database.test.ts',
   'test/distributed/gateways.test.ts',
   'test/e2e/soul.test.ts',
+  // Not at first: its deadlines are of a second, and all workers still load their modules then.
+  'test/distributed/silent-servers.test.ts',
   'test/e2e/web-restart.test.ts',
   'test/queue/redis-outage.test.ts',
   'test/distributed/shared-accounts.test.ts',
