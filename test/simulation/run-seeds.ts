@@ -1,7 +1,7 @@
 import { chanceFor } from './engine/chance.ts';
 import type { Machine } from './engine/machine.ts';
 import { FAULT_KINDS, type Fault, type FaultKind, planFaults } from './faults.ts';
-import { INVARIANTS } from './invariants/index.ts';
+import { INVARIANTS, UNSETTLED } from './invariants/index.ts';
 import type { Result } from './records.ts';
 import type { Scene } from './scene.ts';
 import { SCENES, SETTLED_SCENES } from './scenes/index.ts';
@@ -89,9 +89,10 @@ async function runOne(
   asked: Asked,
 ): Promise<boolean> {
   const started = process.cpuUsage();
-  const run = (some: readonly Fault[]) =>
-    new Simulation(machine, scene, seed, INVARIANTS).run(some);
-  const simulation = new Simulation(machine, scene, seed, INVARIANTS);
+  const all = [...INVARIANTS, ...(scene.invariants ?? [])];
+  const promises = asked.scene === undefined ? all.filter((one) => !UNSETTLED.has(one)) : all;
+  const run = (some: readonly Fault[]) => new Simulation(machine, scene, seed, promises).run(some);
+  const simulation = new Simulation(machine, scene, seed, promises);
   const result = await simulation.run(faults);
   const { user, system } = process.cpuUsage(started);
   print(result, (user + system) / 1_000);

