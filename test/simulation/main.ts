@@ -1,5 +1,6 @@
 // `npm run simulation -- --seeds 1..1000 [--faults kill,pause] [--scene shared]`: see README.md.
 import { parseArgs } from 'node:util';
+import { useMemoryFolder } from '../services/memory-folder.ts';
 import { installMachine } from './engine/machine.ts';
 import { plantFault } from './engine/mutate.ts';
 import { MUTATIONS, type Mutation } from './mutations.ts';
@@ -26,12 +27,15 @@ const { values } = parseArgs({
 
 // What follows is simulated, so the clock of the machine is kept for the budget of time.
 const machineClock = { now: Date.now.bind(Date), elapsed: performance.now.bind(performance) };
+// Databases commit thousands of times, and a disk would make them wait.
+const leaveMemory = useMemoryFolder();
 const machine = installMachine();
 const isPlanted =
   values.mutation === undefined ? () => true : plantFault(mutationOf(values.mutation));
 const { runSeeds } = await import('./run-seeds.ts');
 const code = await runSeeds(machine, machineClock, values);
 if (!isPlanted()) throw new Error('The module of the planted fault was never loaded.');
+leaveMemory();
 process.exit(code);
 
 function mutationOf(name: string): Mutation {

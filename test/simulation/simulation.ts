@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Change } from './changes.ts';
 import { Disasters } from './disasters.ts';
@@ -29,8 +30,6 @@ export const SPAN_MS = 60_000;
 /** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
 const AFTERMATH_MS = 300_000;
 const LOOK_EVERY_MS = 1_000;
-
-export type { Asked, Question, Result } from './records.ts';
 
 /** About as many events as a start has. */
 const STEPS_OF_A_START = 60;
@@ -79,7 +78,7 @@ export class Simulation {
     this.seed = seed;
     this.#network = chanceFor(seed, 'network');
     this.#invariants = invariants.map((make) => make());
-    this.folder = mkdtempSync('/dev/shm/parley-simulation-');
+    this.folder = mkdtempSync(join(tmpdir(), 'parley-simulation-'));
     this.platforms = new Map(
       scene.platforms.map((kind) => [kind.id, new Platform(kind, machine.time, this.#network)]),
     );

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startDeadlines } from './call-deadlines.ts';
 
 const TIMEOUTS = { firstTokenMs: 1_000, chunkMs: 100, totalMs: 5_000 };
-/** What has arrived is read before a silence counts; these timers give that a moment of its own. */
+/** Deadlines read what has arrived before they count a silence, which takes one more turn of the event loop. */
 const READING_MS = 1;
 const caller = () => new AbortController();
 

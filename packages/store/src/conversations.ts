@@ -50,8 +50,8 @@ export async function lockLeased(sql: Sql, lease: Lease) {
 }
 
 /**
- * Whether a lease is that of the stored epoch. Throws StoreError `store-rewound` where the epoch is lower: it only ever
- * rises, so the same number may be given to two workers, and the fence tells nobody apart any more.
+ * Whether a lease belongs to the stored epoch. Throws StoreError `store-rewound` if the stored epoch is lower. Epochs
+ * only rise, so the database has gone back, two workers may get the same number, and the fence no longer separates them.
  */
 export function isHeld({ conversationId, epoch }: Lease, stored: number): boolean {
   if (stored >= epoch) return stored === epoch;

@@ -1,4 +1,5 @@
-import type { Asked, Simulation } from '../simulation.ts';
+import type { Asked } from '../records.ts';
+import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** What the agent reads in its history after an answer that is not certain to have arrived. */

@@ -1,5 +1,4 @@
 import type { LiveEvent } from '@parley/core';
-import type { Chance } from '../engine/chance.ts';
 
 /** The servers that processes of one deployment share, as they are in the simulation that runs. */
 export interface SharedServers {
@@ -9,11 +8,12 @@ export interface SharedServers {
   readonly queue: string;
   /** The moment by the database's own clock, in ms since 1970. */
   databaseTime(): number;
-  readonly chance: Chance;
   /** How a wake-up fares. */
   wakeUp(): 'stored' | 'lost' | 'doubled' | 'away';
-  /** How long a live event takes to another process, in ms; null: it is lost. */
-  eventDelay(): number | null;
+  /** Whether Redis cannot be reached. */
+  isQueueAway(): boolean;
+  /** The highest number that any process has named under a name. */
+  readonly marks: Map<string, number>;
   /** Makes a listener of a process hear the events of the others; returns the function that ends that. */
   listen(hear: (event: LiveEvent) => void): () => void;
   /** Sends an event to all other processes. */

@@ -12,13 +12,13 @@ export function serversOf(simulation: Simulation, chance: Chance): SharedServers
     database: join(folder, 'parley.db'),
     queue: join(folder, 'queue.db'),
     databaseTime: () => simulation.databaseTime(time.now),
-    chance,
+    marks: new Map(),
+    isQueueAway: () => simulation.is('queue-away'),
     wakeUp: (): 'stored' | 'lost' | 'doubled' | 'away' => {
       if (simulation.is('queue-away')) return 'away';
       if (!simulation.is('wake-ups')) return 'stored';
       return chance.one(['stored', 'lost', 'doubled']);
     },
-    eventDelay: () => (simulation.is('wake-ups') && chance.happens(0.5) ? null : 5),
     listen: (hear: (event: never) => void) => {
       const { process } = time;
       const own = listeners.get(process) ?? new Set();

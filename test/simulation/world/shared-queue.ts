@@ -28,19 +28,20 @@ export async function openRedisBackend(
     log.warn({ ...facts, reason }, message);
     return new QueueError({ code: 'queue-failed', message: reason, retryable: true, cause: error });
   };
-  const marks = new Map<string, number>();
   return {
     newQueue: (name): WakeUpJobs => faulty(new Queue<WakeUp>(name, options)),
     newWorker: (name, process, tuning): WakeUpConsumer =>
       new Worker<WakeUp>(name, process, { ...tuning, ...options }),
     async remember(name, number) {
+      const { marks, isQueueAway } = sharedServers();
+      if (isQueueAway()) throw new Error('the simulated Redis is away');
       const highest = Math.max(number, marks.get(name) ?? number);
       marks.set(name, highest);
       return highest;
     },
     failed,
     async check() {
-      if (sharedServers().wakeUp() === 'away') throw new Error('the simulated Redis is away');
+      if (sharedServers().isQueueAway()) throw new Error('the simulated Redis is away');
     },
     close: () => queues.close(),
   };

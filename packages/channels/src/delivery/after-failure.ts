@@ -232,16 +232,16 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
 }
 
 /**
- * Since when a part may be at the platform that was tried before, in ms: after one attempt since that one began, after several
- * since the first. Undefined: it was not tried.
+ * When a part that was tried before may have reached the platform at the earliest, in ms: after one attempt when that
+ * attempt began, after several when the first one did. Undefined: it was not tried.
  */
 function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;
 }
 
 /**
- * Whether an earlier attempt at a part may have arrived, and the platform knows its key no longer: it waited for a rate limit,
- * or no process ran. Sent again it could appear twice.
+ * Whether an earlier attempt at a part may have arrived and the platform may have forgotten its key since, because the
+ * part waited for a rate limit or no process was running. Sent again, it could appear twice.
  */
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;

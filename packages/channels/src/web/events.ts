@@ -136,8 +136,8 @@ export function createEventHub(): EventHub {
       const listeners = watchers.get(chatId) ?? new Set();
       listeners.add(listener);
       watchers.set(chatId, listeners);
-      const begun = growing.get(chatId);
-      if (begun !== undefined) listener(begun);
+      const unfinished = growing.get(chatId);
+      if (unfinished !== undefined) listener(unfinished);
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;

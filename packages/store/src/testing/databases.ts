@@ -148,9 +148,9 @@ function keptConnections(url: () => string) {
 }
 
 /**
- * Takes all rows but the list of migrations away, and numbers start from one again. To make the
- * database anew would take the server a hundred times as long, and to truncate its tables several times. One statement
- * deletes from all, so that rows may refer to each other.
+ * Deletes all rows except the list of migrations, and numbers start from one again. Creating the database again would
+ * take the server a hundred times as long, truncating its tables several times as long. A single statement deletes from
+ * all tables, because rows refer to each other.
  */
 const EMPTY_ALL = `do $$
   declare

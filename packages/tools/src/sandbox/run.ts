@@ -248,7 +248,7 @@ function count(characters: number): string {
 interface SandboxReport {
   /** The first process inside, by its number outside; known once the sandbox is being made. */
   readonly childPid: number | null;
-  /** Of the processes inside; known at the same time. */
+  /** The namespace of the processes inside; known as soon as `childPid` is. */
   readonly pidNamespace: number | null;
   /** Known once the command has run to its end. */
   readonly exitCode: number | null;
