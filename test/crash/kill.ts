@@ -50,8 +50,8 @@ export function killSites(deployment: DeploymentName): readonly KillSite[] {
   return [...points, 'thinking', ...moments, 'start-up'];
 }
 
-/** So far into the load is looked for a point. */
-const PASSINGS = 12;
+/** A process dies when it passes a point for the first to the nth time, so that kills meet different moments of the load. */
+const PASSINGS = { 'one life': 4, 'several lives': 12 } as const;
 const ACCOUNTS = 3;
 /** One round in so many kills the next life, too. */
 const AGAIN_ONE_IN = 4;
@@ -66,7 +66,7 @@ export type KillDepth = 'one life' | 'several lives';
 /** How a round at a site goes. */
 export function killAt(site: KillSite, chance: Chance, depth: KillDepth = 'several lives'): Kill {
   const isDeep = depth === 'several lives';
-  const nth = 1 + chance.below(PASSINGS);
+  const nth = 1 + chance.below(PASSINGS[depth]);
   // Taken at starts and takeovers alone.
   if (site === 'account-taken') return { kind: 'takeover', nth: 1 + chance.below(ACCOUNTS) };
   const point = DURABLE_POINTS.find((name) => name === site);

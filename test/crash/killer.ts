@@ -4,8 +4,8 @@ import type { Deployment } from './deployment.ts';
 import type { KeptAlive } from './kept-alive.ts';
 import type { Kill, VictimKind } from './kill.ts';
 
-/** A point that is not passed within this time is left alone, in ms. */
-const PATIENCE_MS = 15_000;
+/** People ask until the kill has come, so this only ends a series in which nothing moves any more. In ms. */
+const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 10;
 /** What was killed has to be back after this long, in ms. */
 const BACK_WITHIN_MS = 180_000;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { shareOfRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { afterEach, describe, expect, inject, it } from 'vitest';
@@ -20,6 +21,26 @@ const MAY_WAIT = 50;
 function memoryOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+}
+
+const placeOf = (chat: number) => ({
+  channel: 'telegram',
+  account: 'default',
+  chatId: `${chat}`,
+});
+
+/** Waits until a message of each chat was accepted or refused, and says whose. */
+async function untilDecided(chats: readonly number[]) {
+  for (;;) {
+    const stories = await inStore(({ decisions }) =>
+      Promise.all(chats.map(async (chat) => (await decisions.stories(placeOf(chat), 1))[0])),
+    );
+    const withOutcome = (outcome: string) =>
+      chats.filter((_, nth) => stories[nth]?.outcome === outcome);
+    const [accepted, refused] = [withOutcome('waiting'), withOutcome('refused')];
+    if (accepted.length + refused.length === chats.length) return { accepted, refused };
+    await sleep(20);
+  }
 }
 
 /** Looks into the database of the running process, as a second reader. */
@@ -56,7 +77,7 @@ describe(`one chat with ${MESSAGES} messages`, () => {
           expect(answers.at(-1)).toBe(`You said: round ${round}`);
         }
       }
-      const place = { channel: 'telegram', account: 'default', chatId: `${FLOODER}` };
+      const place = placeOf(FLOODER);
       const stories = await inStore((store) => store.decisions.stories(place, 2 * MESSAGES));
       expect(stories).toHaveLength(MESSAGES);
       const refused = stories.filter(({ outcome }) => outcome === 'refused');
@@ -95,23 +116,22 @@ describe('all chats together', () => {
     scene.telegram.say({ chat: first, text: 'the first' });
     await held.asked;
     for (const chat of rest) scene.telegram.say({ chat, text: `from ${chat}` });
-    const refused = await scene.telegram.waitFor(() => {
-      const told = rest.filter((chat) => scene.answers(chat).length > 0);
-      return told.length === rest.length - 4 && told;
-    });
+    // Those that arrive together are counted before they are stored, so the last place may stay empty.
+    const { accepted, refused } = await untilDecided(rest);
+    expect(accepted.length).toBeGreaterThan(2);
+    expect(accepted.length).toBeLessThanOrEqual(4);
     for (const chat of refused) {
-      expect(scene.answers(chat)).toEqual([
+      expect(await scene.untilAnswers(chat, 1)).toEqual([
         expect.stringContaining('messages of other chats wait'),
       ]);
     }
     const [chat = 0] = refused;
-    const place = { channel: 'telegram', account: 'default', chatId: `${chat}` };
-    expect(await inStore((store) => store.decisions.stories(place, 9))).toMatchObject([
+    expect(await inStore((store) => store.decisions.stories(placeOf(chat), 9))).toMatchObject([
       { outcome: 'refused', reason: '4 messages of all chats wait already' },
     ]);
     held.release();
-    for (const one of rest.filter((each) => !refused.includes(each))) {
-      expect(await scene.untilAnswers(one, 1)).toEqual([`You said: from ${one}`]);
+    for (const each of accepted) {
+      expect(await scene.untilAnswers(each, 1)).toEqual([`You said: from ${each}`]);
     }
     scene.telegram.say({ chat, text: 'and now?' });
     expect((await scene.untilAnswers(chat, 2)).at(-1)).toBe('You said: and now?');
@@ -135,7 +155,7 @@ describe('one person with 20 files', () => {
       scene.telegram.say({ chat: FLOODER, text: `report ${nth}`, file: file(`report ${nth}`) });
     }
     await scene.telegram.waitFor(() => idsAsked().length >= 2);
-    const place = { channel: 'telegram', account: 'default', chatId: `${FLOODER}` };
+    const place = placeOf(FLOODER);
     await expect
       .poll(() => inStore((store) => store.decisions.stories(place, 99)), { timeout: 30_000 })
       .toHaveLength(20);
