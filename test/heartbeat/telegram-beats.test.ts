@@ -77,8 +77,8 @@ async function dueBeat(): Promise<void> {
 /** The same, of the task that is due, without waiting for the time. */
 async function beat(): Promise<void> {
   const before = runsEnded(parley);
-  const { code, out } = await runCommand(['--data', folder.path, 'heartbeat', 'now']);
-  expect(code, out).toBe(0);
+  const { code, out, err } = await runCommand(['--data', folder.path, 'heartbeat', 'now']);
+  expect(code, `${out}${err}`).toBe(0);
   await expect.poll(() => runsEnded(parley)).toBeGreaterThan(before);
 }
 
