@@ -59,23 +59,24 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
   }
 
   it.each([
-    ['node', process.execPath, [PROGRAM]],
-    ['node with a flag of its own', process.execPath, ['--no-deprecation', PROGRAM]],
-    ['the first line of the program', PROGRAM, []],
-    ['a Node that cannot exchange its program', process.execPath, [...WITHOUT_EXCHANGE, PROGRAM]],
+    ['node', true, process.execPath, [PROGRAM]],
+    ['node with a flag of its own', true, process.execPath, ['--no-deprecation', PROGRAM]],
+    ['the first line of the program', true, PROGRAM, []],
+    [
+      'a Node that cannot exchange its program',
+      false,
+      process.execPath,
+      [...WITHOUT_EXCHANGE, PROGRAM],
+    ],
   ])(
-    'runs with a small space for young objects and few arenas of malloc when %s starts it',
-    async (_way, program, args) => {
+    'runs with a small space for young objects and few arenas of malloc when %s starts it, and stays the same process for supervisors: %s',
+    async (_way, isSame, program, args) => {
       const started = await start(program, args);
+      expect(started.isSame).toBe(isSame);
       expect(started.words).toContain('--max-semi-space-size=8');
       expect(started.env).toContain('MALLOC_ARENA_MAX=2');
     },
   );
-
-  it('stays the same process when it starts again with its limits, so that supervisors keep it', async () => {
-    const started = await start(process.execPath, [PROGRAM]);
-    expect(started.isSame).toBe(true);
-  });
 
   it('keeps the limits that an operator has chosen', async () => {
     const started = await start(process.execPath, ['--max-semi-space-size=4', PROGRAM], {
