@@ -3,12 +3,20 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isWholeRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
 /** As on Windows and with an older Node: the program runs in a child. */
 const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
+/** In whole runs: each start of Parley takes most of a second of processor. */
+const WITH_A_FLAG = [
+  'node with a flag of its own',
+  true,
+  process.execPath,
+  ['--no-deprecation', PROGRAM],
+] as const;
 
 it.each([
   ['npm start', 'package.json', /"start": "node --max-semi-space-size=8 \S+parley\.js start"/],
@@ -60,7 +68,6 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
 
   it.each([
     ['node', true, process.execPath, [PROGRAM]],
-    ['node with a flag of its own', true, process.execPath, ['--no-deprecation', PROGRAM]],
     ['the first line of the program', true, PROGRAM, []],
     [
       'a Node that cannot exchange its program',
@@ -68,6 +75,7 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
       process.execPath,
       [...WITHOUT_EXCHANGE, PROGRAM],
     ],
+    ...(isWholeRun() ? [WITH_A_FLAG] : []),
   ])(
     'runs with a small space for young objects and few arenas of malloc when %s starts it, and stays the same process for supervisors: %s',
     async (_way, isSame, program, args) => {
