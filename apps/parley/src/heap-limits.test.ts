@@ -10,13 +10,14 @@ const ROOT = join(import.meta.dirname, '../../..');
 /** As on Windows and with an older Node: the program runs in a child. */
 const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
+type Start = readonly [way: string, isSame: boolean, program: string, args: readonly string[]];
 /** In whole runs: each start of Parley takes most of a second of processor. */
-const WITH_A_FLAG = [
+const WITH_A_FLAG: Start = [
   'node with a flag of its own',
   true,
   process.execPath,
   ['--no-deprecation', PROGRAM],
-] as const;
+];
 
 it.each([
   ['npm start', 'package.json', /"start": "node --max-semi-space-size=8 \S+parley\.js start"/],
@@ -66,7 +67,7 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
     }
   }
 
-  it.each([
+  it.each<Start>([
     ['node', true, process.execPath, [PROGRAM]],
     ['the first line of the program', true, PROGRAM, []],
     [
