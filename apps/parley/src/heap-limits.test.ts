@@ -3,12 +3,21 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isWholeRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
 /** As on Windows and with an older Node: the program runs in a child. */
 const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
+type Start = readonly [way: string, isSame: boolean, program: string, args: readonly string[]];
+/** In whole runs: each start of Parley takes most of a second of processor. */
+const WITH_A_FLAG: Start = [
+  'node with a flag of its own',
+  true,
+  process.execPath,
+  ['--no-deprecation', PROGRAM],
+];
 
 it.each([
   ['npm start', 'package.json', /"start": "node --max-semi-space-size=8 \S+parley\.js start"/],
@@ -58,24 +67,25 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
     }
   }
 
-  it.each([
-    ['node', process.execPath, [PROGRAM]],
-    ['node with a flag of its own', process.execPath, ['--no-deprecation', PROGRAM]],
-    ['the first line of the program', PROGRAM, []],
-    ['a Node that cannot exchange its program', process.execPath, [...WITHOUT_EXCHANGE, PROGRAM]],
+  it.each<Start>([
+    ['node', true, process.execPath, [PROGRAM]],
+    ['the first line of the program', true, PROGRAM, []],
+    [
+      'a Node that cannot exchange its program',
+      false,
+      process.execPath,
+      [...WITHOUT_EXCHANGE, PROGRAM],
+    ],
+    ...(isWholeRun() ? [WITH_A_FLAG] : []),
   ])(
-    'runs with a small space for young objects and few arenas of malloc when %s starts it',
-    async (_way, program, args) => {
+    'runs with a small space for young objects and few arenas of malloc when %s starts it, and stays the same process for supervisors: %s',
+    async (_way, isSame, program, args) => {
       const started = await start(program, args);
+      expect(started.isSame).toBe(isSame);
       expect(started.words).toContain('--max-semi-space-size=8');
       expect(started.env).toContain('MALLOC_ARENA_MAX=2');
     },
   );
-
-  it('stays the same process when it starts again with its limits, so that supervisors keep it', async () => {
-    const started = await start(process.execPath, [PROGRAM]);
-    expect(started.isSame).toBe(true);
-  });
 
   it('keeps the limits that an operator has chosen', async () => {
     const started = await start(process.execPath, ['--max-semi-space-size=4', PROGRAM], {

@@ -1,4 +1,4 @@
-import type { ResponseFormat } from '@parley/core';
+import { createCheckRunner, type ResponseFormat } from '@parley/core';
 import { HOSTILE_SCHEMAS, SLOW_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool, say } from './testing/tool-scene.ts';
@@ -11,6 +11,10 @@ const FORMAT: ResponseFormat = {
   additionalProperties: false,
 };
 const GOOD = '{"copies": 3}';
+/** One for all tests: starting a thread takes longer than its checks. */
+const checks = createCheckRunner();
+/** For checks that never end: their threads would use a processor for the whole time. */
+const impatient = () => createCheckRunner({ timeoutMs: 300 });
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -20,7 +24,7 @@ async function ask(
   answers: readonly string[],
   extras: SceneExtras = {},
 ): Promise<readonly string[]> {
-  scene = await openTurnScene({}, extras);
+  scene = await openTurnScene({}, { checks, ...extras });
   await scene.write('how many?', { ...(responseFormat && { responseFormat }) });
   scene.model.next(...answers.map((say) => ({ say })));
   await scene.answerNext();
@@ -69,10 +73,12 @@ describe('an answer with a response format', () => {
   ])('[D13] whose check never ends is a failure that says so, once: %s', async (_, format) => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 10);
-    const owed = await ask(format?.schema, [JSON.stringify(format?.value)]);
+    const owed = await ask(format?.schema, [JSON.stringify(format?.value)], {
+      checks: impatient(),
+    });
     clearInterval(timer);
     expect(owed.join(' ')).toMatch(
-      /^⚙️ Whether the model’s answer fits the response format is not known.* took longer than 2 s .* Make the schema simpler/,
+      /^⚙️ Whether the model’s answer fits the response format is not known.* took longer than 0\.3 s .* Make the schema simpler/,
     );
     expect(scene.model.asked).toHaveLength(1);
     expect(scene.outcome()).toBe('failed');
@@ -81,7 +87,7 @@ describe('an answer with a response format', () => {
   });
 
   it('[G16] whose check never ends is a failure as well where the turn is resumed, and holds up no other', async () => {
-    scene = await openTurnScene();
+    scene = await openTurnScene({}, { checks: impatient() });
     await scene.write('how many?', { responseFormat: ambiguous?.schema ?? {} });
     await scene.write('and now?');
     scene.model.next(

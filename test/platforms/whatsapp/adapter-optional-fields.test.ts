@@ -1,21 +1,24 @@
+import { isWholeRun } from '@parley/core/testing';
 import { MESSAGE_KINDS } from '@parley/simulators/whatsapp';
 import { expect, it } from 'vitest';
 import { openScene } from './adapter-scene.ts';
 
 // The wire has no null: a field is there or not. What is null once it is decoded is tested beside the adapter.
 it('[D12] WhatsApp: nothing is missed whichever optional fields of messages are present or absent', async () => {
-  const { double, received, states, texts } = await openScene();
+  const { double, received, states } = await openScene();
   const ann = double.addPerson({ name: 'Ann' });
   const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+  let tried = 0;
   for (const { name, fields, message } of MESSAGE_KINDS) {
     for (const chat of [ann.id, group.jid]) {
       for (const some of [[], fields])
         await double.acts.post({ chat, from: ann.id }, message(some));
     }
-    // Not in the group too, where each message costs a signature.
-    for (const field of fields) await double.acts.post({ chat: ann.id }, message([field]));
+    // Not in the group too, where each message costs a signature; on a change each fifth field.
+    const single = isWholeRun() ? fields : fields.filter(() => tried++ % 5 === 0);
+    for (const field of single) await double.acts.post({ chat: ann.id }, message([field]));
     await double.say({ chat: ann.id, text: `still here after ${name}` });
-    await double.waitFor(() => texts().includes(`still here after ${name}`));
+    await double.waitFor(() => received.at(-1)?.text === `still here after ${name}`);
   }
   await double.waitFor(() => double.waiting().length === 0);
   expect(states.map(({ kind }) => kind)).toEqual(['starting', 'connected']);

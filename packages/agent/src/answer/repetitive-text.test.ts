@@ -1,4 +1,4 @@
-import { repetitiveTexts } from '@parley/core/testing/repetitive-texts';
+import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
 import { readNotes } from '../context/summary.ts';
 import { parsePromptCommand, promptArguments } from '../mcp/mcp-prompts.ts';
@@ -29,6 +29,6 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
 
 describe('what the agent reads of texts of people and models', () => {
   it.each(RECOGNIZERS)('[D13] comes to an end with any repetitive text: %s', (_name, read) => {
-    for (const [, text] of repetitiveTexts(300_000)) expect(() => read(text)).not.toThrow();
+    expect(findSlowText(read)).toBeUndefined();
   });
 });

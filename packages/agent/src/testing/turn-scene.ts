@@ -27,7 +27,8 @@ import {
 import { createLocalBus } from '@parley/queue';
 import type { ClaimedTurn, Lease, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
-import { createDocumentReader, createPictureScaler, openPlaces } from '@parley/tools/documents';
+import { createPictureScaler, openPlaces } from '@parley/tools/documents';
+import { readHere } from '@parley/tools/testing/read-here';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
@@ -55,6 +56,7 @@ export interface SceneExtras
       | 'contextTokens'
       | 'compactor'
       | 'busy'
+      | 'checks'
       | 'hooks'
       | 'limits'
       | 'modelAwayMs'
@@ -230,10 +232,9 @@ function approvalsWith(rules: Partial<ApprovalRules> = {}) {
 }
 
 function quietMedia(): MediaDeps {
-  const queue = openPlaces();
   return {
-    readDocument: createDocumentReader({ queue }),
-    scalePicture: createPictureScaler({ queue }),
+    readDocument: readHere,
+    scalePicture: createPictureScaler({ queue: openPlaces() }),
     pictureSide: 1_568,
     transcription: undefined,
     fetch: () => Promise.reject(new Error('there is no network')),

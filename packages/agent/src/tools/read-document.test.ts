@@ -1,3 +1,4 @@
+import { readHere } from '@parley/tools/testing/read-here';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type Script, type TurnScene, toolMessages } from '../testing/turn-scene.ts';
 import type { SentFile, Writing } from '../testing/write-message.ts';
@@ -18,8 +19,7 @@ beforeEach(async () => {
     ofConversation: (...of: Parameters<TurnScene['store']['attachments']['ofConversation']>) =>
       scene.store.attachments.ofConversation(...of),
   };
-  const { createDocumentReader } = await import('@parley/tools/documents');
-  const media = { readDocument: createDocumentReader() };
+  const media = { readDocument: readHere };
   scene = await openTurnScene({}, { tools: [readDocumentTool({ attachments, media })] });
 });
 afterEach(() => scene.close());

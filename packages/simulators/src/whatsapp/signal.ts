@@ -42,8 +42,7 @@ export class SignalParty {
   readonly #repository: SignalRepositoryWithLIDStore;
   #lastPreKey = 0;
 
-  /** @param creds those of another device, whose keys this one has too. */
-  constructor(creds = newCreds()) {
+  constructor(creds: SignalCreds) {
     this.creds = creds;
     const logger = silentLogger();
     const { transactionOpts, makeSignalRepository } = DEFAULT_CONNECTION_CONFIG;
@@ -177,7 +176,8 @@ export class SignalParty {
   }
 }
 
-function newCreds(): SignalCreds {
+/** The keys of a new device. */
+export function newCreds(): SignalCreds {
   const signedIdentityKey = Curve.generateKeyPair();
   return {
     signedIdentityKey,

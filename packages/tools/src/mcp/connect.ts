@@ -1,4 +1,4 @@
-import { type Clock, reasonOf } from '@parley/core';
+import type { Clock } from '@parley/core';
 import { z } from 'zod';
 import { type ClientOptions, connectionOf, type McpConnection, openClient } from './client.ts';
 import { McpError, signInIn, startReason } from './errors.ts';
@@ -44,7 +44,7 @@ async function overStdio(peer: StdioPeer, options: ConnectOptions): Promise<McpC
   }
 }
 
-/** Thrown where a server ended while it was asked for its version. */
+/** Thrown where a server ended before it had said hello, having been asked for its version. */
 class EndedAtQuestionError extends Error {}
 
 async function startAndOpen(
@@ -71,10 +71,8 @@ async function startAndOpen(
     // "Connection closed" says less than how the process ended.
     const how = await Promise.race([transport.ended, error]);
     if (typeof how !== 'string' || how === 'it was closed') throw error;
-    if (opening === 'discover' && /during the server\/discover probe/.test(reasonOf(error))) {
-      throw new EndedAtQuestionError(how);
-    }
-    throw new Error(how);
+    // Also where it was greeted meanwhile: what starts slowly reads the question first all the same.
+    throw opening === 'discover' ? new EndedAtQuestionError(how) : new Error(how);
   }
 }
 

@@ -41,7 +41,8 @@ function openMcpScene(
     kind: 'stdio',
     command: process.execPath,
     args: [HOSTILE, mode, file],
-    env: { NAMED: 'on purpose' },
+    // A start takes half the processor time where the source is compiled already.
+    env: { NAMED: 'on purpose', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' },
   };
   const offers: string[][] = [];
   const servers = openMcpServers([{ name: 's', peer: peer ?? hostile }], {
@@ -114,7 +115,12 @@ describe('[G03] a server that does what no server should', () => {
     await expect.poll(() => view().state.kind).toBe('connected');
     const said = await call('env');
     const text = 'text' in said ? said.text : '';
-    expect(Object.keys(JSON.parse(text)).sort()).toEqual(['NAMED', 'PARLEY_MCP_SERVER', 'PATH']);
+    expect(Object.keys(JSON.parse(text)).sort()).toEqual([
+      'NAMED',
+      'NODE_COMPILE_CACHE',
+      'PARLEY_MCP_SERVER',
+      'PATH',
+    ]);
   });
 
   it('never answers a call: the call ends with its signal and is cancelled at the server', async () => {
@@ -201,12 +207,18 @@ describe('[G03] a server that does what no server should', () => {
     expect(toolNames(await connected('humble'))).toContain('picky');
   });
 
-  it('ends at a question that it does not know, and is started once more without it', async () => {
-    const one = await connected('touchy');
-    expect(toolNames(one)).toContain('picky');
-    expect(one.noted().filter((line) => line === 'left')).toHaveLength(1);
-    expect(one.logged).toEqual([]);
-  });
+  it.each([
+    ['at once', 'touchy'],
+    ['when it has been greeted as well, because it starts slowly', 'touchy-slow'],
+  ])(
+    'ends %s at a question that it does not know, and is started once more without it',
+    async (_when, mode) => {
+      const one = await connected(mode);
+      expect(toolNames(one)).toContain('picky');
+      expect(one.noted().filter((line) => line === 'left')).toHaveLength(1);
+      expect(one.logged).toEqual([]);
+    },
+  );
 
   it('greets with a version that nobody knows, colors and a mark before its lines', async () => {
     const one = await connected('odd-hello');
