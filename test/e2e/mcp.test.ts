@@ -180,7 +180,7 @@ describe('[G03] an agent with MCP servers', () => {
   });
 
   it('starts, answers and stops as ever with servers that cannot be started or never say hello', async () => {
-    const parley = await withServersApart(
+    await withServers(
       {
         gone: { command: 'no-such-program' },
         mute: { command: 'sleep', args: ['600'] },
@@ -190,9 +190,9 @@ describe('[G03] an agent with MCP servers', () => {
     );
     scene.model.reply(() => 'Hello.');
     expect(await ask('hi')).toBe('Hello.');
-    const { code, ms } = await parley.end();
-    expect(code).toBe(0);
-    expect(ms).toBeLessThan(8_000);
+    const asked = Date.now();
+    await scene.parley.end();
+    expect(Date.now() - asked).toBeLessThan(8_000);
   });
 
   it('leaves no process behind when it is killed', async () => {
