@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { freshDatabase } from '../services/fresh-database.ts';
+import { startParleyHere, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -26,13 +27,10 @@ import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scen
 const postgresUrl = inject('postgresUrl');
 
 let scene: TelegramScene;
-let apart: ParleyProcess;
 let elsewhere: DataFolder;
 let file: string;
 beforeEach(async () => {
   scene = await startTelegramScene({}, { lanes: { busy: 'followup', collectPauseMs: 0 } });
-  // It starts again by itself for a backup that is put back.
-  apart = await scene.startApart();
   elsewhere = makeDataFolder({});
   rmSync(join(elsewhere.path, 'parley.yaml'));
   file = join(elsewhere.path, 'backup.tar.gz');
@@ -102,6 +100,8 @@ describe('a backup', () => {
   });
 
   it('[D04] put back while Parley runs repeats nothing, holds back what was open, and answers what was asked meanwhile', async () => {
+    // It starts again by itself for a backup that is put back.
+    const apart = await scene.startApart();
     scene.telegram.say({ chat: ANN, text: 'one' });
     await scene.untilAnswers(ANN, 1);
     const held = scene.hold('two');
@@ -156,12 +156,12 @@ describe('a backup', () => {
     expect(await parley(scene.folder, 'backup', file)).toMatchObject({ code: 0 });
     const settings = JSON.parse(readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8'));
     const large = makeDataFolder({ ...settings, store: { url: database.url } });
-    let running: ParleyProcess | undefined;
+    let running: TestParley | undefined;
     try {
       const moved = await parley(large, 'restore', file, '--go-on', '--yes');
       expect([moved.code, moved.err]).toEqual([0, '']);
       held.release();
-      running = await startParleyProcess(large.path);
+      running = await startParleyHere(large.path);
       expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: one', 'You said: two']);
       const back = join(elsewhere.path, 'back.tar.gz');
       expect(await parley(large, 'backup', back)).toMatchObject({ code: 0 });
@@ -174,7 +174,7 @@ describe('a backup', () => {
       const [asked] = scene.model.requests.slice(-1);
       expect(JSON.stringify(asked).includes('You said: two')).toBe(true);
     } finally {
-      await running?.end('SIGKILL');
+      await running?.discard();
       large.remove();
       await database.drop();
     }

@@ -22,6 +22,7 @@ let discord: DiscordDouble;
 let model: ModelDouble;
 let folder: DataFolder;
 let parley: TestParley;
+let apart: ParleyProcess | undefined;
 let direct: string;
 
 beforeAll(async () => {
@@ -60,10 +61,11 @@ const answers = (channel: string) =>
 const untilAnswers = (channel: string, count: number) =>
   discord.waitFor(() => answers(channel).length >= count && answers(channel));
 
-/** Ends Parley where it runs, and starts it in a process of its own. */
-async function startApart(): Promise<ParleyProcess> {
+/** Has Parley run in a process of its own, which is started unless a test before has done so. */
+async function beApart(): Promise<ParleyProcess> {
+  if (apart !== undefined) return apart;
   await parley.end();
-  const apart = await startParleyProcess(folder.path);
+  apart = await startParleyProcess(folder.path);
   parley = apart;
   await untilConnected(apart);
   return apart;
@@ -131,8 +133,33 @@ describe('a conversation in Discord', () => {
     model.reply(repeat);
   });
 
+  it('[D04] is not asked for what was answered between backup and restore', async () => {
+    // It starts again by itself for a backup that is put back.
+    await beApart();
+    const before = answers(direct).length;
+    const say = (text: string, count: number) => {
+      discord.say({ channel: direct, text });
+      return untilAnswers(direct, before + count);
+    };
+    await say('one', 1);
+    // How far it has read is written some seconds later.
+    await new Promise((wake) => setTimeout(wake, 6_000));
+    const file = join(folder.path, 'backup.tar.gz');
+    const backup = await runCommand(['--data', folder.path, 'backup', file]);
+    expect([backup.code, backup.err]).toEqual([0, '']);
+    await say('two', 2);
+    const sessions = discord.gateway().identifies;
+    const restored = await runCommand(['--data', folder.path, 'restore', file, '--yes']);
+    expect([restored.code, restored.err]).toEqual([0, '']);
+    await discord.waitFor(() => discord.gateway().identifies > sessions);
+    // Time enough to fetch and to answer.
+    await new Promise((wake) => setTimeout(wake, 3_000));
+    const all = await say('three', 3);
+    expect(all.slice(before)).toEqual(['one', 'two', 'three'].map((t) => `You said: ${t}`));
+  });
+
   it('[F12] [D01] [D04] shows an answer as it grows, and finishes that message after a crash', async () => {
-    const apart = await startApart();
+    const killed = await beApart();
     const before = answers(direct).length;
     const question = `Say this: ${'a long sentence comes here, '.repeat(12)}`;
     model.fault({ kind: 'stall', afterPieces: 8 });
@@ -140,7 +167,7 @@ describe('a conversation in Discord', () => {
     const [growing] = (await untilAnswers(direct, before + 1)).slice(before);
     expect(growing).toMatch(/^You said: Say this: a long/);
     expect(growing?.length).toBeLessThan(question.length);
-    await apart.end('SIGKILL');
+    await killed.end('SIGKILL');
     const newcomer = discord.dmWith('200000000000000777');
     discord.say({ channel: newcomer, text: 'my first words' });
     parley = await startParleyHere(folder.path);
@@ -163,31 +190,6 @@ describe('a conversation in Discord', () => {
       'You said: while you were away',
       'You said: and now?',
     ]);
-  });
-
-  it('[D04] is not asked for what was answered between backup and restore', async () => {
-    // It starts again by itself for a backup that is put back.
-    await startApart();
-    const before = answers(direct).length;
-    const say = (text: string, count: number) => {
-      discord.say({ channel: direct, text });
-      return untilAnswers(direct, before + count);
-    };
-    await say('one', 1);
-    // How far it has read is written some seconds later.
-    await new Promise((wake) => setTimeout(wake, 6_000));
-    const file = join(folder.path, 'backup.tar.gz');
-    const backup = await runCommand(['--data', folder.path, 'backup', file]);
-    expect([backup.code, backup.err]).toEqual([0, '']);
-    await say('two', 2);
-    const sessions = discord.gateway().identifies;
-    const restored = await runCommand(['--data', folder.path, 'restore', file, '--yes']);
-    expect([restored.code, restored.err]).toEqual([0, '']);
-    await discord.waitFor(() => discord.gateway().identifies > sessions);
-    // Time enough to fetch and to answer.
-    await new Promise((wake) => setTimeout(wake, 3_000));
-    const all = await say('three', 3);
-    expect(all.slice(before)).toEqual(['one', 'two', 'three'].map((t) => `You said: ${t}`));
   });
 
   it('[F10] gets a file of the workspace with its caption', async () => {

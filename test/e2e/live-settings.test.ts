@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isWholeRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { freePort } from '../services/free-port.ts';
@@ -65,15 +66,16 @@ describe('settings that change while Parley runs', () => {
     expect(connections()).toBe(connected);
   });
 
-  it('[F09] [D12] offer models to /model, which counts for this conversation, also after a kill -9', async () => {
-    const parley = await scene.startApart();
+  it('[F09] [D12] offer models to /model, which counts for this conversation, also after a restart', async () => {
+    // In a whole run it is killed.
+    const parley = isWholeRun() ? await scene.startApart() : scene.parley;
     const choices = ['third'];
     settings = { ...settings, model: { ...settings.model, choices } };
     await change(settings);
     const answered = scene.answers(ANN).length;
     scene.telegram.say({ chat: ANN, text: '/model third' });
     expect((await scene.untilAnswers(ANN, answered + 1)).at(-1)).toContain('third answers');
-    await parley.end('SIGKILL');
+    await parley.discard();
     await scene.startAgain();
     scene.telegram.say({ chat: ANN, text: 'who are you?' });
     await scene.untilAnswers(ANN, answered + 2);

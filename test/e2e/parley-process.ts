@@ -9,6 +9,8 @@ import type { TestParley } from './parley-here.ts';
 export const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 /** A start that takes longer has failed; generous, because a busy machine is slow. */
 const START_WITHIN_MS = 90_000;
+/** The limits of a process that runs long, as a service sets them: the launcher would load Node once more for them. */
+const LIMITS = { flags: ['--max-semi-space-size=8'], env: { MALLOC_ARENA_MAX: '2' } };
 
 /** How a command ended, with all it wrote. */
 export interface Ended {
@@ -139,9 +141,9 @@ interface Launched {
 
 function launch(args: readonly string[], program = PROGRAM): Launched {
   const { PARLEY_HOME: _home, ...env } = process.env;
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [...LIMITS.flags, program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env,
+    env: { ...LIMITS.env, ...env },
   });
   let out = '';
   let err = '';

@@ -228,25 +228,24 @@ describe('without a running Parley', () => {
     channels: { board: { title: 5 } },
   };
 
-  it('[P16] parley plugins looks at them, and ends although they leave timers behind', async () => {
-    const other = makeDataFolder({ ...settings, plugins: ['./plugins/mine', './gone'] });
-    mkdirSync(join(other.path, 'plugins/mine'), { recursive: true });
-    writeFileSync(join(other.path, 'plugins/mine/index.js'), QUIET);
+  it('[P16] parley plugins looks at them, and ends although they leave timers behind; that of docs/new-plugin.md works as it is printed', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/new-plugin.md'), 'utf8');
+    const [, source = ''] = /```ts\n(.*?)```/s.exec(page) ?? [];
+    const plugins = ['./plugins/mine', './gone', './plugins/dice'];
+    const other = makeDataFolder({ ...settings, plugins, channels: {} });
+    for (const [file, text] of [
+      ['mine/index.js', QUIET],
+      ['dice/index.ts', source],
+    ] as const) {
+      const path = join(other.path, 'plugins', file);
+      mkdirSync(join(path, '..'), { recursive: true });
+      writeFileSync(path, text);
+    }
     const looked = await runParley(['--data', other.path, 'plugins']);
     expect(looked.code).toBe(1);
     expect(looked.out).toContain('✓ quiet brings nothing\n');
     expect(looked.out).toContain('✗ ./gone does not work: there is no folder');
-    other.remove();
-  });
-
-  it('[P16] the plugin of docs/new-plugin.md works as it is printed', async () => {
-    const page = readFileSync(join(import.meta.dirname, '../../docs/new-plugin.md'), 'utf8');
-    const [, source = ''] = /```ts\n(.*?)```/s.exec(page) ?? [];
-    const other = makeDataFolder({ ...settings, plugins: ['./plugins/dice'], channels: {} });
-    mkdirSync(join(other.path, 'plugins/dice'), { recursive: true });
-    writeFileSync(join(other.path, 'plugins/dice/index.ts'), source);
-    const looked = await runParley(['--data', other.path, 'plugins']);
-    expect(looked).toMatchObject({ code: 0, out: '✓ dice brings tool roll_dice\n' });
+    expect(looked.out).toContain('✓ dice brings tool roll_dice\n');
     other.remove();
   });
 

@@ -1,7 +1,13 @@
 /** In the page: texts whose colour is too near to what is behind them, by the WCAG formula. */
 export const POOR_CONTRAST = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  // A page has few colours and many elements, and reading a canvas takes long.
+  const known = new Map();
   const rgb = (colour) => {
+    if (!known.has(colour)) known.set(colour, drawn(colour));
+    return known.get(colour);
+  };
+  const drawn = (colour) => {
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = colour;
     canvas.fillRect(0, 0, 1, 1);

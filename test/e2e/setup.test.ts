@@ -4,12 +4,8 @@ import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/tel
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  runParley,
-  startParleyProcess,
-} from './parley-process.ts';
+import { startParleyHere } from './parley-here.ts';
+import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { KEYS, openPseudoTerminal, type PseudoTerminal } from './pseudo-terminal.ts';
 
 const ANN = 501;
@@ -74,7 +70,7 @@ channels:
   }
 
   it('[U02] says what to do where it cannot ask', async () => {
-    const { code, err } = await runParley(['--data', folder.path, 'setup']);
+    const { code, err } = await runCommand(['--data', folder.path, 'setup']);
     expect(code).toBe(1);
     expect(err).toContain('this is no terminal');
     expect(err).toContain('token show');
@@ -130,7 +126,7 @@ channels:
     '[U02] asks the gateway that runs, which then answers the new owner',
     async () => {
       writeFileSync(file(), before);
-      const gateway = await startParleyProcess(folder.path);
+      const gateway = await startParleyHere(folder.path);
       onTestFinished(async () => void (await gateway.end()));
       const terminal = open();
       await answerAll(terminal);

@@ -40,12 +40,37 @@ export interface TelegramScene {
   close(): Promise<void>;
 }
 
-/** Starts everything in the process of the test; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts; `allow`: who may write to it; `path`: its data folder, which is there already. */
+interface SceneOptions {
+  /** Who may write to it. */
+  readonly allow?: readonly number[];
+  /** Its data folder, which is there already. */
+  readonly path?: string;
+}
+
+/** Starts everything in the process of the test; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts. */
 export async function startTelegramScene(
   more: object = {},
   besides: object = {},
-  { allow = [BO], path }: { readonly allow?: readonly number[]; readonly path?: string } = {},
+  options: SceneOptions = {},
 ): Promise<TelegramScene> {
+  return (await startScene((data) => startParleyHere(data), more, besides, options)).scene;
+}
+
+/** The same with Parley in a process of its own, which can be killed. */
+export function startTelegramSceneApart(
+  more: object = {},
+  besides: object = {},
+  options: SceneOptions = {},
+): Promise<{ readonly scene: TelegramScene; readonly parley: ParleyProcess }> {
+  return startScene((data) => startParleyProcess(data), more, besides, options);
+}
+
+async function startScene<First extends TestParley>(
+  startIn: (data: string) => Promise<First>,
+  more: object,
+  besides: object,
+  { allow = [BO], path }: SceneOptions,
+): Promise<{ readonly scene: TelegramScene; readonly parley: First }> {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
@@ -75,13 +100,14 @@ export async function startTelegramScene(
     ...besides,
   };
   const folder = path === undefined ? makeDataFolder(settings) : keptFolder(path, settings);
-  let parley: TestParley = await startParleyHere(folder.path);
+  const first = await startIn(folder.path);
+  let parley: TestParley = first;
   const answers = (chat: number) =>
     telegram
       .conversation(chat)
       .filter(({ from }) => from === 'bot')
       .map(({ text }) => text);
-  return {
+  const scene: TelegramScene = {
     telegram,
     model,
     folder,
@@ -108,6 +134,7 @@ export async function startTelegramScene(
       folder.remove();
     },
   };
+  return { scene, parley: first };
 }
 
 /** A data folder that somebody else takes away. */

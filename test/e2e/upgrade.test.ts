@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, inject, it } from 'vitest';
 import { freshDatabase } from '../services/fresh-database.ts';
-import { makeDataFolder, runParley, startParleyProcess } from './parley-process.ts';
+import { makeDataFolder, runCommand, startParleyProcess } from './parley-process.ts';
 
 const postgresUrl = inject('postgresUrl');
 const redisUrl = inject('redisUrl');
@@ -29,7 +29,7 @@ describe.runIf(postgresUrl && redisUrl)(
           code: 1,
           out: expect.stringContaining('Parley 7.3.0 has changed the database'),
         });
-        const again = await runParley(['--data', folder.path, 'start']);
+        const again = await runCommand(['--data', folder.path, 'start']);
         expect(again).toMatchObject({
           code: 1,
           err: expect.stringContaining('Nothing was changed'),

@@ -99,11 +99,10 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
   });
 
   it('[G05] pressed while the gateway is away, it is sent when the gateway is back, once', async () => {
-    const parley = await scene.startApart();
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Approve').waitFor();
-    await parley.end('SIGKILL');
+    await scene.parley.end();
     await button(page, 'Approve').click();
     await page.getByText('You chose Approve.').waitFor();
     await page.getByText('Not sent yet, trying again…').waitFor();

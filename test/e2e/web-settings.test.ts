@@ -53,7 +53,9 @@ agent:
       .poll(
         async () => {
           await page.reload();
-          return page.getByRole('heading', { level: 1 }).textContent();
+          // Until the page knows the name, its heading is that of the program.
+          const named = page.getByRole('heading', { level: 1, name: /olly$/ });
+          return named.textContent();
         },
         { timeout: 30_000 },
       )

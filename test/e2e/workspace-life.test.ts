@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
 import { startParleyHere, type TestParley } from './parley-here.ts';
-import { type DataFolder, makeDataFolder, startParleyProcess } from './parley-process.ts';
+import { type DataFolder, makeDataFolder } from './parley-process.ts';
 import { webClient } from './web-client.ts';
 
 const FIRST = 'Your first conversation';
@@ -71,10 +71,8 @@ describe('a new workspace', () => {
   it('[W05] names the agent: the settings for all agents, then the agent’s, then IDENTITY.md', async () => {
     await start({ identity: { name: 'Global' }, agent: { name: 'Ownname', role: 'keeper' } });
     writeFileSync(inWorkspace('IDENTITY.md'), '- **Name:** File\n- **Role:** x\n- **Emoji:** 🌿');
-    await parley.end();
-    const apart = await startParleyProcess(folder.path);
-    parley = apart;
-    expect(apart.out()).toContain('Global');
+    await restart();
+    expect(parley.out()).toContain('Global');
     const text = await say('hello');
     expect(text).toContain('Global');
     expect(text).toContain('keeper');
@@ -149,10 +147,8 @@ describe('a workspace of OpenClaw', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(place, name), text);
     const before = readdirSync(place).sort();
     await start({ agent: { workspace: place } });
-    await parley.end();
-    const apart = await startParleyProcess(folder.path);
-    parley = apart;
-    expect(apart.out()).toContain('Clawdia');
+    await restart();
+    expect(parley.out()).toContain('Clawdia');
     const text = await say('hello');
     for (const canary of ['Canary-agents', 'lobster', 'Canary-memory', 'kitchen']) {
       expect(text).toContain(canary);
