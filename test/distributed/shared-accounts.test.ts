@@ -117,7 +117,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () =
       if (victim === undefined) victim = await deployment.startApart('gateway');
       else await deployment.start('gateway');
       const started = Date.now() - at;
-      await expect.poll(shares, { ...SLOW, interval: 20 }).toEqual([2, 2, 2]);
+      await expect.poll(shares, { ...SLOW, interval: 100 }).toEqual([2, 2, 2]);
       successors.push({ started, serves: Date.now() - at - started });
     }
     writing.abort();
