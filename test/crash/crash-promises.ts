@@ -30,7 +30,7 @@ export const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
  */
 const ASKING = isWholeRun()
   ? { pauseMs: 150, mostWaiting: 100, heardBetween: 11 }
-  : { pauseMs: 800, mostWaiting: 4, heardBetween: 4 };
+  : { pauseMs: 400, mostWaiting: 4, heardBetween: 4 };
 /** Of parts that have arrived, on a change, where few die: as often as a kill may meet the sending. */
 const FEW_NEEDLESS = 2;
 
