@@ -11,7 +11,7 @@ import { addTallies, NOTHING } from './tally.ts';
 // The short form of the crash matrix, on few chats: one death at each durable point, and of gateways, workers and their
 // servers. A whole run (`PARLEY_TEST_WHOLE=1`) kills at every site; `npm run crash` is the long form.
 
-const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, web: 2 };
+const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, web: 3 };
 /** A busy machine is slow, in ms. */
 const PATIENCE_MS = 600_000;
 
@@ -29,8 +29,8 @@ export const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
  * process starts, however long that takes; every point is still passed within seconds.
  */
 const ASKING = isWholeRun()
-  ? { pauseMs: 150, mostWaiting: 100, heardBetween: 11 }
-  : { pauseMs: 400, mostWaiting: 4, heardBetween: 4 };
+  ? { pauseMs: 150, mostWaiting: 100, heardBetween: 12 }
+  : { pauseMs: 500, mostWaiting: 4, heardBetween: 4 };
 /** Of parts that have arrived, on a change, where few die: as often as a kill may meet the sending. */
 const FEW_NEEDLESS = 2;
 
