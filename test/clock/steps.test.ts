@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { locateDataFolder, startParley } from '@parley/cli';
 import { systemTime } from '@parley/core';
+import { isWholeRun } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
@@ -17,9 +18,16 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 /** In each direction, also where the clock comes back to what it was before. */
 const STEPS = [-HOUR_MS, HOUR_MS, HOUR_MS, -HOUR_MS, -YEAR_MS, YEAR_MS, YEAR_MS, -YEAR_MS];
 /** For one installation after the other: a start takes a second, and a loss of its leases some more. */
-const STEPS_OF_EACH = [[-HOUR_MS, HOUR_MS], [HOUR_MS], [-YEAR_MS, YEAR_MS], [YEAR_MS]];
-/** A part that waits for a clock would need an hour; everything else takes some seconds at most. In ms. */
-const ANSWERED_WITHIN_MS = 25_000;
+const STEPS_OF_EACH = [
+  [-YEAR_MS, YEAR_MS],
+  [HOUR_MS],
+  ...(isWholeRun() ? [[-HOUR_MS, HOUR_MS], [YEAR_MS]] : []),
+];
+/**
+ * A part that waits for a clock would need an hour. Everything else takes some seconds, but one after the other where
+ * the leases of an account and of a turn are lost, and longer on a busy machine. In ms.
+ */
+const ANSWERED_WITHIN_MS = 100_000;
 
 describe('a clock that is set while messages are under way', () => {
   it('[D13] [D05] keeps no answer from anyone, embedded', async () => {

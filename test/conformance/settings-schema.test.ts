@@ -84,9 +84,11 @@ const uncommented = () => template().replaceAll(/^#(?=\w| {2,}\S)/gm, '');
 
 /** Each setting that the template shows: what the settings are without its line decides what it is. */
 function shownLines() {
-  const whole = load(uncommented());
-  return leavesOf(parse(uncommented()), []).map((path) => {
-    const document = parseDocument(uncommented());
+  const text = uncommented();
+  const whole = load(text);
+  const parsed = parseDocument(text);
+  return leavesOf(parse(text), []).map((path) => {
+    const document = parsed.clone();
     document.deleteIn(path);
     const rest = load(String(document));
     const isDefault = isDeepStrictEqual({ ...rest, secrets: [] }, { ...whole, secrets: [] });

@@ -11,7 +11,7 @@ import { addTallies, NOTHING } from './tally.ts';
 // The short form of the crash matrix, on few chats: one death at each durable point, and of gateways, workers and their
 // servers. A whole run (`PARLEY_TEST_WHOLE=1`) kills at every site; `npm run crash` is the long form.
 
-const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, web: 2 };
+const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, web: 3 };
 /** A busy machine is slow, in ms. */
 const PATIENCE_MS = 600_000;
 
@@ -24,8 +24,13 @@ export const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
     ...['gateway + worker', 'postgres + redis'],
   ],
 };
-/** Between two bursts of questions, in ms: so that every point is passed soon, and most of the machine is left to others. */
-const PAUSE_MS = { embedded: 150, distributed: isWholeRun() ? 150 : 400 } as const;
+/**
+ * How much people ask. On a change few questions of each channel wait at a time, so that little piles up while a
+ * process starts, however long that takes; every point is still passed within seconds.
+ */
+const ASKING = isWholeRun()
+  ? { pauseMs: 150, mostWaiting: 100, heardBetween: 12 }
+  : { pauseMs: 500, mostWaiting: 4, heardBetween: 4 };
 /** Of parts that have arrived, on a change, where few die: as often as a kill may meet the sending. */
 const FEW_NEEDLESS = 2;
 
@@ -38,7 +43,7 @@ export function keepsItsPromises(deployment: DeploymentName): void {
   let result: SeriesResult;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'parley-crash-test-'));
-    const load = { people: PEOPLE, questions: 0, rounds: 1, pauseMs: PAUSE_MS[deployment] };
+    const load = { people: PEOPLE, questions: 0, rounds: 1, ...ASKING };
     result = await runSeries({ deployment, folder, sites, depth, seed, ...load });
   }, PATIENCE_MS);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

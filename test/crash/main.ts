@@ -52,6 +52,8 @@ for (const deployment of DEPLOYMENTS) {
     sites,
     rounds: Number(values.rounds),
     pauseMs: 5,
+    mostWaiting: 100,
+    heardBetween: Math.min(100, Number(values.conversations)),
     seed,
     ...(values.quiet ? {} : { note: (line) => console.error(`${deployment}: ${line}`) }),
   });

@@ -26,6 +26,10 @@ export interface SeriesOptions {
   readonly depth?: KillDepth;
   /** Between two bursts of questions, in ms. */
   readonly pauseMs: number;
+  /** Questions of one channel that wait for the model at most; its people stop then. */
+  readonly mostWaiting: number;
+  /** So many questions reach the model between two kills, at least. */
+  readonly heardBetween: number;
   /** Decides who asks what and who dies when; the rest is up to the machine. */
   readonly seed: number;
   readonly note?: (line: string) => void;
@@ -48,14 +52,12 @@ export interface SeriesResult {
 
 /** Short, so that bursts become several turns, and long enough to be killed in. */
 const THINKING_MS = 40;
-/** Questions of one channel that wait for the model at most; its people stop then. */
-const MOST_WAITING = 100;
 /**
- * Before the next kill so many questions for each person reach the model, at most so many, and no turn
- * was started more often than this: after five starts it is given up, and `start-up` alone kills four
- * times. In ms, when all of that takes too long.
+ * Before the next kill no turn has been started more often than this: after five starts it is given up, and
+ * `start-up` alone kills four times.
  */
-const [PROGRESS, MOST_PROGRESS, MOST_BEGUN] = [1, 100, 1];
+const MOST_BEGUN = 1;
+/** When that or the questions between two kills take longer, the next kill comes all the same. In ms. */
 const PROGRESS_WITHIN_MS = 60_000;
 /** When nothing moves any more for so long, what is missing is lost. */
 const PATIENCE_MS = 60_000;
@@ -110,14 +112,9 @@ interface Scene {
 
 async function openScene(options: SeriesOptions): Promise<Scene> {
   const sides = await openSides(options.people, options.deployment, options.folder);
-  const { pauseMs } = options;
+  const { pauseMs, mostWaiting } = options;
   const chance = chanceFrom(options.seed + 1);
-  const load = new Load({
-    sides,
-    chance: chanceFrom(options.seed),
-    mostWaiting: MOST_WAITING,
-    pauseMs,
-  });
+  const load = new Load({ sides, chance: chanceFrom(options.seed), mostWaiting, pauseMs });
   let replies = 0;
   let again = 0;
   const known = new Set<string>();
@@ -153,7 +150,7 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
 
 /** Gives back how many died at each site. */
 async function killWhileAsking(
-  { sites, rounds, depth, questions, note }: SeriesOptions,
+  { sites, rounds, depth, questions, heardBetween, note }: SeriesOptions,
   scene: Scene,
 ): Promise<ReadonlyMap<KillSite, number>> {
   const { chance, killer, load } = scene;
@@ -169,7 +166,7 @@ async function killWhileAsking(
       note?.(
         `${Math.round((Date.now() - began) / 1_000)} s ${site}: ${died} died; ${load.total} asked, ${load.waiting} wait`,
       );
-      await progress(scene);
+      await progress(scene, heardBetween);
     }
   }
   isOver = true;
@@ -177,10 +174,9 @@ async function killWhileAsking(
   return killed;
 }
 
-async function progress({ load, sides, deployment }: Scene): Promise<void> {
+async function progress({ load, deployment }: Scene, heardBetween: number): Promise<void> {
   const heard = () => load.total - load.waiting;
-  const people = sides.reduce((sum, { senders }) => sum + senders.length, 0);
-  const enough = heard() + Math.min(MOST_PROGRESS, PROGRESS * people);
+  const enough = heard() + heardBetween;
   const late = Date.now() + PROGRESS_WITHIN_MS;
   const mayGoOn = async () =>
     heard() >= enough && ((await deployment.stored.mostBegun()) ?? 0) <= MOST_BEGUN;

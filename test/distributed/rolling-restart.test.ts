@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isWholeRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { ANN, openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
-const CHATS = 8;
-const PAUSE_MS = 150;
+/** On each platform. */
+const CHATS = isWholeRun() ? 8 : 4;
+const PAUSE_MS = isWholeRun() ? 150 : 300;
 
 describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
   let scene: Scene;
@@ -40,48 +42,51 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     for (const [chat, questions] of asked) expect(load.seen(chat)).toEqual(questions);
   });
 
-  it('[D09] [D01] [D04] continues when its gateway is killed: nothing is lost or doubled', {
-    timeout: 240_000,
-  }, async () => {
-    const { deployment } = scene;
-    const owner = await deployment.startApart('gateway');
-    await deployment.start('worker');
-    await expect.poll(() => scene.stateOf(owner, 'discord')).toMatchObject({ kind: 'connected' });
-    const load = startLoad(scene);
-    await load.allAnswered();
-    // It has not got its share yet.
-    const next = await deployment.start('gateway');
-    await owner.end('SIGKILL');
-    for (const channel of ['telegram', 'discord'])
-      await expect.poll(() => scene.stateOf(next, channel)).toMatchObject({ kind: 'connected' });
-    await load.allAnswered();
-    const asked = await load.stop();
-    const uncertain = (chat: string) => load.seen(chat).filter((text) => text.startsWith('⚙️'));
-    // A part that was under way is reported where Telegram cannot recognise it; it may have arrived.
-    const unexplained = () =>
-      [...asked.keys()].filter((chat) => load.missing(chat).length > uncertain(chat).length);
-    await expect.poll(unexplained, { timeout: 60_000 }).toEqual([]);
-    for (const [chat, questions] of asked) {
-      if (chat.startsWith('discord')) expect(load.seen(chat)).toEqual(questions);
-      const answers = load.seen(chat).filter((text) => !text.startsWith('⚙️'));
-      expect(answers).toEqual(questions.filter((question) => answers.includes(question)));
-    }
-  });
+  // On a change the crash matrix kills gateways and workers under the same load, and counts more.
+  if (isWholeRun()) {
+    it('[D09] [D01] [D04] continues when its gateway is killed: nothing is lost or doubled', {
+      timeout: 240_000,
+    }, async () => {
+      const { deployment } = scene;
+      const owner = await deployment.startApart('gateway');
+      await deployment.start('worker');
+      await expect.poll(() => scene.stateOf(owner, 'discord')).toMatchObject({ kind: 'connected' });
+      const load = startLoad(scene);
+      await load.allAnswered();
+      // It has not got its share yet.
+      const next = await deployment.start('gateway');
+      await owner.end('SIGKILL');
+      for (const channel of ['telegram', 'discord'])
+        await expect.poll(() => scene.stateOf(next, channel)).toMatchObject({ kind: 'connected' });
+      await load.allAnswered();
+      const asked = await load.stop();
+      const uncertain = (chat: string) => load.seen(chat).filter((text) => text.startsWith('⚙️'));
+      // A part that was under way is reported where Telegram cannot recognise it; it may have arrived.
+      const unexplained = () =>
+        [...asked.keys()].filter((chat) => load.missing(chat).length > uncertain(chat).length);
+      await expect.poll(unexplained, { timeout: 60_000 }).toEqual([]);
+      for (const [chat, questions] of asked) {
+        if (chat.startsWith('discord')) expect(load.seen(chat)).toEqual(questions);
+        const answers = load.seen(chat).filter((text) => !text.startsWith('⚙️'));
+        expect(answers).toEqual(questions.filter((question) => answers.includes(question)));
+      }
+    });
 
-  it('[D09] [G16] resumes the turns of a worker that was killed', async () => {
-    const { deployment, telegram, held } = scene;
-    await deployment.start('gateway');
-    const worker = await deployment.startApart('worker');
-    const never = held.hold('slow');
-    telegram.say({ chat: ANN, text: 'slow' });
-    await never.asked;
-    await deployment.start('worker');
-    await worker.end('SIGKILL');
-    await telegram.waitFor(() => scene.answers().includes('You said: slow'), 30_000);
-    never.release();
-    await scene.ask('next');
-    expect(scene.answers()).toEqual(['You said: slow', 'You said: next']);
-  });
+    it('[D09] [G16] resumes the turns of a worker that was killed', async () => {
+      const { deployment, telegram, held } = scene;
+      await deployment.start('gateway');
+      const worker = await deployment.startApart('worker');
+      const never = held.hold('slow');
+      telegram.say({ chat: ANN, text: 'slow' });
+      await never.asked;
+      await deployment.start('worker');
+      await worker.end('SIGKILL');
+      await telegram.waitFor(() => scene.answers().includes('You said: slow'), 30_000);
+      never.release();
+      await scene.ask('next');
+      expect(scene.answers()).toEqual(['You said: slow', 'You said: next']);
+    });
+  }
 });
 
 /** People in Telegram and Discord who write on and on; each question is another one. */
@@ -131,7 +136,10 @@ function startLoad({ telegram, discord, answers }: Scene) {
     async allAnswered() {
       const had = places.map(({ seen }) => seen().length);
       await expect
-        .poll(() => places.every(({ seen }, nth) => seen().length > (had[nth] ?? 0)))
+        .poll(() => places.every(({ seen }, nth) => seen().length > (had[nth] ?? 0)), {
+          // A busy machine answers fewer than are asked.
+          timeout: 100_000,
+        })
         .toBe(true);
     },
     async stop() {

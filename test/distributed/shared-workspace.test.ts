@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { shareOfRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -11,6 +12,8 @@ import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts
 import { writeMemories } from './write-memories.ts';
 
 const postgresUrl = inject('postgresUrl');
+/** That each of two processes saves at the same time. */
+const MEMORIES = shareOfRun(200);
 const TEMPLATES = join(import.meta.dirname, '../../config/workspace');
 
 describe.runIf(postgresUrl)('a workspace that processes share', () => {
@@ -53,12 +56,12 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
     readFileSync(join(folder, 'memory/project.md'), 'utf8').match(/\w+ knows \d+/g) ?? [];
 
   it('[D09] [W02] loses none of the memories that two processes save at the same time', async () => {
-    const writers = [writerApart('ada', 200), writerApart('bob', 200)];
+    const writers = [writerApart('ada', MEMORIES), writerApart('bob', MEMORIES)];
     await Promise.all(writers.map(({ ended }) => ended));
     const said = writers.map((each) => each.said().split('\n').slice(1).join('\n'));
     expect(said).toEqual(['done\n', 'done\n']);
-    expect(new Set(saved()).size).toBe(400);
-    expect(saved()).toHaveLength(400);
+    expect(new Set(saved()).size).toBe(2 * MEMORIES);
+    expect(saved()).toHaveLength(2 * MEMORIES);
     const left = readdirSync(join(folder, 'memory')).filter((file) => file.endsWith('.tmp'));
     expect(left).toEqual([]);
     // Each template was copied by one of them, and whole.

@@ -36,10 +36,13 @@ const SECRETS: Readonly<Record<string, string>> = {
 const trees = new Map<string, Node>();
 
 function treeOf(page: string): Node {
+  const known = trees.get(page);
+  if (known !== undefined) return known;
   const text = readFileSync(join(ROOT, page), 'utf8');
-  const tree =
-    trees.get(page) ??
-    fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const tree = fromMarkdown(text, {
+    extensions: [gfm()],
+    mdastExtensions: [gfmFromMarkdown()],
+  });
   trees.set(page, tree);
   return tree;
 }
@@ -54,8 +57,17 @@ function nodesOf(page: string, ...types: readonly string[]): Node[] {
 
 const textOf = (node: Node): string => node.value ?? (node.children ?? []).map(textOf).join('');
 
-/** The anchors of a page: its headings as GitHub names them, and those that are written. */
-function anchorsOf(page: string): string[] {
+const anchors = new Map<string, readonly string[]>();
+
+/** The anchors of a page, of which hundreds of links ask. */
+function anchorsOf(page: string): readonly string[] {
+  const known = anchors.get(page) ?? readAnchors(page);
+  anchors.set(page, known);
+  return known;
+}
+
+/** The headings of a page as GitHub names them, and the anchors that are written. */
+function readAnchors(page: string): string[] {
   const headings = nodesOf(page, 'heading').map((heading) =>
     textOf(heading)
       .toLowerCase()

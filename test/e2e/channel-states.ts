@@ -32,7 +32,7 @@ export async function channelStates({
 
 /** Waits until every channel is connected. */
 export async function untilConnected(parley: TestParley): Promise<void> {
-  while (!(await channelStates(parley)).every(({ kind }) => kind === 'connected')) await sleep(5);
+  while (!(await channelStates(parley)).every(({ kind }) => kind === 'connected')) await sleep(25);
 }
 
 /** Scans what a Parley shows, with the phone of the double's owner, until its WhatsApp is connected. */

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { locateDataFolder, start } from '@parley/cli';
+import { bundleModule } from '../services/bundle.ts';
 import { SmallInternet, useSmallInternet } from './small-internet.ts';
+
+// Of the bundle, as users start it; the sources would be compiled once for each drill.
+const { locateDataFolder, start }: typeof import('@parley/cli') = await import(
+  bundleModule('index')
+);
 
 /** Parley as everyone starts it, on an internet of two servers: `drill-program.ts <data folder>`. */
 const folder = locateDataFolder(process.argv[2], process.env);

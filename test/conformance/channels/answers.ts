@@ -31,6 +31,7 @@ function wordsIn(characters: number): number {
 const sizes = [1, 3, 10, 30].flatMap((size): Behaviour[] => [
   {
     title: `[M03] an answer of ${size} kB arrives whole, once and in order in a direct chat`,
+    isSameEverywhere: size < 10,
     run: (scene) => expectWords(scene, scene.peer.direct(), size * 1_000),
   },
   ...(size === 10
@@ -93,6 +94,7 @@ export const ANSWERS: readonly Behaviour[] = [
   },
   {
     title: '[F12] an answer without anything to show is told as such',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.ask(place, 'wish:empty');
@@ -118,6 +120,7 @@ export const ANSWERS: readonly Behaviour[] = [
   },
   {
     title: '[D07] a message that is far too long is refused with its limit',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.say(place, 'x'.repeat(40_000));

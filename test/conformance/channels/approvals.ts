@@ -115,6 +115,7 @@ export const APPROVALS: readonly Behaviour[] = [
   },
   {
     title: '[G05] a code refuses it as well, and the model is told',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
       const { code } = await asked(scene, place);
@@ -125,6 +126,7 @@ export const APPROVALS: readonly Behaviour[] = [
   },
   {
     title: '[G05] a plain yes or no in words, right after the question, decides it as well',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
       await asked(scene, place);

@@ -7,5 +7,7 @@ export interface Behaviour {
   readonly title: string;
   /** Without these the platform cannot even be asked. */
   readonly needs?: readonly Trait[];
+  /** The channel has no part in it but to bring words and take them: on a change one channel is enough. */
+  readonly isSameEverywhere?: boolean;
   run(scene: Scene): Promise<void>;
 }

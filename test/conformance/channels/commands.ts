@@ -32,6 +32,7 @@ export const COMMANDS: readonly Behaviour[] = [
   ...PLAIN.map(
     ([name, words]): Behaviour => ({
       title: `[F09] /${name} is answered without the model`,
+      isSameEverywhere: name !== 'help',
       run: async (scene) => {
         expect(await answerTo(scene, `/${name}`)).toMatch(words);
       },
@@ -40,6 +41,7 @@ export const COMMANDS: readonly Behaviour[] = [
   ...OWNERS.map(
     (name): Behaviour => ({
       title: `[F09] /${name} is refused to whoever is not the owner`,
+      isSameEverywhere: name !== 'model',
       run: async (scene) => {
         expect(await answerTo(scene, `/${name}`)).toContain(`/${name} is for my owner`);
       },
@@ -53,6 +55,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] /new makes the model forget what was said',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.exchange(place, 'the stone is malachite');
@@ -67,6 +70,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] a message behind /new starts the new session',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.exchange(place, 'the stone is malachite');
@@ -124,6 +128,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] [S08] a skill is called by its command, and its text reaches the model',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.peer.say(place, { text: '/plan_trip to Ravenna' });
@@ -136,12 +141,14 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F05] a command of the owner’s alone is refused to others',
+    isSameEverywhere: true,
     run: async (scene) => {
       expect(await answerTo(scene, '/pair ABCDEFGH')).toMatch(/owner/i);
     },
   },
   {
     title: '[F09] [H02] /heartbeat tells the owner what runs when, and how to write a task',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
       const [asked, before] = [scene.model.total, scene.answers(place).length];
@@ -154,6 +161,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[D08] /why tells the owner what became of a message',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
       await scene.exchange(place, 'for the record');

@@ -38,7 +38,7 @@ export interface Scene {
   hold(text: string): HeldAnswer;
   /** Goes on in a process of its own, which can be ended by a signal. */
   moveApart(): Promise<void>;
-  /** Ends that process. */
+  /** Ends Parley: that process by the signal; where there is none, in order, as SIGTERM does. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** Starts Parley again, in the process of the test. */
   start(): Promise<void>;
@@ -126,7 +126,8 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
       await connect(apart);
     },
     async stop(signal) {
-      await apart?.end(signal);
+      await (apart?.end(signal) ?? parley?.end());
+      apart = undefined;
       parley = undefined;
     },
     start,

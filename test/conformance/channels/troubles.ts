@@ -89,6 +89,7 @@ export const TROUBLES: readonly Behaviour[] = [
   },
   {
     title: '[G01] a model that fails is told in plain words, without its address',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.group();
       scene.model.fault({ kind: 'status', status: 401 });
