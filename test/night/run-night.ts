@@ -5,12 +5,16 @@ export interface NightPart {
   readonly seconds: number;
 }
 
+const BESIDE_SOAKS = ['crash', 'test:without'];
+
 /**
- * The scripts of `package.json` that run at night: all tests whole and with new seeds, the other long random tests, and
- * the long form of the crash matrix. A new `soak:…` is one of them by its name.
+ * The scripts of `package.json` that run at night: all tests whole and with new seeds, the other long random tests, the
+ * long form of the crash matrix, and all files that ask for a program without it. A new `soak:…` is one of them by its name.
  */
 export function nightScripts(scripts: Readonly<Record<string, string>>): readonly string[] {
-  return Object.keys(scripts).filter((name) => name.startsWith('soak:') || name === 'crash');
+  return Object.keys(scripts).filter(
+    (name) => name.startsWith('soak:') || BESIDE_SOAKS.includes(name),
+  );
 }
 
 /** Runs each script, also after one has failed: a night finds as much as it can. */
