@@ -1,3 +1,4 @@
+import { AGENT_MUTATIONS } from './agent-mutations.ts';
 import type { Mutation } from './mutations.ts';
 
 const LANES = 'packages/store/src/lanes.ts';
@@ -211,4 +212,5 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     scenes: ['tools-embedded', 'tools-shared'],
     within: 10,
   },
+  ...AGENT_MUTATIONS,
 ];

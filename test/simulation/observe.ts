@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Change } from './changes.ts';
 
 /** What the tables of a deployment say, as far as changes are told from it. */
@@ -70,6 +70,7 @@ export class Observer {
   readonly #path: string;
   #database: DatabaseSync | undefined;
   #queries: Queries | undefined;
+  readonly #statements = new Map<string, StatementSync>();
   #seen: unknown;
   #changed = 0;
   #tables: Tables = NOTHING;
@@ -80,7 +81,7 @@ export class Observer {
 
   /** Opens the file, or opens it again where another one lies there. */
   open(): void {
-    this.#database?.close();
+    this.close();
     this.#database = new DatabaseSync(this.#path, { readOnly: true });
     this.#queries = prepareQueries(this.#database);
     this.#seen = undefined;
@@ -97,7 +98,10 @@ export class Observer {
 
   /** Rows of any table, as they are now. */
   rows<Row>(text: string, ...values: readonly (string | number)[]): readonly Row[] {
-    return (this.#database?.prepare(text).all(...values) ?? []) as Row[];
+    if (this.#database === undefined) return [];
+    const statement = this.#statements.get(text) ?? this.#database.prepare(text);
+    this.#statements.set(text, statement);
+    return statement.all(...values) as Row[];
   }
 
   /** What has changed since the last call. */
@@ -124,6 +128,7 @@ export class Observer {
     this.#database?.close();
     this.#database = undefined;
     this.#queries = undefined;
+    this.#statements.clear();
   }
 }
 
