@@ -37,23 +37,23 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
     });
     afterAll(() => database.dispose());
 
-    it.each(KINDS)('[D02] of $name lasts as long where another one waits for its renewal', async ({
-      row: { table, key },
-      take,
-    }) => {
-      await take(store, 'w1');
-      await holder.query(`begin; select 1 from ${table} where ${key} for update`);
-      const asked = take(store, 'w2');
-      while (await isFree()) await sleep(5);
-      const renewed = await holder.query(
-        `update ${table} set lease_until = extract(epoch from clock_timestamp()) * 1000 + ${LEASE_MS}
+    it.each(KINDS)(
+      '[D02] of $name lasts as long where another one waits for its renewal',
+      async ({ row: { table, key }, take }) => {
+        await take(store, 'w1');
+        await holder.query(`begin; select 1 from ${table} where ${key} for update`);
+        const asked = take(store, 'w2');
+        while (await isFree()) await sleep(5);
+        const renewed = await holder.query(
+          `update ${table} set lease_until = extract(epoch from clock_timestamp()) * 1000 + ${LEASE_MS}
          where ${key} returning lease_until`,
-      );
-      await holder.query('commit');
-      expect(await asked).toMatchObject({ kind: 'busy' });
-      const after = await holder.query(`select lease_until from ${table} where ${key}`);
-      expect(after.rows).toEqual(renewed.rows);
-    });
+        );
+        await holder.query('commit');
+        expect(await asked).toMatchObject({ kind: 'busy' });
+        const after = await holder.query(`select lease_until from ${table} where ${key}`);
+        expect(after.rows).toEqual(renewed.rows);
+      },
+    );
 
     /** Whether nobody waits for a row that the holder has locked. */
     async function isFree(): Promise<boolean> {
