@@ -36,7 +36,7 @@ function seen({ text }: Shown, platform: string, simulation: Simulation): void {
   if (code === undefined) return;
   const { time, span } = simulation;
   const days = simulation.chance(`decision ${code}`).between(...DECIDES_AFTER);
-  // Whoever is asked at the end decides before it, so that everything ends.
+  // Who is asked near the end decides before it, so that everything ends.
   const afterMs = Math.max(1_000, Math.min(days * DAY_MS, span - time.now));
   time.plan(afterMs, () => void simulation.say(platform, `/approve ${code}`, direct(OWNER)));
 }
