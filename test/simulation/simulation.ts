@@ -100,7 +100,7 @@ export class Simulation {
       files: scene.files,
     });
     this.supervisor = new Supervisor(machine.time, this.deployment, scene.processes);
-    this.observer = new Observer(this.databaseFile);
+    this.observer = new Observer(this.databaseFile, () => this.#disasters.disk.commits);
     serversNow.servers = isShared ? serversOf(this, this.#network) : null;
   }
 
@@ -311,6 +311,7 @@ export class Simulation {
     const paused = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
     this.calmSince = Math.max(this.time.now, ...paused);
     this.supervisor.endFaults();
+    this.#disasters.end();
     const until = this.calmSince + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
@@ -332,6 +333,7 @@ export class Simulation {
     const { messages, parts, turns } = this.observer.tables;
     return (
       this.scene.isUnderWay?.(this) !== true &&
+      this.#disasters.isOver() &&
       [...this.platforms.values()].every(({ unconfirmed }) => unconfirmed === 0) &&
       (this.brought?.isOver?.() ?? true) &&
       [...messages.values()].every(({ state }) => state === 'done') &&
