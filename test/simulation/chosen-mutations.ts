@@ -115,9 +115,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: OUTBOX,
     text: "and state = 'sending' and (sender = :epoch or :epoch is null)`;",
     by: "and state = 'sending' and (sender = :epoch or :epoch is null or 1 = 1)`;",
-    scenes: ['gateways'],
-    // The late gateway ends what is under way when its lease is lost; only a pause between answer and receipt would show this.
-    within: null,
+    scenes: ['late-gateways'],
+    within: 5,
   },
   {
     name: 'the newest part of a chat is sent first',

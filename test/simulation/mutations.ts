@@ -185,10 +185,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'packages/store/src/processes.ts',
     text: 'export const HAS_LEASE',
     by: 'export const HAS_LEASE = "(:lease is null or :epoch is null or 1 = 1)" as const; const HAD_LEASE',
-    scenes: ['gateways', 'shared'],
-    faults: 'pause',
-    // A gateway hears that it has lost its lease before it marks the next part; only a pause between the two would show this.
-    within: null,
+    scenes: ['late-gateways'],
+    within: 20,
   },
   {
     name: 'a part that a dead process was sending is not looked after',
@@ -208,7 +206,7 @@ export const MUTATIONS: readonly Mutation[] = [
     by: 'if (messageId !== null) {\n    await deps.outbox.markSent(part.id, messageId ?? "none", deps.clock());',
     scenes: ['uncertain'],
     faults: 'kill',
-    within: null,
+    within: 5,
   },
   {
     name: 'a repetition has another key',
@@ -221,15 +219,14 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'an unknown outcome counts as sent',
+    name: 'an unknown outcome is final although the platform knows the key',
     breaks: 'D04',
     file: AFTER_FAILURE,
     text: "return facts.mayRepeat ? tryAgain(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };",
     by: "return { kind: 'give-up', state: 'unknown' };",
     scenes: ['embedded', 'shared'],
     faults: 'sends',
-    // The part becomes uncertain and its chat is notified, which no promise forbids where a key is known.
-    within: null,
+    within: 5,
   },
   {
     name: 'a rate limit is a refusal',
@@ -266,10 +263,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'apps/parley/src/compose-worker.ts',
     text: 'turnMs: limits.turnMinutes * 60_000,',
     by: 'turnMs: limits.turnMinutes * 60_000_000,',
-    scenes: ['embedded', 'shared'],
-    faults: 'model',
-    // The time limits of the model, which are shorter, end the turns of all scenes first.
-    within: null,
+    scenes: ['rounds'],
+    within: 5,
   },
   {
     name: 'the lease of a lane counts by the clock of each process',
@@ -277,9 +272,9 @@ export const MUTATIONS: readonly Mutation[] = [
     file: LANES,
     text: 'beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),',
     by: 'beginWork(database, work, { busy, newTurnId, now, moment: now }),',
-    scenes: ['shared'],
+    scenes: ['shared-clocks'],
     faults: 'clock,pause',
-    within: null,
+    within: 5,
   },
   {
     name: 'a lease from before the clock was set back is not shortened',
@@ -287,9 +282,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: LANES,
     text: 'if (leftMs > leaseMs) sql.send(SHORTEN, { conversationId, moment, leaseMs });',
     by: '',
-    scenes: ['embedded'],
-    faults: 'clock,kill',
-    within: null,
+    scenes: ['database-clock'],
+    within: 5,
   },
   {
     name: 'what was put off waits for a clock that was set back',

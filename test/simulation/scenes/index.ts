@@ -1,11 +1,14 @@
 import type { Scene } from '../scene.ts';
 import { approvalsEmbedded, approvalsShared } from './approvals.ts';
+import { databaseClock, sharedClocks } from './clocks.ts';
 import { discordAlone, discordShared } from './discord.ts';
 import { disk, olderCopy, quiet, server } from './disk.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
+import { lateGateways, lateWorkers } from './late.ts';
 import { limits, slow, uncertain } from './platforms.ts';
 import { proactiveEmbedded, proactiveShared } from './proactive.ts';
+import { rounds } from './rounds.ts';
 import { strangersEmbedded, strangersShared } from './strangers.ts';
 import { embedded, shared } from './talk.ts';
 import { toolsEmbedded, toolsShared } from './tools.ts';
@@ -44,4 +47,9 @@ export const SCENES: readonly Scene[] = [
   proactiveShared,
   upkeepEmbedded,
   upkeepShared,
+  rounds,
+  sharedClocks,
+  databaseClock,
+  lateGateways,
+  lateWorkers,
 ];
