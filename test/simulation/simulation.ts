@@ -24,6 +24,7 @@ import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
 import { sendFate } from './world/send-weather.ts';
 import { serversOf } from './world/servers.ts';
 import { serversNow } from './world/servers-now.ts';
+import { SlowFiles } from './world/slow-files.ts';
 import { Supervisor } from './world/supervisor.ts';
 
 /** How long people write and faults come, in ms. */
@@ -61,6 +62,7 @@ export class Simulation {
   readonly violations: string[] = [];
   /** Questions that an older copy of the database, put in its place on purpose, does not know. */
   readonly lost = new Set<string>();
+  readonly slowFiles = new SlowFiles();
   readonly folder: string;
   readonly brought: Brought | undefined;
   readonly isShared: boolean;
@@ -95,6 +97,7 @@ export class Simulation {
     this.databaseFile = join(isShared ? this.folder : data, 'parley.db');
     this.#disasters = new Disasters(this, data);
     machine.databases.disk = this.#disasters.disk;
+    machine.fileDelays = this.slowFiles;
     this.deployment = new Deployment(machine, {
       folder: data,
       channels: [

@@ -1,6 +1,7 @@
 import type { Scene } from '../scene.ts';
 import { approvalsEmbedded, approvalsShared } from './approvals.ts';
 import { databaseClock, sharedClocks } from './clocks.ts';
+import { deaf } from './deaf.ts';
 import { discordAlone, discordShared } from './discord.ts';
 import { disk, olderCopy, quiet, server } from './disk.ts';
 import { gateways } from './gateways.ts';
@@ -48,6 +49,7 @@ export const SCENES: readonly Scene[] = [
   upkeepEmbedded,
   upkeepShared,
   rounds,
+  deaf,
   sharedClocks,
   databaseClock,
   lateGateways,
