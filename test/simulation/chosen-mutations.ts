@@ -187,9 +187,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: 'packages/queue/src/lane-worker.ts',
     text: 'return await Promise.race([done, whenDeaf(stop.signal)]);',
     by: 'return await done;',
-    scenes: ['shared'],
-    // All turns of the scenes end soon after they are stopped.
-    within: null,
+    scenes: ['deaf'],
+    within: 5,
   },
   {
     name: 'an effect is not journalled before it begins',

@@ -20,7 +20,9 @@ export const sentIsKnown: MakeInvariant = () => ({
       // What an earlier Parley has sent, and what is done to messages, no platform of the simulation counts.
       if (kind === undefined || attempts.length === 0) return [];
       const isHeard = attempts.some(({ heard }) => heard === 'receipt');
-      return isHeard || found ? [] : [`part ${part} of ${chat} became sent, which nobody had heard`];
+      return isHeard || found
+        ? []
+        : [`part ${part} of ${chat} became sent, which nobody had heard`];
     }),
 });
 

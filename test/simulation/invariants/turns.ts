@@ -11,7 +11,8 @@ export function turnsEndWithin(longestMs: number): MakeInvariant {
           if (change.kind !== 'turn') continue;
           const { turn, to, attempts } = change;
           if (to !== 'running') running.delete(turn);
-          else if (running.get(turn)?.attempts !== attempts) running.set(turn, { since: at, attempts });
+          else if (running.get(turn)?.attempts !== attempts)
+            running.set(turn, { since: at, attempts });
         }
         return [...running].flatMap(([turn, { since }]) => {
           if (at - since <= longestMs) return [];

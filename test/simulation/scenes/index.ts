@@ -3,6 +3,7 @@ import { approvalsEmbedded, approvalsShared } from './approvals.ts';
 import { databaseClock, sharedClocks } from './clocks.ts';
 import { deaf } from './deaf.ts';
 import { discordAlone, discordShared } from './discord.ts';
+import { discordLate, discordRefused } from './discord-late.ts';
 import { disk, olderCopy, quiet, server } from './disk.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
@@ -13,6 +14,7 @@ import { rounds } from './rounds.ts';
 import { strangersEmbedded, strangersShared } from './strangers.ts';
 import { embedded, shared } from './talk.ts';
 import { toolsEmbedded, toolsShared } from './tools.ts';
+import { unluckyEmbedded, unluckyShared } from './unlucky.ts';
 import { upgrade } from './upgrade.ts';
 import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
 
@@ -54,4 +56,8 @@ export const SCENES: readonly Scene[] = [
   databaseClock,
   lateGateways,
   lateWorkers,
+  discordLate,
+  discordRefused,
+  unluckyEmbedded,
+  unluckyShared,
 ];

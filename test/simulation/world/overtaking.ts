@@ -27,9 +27,15 @@ const LONGEST_MS = 20_000;
 export class Overtaking {
   readonly #time: VirtualTime;
   readonly #deployment: Deployment;
-  readonly #waiting = new Map<SimulatedProcess, { readonly fault: Overtaken; left: number | null }>();
+  readonly #waiting = new Map<
+    SimulatedProcess,
+    { readonly fault: Overtaken; left: number | null }
+  >();
   /** Those that stand still, and how long they go on doing so once they are overtaken, in ms. */
-  readonly #standing = new Map<string, { readonly process: SimulatedProcess; readonly afterMs: number }>();
+  readonly #standing = new Map<
+    string,
+    { readonly process: SimulatedProcess; readonly afterMs: number }
+  >();
   /** Who has what, by the names that processes have in the tables. */
   readonly #holders = new Map<string, string>();
   /** The process behind such a name. */
