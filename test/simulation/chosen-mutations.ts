@@ -106,8 +106,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     text: "where id = :partId and state = 'pending' and ${HAS_LEASE}",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a text of the product
     by: "where id = :partId and state <> 'unknown' and ${HAS_LEASE}",
-    scenes: ['uncertain', 'gateways'],
-    within: 20,
+    scenes: ['give-ups'],
+    within: 10,
   },
   {
     name: 'a late gateway decides about a part that another one sends',

@@ -6,6 +6,7 @@ import { discordAlone, discordShared } from './discord.ts';
 import { discordLate, discordRefused } from './discord-late.ts';
 import { disk, olderCopy, quiet, server } from './disk.ts';
 import { gateways } from './gateways.ts';
+import { giveUps } from './give-ups.ts';
 import { groups } from './groups.ts';
 import { lateGateways, lateWorkers } from './late.ts';
 import { limits, slow, uncertain } from './platforms.ts';
@@ -54,6 +55,7 @@ export const SCENES: readonly Scene[] = [
   deaf,
   sharedClocks,
   databaseClock,
+  giveUps,
   lateGateways,
   lateWorkers,
   discordLate,
