@@ -107,8 +107,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     text: "where id = :partId and state = 'pending' and ${HAS_LEASE}",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a text of the product
     by: "where id = :partId and state <> 'unknown' and ${HAS_LEASE}",
-    scenes: ['uncertain', 'gateways'],
-    within: 20,
+    scenes: ['give-ups'],
+    within: 10,
   },
   {
     name: 'a late gateway decides about a part that another one sends',
@@ -116,9 +116,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: OUTBOX,
     text: "and state = 'sending' and (sender = :epoch or :epoch is null)`;",
     by: "and state = 'sending' and (sender = :epoch or :epoch is null or 1 = 1)`;",
-    scenes: ['gateways'],
-    // The late gateway ends what is under way when its lease is lost; only a pause between answer and receipt would show this.
-    within: null,
+    scenes: ['late-gateways'],
+    within: 5,
   },
   {
     name: 'the newest part of a chat is sent first',
@@ -189,9 +188,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: 'packages/queue/src/lane-worker.ts',
     text: 'return await Promise.race([done, whenDeaf(stop.signal)]);',
     by: 'return await done;',
-    scenes: ['shared'],
-    // All turns of the scenes end soon after they are stopped.
-    within: null,
+    scenes: ['deaf'],
+    within: 5,
   },
   {
     name: 'an effect is not journalled before it begins',

@@ -55,6 +55,8 @@ export class Databases {
   readonly #open = new Set<OpenDatabase>();
   /** In use from the next statement on. */
   disk: Disk = SOUND_DISK;
+  /** Hears each statement that a process is about to run. */
+  watch: (process: SimulatedProcess | undefined, text: string) => void = () => {};
 
   constructor(time: VirtualTime) {
     this.#time = time;
@@ -69,6 +71,7 @@ export class Databases {
     };
     const closed = (database: OpenDatabase) => void this.#open.delete(database);
     const disk = () => this.disk;
+    const watch = (database: OpenDatabase, text: string) => this.watch(database.process, text);
     const now = () => this.#time.wallClock();
     const serverNow = () => Math.floor(BEGINNING + this.#time.now);
     const valueNow = (value: unknown) => (Number.isNaN(value) ? serverNow() : value);
@@ -137,6 +140,7 @@ export class Databases {
           this.#hasLostTransaction = false;
           throw sqliteError(SQLITE_IOERR, 'the connection to the simulated server broke');
         }
+        watch(this.#database, text);
         disk().beforeStatement(this.#database, text);
         const wasOpen = this.isTransaction;
         const result = work();

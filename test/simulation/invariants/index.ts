@@ -25,6 +25,7 @@ import {
 import { allowedSteps } from './model.ts';
 import { partsInOrder, partsOnce } from './parts.ts';
 import { answersInOrder, nothingForgotten } from './questions.ts';
+import { keysMakeCertain, sentIsKnown } from './receipts.ts';
 import { agentIsTold, chatsAreApart, contextIsHeard } from './requests.ts';
 import { changesCount } from './revisions.ts';
 import {
@@ -54,6 +55,8 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   partsOnce,
   uncertainOnce,
   foundIsSent,
+  sentIsKnown,
+  keysMakeCertain,
   endsAreTold,
   nothingToTheClosed,
   ratesAreKept,

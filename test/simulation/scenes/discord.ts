@@ -56,10 +56,13 @@ const DISCORD = {
   answer: (request) => ({ text: nameQuestions(request) }),
   load: async () => {
     const { DefaultRestOptions } = await import('discord.js');
-    const { WebSocket } = await import('../world/simulated-socket.ts');
+    const { WebSocket, socketsNow } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
     // Both are looked up when a client is made: from here on no request of discord.js leaves the thread.
-    const makeRequest = (url: string, init: RequestInit) => globalThis.fetch(url, init);
+    const makeRequest = (url: string, init: RequestInit) => {
+      socketsNow.server?.asked?.(init.method ?? 'GET', url);
+      return globalThis.fetch(url, init);
+    };
     Object.assign(DefaultRestOptions, { makeRequest });
     Object.assign(globalThis, { WebSocket });
   },
