@@ -1,7 +1,16 @@
 import type { Mutation } from './mutations.ts';
 
-/** Planted faults in what an agent may know, does by itself, and keeps. */
+/** Planted faults in what an agent may do and know, does by itself, and keeps. */
 export const AGENT_MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'people who are no approvers may approve',
+    breaks: 'G05',
+    file: 'packages/channels/src/ingress/command.ts',
+    text: "if (spec.who === 'approver' && !isApprover) return 'approver-only';",
+    by: '',
+    scenes: ['approvals-embedded', 'approvals-shared'],
+    within: 10,
+  },
   {
     name: 'an owner in a group is answered as in a chat of their own',
     breaks: 'W02',

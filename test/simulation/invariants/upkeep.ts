@@ -56,7 +56,14 @@ export const keepsSettings: MakeInvariant = () => ({
 /** A process that ends in order is gone by then (D11), in ms. */
 const STOP_MS = 12_000;
 
-/** A turn that was given up by a process which goes on. */
+/** How a turn was started last. */
+interface Begun {
+  readonly at: number;
+  readonly process: string;
+  readonly attempts: number;
+}
+
+/** A turn that its process has given up. */
 interface Left {
   readonly turn: string;
   readonly at: number;
@@ -64,7 +71,7 @@ interface Left {
 
 /** Other settings end no turn that is under way (D12): who gives up one of its turns is about to end itself. */
 export const reloadsEndNoTurn: MakeInvariant = () => {
-  const began = new Map<string, { readonly at: number; readonly attempts: number }>();
+  const began = new Map<string, Begun>();
   const epochs = new Map<string, number>();
   const left = new Map<string, Left>();
   return {
@@ -72,7 +79,7 @@ export const reloadsEndNoTurn: MakeInvariant = () => {
     afterStep: ({ at, process, changes }, simulation) =>
       changes.flatMap((change) => {
         if (change.kind === 'turn' && change.attempts > (began.get(change.turn)?.attempts ?? 0)) {
-          began.set(change.turn, { at, attempts: change.attempts });
+          began.set(change.turn, { at, process, attempts: change.attempts });
         }
         if (change.kind !== 'lane') return [];
         const { conversation, holder, epoch } = change;
@@ -80,11 +87,10 @@ export const reloadsEndNoTurn: MakeInvariant = () => {
         epochs.set(conversation, epoch);
         if (holder === null) {
           const turn = runningTurn(conversation, simulation);
-          // Who stood still in the midst of it has lost the lane in any case.
-          const since = began.get(turn ?? '')?.at ?? 0;
-          if (turn !== undefined && since > simulation.pausedUntil(process)) {
-            left.set(process, { turn, at });
-          }
+          const begun = began.get(turn ?? '');
+          // A start ends the leases of the dead, and who stood still in the midst of a turn has lost its lane anyhow.
+          const isOwn = begun?.process === process && begun.at > simulation.pausedUntil(process);
+          if (turn !== undefined && isOwn) left.set(process, { turn, at });
           return [];
         }
         const before = left.get(process);
