@@ -1,3 +1,4 @@
+import { AGENT_MUTATIONS } from './agent-mutations.ts';
 import type { Mutation } from './mutations.ts';
 
 const LANES = 'packages/store/src/lanes.ts';
@@ -57,8 +58,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     text: "if ((await lockLeased(sql, lease)) === null) return 'fenced';\n        if (!(await isUnfinished",
     by: 'if (!(await isUnfinished',
     scenes: ['tools-shared'],
-    // The scene itself fails with some of its seeds, so that nothing was shown by them.
-    within: null,
+    faults: 'pause',
+    within: 15,
   },
   {
     name: 'a lease that was lost is given back all the same',
@@ -106,8 +107,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     text: "where id = :partId and state = 'pending' and ${HAS_LEASE}",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a text of the product
     by: "where id = :partId and state <> 'unknown' and ${HAS_LEASE}",
-    scenes: ['uncertain', 'gateways'],
-    within: 20,
+    scenes: ['give-ups'],
+    within: 10,
   },
   {
     name: 'a late gateway decides about a part that another one sends',
@@ -115,9 +116,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: OUTBOX,
     text: "and state = 'sending' and (sender = :epoch or :epoch is null)`;",
     by: "and state = 'sending' and (sender = :epoch or :epoch is null or 1 = 1)`;",
-    scenes: ['gateways'],
-    // The late gateway ends what is under way when its lease is lost; only a pause between answer and receipt would show this.
-    within: null,
+    scenes: ['late-gateways'],
+    within: 5,
   },
   {
     name: 'the newest part of a chat is sent first',
@@ -188,9 +188,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: 'packages/queue/src/lane-worker.ts',
     text: 'return await Promise.race([done, whenDeaf(stop.signal)]);',
     by: 'return await done;',
-    scenes: ['shared'],
-    // All turns of the scenes end soon after they are stopped.
-    within: null,
+    scenes: ['deaf'],
+    within: 5,
   },
   {
     name: 'an effect is not journalled before it begins',
@@ -199,8 +198,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     text: "if (tool.effect === 'read' || tool.actsOnce === true) return true;",
     by: "if (tool.effect !== 'nothing') return true;",
     scenes: ['tools-embedded', 'tools-shared'],
-    // The scene itself fails with some of its seeds, so that nothing was shown by them.
-    within: null,
+    within: 10,
   },
   {
     name: 'a turn is resumed without its journal',
@@ -211,4 +209,5 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     scenes: ['tools-embedded', 'tools-shared'],
     within: 10,
   },
+  ...AGENT_MUTATIONS,
 ];

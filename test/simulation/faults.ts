@@ -1,4 +1,5 @@
 import type { Chance } from './engine/chance.ts';
+import { STEP_NAMES, type StepName } from './world/overtaking.ts';
 
 /** What the database does: it takes its time, refuses, has no room, or fails at commits. */
 const DATABASE_WEATHER = [
@@ -45,6 +46,18 @@ export type Fault =
       readonly when: 'at-once' | 'midway';
       readonly forMs: number;
     }
+  /**
+   * The process stands still after a step of this kind and so many events more, until another one has taken over what it
+   * had, and a little longer.
+   */
+  | {
+      readonly kind: 'overtaken';
+      readonly at: number;
+      readonly process: string;
+      readonly step: StepName;
+      readonly events: number;
+      readonly afterMs: number;
+    }
   /** The clock of the process is set; `process` is `all` for that of the machine. */
   | {
       readonly kind: 'clock';
@@ -52,6 +65,8 @@ export type Fault =
       readonly process: string;
       readonly byMs: number;
     }
+  /** The clock of the database server is set back; `byMs` is negative. */
+  | { readonly kind: 'database-clock'; readonly at: number; readonly byMs: number }
   /** The machine loses its power: what was not synced is lost. Of a server: all connections to it break. */
   | {
       readonly kind: 'power-cut';
@@ -81,7 +96,9 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   'kill',
   'restart',
   'pause',
+  'overtaken',
   'clock',
+  'database-clock',
   'power-cut',
   'older-copy',
   ...WEATHER,
@@ -128,10 +145,17 @@ function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): 
     const when = chance.happens(0.5) ? 'midway' : 'at-once';
     return { kind, at, process, when, forMs: chance.between(500, 20_000) };
   }
+  if (kind === 'overtaken') {
+    const step = chance.one(STEP_NAMES);
+    const events = Math.floor(chance.between(0, 4));
+    const afterMs = chance.between(0, chance.happens(0.5) ? 60 : 3_000);
+    return { kind, at, process, step, events, afterMs };
+  }
   if (kind === 'clock') {
     const byMs = chance.one(CLOCK_STEPS) * (chance.happens(0.5) ? 1 : -1);
     return { kind, at, process: chance.happens(0.5) ? 'all' : process, byMs };
   }
+  if (kind === 'database-clock') return { kind, at, byMs: -chance.one(CLOCK_STEPS) };
   if (kind === 'power-cut') {
     const againAfterMs = chance.happens(0.5) ? chance.between(1, 500) : null;
     const commits = Math.floor(chance.between(0, 12));
@@ -153,8 +177,12 @@ export function describeFault(fault: Fault): string {
       return `${at}: ${fault.process} is stopped in order, for ${Math.round(fault.downMs)} ms`;
     case 'pause':
       return `${at}: ${fault.process} stands still (${fault.when}) for ${Math.round(fault.forMs)} ms`;
+    case 'overtaken':
+      return `${at}: ${fault.process} stands still ${fault.events} events after it ${fault.step}, until it is overtaken, and ${Math.round(fault.afterMs)} ms longer`;
     case 'clock':
       return `${at}: the clock of ${fault.process} is set by ${fault.byMs} ms`;
+    case 'database-clock':
+      return `${at}: the clock of the database server is set by ${fault.byMs} ms`;
     case 'power-cut':
       return `${at}: after ${fault.commits} commits the power fails for ${Math.round(fault.downMs)} ms${again(fault.againAfterMs)}`;
     case 'older-copy':

@@ -41,6 +41,8 @@ export interface Scene {
   readonly faults: readonly FaultKind[];
   /** So long everything goes on after the last fault, though nothing is left to do; in ms. */
   readonly calmMs?: number;
+  /** How long the model thinks, where it is not its usual time. In ms. */
+  readonly thinkMs?: readonly [number, number];
   /** What the model says to a request, which `simulation.time.process` makes. */
   answer(request: ModelRequest, simulation: Simulation): ModelAnswer;
   /** Loads modules that a run would otherwise load in the middle; called once, before the first run. */

@@ -18,11 +18,13 @@ import { Trace } from './trace.ts';
 import { Deployment } from './world/deployment.ts';
 import { MODEL_HOST, modelFault, simulatedModel } from './world/model.ts';
 import { Network } from './world/network.ts';
+import { Overtaking } from './world/overtaking.ts';
 import { Platform, type Revised, type Shown } from './world/platform.ts';
 import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
 import { sendFate } from './world/send-weather.ts';
 import { serversOf } from './world/servers.ts';
 import { serversNow } from './world/servers-now.ts';
+import { SlowFiles } from './world/slow-files.ts';
 import { Supervisor } from './world/supervisor.ts';
 
 /** How long people write and faults come, in ms. */
@@ -30,6 +32,8 @@ export const SPAN_MS = 60_000;
 /** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
 const AFTERMATH_MS = 300_000;
 const LOOK_EVERY_MS = 1_000;
+/** How long a model thinks, in ms. */
+const THINK_MS = [20, 2_500] as const;
 
 /** About as many events as a start has. */
 const STEPS_OF_A_START = 60;
@@ -58,18 +62,22 @@ export class Simulation {
   readonly violations: string[] = [];
   /** Questions that an older copy of the database, put in its place on purpose, does not know. */
   readonly lost = new Set<string>();
+  readonly slowFiles = new SlowFiles();
   readonly folder: string;
   readonly brought: Brought | undefined;
   readonly isShared: boolean;
   /** The only file of the tables. */
   readonly databaseFile: string;
   readonly #disasters: Disasters;
+  readonly #overtaking: Overtaking;
   readonly #network: Chance;
   readonly #weather = new Map<Weather, number>();
   readonly #invariants: readonly Invariant[];
   readonly #sent: Change[] = [];
   readonly #answers = new Map<string, number>();
   readonly #shown = new Map<string, Omit<Shown, 'isDeleted'>>();
+  /** How far the clock of the database server is ahead of the simulation's, in ms. */
+  #databaseAhead = 0;
 
   constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
@@ -89,6 +97,7 @@ export class Simulation {
     this.databaseFile = join(isShared ? this.folder : data, 'parley.db');
     this.#disasters = new Disasters(this, data);
     machine.databases.disk = this.#disasters.disk;
+    machine.fileDelays = this.slowFiles;
     this.deployment = new Deployment(machine, {
       folder: data,
       channels: [
@@ -100,7 +109,8 @@ export class Simulation {
       files: scene.files,
     });
     this.supervisor = new Supervisor(machine.time, this.deployment, scene.processes);
-    this.observer = new Observer(this.databaseFile);
+    this.#overtaking = new Overtaking(machine.time, this.deployment, machine.databases);
+    this.observer = new Observer(this.databaseFile, () => this.#disasters.disk.commits);
     serversNow.servers = isShared ? serversOf(this, this.#network) : null;
   }
 
@@ -151,7 +161,7 @@ export class Simulation {
     this.#shown.get(part);
 
   /** What the clock of the shared database showed at a moment of the simulation. */
-  readonly databaseTime = (at: number): number => Math.floor(BEGINNING + at);
+  readonly databaseTime = (at: number): number => Math.floor(BEGINNING + at + this.#databaseAhead);
 
   /** Until when the process of this name stands still, or stood still last; in ms. */
   pausedUntil(process: string): number {
@@ -208,7 +218,7 @@ export class Simulation {
           return this.scene.answer(request, this);
         },
         () => ({
-          thinkMs: this.#network.between(20, 2_500),
+          thinkMs: this.#network.between(...(this.scene.thinkMs ?? THINK_MS)),
           fault: modelFault(this.#network, this.is('model')),
         }),
       ),
@@ -260,7 +270,10 @@ export class Simulation {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.violations.push(`[D12] ${crashed?.name ?? 'some process'} would have ended: ${reason}`);
     }
-    if (process !== undefined) this.supervisor.afterEvent(process);
+    if (process !== undefined) {
+      this.supervisor.afterEvent(process);
+      this.#overtaking.afterEvent(process);
+    }
     this.#disasters.afterEvent();
   }
 
@@ -272,6 +285,7 @@ export class Simulation {
       this.#check(({ afterChange }) => afterChange?.(this, process?.name));
     }
     if (changes.length > 0) {
+      this.#overtaking.note(changes, process?.name ?? 'world');
       const step = { at: this.time.now, process: process?.name ?? 'world', changes };
       this.trace.add(step);
       this.#check(({ afterStep }) => afterStep?.(step, this));
@@ -291,10 +305,15 @@ export class Simulation {
       }
       case 'pause':
         return this.supervisor.pause(fault.process, fault.when, fault.forMs);
+      case 'overtaken':
+        return this.#overtaking.begin(fault);
       case 'clock':
         for (const [name, { process }] of this.deployment.running) {
           if (fault.process === 'all' || fault.process === name) process.clockAhead += fault.byMs;
         }
+        return;
+      case 'database-clock':
+        this.#databaseAhead += fault.byMs;
         return;
       case 'power-cut':
       case 'older-copy':
@@ -311,6 +330,8 @@ export class Simulation {
     const paused = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
     this.calmSince = Math.max(this.time.now, ...paused);
     this.supervisor.endFaults();
+    this.#disasters.end();
+    this.#overtaking.end();
     const until = this.calmSince + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
       await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
@@ -332,6 +353,7 @@ export class Simulation {
     const { messages, parts, turns } = this.observer.tables;
     return (
       this.scene.isUnderWay?.(this) !== true &&
+      this.#disasters.isOver() &&
       [...this.platforms.values()].every(({ unconfirmed }) => unconfirmed === 0) &&
       (this.brought?.isOver?.() ?? true) &&
       [...messages.values()].every(({ state }) => state === 'done') &&

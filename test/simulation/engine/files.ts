@@ -1,7 +1,7 @@
 import fs, { type PathLike } from 'node:fs';
 import nodePromises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 /** The functions of `node:fs/promises` whose synchronous counterparts do the same. */
 const ALIKE = [
@@ -31,38 +31,48 @@ const ALIKE = [
   'utimes',
 ] as const;
 
+/** How long an operation on a file takes beyond its step, in ms. */
+export interface FileDelays {
+  msOf(path: string): number;
+}
+
 type Sync = (...args: unknown[]) => unknown;
 
 /**
  * Makes file operations of this thread happen at once, one step of the simulation later: those of Node end in an
  * order that the machine decides. A process can be killed before each of them.
  */
-export function installFiles(): void {
+export function installFiles(delays: FileDelays): void {
+  const step = async <T>(path: unknown, work: () => T): Promise<T> => {
+    const ms = typeof path === 'string' ? delays.msOf(path) : 0;
+    if (ms > 0) await sleep(ms);
+    return atOnce(work);
+  };
   const sync = fs as unknown as Readonly<Record<string, Sync>>;
   const called = (name: string): Sync => sync[`${name}Sync`] ?? (() => {});
   const alike = ALIKE.map((name) => {
     const call = called(name);
-    return [name, async (...args: unknown[]) => step(() => call(...args))] as const;
+    return [name, async (...args: unknown[]) => step(args[0], () => call(...args))] as const;
   });
   const replaced = {
     ...Object.fromEntries(alike),
     open: (path: PathLike, flags?: string | number, mode?: string | number) =>
-      step(() => new SimulatedFile(fs.openSync(path, flags ?? 'r', mode))),
+      step(path, () => new SimulatedFile(fs.openSync(path, flags ?? 'r', mode))),
     readFile: (from: unknown, options?: unknown) =>
       from instanceof SimulatedFile
         ? from.readFile(options)
-        : step(() => called('readFile')(from, withoutSignal(options))),
+        : step(from, () => called('readFile')(from, withoutSignal(options))),
     writeFile: (to: unknown, data: unknown, options?: unknown) =>
       to instanceof SimulatedFile
         ? to.writeFile(data, options)
-        : step(() => called('writeFile')(to, data, withoutSignal(options))),
+        : step(to, () => called('writeFile')(to, data, withoutSignal(options))),
   };
   Object.assign(nodePromises, replaced);
   Object.assign(fs.promises, replaced);
   syncBuiltinESMExports();
 }
 
-async function step<T>(work: () => T): Promise<T> {
+async function atOnce<T>(work: () => T): Promise<T> {
   await setImmediate();
   return work();
 }
@@ -84,12 +94,12 @@ class SimulatedFile {
   }
 
   stat(options?: fs.StatSyncOptions) {
-    return step(() => fs.fstatSync(this.fd, options));
+    return atOnce(() => fs.fstatSync(this.fd, options));
   }
 
   /** With a buffer and a place in it, or with options that may bring the buffer. */
   read(first: unknown, second?: unknown, length?: number, position?: number) {
-    return step(() => {
+    return atOnce(() => {
       const { buffer = first, ...place } = (
         ArrayBuffer.isView(first)
           ? typeof second === 'object' && second !== null
@@ -103,18 +113,18 @@ class SimulatedFile {
   }
 
   write(data: string | NodeJS.ArrayBufferView, ...rest: unknown[]) {
-    return step(() => ({
+    return atOnce(() => ({
       bytesWritten: (fs.writeSync as Sync)(this.fd, data, ...rest) as number,
       buffer: data,
     }));
   }
 
   readFile(options?: unknown) {
-    return step(() => (fs.readFileSync as Sync)(this.fd, withoutSignal(options)));
+    return atOnce(() => (fs.readFileSync as Sync)(this.fd, withoutSignal(options)));
   }
 
   writeFile(data: unknown, options?: unknown) {
-    return step(() => (fs.writeFileSync as Sync)(this.fd, data, withoutSignal(options)));
+    return atOnce(() => (fs.writeFileSync as Sync)(this.fd, data, withoutSignal(options)));
   }
 
   appendFile(data: unknown, options?: unknown) {
@@ -122,27 +132,27 @@ class SimulatedFile {
   }
 
   truncate(length?: number) {
-    return step(() => fs.ftruncateSync(this.fd, length));
+    return atOnce(() => fs.ftruncateSync(this.fd, length));
   }
 
   chmod(mode: fs.Mode) {
-    return step(() => fs.fchmodSync(this.fd, mode));
+    return atOnce(() => fs.fchmodSync(this.fd, mode));
   }
 
   utimes(accessed: fs.TimeLike, modified: fs.TimeLike) {
-    return step(() => fs.futimesSync(this.fd, accessed, modified));
+    return atOnce(() => fs.futimesSync(this.fd, accessed, modified));
   }
 
   sync() {
-    return step(() => fs.fsyncSync(this.fd));
+    return atOnce(() => fs.fsyncSync(this.fd));
   }
 
   datasync() {
-    return step(() => fs.fdatasyncSync(this.fd));
+    return atOnce(() => fs.fdatasyncSync(this.fd));
   }
 
   close() {
-    return step(() => {
+    return atOnce(() => {
       if (this.#isOpen) fs.closeSync(this.fd);
       this.#isOpen = false;
     });

@@ -1,7 +1,7 @@
 import { type Chance, chanceFor } from './chance.ts';
 import { Crashes } from './crashes.ts';
 import { Databases } from './databases.ts';
-import { installFiles } from './files.ts';
+import { type FileDelays, installFiles } from './files.ts';
 import { installModules } from './modules.ts';
 import { installRandomness } from './randomness.ts';
 import { installServers } from './servers.ts';
@@ -16,6 +16,8 @@ export interface Machine {
   readonly crashes: Crashes;
   /** What of the files is on the disk. */
   readonly files: SyncedFiles;
+  /** In use from the next file operation on. */
+  fileDelays: FileDelays;
   /** Begins another simulation: what the processes draw, and which of them is next, follows from the seed. */
   begin(seed: number): void;
 }
@@ -35,14 +37,15 @@ export function installMachine(): Machine {
   installTimers(time);
   installRandomness(() => chance);
   files.install();
-  installFiles();
+  installFiles({ msOf: (path) => machine.fileDelays.msOf(path) });
   databases.install();
   crashes.install();
-  return {
+  const machine: Machine = {
     time,
     databases,
     crashes,
     files,
+    fileDelays: { msOf: () => 0 },
     begin(seed) {
       crashes.forget();
       chance = chanceFor(seed, 'product');
@@ -50,4 +53,5 @@ export function installMachine(): Machine {
       files.begin();
     },
   };
+  return machine;
 }

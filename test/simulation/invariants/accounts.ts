@@ -14,7 +14,7 @@ interface Hold {
 const ACCOUNT = 'account:';
 
 /** Which simulated process is which in the table of leases: whoever takes a lease does so in an event of its own. */
-class Holders {
+export class Holders {
   readonly #process = new Map<string, string>();
   readonly #holds = new Map<string, Hold[]>();
 

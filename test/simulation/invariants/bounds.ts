@@ -1,4 +1,6 @@
+import type { Step } from '../changes.ts';
 import { answeredIn } from '../said.ts';
+import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
@@ -7,18 +9,47 @@ import type { MakeInvariant } from './invariant.ts';
  */
 const LONGEST_WAIT_MS = 120_000;
 
+/** Where nothing goes wrong every question is answered within this time, in ms (D13). */
+export function answeredWithin(longestMs: number): MakeInvariant {
+  return () => {
+    const answered = new Map<string, number>();
+    return {
+      id: 'D13',
+      afterStep: (step, simulation) => {
+        noteAnswers(answered, step, simulation);
+        return [];
+      },
+      atEnd: ({ questions }) =>
+        questions.flatMap(({ text, at, isWithdrawn }) => {
+          const waited = (answered.get(text) ?? Number.POSITIVE_INFINITY) - at;
+          if (isWithdrawn || waited <= longestMs) return [];
+          return [`${text} waited ${Math.round(waited / 1_000)} s`];
+        }),
+    };
+  };
+}
+
+/** When each question was answered first. */
+function noteAnswers(
+  answered: Map<string, number>,
+  { at, changes }: Step,
+  simulation: Simulation,
+): void {
+  for (const change of changes) {
+    if (change.kind !== 'sent') continue;
+    for (const question of answeredIn(simulation.shownPart(change.part)?.text ?? '')) {
+      if (!answered.has(question)) answered.set(question, at);
+    }
+  }
+}
+
 /** Nothing waits longer than its bound once faults have ended (D13). */
 export const answeredInTime: MakeInvariant = () => {
   const answered = new Map<string, number>();
   return {
     id: 'D13',
-    afterStep: ({ at, changes }, simulation) => {
-      for (const change of changes) {
-        if (change.kind !== 'sent') continue;
-        for (const question of answeredIn(simulation.shownPart(change.part)?.text ?? '')) {
-          if (!answered.has(question)) answered.set(question, at);
-        }
-      }
+    afterStep: (step, simulation) => {
+      noteAnswers(answered, step, simulation);
       return [];
     },
     atEnd: ({ questions, calmSince }) =>

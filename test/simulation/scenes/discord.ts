@@ -1,7 +1,7 @@
 import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import { SimulatedDiscord } from '../world/discord.ts';
-import { nameQuestions, nowAndThen } from './people.ts';
+import { nameQuestions, nowAndThen, WITHOUT_SKILLS } from './people.ts';
 
 const PEOPLE = ['200000000000000501', '200000000000000502', '200000000000000503'];
 const FIRST_STRANGER = 200000000000000600n;
@@ -52,13 +52,17 @@ function people(simulation: Simulation): void {
 
 const DISCORD = {
   platforms: [],
+  settings: WITHOUT_SKILLS,
   answer: (request) => ({ text: nameQuestions(request) }),
   load: async () => {
     const { DefaultRestOptions } = await import('discord.js');
-    const { WebSocket } = await import('../world/simulated-socket.ts');
+    const { WebSocket, socketsNow } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
     // Both are looked up when a client is made: from here on no request of discord.js leaves the thread.
-    const makeRequest = (url: string, init: RequestInit) => globalThis.fetch(url, init);
+    const makeRequest = (url: string, init: RequestInit) => {
+      socketsNow.server?.asked?.(init.method ?? 'GET', url);
+      return globalThis.fetch(url, init);
+    };
     Object.assign(DefaultRestOptions, { makeRequest });
     Object.assign(globalThis, { WebSocket });
   },

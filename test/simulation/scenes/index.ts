@@ -1,14 +1,21 @@
 import type { Scene } from '../scene.ts';
 import { approvalsEmbedded, approvalsShared } from './approvals.ts';
+import { databaseClock, sharedClocks } from './clocks.ts';
+import { deaf } from './deaf.ts';
 import { discordAlone, discordShared } from './discord.ts';
+import { discordLate, discordRefused } from './discord-late.ts';
 import { disk, olderCopy, quiet, server } from './disk.ts';
 import { gateways } from './gateways.ts';
+import { giveUps } from './give-ups.ts';
 import { groups } from './groups.ts';
+import { lateGateways, lateWorkers } from './late.ts';
 import { limits, slow, uncertain } from './platforms.ts';
 import { proactiveEmbedded, proactiveShared } from './proactive.ts';
+import { rounds } from './rounds.ts';
 import { strangersEmbedded, strangersShared } from './strangers.ts';
 import { embedded, shared } from './talk.ts';
 import { toolsEmbedded, toolsShared } from './tools.ts';
+import { unluckyEmbedded, unluckyShared } from './unlucky.ts';
 import { upgrade } from './upgrade.ts';
 import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
 
@@ -16,7 +23,12 @@ import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
  * The scenes of a run that names none, which take turns. A scene joins them when hundreds of its seeds have passed, since
  * a false alarm would stop every change.
  */
-export const SETTLED_SCENES: readonly Scene[] = [embedded, shared];
+export const SETTLED_SCENES: readonly Scene[] = [
+  embedded,
+  shared,
+  approvalsEmbedded,
+  strangersEmbedded,
+];
 
 /** All scenes, by whose names a run asks for them. */
 export const SCENES: readonly Scene[] = [
@@ -44,4 +56,15 @@ export const SCENES: readonly Scene[] = [
   proactiveShared,
   upkeepEmbedded,
   upkeepShared,
+  rounds,
+  deaf,
+  sharedClocks,
+  databaseClock,
+  giveUps,
+  lateGateways,
+  lateWorkers,
+  discordLate,
+  discordRefused,
+  unluckyEmbedded,
+  unluckyShared,
 ];

@@ -19,7 +19,7 @@ export function answer({ messages }: ModelRequest) {
 }
 
 /** People in a few direct chats ask one question after the other, faster than they are answered. */
-function people(simulation: Simulation): void {
+export function people(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('people');
   let asked = 0;

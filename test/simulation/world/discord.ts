@@ -44,6 +44,14 @@ class HeardWorld extends World {
   }
 }
 
+/** A request that a process has made. */
+export interface DiscordCall {
+  readonly process: string;
+  readonly method: string;
+  readonly path: string;
+  readonly at: number;
+}
+
 /** A Discord for one bot: the double of its servers, behind sockets and requests that stay in this thread. */
 export class SimulatedDiscord implements Brought {
   readonly channels = [discord];
@@ -52,6 +60,8 @@ export class SimulatedDiscord implements Brought {
   readonly world: HeardWorld;
   readonly guildId: string;
   readonly gateway: Gateway;
+  /** All requests, in the order in which they were made. */
+  readonly calls: DiscordCall[] = [];
   /** People have said everything that they will say. */
   saysNoMore = false;
   readonly #simulation: Simulation;
@@ -81,7 +91,15 @@ export class SimulatedDiscord implements Brought {
     this.guildId = world.addGuild('Friends').id;
     const access = { direct: 'open', groups: 'open' };
     this.settings = { discord: { token: TOKEN, apiRoot: `http://${HOST}/api`, access } };
-    socketsNow.server = { time: this.#time, accept: (_, socket) => this.#accept(socket) };
+    socketsNow.server = {
+      time: this.#time,
+      accept: (_, socket) => this.#accept(socket),
+      asked: (method, url) => {
+        const { process, now } = this.#time;
+        const path = new URL(url).pathname;
+        this.calls.push({ process: process?.name ?? 'world', method, path, at: now });
+      },
+    };
     world.hear = (name, data) => {
       if (name === 'MESSAGE_CREATE' || name === 'MESSAGE_UPDATE') this.#noteShown(simulation, data);
     };

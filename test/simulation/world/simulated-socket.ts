@@ -15,6 +15,8 @@ export interface SocketServer {
   readonly time: VirtualTime;
   /** Whether a connection comes about; throws nothing. */
   accept(url: string, socket: ServerSide): boolean;
+  /** Hears of a request at the moment at which a process makes it. */
+  asked?(method: string, url: string): void;
 }
 
 /** Where sockets connect to now; a simulation sets it. The modules that open them pass nothing of a simulation. */

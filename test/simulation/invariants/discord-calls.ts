@@ -1,0 +1,26 @@
+import { SimulatedDiscord } from '../world/discord.ts';
+import { Holders } from './accounts.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+const ACCOUNT = 'discord/default';
+
+/** What changes something at Discord is asked by the gateway that has the bot, and by no earlier one (D09, D14). */
+export const oneGatewayCalls: MakeInvariant = () => {
+  const holders = new Holders();
+  let seen = 0;
+  return {
+    id: 'D14',
+    afterStep: (step, simulation) => {
+      holders.note(step);
+      const { brought } = simulation;
+      if (holders.isEmpty || !(brought instanceof SimulatedDiscord)) return [];
+      const calls = brought.calls.slice(seen);
+      seen = brought.calls.length;
+      return calls.flatMap(({ process, method, path, at }) => {
+        const holder = holders.at(ACCOUNT, at, simulation.databaseTime(at));
+        if (method === 'GET' || ['nobody', 'not known yet', process].includes(holder)) return [];
+        return [`${process} asked Discord to ${method} ${path}, whose bot ${holder} had`];
+      });
+    },
+  };
+};

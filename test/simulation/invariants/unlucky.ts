@@ -1,0 +1,80 @@
+import type { Chance } from '../engine/chance.ts';
+import type { Simulation } from '../simulation.ts';
+import type { MakeInvariant } from './invariant.ts';
+import { rowOf } from './questions.ts';
+
+/** So often a turn is started for an answer; whoever begins it then gives it up. */
+const MOST_STARTS = 5;
+/** Within how many of its events a process dies that has begun or resumed the turn. */
+const MOST_STEPS = 12;
+/** The chat whose turns are unlucky. */
+export const UNLUCKY = 'unlucky';
+
+/** The turns of the chat, by their questions. */
+function turnsOf(simulation: Simulation): ReadonlyMap<string, readonly string[]> {
+  const turns = new Map<string, string[]>();
+  for (const question of simulation.questions) {
+    if (question.chat !== UNLUCKY) continue;
+    const turn = rowOf(question, simulation)?.turn_id;
+    if (turn != null) turns.set(turn, [...(turns.get(turn) ?? []), question.text]);
+  }
+  return turns;
+}
+
+/** Kills each process that has begun or resumed a turn with several questions of the chat. No promise of its own. */
+export const killsTheUnlucky: MakeInvariant = () => {
+  let chance: Chance | undefined;
+  return {
+    id: 'D06',
+    afterStep: ({ changes, process }, simulation) => {
+      if (Number.isFinite(simulation.calmSince)) return [];
+      const turns = turnsOf(simulation);
+      for (const change of changes) {
+        if (change.kind !== 'turn' || change.to !== 'running') continue;
+        if ((turns.get(change.turn)?.length ?? 0) < 2) continue;
+        chance ??= simulation.chance('kills of the unlucky');
+        const [name = ''] = process.split('.');
+        const steps = Math.floor(chance.between(0, MOST_STEPS));
+        simulation.supervisor.killAfter(name, steps, chance.between(50, 2_000));
+      }
+      return [];
+    },
+  };
+};
+
+/**
+ * A turn that was started so often is given up: it is among the dead letters, its chat is told (D06). Its questions have no answer, so a count of answers alone calls them lost.
+ */
+export const nothingGivenUpSilently: MakeInvariant = () => {
+  const starts = new Map<string, number>();
+  return {
+    id: 'D06',
+    afterStep: ({ changes }) => {
+      for (const change of changes) {
+        if (change.kind === 'turn') starts.set(change.turn, change.attempts);
+      }
+      return [];
+    },
+    atEnd: (simulation) => {
+      const { turns, deadLetters, parts } = simulation.observer.tables;
+      const notices = [...parts.values()].filter(
+        ({ chat, state, turn_id }) =>
+          chat.endsWith(`:${UNLUCKY}`) && state === 'sent' && turn_id !== null,
+      );
+      const wrong: string[] = [];
+      for (const [turn, questions] of turnsOf(simulation)) {
+        const [of, count] = [questions.join(' and '), starts.get(turn) ?? 0];
+        const { state } = turns.get(turn) ?? {};
+        if (state === 'failed' && count <= MOST_STARTS)
+          wrong.push(`the turn of ${of} was given up after ${count} starts`);
+        if (count > MOST_STARTS && state !== 'failed') wrong.push(`the turn of ${of} is ${state}`);
+        if (state !== 'failed') continue;
+        if (![...deadLetters.values()].some(({ subject }) => subject === turn))
+          wrong.push(`the turn of ${of} is not among the dead letters`);
+        if (!notices.some(({ id, turn_id }) => turn_id === turn && simulation.shownPart(id)))
+          wrong.push(`nobody was told that ${of} were given up`);
+      }
+      return wrong;
+    },
+  };
+};

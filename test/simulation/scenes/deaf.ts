@@ -1,0 +1,61 @@
+import { answeredWithin } from '../invariants/bounds.ts';
+import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import type { ModelRequest } from '../world/model.ts';
+import { edit, LEDGER, OWNERS_LEDGER } from './ledger.ts';
+import { answerWith, direct, EMBEDDED, numberOf, turnIn } from './script.ts';
+
+const KEYED = { id: 'keyed', hasKeys: true, finds: false };
+const OWNER = '1';
+/** How long the file does not answer that a turn reads, in ms. */
+const DEAF_MS = 60_000;
+/** What people ask after they have stopped such a turn is answered within this time, in ms. */
+const ANSWERED_MS = 20_000;
+
+const isDeaf = (question: string): boolean => numberOf(question) % 2 === 1;
+
+/** Each second turn reads a file that does not answer, which no signal ends. */
+function answer(request: ModelRequest, simulation: Simulation) {
+  const { questions, rounds } = turnIn(request);
+  if (questions.some(isDeaf) && rounds.length === 0) {
+    simulation.slowFiles.delayNext(LEDGER, DEAF_MS);
+  }
+  return answerWith(request, (question) => (isDeaf(question) ? [[edit(`m${question}`)]] : []));
+}
+
+/** Somebody asks, stops the turn that does not end, and asks something else. */
+function people(simulation: Simulation): void {
+  const { time, span } = simulation;
+  const chance = simulation.chance('people');
+  let asked = 0;
+  const ask = (): void => {
+    asked += 1;
+    simulation.ask('keyed', `q${asked}`, direct(OWNER), `q${asked} for the owner`);
+  };
+  const next = (): void => {
+    if (time.now > span) return;
+    ask();
+    const stopMs = chance.between(4_000, 8_000);
+    time.plan(stopMs, () => {
+      simulation.say('keyed', '/stop', direct(OWNER));
+      const stopped = simulation.questions.at(-1);
+      if (stopped !== undefined) stopped.isWithdrawn = true;
+    });
+    time.plan(stopMs + chance.between(1_500, 4_000), ask);
+    time.plan(stopMs + chance.between(15_000, 30_000), next);
+  };
+  time.plan(chance.between(500, 2_000), next);
+}
+
+/** A turn that is stopped and does not end holds up nothing else. */
+export const deaf: Scene = {
+  ...EMBEDDED,
+  name: 'deaf',
+  faults: [],
+  platforms: [KEYED],
+  settings: { owners: [`keyed:${OWNER}`], heartbeat: { enabled: false } },
+  files: { [LEDGER]: OWNERS_LEDGER },
+  invariants: [answeredWithin(ANSWERED_MS)],
+  answer,
+  people,
+};

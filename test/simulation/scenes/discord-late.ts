@@ -1,0 +1,25 @@
+import { oneGatewayCalls } from '../invariants/discord-calls.ts';
+import type { Scene } from '../scene.ts';
+import { discordAlone, discordShared } from './discord.ts';
+import { nameQuestions } from './people.ts';
+
+/** What is said before the end of an answer, so that it is long enough to be shown while it grows. */
+const PREAMBLE =
+  'This is a long story, and many words of it come before the end, so that there is something to see while it is written.';
+
+/** A gateway that has lost the bot while it shows an answer, or waits for a rate limit, asks nothing more of Discord. */
+export const discordLate: Scene = {
+  ...discordShared,
+  name: 'discord-late',
+  faults: ['overtaken', 'pause', 'sends'],
+  thinkMs: [2_000, 12_000],
+  invariants: [oneGatewayCalls],
+  answer: (request) => ({ text: `${PREAMBLE} ${nameQuestions(request)}` }),
+};
+
+/** Messages that cannot be stored yet while others are, and a process that dies meanwhile. */
+export const discordRefused: Scene = {
+  ...discordAlone,
+  name: 'discord-refused',
+  faults: ['kill', 'kill', 'database-refuses', 'database-refuses'],
+};

@@ -1,0 +1,21 @@
+import type { Scene } from '../scene.ts';
+import type { PlatformKind } from '../world/platform-kind.ts';
+import { askAt, nameQuestions, nowAndThen } from './people.ts';
+
+const CHATS = ['1', '2', '3'];
+const SLOW: PlatformKind = { id: 'plain', hasKeys: false, finds: false, slowChats: CHATS };
+
+/** Sends that take many seconds and end in uncertainty, while the next answer of the chat is ready. */
+export const giveUps: Scene = {
+  name: 'give-ups',
+  processes: { parley: 'all' },
+  platforms: [SLOW],
+  faults: ['sends'],
+  answer: (request) => ({ text: nameQuestions(request) }),
+  people: (simulation) => {
+    const chance = simulation.chance('people');
+    nowAndThen(simulation, 'writing', [500, 3_000], () => {
+      askAt(simulation, { platform: 'plain', chat: chance.one(CHATS) });
+    });
+  },
+};

@@ -1,0 +1,20 @@
+import { decidedBySender } from '../invariants/senders.ts';
+import type { Scene } from '../scene.ts';
+import { gateways } from './gateways.ts';
+import { shared } from './talk.ts';
+
+/** Gateways that stand still between two of their steps, until others have their accounts. */
+export const lateGateways: Scene = {
+  ...gateways,
+  name: 'late-gateways',
+  faults: ['overtaken', 'overtaken', 'kill', 'sends'],
+  invariants: [decidedBySender],
+};
+
+/** Workers that stand still between two of their steps, until others have their lanes. */
+export const lateWorkers: Scene = {
+  ...shared,
+  name: 'late-workers',
+  faults: ['overtaken', 'overtaken', 'kill', 'wake-ups'],
+  invariants: [],
+};

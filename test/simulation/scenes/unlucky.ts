@@ -1,0 +1,39 @@
+import { killsTheUnlucky, nothingGivenUpSilently, UNLUCKY } from '../invariants/unlucky.ts';
+import type { Scene } from '../scene.ts';
+import type { Simulation } from '../simulation.ts';
+import { direct, EMBEDDED, keepAsking, SHARED } from './script.ts';
+import { answer } from './talk.ts';
+
+const KEYED = { id: 'keyed', hasKeys: true, finds: false };
+/** In one chat somebody asks one question, so many in a row while it is answered, and sometimes one at the end. */
+const IN_A_ROW = 4;
+
+function people(simulation: Simulation): void {
+  const { time, span } = simulation;
+  const chance = simulation.chance('unlucky');
+  keepAsking(simulation, [200, 4_000], (question) => {
+    simulation.ask('keyed', question, direct(chance.one(['1', '2'])));
+  });
+  let asked = 1_000;
+  const ask = (): void => {
+    asked += 1;
+    simulation.ask('keyed', `q${asked}`, direct(UNLUCKY));
+  };
+  const at = chance.between(1_000, 20_000);
+  time.plan(at, ask);
+  for (let row = 0; row < IN_A_ROW; row += 1) time.plan(at + 150 + row * 20, ask);
+  // What the model is asked next brings the questions without an answer along.
+  if (chance.happens(0.5)) time.plan(span, ask);
+}
+
+const SCENE = {
+  platforms: [KEYED],
+  faults: [],
+  invariants: [killsTheUnlucky, nothingGivenUpSilently],
+  answer,
+  people,
+} as const satisfies Partial<Scene>;
+
+/** Each process that works on one certain turn is killed, until Parley gives that turn up. */
+export const unluckyEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'unlucky-embedded' };
+export const unluckyShared: Scene = { ...SHARED, ...SCENE, name: 'unlucky-shared' };

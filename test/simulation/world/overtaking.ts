@@ -1,0 +1,101 @@
+import type { Change } from '../changes.ts';
+import type { Databases } from '../engine/databases.ts';
+import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
+import type { Fault } from '../faults.ts';
+import type { Deployment } from './deployment.ts';
+
+type Overtaken = Extract<Fault, { readonly kind: 'overtaken' }>;
+
+/** Steps after which it matters who goes on first, by the statement that they run. */
+const STATEMENTS = {
+  'reads-parts': /from outbox\b.*\border by seq limit/s,
+  'marks-part': /update outbox set state = 'sending'/,
+  'takes-lane': /update conversation set epoch = epoch \+ 1, lease_owner/,
+  'ends-turn': /update turn set state = :/,
+} as const;
+
+export type StepName = keyof typeof STATEMENTS;
+export const STEP_NAMES = Object.keys(STATEMENTS) as readonly StepName[];
+
+/** Nobody may want what the process has: then it goes on after this time. In ms. */
+const LONGEST_MS = 20_000;
+
+/**
+ * Processes that stand still right after a step of a certain kind, until another one has taken over what they had: the
+ * moments at which only a fence is left of all that keeps two from the same work. Pauses at any time hardly ever meet them.
+ */
+export class Overtaking {
+  readonly #time: VirtualTime;
+  readonly #deployment: Deployment;
+  readonly #waiting = new Map<
+    SimulatedProcess,
+    { readonly fault: Overtaken; left: number | null }
+  >();
+  /** Those that stand still, and how long they go on doing so once they are overtaken, in ms. */
+  readonly #standing = new Map<
+    string,
+    { readonly process: SimulatedProcess; readonly afterMs: number }
+  >();
+  /** Who has what, by the names that processes have in the tables. */
+  readonly #holders = new Map<string, string>();
+  /** The process behind such a name. */
+  readonly #processes = new Map<string, string>();
+  #hasLooked = false;
+
+  constructor(time: VirtualTime, deployment: Deployment, databases: Databases) {
+    this.#time = time;
+    this.#deployment = deployment;
+    databases.watch = (process, text) => this.#noteStatement(process, text);
+  }
+
+  begin(fault: Overtaken): void {
+    const process = this.#deployment.running.get(fault.process)?.process;
+    if (process?.alive !== true || process.pausedUntil > this.#time.now) return;
+    this.#waiting.set(process, { fault, left: null });
+  }
+
+  /** What waits for its moment does not happen any more. */
+  end(): void {
+    this.#waiting.clear();
+  }
+
+  #noteStatement(process: SimulatedProcess | undefined, text: string): void {
+    const waiting = process && this.#waiting.get(process);
+    if (waiting?.left !== null || !STATEMENTS[waiting.fault.step].test(text)) return;
+    waiting.left = waiting.fault.events;
+  }
+
+  /** Must be called after each event of a process. */
+  afterEvent(process: SimulatedProcess): void {
+    const waiting = this.#waiting.get(process);
+    if (waiting === undefined || waiting.left === null) return;
+    waiting.left -= 1;
+    if (waiting.left >= 0) return;
+    this.#waiting.delete(process);
+    process.pausedUntil = this.#time.now + LONGEST_MS;
+    this.#standing.set(process.name, { process, afterMs: waiting.fault.afterMs });
+  }
+
+  /** Must be called with what each event of a process has changed. */
+  note(changes: readonly Change[], process: string): void {
+    for (const change of changes) {
+      if (change.kind !== 'lease' && change.kind !== 'lane') continue;
+      const name = change.kind === 'lease' ? change.name : change.conversation;
+      const { holder } = change;
+      if (holder === null) continue;
+      // The first look finds what several have done; whoever renews or takes something does it in an event of its own.
+      if (this.#hasLooked && !this.#processes.has(holder)) this.#processes.set(holder, process);
+      const before = this.#holders.get(name);
+      this.#holders.set(name, holder);
+      if (before !== undefined && before !== holder) this.#letGoOn(this.#processes.get(before));
+    }
+    this.#hasLooked = true;
+  }
+
+  #letGoOn(overtaken: string | undefined): void {
+    const standing = this.#standing.get(overtaken ?? '');
+    if (overtaken === undefined || standing === undefined) return;
+    this.#standing.delete(overtaken);
+    standing.process.pausedUntil = this.#time.now + standing.afterMs;
+  }
+}
