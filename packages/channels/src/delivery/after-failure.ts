@@ -232,8 +232,9 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
 }
 
 /**
- * When a part that was tried before may have reached the platform at the earliest, in ms: after one attempt when that
- * attempt began, after several when the first one did. Undefined: it was not tried.
+ * When a part may have reached the platform at the earliest, in ms. As long as no attempt has failed, refusals for a
+ * while apart, that is when the present one began; after that when the first one did, since the one that failed need not
+ * be the last. Undefined: it was not tried.
  */
 function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;
@@ -246,8 +247,8 @@ function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | un
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;
   if (!idempotentSend || idempotentForMs === undefined || due.attempts === 0) return false;
-  const since = due.attempts === 1 ? due.sendingAt : due.triedAt;
-  return since != null && !mayRepeat(deps, due.part, since);
+  const since = mayBeThereSince(due);
+  return since !== undefined && !mayRepeat(deps, due.part, since);
 }
 
 /** Ends a part that is marked as being sent, and of which it is not known whether an earlier attempt arrived. */
