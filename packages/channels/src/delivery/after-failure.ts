@@ -217,8 +217,12 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
   if (!(await deps.outbox.takeOver(part.id))) return;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
   const reason = 'interrupted while sending';
-  if (note?.kind === 'marked' || mayRepeat(deps, part, mayBeThereSince(due)))
-    return deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, 'free');
+  const sendAgain = (attempt: 'counts' | 'free'): Promise<void> =>
+    deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, attempt);
+  if (note?.kind === 'marked') return sendAgain('free');
+  // Where the platform forgets keys, later attempts must know that this one may have arrived.
+  if (mayRepeat(deps, part, mayBeThereSince(due)))
+    return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
   const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
   if (messageId !== undefined) {
     await deps.outbox.markSent(part.id, messageId, deps.clock());
@@ -226,8 +230,7 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
   }
   // Without it the chat may never learn that an answer is uncertain, so the death of a process over a notice is made good
   // for, once.
-  if (part.noticeOf !== undefined && attempts === 0)
-    return deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, 'counts');
+  if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
 }
 
