@@ -32,4 +32,10 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     faults: 16,
     was: 'a lease that was renewed while another worker waited for its row looked as if the clock had been set back',
   },
+  {
+    scene: 'limits',
+    seed: 3_000_386,
+    faults: 16,
+    was: 'a part whose answer was lost was sent again after a refusal for a while, when the platform had forgotten its key',
+  },
 ];

@@ -217,8 +217,12 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
   if (!(await deps.outbox.takeOver(part.id))) return;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
   const reason = 'interrupted while sending';
-  if (note?.kind === 'marked' || mayRepeat(deps, part, mayBeThereSince(due)))
-    return deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, 'free');
+  const sendAgain = (attempt: 'counts' | 'free'): Promise<void> =>
+    deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, attempt);
+  if (note?.kind === 'marked') return sendAgain('free');
+  // Where the platform forgets keys, later attempts must know that this one may have arrived.
+  if (mayRepeat(deps, part, mayBeThereSince(due)))
+    return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
   const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
   if (messageId !== undefined) {
     await deps.outbox.markSent(part.id, messageId, deps.clock());
@@ -226,14 +230,14 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
   }
   // Without it the chat may never learn that an answer is uncertain, so the death of a process over a notice is made good
   // for, once.
-  if (part.noticeOf !== undefined && attempts === 0)
-    return deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, 'counts');
+  if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
 }
 
 /**
- * When a part that was tried before may have reached the platform at the earliest, in ms: after one attempt when that
- * attempt began, after several when the first one did. Undefined: it was not tried.
+ * When a part may have reached the platform at the earliest, in ms. As long as no attempt has failed, refusals for a
+ * while apart, that is when the present one began; after that when the first one did, since the one that failed need not
+ * be the last. Undefined: it was not tried.
  */
 function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;
@@ -246,8 +250,8 @@ function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | un
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;
   if (!idempotentSend || idempotentForMs === undefined || due.attempts === 0) return false;
-  const since = due.attempts === 1 ? due.sendingAt : due.triedAt;
-  return since != null && !mayRepeat(deps, due.part, since);
+  const since = mayBeThereSince(due);
+  return since !== undefined && !mayRepeat(deps, due.part, since);
 }
 
 /** Ends a part that is marked as being sent, and of which it is not known whether an earlier attempt arrived. */

@@ -401,6 +401,30 @@ describe('a part that was being sent when the process died', () => {
     expect(await scene.states('c')).toEqual(['unknown', 'sent']);
   });
 
+  it.each(['a lost answer', 'the death of the process'])(
+    '[D04] is reported as uncertain after %s and refusals for a while, until the platform had forgotten its key',
+    async (how) => {
+      const capabilities = { idempotentSend: true, idempotentForMs: 60_000, buttons: true };
+      await scene.owe('c', ['one']);
+      const lost = async (part: OutboundPart, signal: AbortSignal) => {
+        await scene.send(part, signal);
+        throw new ChannelError({ kind: 'unknown-outcome' }, 'the connection was lost');
+      };
+      const refused = async () => {
+        throw new ChannelError({ kind: 'rate-limited', retryAfterMs: 1_000, scope: 'chat' }, 'no');
+      };
+      if (how === 'a lost answer') await deliver({ capabilities, send: lost });
+      else await dieWhileSending(true);
+      now += 40_000;
+      await deliver({ capabilities, send: refused });
+      expect(await scene.states('c')).toEqual(['pending']);
+      now += 40_000;
+      await deliver({ capabilities });
+      expect(scene.sends.filter((send) => send === 'c: one')).toHaveLength(1);
+      expect(await scene.states('c')).toEqual(['unknown', 'sent']);
+    },
+  );
+
   it('[D04] is not repeated either when no model wrote it, such as the answer to a command', async () => {
     const route = { ...CHAT, target: CAPABILITIES.target };
     await scene.store.outbox.enqueue([{ route, body: { text: 'status', plain: 'status' } }], now);
