@@ -17,7 +17,10 @@ function people(simulation: Simulation): void {
   const { brought: discord, time } = simulation;
   if (!(discord instanceof SimulatedDiscord)) throw new Error('this scene is about Discord');
   const chance = simulation.chance('people');
-  const persons = Array.from({ length: CHANNELS + DIRECT }, (_, nth) => `${FIRST_PERSON + BigInt(nth)}`);
+  const persons = Array.from(
+    { length: CHANNELS + DIRECT },
+    (_, nth) => `${FIRST_PERSON + BigInt(nth)}`,
+  );
   const rooms = persons.map((from, nth) => ({
     from,
     isDirect: nth >= CHANNELS,
