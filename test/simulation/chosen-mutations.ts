@@ -1,3 +1,4 @@
+import { AGENT_MUTATIONS } from './agent-mutations.ts';
 import type { Mutation } from './mutations.ts';
 
 const LANES = 'packages/store/src/lanes.ts';
@@ -57,8 +58,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     text: "if ((await lockLeased(sql, lease)) === null) return 'fenced';\n        if (!(await isUnfinished",
     by: 'if (!(await isUnfinished',
     scenes: ['tools-shared'],
-    // The scene itself fails with some of its seeds, so that nothing was shown by them.
-    within: null,
+    faults: 'pause',
+    within: 15,
   },
   {
     name: 'a lease that was lost is given back all the same',
@@ -197,8 +198,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     text: "if (tool.effect === 'read' || tool.actsOnce === true) return true;",
     by: "if (tool.effect !== 'nothing') return true;",
     scenes: ['tools-embedded', 'tools-shared'],
-    // The scene itself fails with some of its seeds, so that nothing was shown by them.
-    within: null,
+    within: 10,
   },
   {
     name: 'a turn is resumed without its journal',
@@ -209,4 +209,5 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     scenes: ['tools-embedded', 'tools-shared'],
     within: 10,
   },
+  ...AGENT_MUTATIONS,
 ];

@@ -21,6 +21,8 @@ export class Disasters {
   readonly #data: string;
   readonly #isShared: boolean;
   #copies = 0;
+  /** Copies that are not in their place yet. */
+  #waiting = 0;
   /** The next power cut, and how many commits must have happened before. */
   #next: { readonly cut: PowerCut; readonly commits: number } | null = null;
 
@@ -60,6 +62,17 @@ export class Disasters {
     this.#next = null;
   }
 
+  /** Whether no copy is still to come, and Parley runs on what was put in place: only then can it have noticed. */
+  isOver(): boolean {
+    const { deployment, scene } = this.#simulation;
+    if (!scene.faults.includes('older-copy')) return true;
+    const isRunning = (name: string): boolean => {
+      const running = deployment.running.get(name);
+      return running?.process.alive === true && running.parley !== undefined;
+    };
+    return this.#waiting === 0 && Object.keys(scene.processes).every(isRunning);
+  }
+
   /** PostgreSQL syncs each commit, so a server that starts again has them all; nothing else has. */
   #breakConnections(): void {
     const { machine, databaseFile } = this.#simulation;
@@ -93,6 +106,7 @@ export class Disasters {
     const then = this.disk.synced.copyTo(copy);
     if (then === null || this.#isShared) return;
     const isSwept = () => counterOf(copy, then.log) < this.#counterSeen();
+    this.#waiting += 1;
     time.as(undefined, () => {
       time.plan(afterMs, () => {
         const names = Object.keys(scene.processes);
@@ -103,6 +117,7 @@ export class Disasters {
           // Where nothing has raised the counter since, Parley cannot know.
           if (isSwept()) this.#replace(then, 'older-copy', () => {});
           this.#startAll(downMs);
+          this.#waiting -= 1;
         });
       });
     });

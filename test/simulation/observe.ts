@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Change } from './changes.ts';
 
 /** What the tables of a deployment say, as far as changes are told from it. */
@@ -68,22 +68,28 @@ const NOTHING: Tables = {
 /** Reads the tables of a deployment after each commit and tells what has changed. */
 export class Observer {
   readonly #path: string;
+  /** How many commits all processes have made: without a new one nothing has changed. */
+  readonly #commits: () => number;
+  #seenCommits = -1;
   #database: DatabaseSync | undefined;
   #queries: Queries | undefined;
+  readonly #statements = new Map<string, StatementSync>();
   #seen: unknown;
   #changed = 0;
   #tables: Tables = NOTHING;
 
-  constructor(path: string) {
+  constructor(path: string, commits: () => number) {
     this.#path = path;
+    this.#commits = commits;
   }
 
   /** Opens the file, or opens it again where another one lies there. */
   open(): void {
-    this.#database?.close();
+    this.close();
     this.#database = new DatabaseSync(this.#path, { readOnly: true });
     this.#queries = prepareQueries(this.#database);
     this.#seen = undefined;
+    this.#seenCommits = -1;
   }
 
   get tables(): Tables {
@@ -97,13 +103,18 @@ export class Observer {
 
   /** Rows of any table, as they are now. */
   rows<Row>(text: string, ...values: readonly (string | number)[]): readonly Row[] {
-    return (this.#database?.prepare(text).all(...values) ?? []) as Row[];
+    if (this.#database === undefined) return [];
+    const statement = this.#statements.get(text) ?? this.#database.prepare(text);
+    this.#statements.set(text, statement);
+    return statement.all(...values) as Row[];
   }
 
   /** What has changed since the last call. */
   changes(): readonly Change[] {
     const queries = this.#queries;
-    if (queries === undefined) return [];
+    const commits = this.#commits();
+    if (queries === undefined || commits === this.#seenCommits) return [];
+    this.#seenCommits = commits;
     const { data_version: seen } = queries.version.get() ?? {};
     if (seen === this.#seen) return [];
     this.#seen = seen;
@@ -124,50 +135,83 @@ export class Observer {
     this.#database?.close();
     this.#database = undefined;
     this.#queries = undefined;
+    this.#statements.clear();
   }
 }
 
 type Queries = ReturnType<typeof prepareQueries>;
 
 function prepareQueries(database: DatabaseSync) {
+  const table = <Key, Row>(text: string, keyOf: (row: Row) => Key) =>
+    new TableReader(database, text, keyOf);
   return {
     version: database.prepare('pragma data_version'),
-    conversations: database.prepare('select id, epoch, lease_owner, lease_until from conversation'),
-    messages: database.prepare(
-      'select seq, conversation_id, message_id, state, turn_id from inbox',
+    conversations: table(
+      'select id, epoch, lease_owner, lease_until from conversation',
+      ({ id }: ConversationRow) => id,
     ),
-    turns: database.prepare('select id, conversation_id, state, attempts from turn'),
-    parts: database.prepare(
+    messages: table(
+      'select seq, conversation_id, message_id, state, turn_id from inbox',
+      ({ seq }: MessageRow) => seq,
+    ),
+    turns: table('select id, conversation_id, state, attempts from turn', ({ id }: TurnRow) => id),
+    parts: table(
       `select id, seq, channel || ':' || account || ':' || chat_id as chat, turn_id, state, notice_of
        from outbox order by seq`,
+      ({ id }: PartRow) => id,
     ),
-    leases: database.prepare('select name, owner, lease_until from lease'),
-    deadLetters: database.prepare('select seq, subject from dead_letter'),
+    leases: table('select name, owner, lease_until from lease', ({ name }: LeaseRow) => name),
+    deadLetters: table('select seq, subject from dead_letter', ({ seq }: DeadLetterRow) => seq),
     setbacks: database.prepare('select setbacks from store_state'),
   };
 }
 
+/** A commit changes few tables, so the rows of the others are not made again. */
+class TableReader<Key, Row> {
+  readonly #rows: StatementSync;
+  /** All values of all rows, as one text: SQLite makes it faster than an object for each row. */
+  readonly #values: StatementSync;
+  readonly #keyOf: (row: Row) => Key;
+  #seen: unknown;
+  #known: ReadonlyMap<Key, Row> = new Map();
+
+  constructor(database: DatabaseSync, text: string, keyOf: (row: Row) => Key) {
+    this.#rows = database.prepare(text);
+    const quoted = this.#rows.columns().map(({ name }) => `quote(${name})`);
+    const values = `group_concat(${quoted.join(` || ',' || `)})`;
+    this.#values = database.prepare(`select ${values} as text from (${text})`);
+    this.#keyOf = keyOf;
+  }
+
+  read(): ReadonlyMap<Key, Row> {
+    const values = this.#values.get()?.['text'];
+    if (values === this.#seen) return this.#known;
+    this.#seen = values;
+    const rows = this.#rows.all() as readonly unknown[] as readonly Row[];
+    this.#known = new Map(rows.map((row) => [this.#keyOf(row), row]));
+    return this.#known;
+  }
+}
+
 function readTables(queries: Queries): Tables {
-  const byId = <Key, Row>(rows: unknown, id: (row: Row) => Key) =>
-    new Map((rows as readonly Row[]).map((row) => [id(row), row]));
   return {
-    conversations: byId(queries.conversations.all(), ({ id }: ConversationRow) => id),
-    messages: byId(queries.messages.all(), ({ seq }: MessageRow) => seq),
-    turns: byId(queries.turns.all(), ({ id }: TurnRow) => id),
-    parts: byId(queries.parts.all(), ({ id }: PartRow) => id),
-    leases: byId(queries.leases.all(), ({ name }: LeaseRow) => name),
-    deadLetters: byId(queries.deadLetters.all(), ({ seq }: DeadLetterRow) => seq),
+    conversations: queries.conversations.read(),
+    messages: queries.messages.read(),
+    turns: queries.turns.read(),
+    parts: queries.parts.read(),
+    leases: queries.leases.read(),
+    deadLetters: queries.deadLetters.read(),
     setbacks: Number(queries.setbacks.get()?.['setbacks'] ?? 0),
   };
 }
 
 function differences(before: Tables, now: Tables): readonly Change[] {
   return [
-    ...laneChanges(before, now),
-    ...messageChanges(before, now),
-    ...turnChanges(before, now),
-    ...partChanges(before, now),
-    ...leaseChanges(before, now),
+    ...(before.conversations === now.conversations ? [] : laneChanges(before, now)),
+    ...(before.messages === now.messages ? [] : messageChanges(before, now)),
+    ...(before.turns === now.turns ? [] : turnChanges(before, now)),
+    ...(before.parts === now.parts ? [] : partChanges(before, now)),
+    ...(before.leases === now.leases ? [] : leaseChanges(before, now)),
     ...[...now.deadLetters.values()]
       .filter(({ seq }) => !before.deadLetters.has(seq))
       .map(({ seq, subject }): Change => ({ kind: 'dead-letter', id: seq, of: subject })),

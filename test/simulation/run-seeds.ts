@@ -21,6 +21,7 @@ export interface Asked {
   readonly twice?: boolean | undefined;
   readonly trace?: boolean | undefined;
   readonly log?: boolean | undefined;
+  readonly mutation?: string | undefined;
 }
 
 /** The clocks of the real machine, in ms. */
@@ -110,9 +111,17 @@ async function runOne(
     }
   }
   if (result.violations.length === 0) return true;
+  line(`  repeat it: ${commandFor({ scene, seed }, asked)}`);
   if (asked['until-failure']) return false;
   for (const text of await shortestFailure(result, run)) line(`  ${text}`);
   return false;
+}
+
+/** What somebody types who wants to see a run in full. */
+function commandFor({ scene, seed }: Omit<Planned, 'faults'>, { faults, mutation }: Asked): string {
+  const kinds = faults === undefined ? '' : ` --faults ${faults}`;
+  const planted = mutation === undefined ? '' : ` --mutation '${mutation}'`;
+  return `npm run simulation -- --seeds ${seed} --scene ${scene.name}${kinds}${planted} --trace --log`;
 }
 
 function faultsOf(scene: Scene, seed: number, wanted: readonly FaultKind[]): readonly Fault[] {

@@ -26,4 +26,10 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     faults: 1,
     was: 'a power cut that undid the counter of the database looked like an older copy; it is synced now',
   },
+  {
+    scene: 'shared',
+    seed: 2_078_400_099,
+    faults: 16,
+    was: 'a lease that was renewed while another worker waited for its row looked as if the clock had been set back',
+  },
 ];

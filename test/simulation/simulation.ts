@@ -110,7 +110,7 @@ export class Simulation {
     });
     this.supervisor = new Supervisor(machine.time, this.deployment, scene.processes);
     this.#overtaking = new Overtaking(machine.time, this.deployment, machine.databases);
-    this.observer = new Observer(this.databaseFile);
+    this.observer = new Observer(this.databaseFile, () => this.#disasters.disk.commits);
     serversNow.servers = isShared ? serversOf(this, this.#network) : null;
   }
 
@@ -330,6 +330,7 @@ export class Simulation {
     const paused = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
     this.calmSince = Math.max(this.time.now, ...paused);
     this.supervisor.endFaults();
+    this.#disasters.end();
     this.#overtaking.end();
     const until = this.calmSince + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
@@ -352,6 +353,7 @@ export class Simulation {
     const { messages, parts, turns } = this.observer.tables;
     return (
       this.scene.isUnderWay?.(this) !== true &&
+      this.#disasters.isOver() &&
       [...this.platforms.values()].every(({ unconfirmed }) => unconfirmed === 0) &&
       (this.brought?.isOver?.() ?? true) &&
       [...messages.values()].every(({ state }) => state === 'done') &&

@@ -23,6 +23,8 @@ import { WireMessage } from './wire-message.ts';
 type Context = ChannelContext<DiscordSettings>;
 
 const LOAD_AGAIN_MS = 1_000;
+/** The shard that has all direct messages. */
+const FIRST_SHARD = 0;
 
 type OnEvent = (data: unknown, before?: Position) => void;
 
@@ -107,7 +109,7 @@ export class Receiver {
       ...env,
       onEvent: (event, shard) => this.#receive(event, shard),
       onSessionStart: (shard) => {
-        if (shard === 0) this.#sessions += 1;
+        if (shard === FIRST_SHARD) this.#sessions += 1;
         intake.hold(shard);
       },
       onShardReady: (shard, client) => this.#ready(shard, client),
@@ -144,6 +146,9 @@ export class Receiver {
     if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);
     this.#earlier.start(signal);
     this.#isPostponing = this.#earlier.arePending;
+    // What earlier sessions deliver waits until older messages of the same chats are fetched: once it is stored, a chat is
+    // read from there on, and what an even earlier session has lost would be behind, or missing.
+    if (this.#isPostponing) this.#intake.hold(FIRST_SHARD);
     await this.#earlier.caughtUp(signal);
     await this.#connection.run(signal);
     this.#stopping.abort();
@@ -152,7 +157,7 @@ export class Receiver {
   #receive(event: GatewayEvent, shard: number): void {
     if (this.#stopping.signal.aborted) return;
     // Direct messages arrive on the first shard; missed messages of servers are found by channel.
-    const isFirst = shard === 0;
+    const isFirst = shard === FIRST_SHARD;
     if (isFirst && event.t === 'READY') this.#startSession(event);
     const handle = () => this.#events[event.t]?.(event.d);
     if (this.#isPostponing && isDirect(event.d)) this.#postponed.push(handle);
@@ -183,7 +188,7 @@ export class Receiver {
       this.#intake.catchUp(shard, knownChannels(client));
       if (this.#caughtUp.add(shard).size >= client.ws.shards.size) this.#releaseStart();
     };
-    if (shard === 0 && this.#isPostponing) void this.#awaitEarlier(catchUp);
+    if (shard === FIRST_SHARD && this.#isPostponing) void this.#awaitEarlier(catchUp);
     else catchUp();
     if (client.application !== null) this.#registering ??= this.#register(client.application.id);
   }

@@ -13,7 +13,7 @@ import type {
   Lease,
   TurnCommit,
 } from './rows.ts';
-import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
+import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
 import { commitTurn } from './turns.ts';
 
 /** Which messages may join a running turn, and the step in the journal for them (D03). */
@@ -338,12 +338,12 @@ async function waitForLease(
 }
 
 const LEFT = statement(`
-  select lease_until - ${SHARED_NOW} as "leftMs" from conversation where id = :conversationId`).rows<{
+  select lease_until - ${STATEMENT_NOW} as "leftMs" from conversation where id = :conversationId`).rows<{
   readonly leftMs: number | null;
 }>();
 
 const SHORTEN = statement(`
-  update conversation set lease_until = ${SHARED_NOW} + :leaseMs where id = :conversationId`);
+  update conversation set lease_until = ${STATEMENT_NOW} + :leaseMs where id = :conversationId`);
 
 /** Looking once more and leaving are one step, so no message can come in between unseen. */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {

@@ -8,7 +8,7 @@ import {
   statement,
   toJson,
 } from './database.ts';
-import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
+import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
 import type { StoreState } from './store-state.ts';
 
 /** What a process does: channels and web server, turns, or both. */
@@ -252,7 +252,7 @@ const ACQUIRE = statement(`
     where lease.owner is null or lease.lease_until <= ${SHARED_NOW}
   returning epoch`).rows<{ readonly epoch: number }>();
 
-const LEFT = `lease_until - ${SHARED_NOW} as "leftMs"` as const;
+const LEFT = `lease_until - ${STATEMENT_NOW} as "leftMs"` as const;
 
 const HOLDER = statement(`select owner, ${LEFT} from lease where name = :name`).rows<
   Pick<LeaseRow, 'owner' | 'leftMs'>
@@ -271,8 +271,8 @@ const ALL = statement(
 ).rows<LeaseRow>();
 
 const SHORTEN = statement(`
-  update lease set lease_until = ${SHARED_NOW} + :leaseMs
-  where name in (select value from json_each(:names)) and lease_until > ${SHARED_NOW} + :leaseMs`);
+  update lease set lease_until = ${STATEMENT_NOW} + :leaseMs
+  where name in (select value from json_each(:names)) and lease_until > ${STATEMENT_NOW} + :leaseMs`);
 
 const RELEASE = statement(`
   update lease set owner = null, lease_until = ${SHARED_NOW} + :reservedMs

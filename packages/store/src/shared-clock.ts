@@ -11,3 +11,10 @@ export type SharedClock = () => number | null;
  */
 export const SHARED_NOW =
   '/*pg coalesce(cast( */:moment /*pg as bigint), cast(extract(epoch from now()) * 1000 as bigint))*/' as const;
+
+/**
+ * The same when the statement itself runs. A lease that ends later than any can from now on is from before the clock
+ * was set back; from the start of the transaction one that was renewed while it waited for a lock looks like that.
+ */
+export const STATEMENT_NOW =
+  '/*pg coalesce(cast( */:moment /*pg as bigint), cast(extract(epoch from clock_timestamp()) * 1000 as bigint))*/' as const;

@@ -1,6 +1,12 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { simulatedSqlite } from './simulated-sqlite.ts';
-import type { SimulatedProcess, VirtualTime } from './virtual-time.ts';
+import { BEGINNING, type SimulatedProcess, type VirtualTime } from './virtual-time.ts';
+
+/**
+ * Bound to a statement in the place of a moment that the server reads from its own clock, when the statement has
+ * reached it: the process may stand still between asking and that.
+ */
+export const SERVER_NOW = Number.NaN;
 
 /** A connection that a simulated process has opened. */
 export interface OpenDatabase {
@@ -67,6 +73,8 @@ export class Databases {
     const disk = () => this.disk;
     const watch = (database: OpenDatabase, text: string) => this.watch(database.process, text);
     const now = () => this.#time.wallClock();
+    const serverNow = () => Math.floor(BEGINNING + this.#time.now);
+    const valueNow = (value: unknown) => (Number.isNaN(value) ? serverNow() : value);
     const Real = DatabaseSync;
     class Simulated extends Real {
       readonly #database: OpenDatabase;
@@ -101,7 +109,8 @@ export class Databases {
         const original = { run: statement.run, get: statement.get, all: statement.all };
         for (const name of ['run', 'get', 'all'] as const) {
           const call = original[name] as (...values: unknown[]) => unknown;
-          const run = (...values: unknown[]) => this.#run(text, () => call.apply(newest(), values));
+          const run = (...values: unknown[]) =>
+            this.#run(text, () => call.apply(newest(), values.map(valueNow)));
           Object.defineProperty(statement, name, { value: run });
         }
         return statement;

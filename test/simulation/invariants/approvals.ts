@@ -14,6 +14,11 @@ interface ApprovalRow {
 
 const OWNER = '1';
 
+/** The code with which a message of the bot asks about one call; undefined: it asks nothing. */
+export function codeOfQuestion(text: string): string | undefined {
+  return /\/approve (\w+)`? allows it/.exec(text)?.[1];
+}
+
 /** What needs an approval is not done before an owner has allowed it, and once afterwards (G05). */
 export const approvedFirst: MakeInvariant = () => {
   const read = journalReader();
@@ -27,7 +32,7 @@ export const approvedFirst: MakeInvariant = () => {
       for (const change of changes) {
         if (change.kind !== 'sent') continue;
         const text = simulation.shownPart(change.part)?.text ?? '';
-        const [, code] = /\/approve (\w+)/.exec(text) ?? [];
+        const code = codeOfQuestion(text);
         if (code === undefined) continue;
         for (const mark of text.match(/\bm\d+-\d+-\d+\b/g) ?? []) codes.set(mark, code);
       }

@@ -65,3 +65,30 @@ export const askedOnce: MakeInvariant = () => {
     },
   };
 };
+
+/** A step of a journal is written by the process that has the lane of its turn, and by no earlier one (D02). */
+export const stepsByHolder: MakeInvariant = () => {
+  const read = journalReader();
+  // Others write to its lane later, where they shorten its lease for example.
+  const takers = new Map<string, string>();
+  return {
+    id: 'D02',
+    afterStep: ({ process, changes }) => {
+      for (const change of changes) {
+        if (change.kind !== 'lane' || change.holder === null || takers.has(change.holder)) continue;
+        takers.set(change.holder, process);
+      }
+      return [];
+    },
+    afterChange: (simulation, process) => {
+      const { turns, conversations } = simulation.observer.tables;
+      return read(simulation).flatMap(({ turn, kind }) => {
+        const lane = conversations.get(turns.get(turn)?.conversation_id ?? '');
+        // One that was taken with this very event is not known yet.
+        const holder = takers.get(lane?.lease_owner ?? '');
+        if (holder === undefined || holder === process) return [];
+        return [`${process} wrote a step "${kind}" of ${turn}, whose lane ${holder} has`];
+      });
+    },
+  };
+};

@@ -1,4 +1,5 @@
 import type { Change } from '../changes.ts';
+import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 type Begun = Extract<Change, { readonly kind: 'turn' }>;
@@ -9,35 +10,46 @@ function begunTurns(changes: readonly Change[]): readonly Begun[] {
   );
 }
 
-/** What waits in a direct chat when a turn begins is answered by that turn, all of it (D03). */
+/**
+ * What waits in a direct chat when a turn begins is answered by that turn, all of it (D03). Transactions that are asked
+ * for together share a commit, so a message that is accepted in the same step may have come after the turn.
+ */
 export const collectsAll: MakeInvariant = () => ({
   id: 'D03',
-  afterStep: ({ changes }, { observer: { tables } }) =>
-    begunTurns(changes).flatMap(({ conversation, turn }) =>
-      [...tables.messages.values()]
-        .filter((row) => row.state === 'waiting' && row.conversation_id === conversation)
+  afterStep: ({ changes }, { observer: { tables } }) => {
+    const begun = begunTurns(changes);
+    if (begun.length === 0) return [];
+    const accepted = new Set(
+      changes.flatMap((change) => (change.kind === 'accepted' ? [change.message] : [])),
+    );
+    const waiting = [...tables.messages.values()].filter(
+      ({ state, seq }) => state === 'waiting' && !accepted.has(seq),
+    );
+    return begun.flatMap(({ conversation, turn }) =>
+      waiting
+        .filter((row) => row.conversation_id === conversation)
         .map(({ seq }) => `${turn} began without message ${seq}, which waited as well`),
-    ),
+    );
+  },
 });
 
 /** So long nobody may have written before the next turn begins, and so long a turn waits for that. In ms. */
 const [QUIET_MS, PATIENCE_MS] = [500, 5_000];
 
 /**
- * What was written during a turn becomes the next one after a pause (D03). It counts by the clocks of processes, so a
- * scene that sets them cannot ask for it.
+ * What was written during a turn becomes the next one after a pause (D03), which begins when a gateway has received the
+ * last message, though it may stand still before it stores that. It counts by the clocks of processes, so a scene that
+ * sets them cannot ask for it.
  */
 export const pausesToCollect: MakeInvariant = () => {
-  const written = new Map<string, number>();
   const ended = new Map<string, number>();
   const epochs = new Map<string, number>();
   const lastEpoch = new Map<string, number>();
   return {
     id: 'D03',
-    afterStep: ({ changes, at }) => {
+    afterStep: ({ changes, at }, simulation) => {
       const wrong: string[] = [];
       for (const change of changes) {
-        if (change.kind === 'accepted') written.set(change.conversation, at);
         if (change.kind === 'lane') epochs.set(change.conversation, change.epoch);
         if (change.kind !== 'turn') continue;
         const { conversation, turn, from, to } = change;
@@ -48,7 +60,7 @@ export const pausesToCollect: MakeInvariant = () => {
         // In a lane that was taken for it a turn begins at once.
         const isNext = lastEpoch.get(conversation) === epochs.get(conversation);
         if (from !== null || to !== 'running' || !isNext) continue;
-        const quietMs = Math.ceil(at - (written.get(conversation) ?? 0)) + 1;
+        const quietMs = simulation.databaseTime(at) - lastReceived(turn, simulation) + 1;
         const waitedMs = Math.ceil(at - (ended.get(conversation) ?? 0)) + 1;
         if (quietMs < QUIET_MS && waitedMs < PATIENCE_MS)
           wrong.push(`${turn} of ${conversation} began ${quietMs} ms after the last message`);
@@ -57,3 +69,12 @@ export const pausesToCollect: MakeInvariant = () => {
     },
   };
 };
+
+/** When the newest message of a turn was received, in ms since 1970. */
+function lastReceived(turn: string, { observer }: Simulation): number {
+  const [row] = observer.rows<{ readonly newest: number | null }>(
+    'select max(received_at) as newest from inbox where turn_id = ?',
+    turn,
+  );
+  return row?.newest ?? 0;
+}

@@ -7,20 +7,28 @@ export const partsInOrder: MakeInvariant = () => {
   const seen = new Set<string>();
   return {
     id: 'D04',
-    afterStep: ({ changes }) =>
-      changes.flatMap((change) => {
-        if (change.kind === 'part') orders.set(change.part, change.order);
-        // An older copy counts from its own last number again.
-        if (change.kind === 'rewound' && change.by === 'older-copy') last.clear();
+    afterStep: ({ changes }, { observer: { tables } }) => {
+      const [first] = changes;
+      if (first?.kind === 'rewound' && first.by === 'older-copy') {
+        // It counts from its own last number again, so a request that was on its way is compared with nothing.
+        last.clear();
+        orders.clear();
+        for (const { id, seq } of tables.parts.values()) orders.set(id, seq);
+      }
+      return changes.flatMap((change) => {
+        if (change.kind === 'part' && change.to !== 'removed')
+          orders.set(change.part, change.order);
         if (change.kind !== 'sent' || seen.has(change.part)) return [];
         seen.add(change.part);
-        const order = orders.get(change.part) ?? 0;
+        const order = orders.get(change.part);
+        if (order === undefined) return [];
         const before = last.get(change.chat) ?? 0;
         last.set(change.chat, Math.max(order, before));
         return order < before
           ? [`part ${change.part} was shown in ${change.chat} after a later one`]
           : [];
-      }),
+      });
+    },
   };
 };
 

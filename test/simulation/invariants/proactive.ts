@@ -8,6 +8,7 @@ interface MessageRow {
   readonly seq: number;
   readonly id: string;
   readonly text: string;
+  readonly outcome: string | null;
 }
 
 /** A job starts once for each of its times, and tells of each start once (H08). */
@@ -18,7 +19,10 @@ export const jobsOnce: MakeInvariant = () => {
     afterChange: (simulation) => {
       const fired = messages(simulation, 'cron:%');
       const times = fired.map(({ id }) => id.split(':').slice(0, 3).join(':'));
-      return again(times).map((time) => `a job was started twice for its time ${time}`);
+      return [
+        ...again(times).map((time) => `a job was started twice for its time ${time}`),
+        ...repeatedOnce(simulation, fired),
+      ];
     },
     afterStep: (step, simulation) => {
       told.note(step.changes, simulation);
@@ -42,16 +46,37 @@ export const jobsOnce: MakeInvariant = () => {
   };
 };
 
-/** A standing task runs no more often than it says, and each alert is sent once (H01, H04). */
+/** A job that is on once starts again only after a run that has failed. */
+function repeatedOnce({ observer }: Simulation, fired: readonly MessageRow[]): readonly string[] {
+  const jobs = observer.rows<{ readonly id: string }>(
+    "select id from cron_job where timetable like '%once%'",
+  );
+  return jobs.flatMap(({ id }) => {
+    const starts = fired.filter((message) => message.id.startsWith(`cron:${id}:`));
+    return starts
+      .slice(0, -1)
+      .filter(({ outcome }) => outcome !== 'failed')
+      .map(({ text, outcome }) => `"${text}" was ${outcome} and started again`);
+  });
+}
+
+/** A beat starts one run at most, no task runs more often than it says, and each alert is sent once (H01, H02, H04). */
 export const alertsOnce: MakeInvariant = () => {
   const told = timesTold(/\balert\d+x\b/g);
+  let nextAt: number | undefined;
+  let beats = 0;
   return {
     id: 'H01',
     afterChange: ({ observer }) => {
+      const [plan] = observer.rows<{ readonly nextAt: number }>(
+        'select next_at as nextAt from heartbeat',
+      );
+      if (nextAt !== undefined && plan?.nextAt !== nextAt) beats += 1;
+      nextAt = plan?.nextAt;
       const runs = observer.rows<{ readonly task: keyof typeof TASKS; readonly at: number }>(
         'select task, started_at as at from heartbeat_run order by task, started_at',
       );
-      return runs.flatMap(({ task, at }, index) => {
+      const often = runs.flatMap(({ task, at }, index) => {
         const before = runs[index - 1];
         if (before?.task !== task) return [];
         // A task that is nearly due runs with the beat, so that a beat of the same cadence is not missed.
@@ -59,6 +84,9 @@ export const alertsOnce: MakeInvariant = () => {
         const passed = at - before.at;
         return passed < shortest ? [`${task} ran again after ${Math.round(passed / 1_000)} s`] : [];
       });
+      return runs.length > beats
+        ? [...often, `${runs.length} runs were started within ${beats} beats`]
+        : often;
     },
     afterStep: ({ changes }, simulation) => {
       told.note(changes, simulation);
@@ -130,7 +158,8 @@ function timesTold(pattern: RegExp) {
 
 function messages({ observer }: Simulation, like: string): readonly MessageRow[] {
   return observer.rows<MessageRow>(
-    "select seq, message_id as id, message ->> '$.text' as text from inbox where message_id like ?",
+    `select seq, message_id as id, message ->> '$.text' as text, outcome from inbox
+     where message_id like ? order by seq`,
     like,
   );
 }

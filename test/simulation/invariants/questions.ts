@@ -28,21 +28,14 @@ export const answersInOrder: MakeInvariant = () => {
           if (by === change.part || simulation.lost.has(question)) return [];
           if (by !== undefined) return [`${question} was answered by ${by} and by ${change.part}`];
           answered.set(question, change.part);
-          const number = placeOf(question, simulation);
+          const number = Number(question.slice(1));
           const before = last.get(change.chat) ?? 0;
           last.set(change.chat, Math.max(before, number));
-          return number < before ? [`${question} was answered after number ${before}`] : [];
+          return number < before ? [`${question} was answered after q${before}`] : [];
         });
       }),
   };
 };
-
-/** People count their questions; one that a lost session of Discord kept back is taken in behind later ones. */
-function placeOf(question: string, simulation: Simulation): number {
-  const asked = simulation.questions.find(({ text }) => text === question);
-  const row = simulation.brought && asked && rowOf(asked, simulation);
-  return row?.seq ?? Number(question.slice(1));
-}
 
 /** The row of a question; undefined before it is stored, and after it was removed. */
 export function rowOf(

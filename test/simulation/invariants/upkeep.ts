@@ -1,3 +1,4 @@
+import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** Rows of tables are kept for so long; less cannot be set. In days. */
@@ -51,3 +52,61 @@ export const keepsSettings: MakeInvariant = () => ({
     return model.startsWith('seed') ? [] : [`the model "${model}" of broken settings was asked`];
   },
 });
+
+/** A process that ends in order is gone by then (D11), in ms. */
+const STOP_MS = 12_000;
+
+/** How a turn was started last. */
+interface Begun {
+  readonly at: number;
+  readonly process: string;
+  readonly attempts: number;
+}
+
+/** A turn that its process has given up. */
+interface Left {
+  readonly turn: string;
+  readonly at: number;
+}
+
+/** Other settings end no turn that is under way (D12): who gives up one of its turns is about to end itself. */
+export const reloadsEndNoTurn: MakeInvariant = () => {
+  const began = new Map<string, Begun>();
+  const epochs = new Map<string, number>();
+  const left = new Map<string, Left>();
+  return {
+    id: 'D12',
+    afterStep: ({ at, process, changes }, simulation) =>
+      changes.flatMap((change) => {
+        if (change.kind === 'turn' && change.attempts > (began.get(change.turn)?.attempts ?? 0)) {
+          began.set(change.turn, { at, process, attempts: change.attempts });
+        }
+        if (change.kind !== 'lane') return [];
+        const { conversation, holder, epoch } = change;
+        const isTaken = holder !== null && epoch > (epochs.get(conversation) ?? 0);
+        epochs.set(conversation, epoch);
+        if (holder === null) {
+          const turn = runningTurn(conversation, simulation);
+          const begun = began.get(turn ?? '');
+          // A start ends the leases of the dead, and who stood still in the midst of a turn has lost its lane anyhow.
+          const isOwn = begun?.process === process && begun.at > simulation.pausedUntil(process);
+          if (turn !== undefined && isOwn) left.set(process, { turn, at });
+          return [];
+        }
+        const before = left.get(process);
+        if (!isTaken || before === undefined || at - before.at < STOP_MS) return [];
+        left.delete(process);
+        return [`${process} gave up ${before.turn} while it ran, and works on`];
+      }),
+  };
+};
+
+/** The turn of a conversation that waits neither for a person nor for the model. */
+function runningTurn(conversation: string, { observer }: Simulation): string | undefined {
+  const [turn] = observer.rows<{ readonly id: string }>(
+    `select id from turn where conversation_id = ? and state = 'running' and awaits is null
+       and put_off_until is null`,
+    conversation,
+  );
+  return turn?.id;
+}

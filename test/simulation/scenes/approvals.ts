@@ -1,5 +1,5 @@
-import { approvedFirst } from '../invariants/approvals.ts';
-import { callsOnce } from '../invariants/calls.ts';
+import { approvedFirst, codeOfQuestion } from '../invariants/approvals.ts';
+import { callsOnce, stepsByHolder } from '../invariants/calls.ts';
 import { effectsOnce } from '../invariants/effects.ts';
 import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
@@ -68,9 +68,12 @@ function decisionOn(simulation: Simulation, code: string): Decision {
   return [];
 }
 
-/** Somebody decides, or nobody. A stranger who has learned the code types it where they can write. */
+/**
+ * Somebody decides, or nobody. A stranger who has learned the code types it where they can write. A list of what waits
+ * has codes as well, but who answered each of those would be shown the next list.
+ */
 function seen({ chat, text }: Shown, platform: string, simulation: Simulation): void {
-  const [, code] = /\/approve (\w+)/.exec(text) ?? [];
+  const code = codeOfQuestion(text);
   if (code === undefined) return;
   for (const { by, says, afterMs } of decisionOn(simulation, code)) {
     const place = chat === GROUP ? inGroup(GROUP, by) : direct(by);
@@ -87,7 +90,7 @@ const SCENE = {
     heartbeat: { enabled: false },
   },
   files: { [LEDGER]: OWNERS_LEDGER },
-  invariants: [callsOnce, effectsOnce, approvedFirst],
+  invariants: [callsOnce, stepsByHolder, effectsOnce, approvedFirst],
   answer,
   people,
   seen,

@@ -1,7 +1,7 @@
 import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import { SimulatedDiscord } from '../world/discord.ts';
-import { nameQuestions, nowAndThen } from './people.ts';
+import { nameQuestions, nowAndThen, WITHOUT_SKILLS } from './people.ts';
 
 const PEOPLE = ['200000000000000501', '200000000000000502', '200000000000000503'];
 const FIRST_STRANGER = 200000000000000600n;
@@ -52,6 +52,7 @@ function people(simulation: Simulation): void {
 
 const DISCORD = {
   platforms: [],
+  settings: WITHOUT_SKILLS,
   answer: (request) => ({ text: nameQuestions(request) }),
   load: async () => {
     const { DefaultRestOptions } = await import('discord.js');

@@ -1,6 +1,7 @@
 import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { PlatformKind } from '../world/platform.ts';
+import { WITHOUT_SKILLS } from './people.ts';
 import { answer } from './talk.ts';
 
 /** One that knows what it has by a key, one that can be asked, and one that can only be told. */
@@ -39,6 +40,7 @@ export const disk: Scene = {
   name: 'disk',
   processes: { parley: 'all' },
   platforms: PLATFORMS,
+  settings: WITHOUT_SKILLS,
   faults: ['kill', 'restart', 'power-cut', 'sends', ...DATABASE],
   answer,
   people,
@@ -66,6 +68,7 @@ const COUNTED_EVERY_MS = 600_000;
 export const quiet: Scene = {
   ...disk,
   name: 'quiet',
+  settings: {},
   spanMs: COUNTED_EVERY_MS + 60_000,
   faults: ['power-cut'],
   plan: (chance) => {

@@ -1,6 +1,6 @@
 import type { Scene } from '../scene.ts';
 import type { PlatformKind } from '../world/platform-kind.ts';
-import { askAt, nameQuestions, nowAndThen, type Place } from './people.ts';
+import { askAt, nameQuestions, nowAndThen, type Place, WITHOUT_SKILLS } from './people.ts';
 
 const ACCOUNTS = ['one', 'two', 'three'];
 const KINDS: readonly PlatformKind[] = [
@@ -16,6 +16,7 @@ export const gateways: Scene = {
   name: 'gateways',
   processes: { 'gateway-1': 'gateway', 'gateway-2': 'gateway', worker: 'worker' },
   platforms: KINDS,
+  settings: WITHOUT_SKILLS,
   calmMs: 45_000,
   faults: ['kill', 'restart', 'pause', 'wake-ups', 'sends', 'updates'],
   answer: (request) => ({ text: nameQuestions(request) }),

@@ -2,7 +2,7 @@ import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelAnswer, ModelRequest } from '../world/model.ts';
 import type { PlatformKind } from '../world/platform-kind.ts';
-import { askAt, nameQuestions, nowAndThen, type Place } from './people.ts';
+import { askAt, nameQuestions, nowAndThen, type Place, WITHOUT_SKILLS } from './people.ts';
 
 const GROUPS = ['g1', 'g2'];
 const FRIENDS: PlatformKind = {
@@ -65,6 +65,7 @@ export const groups: Scene = {
   name: 'groups',
   processes: { gateway: 'gateway', worker: 'worker' },
   platforms: [FRIENDS],
+  settings: WITHOUT_SKILLS,
   faults: ['kill', 'restart', 'pause', 'wake-ups', 'sends', 'updates', 'model'],
   answer,
   people: (simulation) => {

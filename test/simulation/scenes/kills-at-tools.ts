@@ -2,9 +2,12 @@ import type { Chance } from '../engine/chance.ts';
 import type { MakeInvariant } from '../invariants/invariant.ts';
 import { journalReader } from '../invariants/journal.ts';
 
-/** How often a process dies where its model has called tools, and within how many of its events. */
+/**
+ * How often a process dies where its model has called tools, and within how many of its events: an edit of a file has
+ * about forty, and is done on the disk with the thirtieth.
+ */
 const SHARE = 0.25;
-const MOST_STEPS = 16;
+const MOST_STEPS = 44;
 
 /**
  * Kills processes while they run tools: between the step that asks for a call and its result lie a few events of many

@@ -9,6 +9,12 @@ export interface Place {
   readonly type?: 'direct' | 'group';
 }
 
+/**
+ * No skill is read. Their files have the times of the machine, which are later than the clock of a simulation, so that
+ * each turn would read all of them again: a quarter of what a seed costs, where nobody asks for a skill.
+ */
+export const WITHOUT_SKILLS = { skills: { maxFileBytes: 1_000 } };
+
 /** As many questions as one short message names. */
 const MOST_IN_A_LINE = 4;
 

@@ -1,4 +1,4 @@
-import { askedOnce, callsOnce } from '../invariants/calls.ts';
+import { askedOnce, callsOnce, stepsByHolder } from '../invariants/calls.ts';
 import { effectsOnce } from '../invariants/effects.ts';
 import { givenUp } from '../invariants/fatal.ts';
 import type { Scene } from '../scene.ts';
@@ -81,7 +81,7 @@ const SCENE = {
     heartbeat: { enabled: false },
   },
   files: { [LEDGER]: OWNERS_LEDGER },
-  invariants: [killsAtTools, callsOnce, askedOnce, effectsOnce, givenUp],
+  invariants: [killsAtTools, callsOnce, askedOnce, stepsByHolder, effectsOnce, givenUp],
   answer,
   people,
 } as const satisfies Partial<Scene>;

@@ -2,6 +2,7 @@ import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 import { makeOldDatabase } from '../world/older-database.ts';
+import { WITHOUT_SKILLS } from './people.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const CODE = 'ABC234';
@@ -72,7 +73,7 @@ export const upgrade: Scene = {
   processes: { parley: 'all' },
   platforms: [KEYED],
   faults: ['kill', 'restart', 'power-cut', 'sends'],
-  settings: { owners: ['keyed:asks'] },
+  settings: { owners: ['keyed:asks'], ...WITHOUT_SKILLS },
   interruptsStart: true,
   prepare,
   answer,

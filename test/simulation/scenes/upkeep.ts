@@ -1,22 +1,44 @@
-import { KEPT_DAYS, keepsSettings, keepsYoung } from '../invariants/upkeep.ts';
+import { codeOfQuestion } from '../invariants/approvals.ts';
+import { KEPT_DAYS, keepsSettings, keepsYoung, reloadsEndNoTurn } from '../invariants/upkeep.ts';
 import type { Scene } from '../scene.ts';
 import { settingsOf } from '../settings.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
+import type { Shown } from '../world/platform.ts';
+import { todos } from './ledger.ts';
 import { answerWith, direct, EMBEDDED, keepAsking, numberOf, SHARED } from './script.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
-const CHATS = ['1', '2', '3'];
+const OWNER = '1';
+const CHATS = [OWNER, '2', '3'];
 const DAY_MS = 24 * 3_600_000;
 /** How long it is awake at most, in ms. */
 const AWAKE_MS = 15_000;
 /** The machine sleeps for nearly all of it. */
 const SPAN_MS = 12 * DAY_MS;
 
+/** So long the owner may take to decide, longer than rows are kept. In days. */
+const DECIDES_AFTER = [KEPT_DAYS + 0.5, KEPT_DAYS + 2] as const;
+/** The longest that an approval can wait, in minutes. */
+const WAIT_MINUTES = 7 * 24 * 60;
+
 function answer(request: ModelRequest) {
-  return answerWith(request, (question) =>
-    numberOf(question) % 3 === 0 ? [[{ name: 'current_time', arguments: {} }]] : [],
-  );
+  return answerWith(request, (question) => {
+    const number = numberOf(question);
+    if (number % 7 === 1) return [[todos(`m${number}-0-0`)]];
+    return number % 3 === 0 ? [[{ name: 'current_time', arguments: {} }]] : [];
+  });
+}
+
+/** The owner decides days later, when the rows of the turn that waits are older than others may become. */
+function seen({ text }: Shown, platform: string, simulation: Simulation): void {
+  const code = codeOfQuestion(text);
+  if (code === undefined) return;
+  const { time, span } = simulation;
+  const days = simulation.chance(`decision ${code}`).between(...DECIDES_AFTER);
+  // Who is asked near the end decides before it, so that everything ends.
+  const afterMs = Math.max(1_000, Math.min(days * DAY_MS, span - time.now));
+  time.plan(afterMs, () => void simulation.say(platform, `/approve ${code}`, direct(OWNER)));
 }
 
 /** People write a little each day; in between the machine sleeps. */
@@ -74,6 +96,8 @@ const SCENE = {
   platforms: [KEYED],
   spanMs: SPAN_MS,
   settings: {
+    owners: [`keyed:${OWNER}`],
+    approvals: { ask: ['write_todos'], waitMinutes: WAIT_MINUTES },
     heartbeat: { enabled: false },
     retention: {
       messageDays: KEPT_DAYS,
@@ -83,9 +107,10 @@ const SCENE = {
       everyMinutes: 0.05,
     },
   },
-  invariants: [keepsYoung, keepsSettings],
+  invariants: [keepsYoung, keepsSettings, reloadsEndNoTurn],
   answer,
   people,
+  seen,
 } as const satisfies Partial<Scene>;
 
 /** Old rows are removed and the settings change, while people go on writing. */

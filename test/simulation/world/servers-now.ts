@@ -6,8 +6,6 @@ export interface SharedServers {
   readonly database: string;
   /** The file in which BullMQ keeps what it keeps in Redis. */
   readonly queue: string;
-  /** The moment by the database's own clock, in ms since 1970. */
-  databaseTime(): number;
   /** How a wake-up fares. */
   wakeUp(): 'stored' | 'lost' | 'doubled' | 'away';
   /** Whether Redis cannot be reached. */

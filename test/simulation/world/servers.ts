@@ -11,7 +11,6 @@ export function serversOf(simulation: Simulation, chance: Chance): SharedServers
   return {
     database: join(folder, 'parley.db'),
     queue: join(folder, 'queue.db'),
-    databaseTime: () => simulation.databaseTime(time.now),
     marks: new Map(),
     isQueueAway: () => simulation.is('queue-away'),
     wakeUp: (): 'stored' | 'lost' | 'doubled' | 'away' => {

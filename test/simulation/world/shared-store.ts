@@ -1,4 +1,5 @@
 import { openStore as openFile } from '../../../packages/store/src/open-store.ts';
+import { SERVER_NOW } from '../engine/databases.ts';
 import { sharedServers } from './servers-now.ts';
 
 export * from '../../../packages/store/src/open-store.ts';
@@ -6,6 +7,6 @@ export * from '../../../packages/store/src/open-store.ts';
 /** Opens the file that stands for PostgreSQL, whose clock counts for all leases; any other address as it is. */
 export const openStore: typeof openFile = (options) => {
   if (options.url.startsWith('sqlite:')) return openFile(options);
-  const { database, databaseTime } = sharedServers();
-  return openFile({ ...options, url: `sqlite:${database}`, sharedClock: databaseTime });
+  const url = `sqlite:${sharedServers().database}`;
+  return openFile({ ...options, url, sharedClock: () => SERVER_NOW });
 };

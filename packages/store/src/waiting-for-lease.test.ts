@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { openStore, type Store } from './open-store.ts';
+import { bothDatabases } from './testing/databases.ts';
+
+const LEASE_MS = 60_000;
+
+/** Takes one kind of lease, and says what the row is that shows until when it lasts. */
+const KINDS = [
+  {
+    name: 'a lane',
+    row: { table: 'conversation', key: "id = 'web:c1'" },
+    take: (store: Store, owner: string) => store.lanes.acquire('web:c1', owner, 0, LEASE_MS),
+  },
+  {
+    name: 'a name',
+    row: { table: 'lease', key: "name = 'account:a'" },
+    take: (store: Store, owner: string) => store.leases.acquire('account:a', owner, LEASE_MS),
+  },
+];
+
+// Only a server has a clock of its own, and transactions that wait for each other.
+for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
+  describe.runIf(database.available)(`a lease on ${database.name}`, () => {
+    let store: Store;
+    let holder: Client;
+    beforeEach(async () => {
+      await database.openEmpty();
+      store = await openStore({ url: database.url(), clock: Date.now });
+      holder = new Client({ connectionString: database.url() });
+      await holder.connect();
+    });
+    afterEach(async () => {
+      await holder.end();
+      await store.close();
+    });
+    afterAll(() => database.dispose());
+
+    it.each(KINDS)(
+      '[D02] of $name lasts as long where another one waits for its renewal',
+      async ({ row: { table, key }, take }) => {
+        await take(store, 'w1');
+        await holder.query(`begin; select 1 from ${table} where ${key} for update`);
+        const asked = take(store, 'w2');
+        while (await isFree()) await sleep(5);
+        const renewed = await holder.query(
+          `update ${table} set lease_until = extract(epoch from clock_timestamp()) * 1000 + ${LEASE_MS}
+         where ${key} returning lease_until`,
+        );
+        await holder.query('commit');
+        expect(await asked).toMatchObject({ kind: 'busy' });
+        const after = await holder.query(`select lease_until from ${table} where ${key}`);
+        expect(after.rows).toEqual(renewed.rows);
+      },
+    );
+
+    /** Whether nobody waits for a row that the holder has locked. */
+    async function isFree(): Promise<boolean> {
+      const waiting = await holder.query('select 1 from pg_locks where not granted limit 1');
+      return waiting.rows.length === 0;
+    }
+  });
+}
