@@ -6,7 +6,6 @@ import {
 } from './accounts.ts';
 import { actsAreDone } from './acts.ts';
 import { answeredInTime } from './bounds.ts';
-import { collectsAll, pausesToCollect } from './collected.ts';
 import type { MakeInvariant } from './invariant.ts';
 import {
   claimedByItsTurn,
