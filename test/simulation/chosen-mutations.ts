@@ -68,7 +68,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     text: 'const LEAVE = statement(`\n  update conversation set lease_owner = null, lease_until = null\n  where id = :conversationId and epoch = :epoch`);',
     by: 'const LEAVE = statement(`\n  update conversation set lease_owner = null, lease_until = null\n  where id = :conversationId and (epoch = :epoch or 1 = 1)`);',
     scenes: ['late-workers'],
-    within: 20,
+    within: 10,
   },
   {
     name: 'the last message of a turn waits for the next turn, too',

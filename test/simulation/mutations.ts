@@ -303,7 +303,7 @@ export const MUTATIONS: readonly Mutation[] = [
     by: 'holdsAccount: () => true || holdsAccount(),',
     scenes: ['gateways', 'late-gateways'],
     faults: 'pause,overtaken',
-    within: 20,
+    within: 10,
   },
   {
     name: 'the adapter of Discord does not ask whether it has the account still',
@@ -312,7 +312,7 @@ export const MUTATIONS: readonly Mutation[] = [
     text: 'if (!holdsAccount())',
     by: 'if (!holdsAccount() && false)',
     scenes: ['discord-late'],
-    within: 20,
+    within: 10,
   },
   {
     name: 'messages of Discord that are being stored do not hold back the position',
@@ -321,7 +321,7 @@ export const MUTATIONS: readonly Mutation[] = [
     text: 'this.#inProgress.set(messageId, before);',
     by: 'this.#inProgress.delete(messageId, before);',
     scenes: ['discord-refused'],
-    within: 20,
+    within: 10,
   },
   {
     // Each of the two guards is enough where Discord has one shard: without one alone nothing is lost.
