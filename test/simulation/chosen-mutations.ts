@@ -67,8 +67,8 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: LANES,
     text: 'const LEAVE = statement(`\n  update conversation set lease_owner = null, lease_until = null\n  where id = :conversationId and epoch = :epoch`);',
     by: 'const LEAVE = statement(`\n  update conversation set lease_owner = null, lease_until = null\n  where id = :conversationId and (epoch = :epoch or 1 = 1)`);',
-    scenes: ['shared'],
-    within: 30,
+    scenes: ['late-workers'],
+    within: 10,
   },
   {
     name: 'the last message of a turn waits for the next turn, too',
@@ -125,7 +125,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: OUTBOX,
     text: 'order by seq limit :limit`).rows<\n  PartRow &\n    Omit<DuePart',
     by: 'order by seq desc limit :limit`).rows<\n  PartRow &\n    Omit<DuePart',
-    scenes: ['embedded', 'shared'],
+    scenes: ['embedded'],
     within: 5,
   },
   {
@@ -179,7 +179,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     file: OUTBOX,
     text: 'const notBefore = now + afterMs;',
     by: 'const notBefore = now + afterMs * 1_000;',
-    scenes: ['embedded', 'shared'],
+    scenes: ['embedded'],
     within: 10,
   },
   {

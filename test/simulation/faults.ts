@@ -1,5 +1,5 @@
 import type { Chance } from './engine/chance.ts';
-import { STEP_NAMES, type StepName } from './world/overtaking.ts';
+import { STEP_NAMES, type StepName } from './steps.ts';
 
 /** What the database does: it takes its time, refuses, has no room, or fails at commits. */
 const DATABASE_WEATHER = [

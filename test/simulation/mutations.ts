@@ -303,7 +303,7 @@ export const MUTATIONS: readonly Mutation[] = [
     by: 'holdsAccount: () => true || holdsAccount(),',
     scenes: ['gateways', 'late-gateways'],
     faults: 'pause,overtaken',
-    within: 20,
+    within: 10,
   },
   {
     name: 'the adapter of Discord does not ask whether it has the account still',
@@ -312,7 +312,7 @@ export const MUTATIONS: readonly Mutation[] = [
     text: 'if (!holdsAccount())',
     by: 'if (!holdsAccount() && false)',
     scenes: ['discord-late'],
-    within: 20,
+    within: 10,
   },
   {
     name: 'messages of Discord that are being stored do not hold back the position',
@@ -321,16 +321,22 @@ export const MUTATIONS: readonly Mutation[] = [
     text: 'this.#inProgress.set(messageId, before);',
     by: 'this.#inProgress.delete(messageId, before);',
     scenes: ['discord-refused'],
-    within: 20,
+    within: 10,
   },
   {
-    name: 'what an earlier session of Discord delivers moves the position at once',
+    // Each of the two guards is enough where Discord has one shard: without one alone nothing is lost.
+    name: 'what an earlier session of Discord delivers is taken in at once',
     breaks: 'D01',
     file: 'packages/channel-discord/src/receiver.ts',
-    text: 'if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);',
-    by: '',
+    text: `if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);
+    this.#earlier.start(signal);
+    this.#isPostponing = this.#earlier.arePending;
+    // What earlier sessions deliver waits until older messages of the same chats are fetched: once it is stored, a chat is
+    // read from there on, and what an even earlier session has lost would be behind, or missing.
+    if (this.#isPostponing) this.#intake.hold(FIRST_SHARD);`,
+    by: 'this.#earlier.start(signal); this.#isPostponing = this.#earlier.arePending;',
     scenes: ['discord'],
-    within: 30,
+    within: 10,
   },
   ...CHOSEN_MUTATIONS,
 ];

@@ -76,8 +76,6 @@ export class Simulation {
   readonly #sent: Change[] = [];
   readonly #answers = new Map<string, number>();
   readonly #shown = new Map<string, Omit<Shown, 'isDeleted'>>();
-  /** How far the clock of the database server is ahead of the simulation's, in ms. */
-  #databaseAhead = 0;
 
   constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
     machine.begin(seed);
@@ -97,6 +95,7 @@ export class Simulation {
     this.databaseFile = join(isShared ? this.folder : data, 'parley.db');
     this.#disasters = new Disasters(this, data);
     machine.databases.disk = this.#disasters.disk;
+    machine.databases.serverAhead = 0;
     machine.fileDelays = this.slowFiles;
     this.deployment = new Deployment(machine, {
       folder: data,
@@ -161,7 +160,8 @@ export class Simulation {
     this.#shown.get(part);
 
   /** What the clock of the shared database showed at a moment of the simulation. */
-  readonly databaseTime = (at: number): number => Math.floor(BEGINNING + at + this.#databaseAhead);
+  readonly databaseTime = (at: number): number =>
+    Math.floor(BEGINNING + at + this.machine.databases.serverAhead);
 
   /** Until when the process of this name stands still, or stood still last; in ms. */
   pausedUntil(process: string): number {
@@ -313,7 +313,7 @@ export class Simulation {
         }
         return;
       case 'database-clock':
-        this.#databaseAhead += fault.byMs;
+        this.machine.databases.serverAhead += fault.byMs;
         return;
       case 'power-cut':
       case 'older-copy':

@@ -55,6 +55,8 @@ export class Databases {
   readonly #open = new Set<OpenDatabase>();
   /** In use from the next statement on. */
   disk: Disk = SOUND_DISK;
+  /** How far the server's clock is ahead of the simulation's, in ms. */
+  serverAhead = 0;
   /** Hears each statement that a process is about to run. */
   watch: (process: SimulatedProcess | undefined, text: string) => void = () => {};
 
@@ -73,7 +75,7 @@ export class Databases {
     const disk = () => this.disk;
     const watch = (database: OpenDatabase, text: string) => this.watch(database.process, text);
     const now = () => this.#time.wallClock();
-    const serverNow = () => Math.floor(BEGINNING + this.#time.now);
+    const serverNow = () => Math.floor(BEGINNING + this.#time.now + this.serverAhead);
     const valueNow = (value: unknown) => (Number.isNaN(value) ? serverNow() : value);
     const Real = DatabaseSync;
     class Simulated extends Real {

@@ -3,6 +3,7 @@ import { approvalsEmbedded, approvalsShared } from './approvals.ts';
 import { databaseClock, sharedClocks } from './clocks.ts';
 import { deaf } from './deaf.ts';
 import { discordAlone, discordShared } from './discord.ts';
+import { discordCrash } from './discord-crash.ts';
 import { discordLate, discordRefused } from './discord-late.ts';
 import { disk, olderCopy, quiet, server } from './disk.ts';
 import { gateways } from './gateways.ts';
@@ -65,6 +66,7 @@ export const SCENES: readonly Scene[] = [
   lateWorkers,
   discordLate,
   discordRefused,
+  discordCrash,
   unluckyEmbedded,
   unluckyShared,
 ];

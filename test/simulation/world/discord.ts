@@ -18,6 +18,7 @@ import { Transcript } from '../../../packages/simulators/src/discord/transcript.
 import { CHANNEL_TYPE, World } from '../../../packages/simulators/src/discord/world.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
+import { answeredIn } from '../said.ts';
 import type { Brought } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { Served, ServedRequest } from './network.ts';
@@ -70,6 +71,8 @@ export class SimulatedDiscord implements Brought {
   readonly #time: VirtualTime;
   readonly #chance: Chance;
   readonly #sockets = new Set<ServerSide>();
+  /** The questions that each message of the bot is known to answer. */
+  readonly #named = new Map<string, ReadonlySet<string>>();
 
   constructor(simulation: Simulation) {
     this.#simulation = simulation;
@@ -163,9 +166,15 @@ export class SimulatedDiscord implements Brought {
       readonly author?: { readonly id: string };
     };
     if (author?.id !== BOT || content === undefined || !/This answers .*\./.test(content)) return;
-    if (simulation.shownPart(id) !== undefined) return;
+    const named = this.#named.get(id) ?? new Set<string>();
+    const added = answeredIn(content).filter((question) => !named.has(question));
+    if (named.size > 0 && added.length === 0) return;
+    this.#named.set(id, named.union(new Set(added)));
+    // While it grows, pieces may arrive in another order: then its end names what was missing.
+    const rest = named.size === 0 ? content : `This answers ${added.join(' and ')}.`;
+    const part = named.size === 0 ? id : `${id}+${named.size}`;
     const place = { account: 'default', chat: channel_id };
-    const shown = { ...place, id, text: content, key: id, part: id, at: this.#time.now };
+    const shown = { ...place, id, text: rest, key: part, part, at: this.#time.now };
     simulation.note('discord', shown, true);
   }
 

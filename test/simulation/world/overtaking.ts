@@ -2,20 +2,10 @@ import type { Change } from '../changes.ts';
 import type { Databases } from '../engine/databases.ts';
 import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
 import type { Fault } from '../faults.ts';
+import { isStep } from '../steps.ts';
 import type { Deployment } from './deployment.ts';
 
 type Overtaken = Extract<Fault, { readonly kind: 'overtaken' }>;
-
-/** Steps after which it matters who goes on first, by the statement that they run. */
-const STATEMENTS = {
-  'reads-parts': /from outbox\b.*\border by seq limit/s,
-  'marks-part': /update outbox set state = 'sending'/,
-  'takes-lane': /update conversation set epoch = epoch \+ 1, lease_owner/,
-  'ends-turn': /update turn set state = :/,
-} as const;
-
-export type StepName = keyof typeof STATEMENTS;
-export const STEP_NAMES = Object.keys(STATEMENTS) as readonly StepName[];
 
 /** Nobody may want what the process has: then it goes on after this time. In ms. */
 const LONGEST_MS = 20_000;
@@ -61,7 +51,7 @@ export class Overtaking {
 
   #noteStatement(process: SimulatedProcess | undefined, text: string): void {
     const waiting = process && this.#waiting.get(process);
-    if (waiting?.left !== null || !STATEMENTS[waiting.fault.step].test(text)) return;
+    if (waiting?.left !== null || !isStep(waiting.fault.step, text)) return;
     waiting.left = waiting.fault.events;
   }
 

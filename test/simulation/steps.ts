@@ -1,0 +1,15 @@
+/** Steps after which it matters who goes on first, by the statement that they run. */
+const STATEMENTS = {
+  'reads-parts': /from outbox\b.*\border by seq limit/s,
+  'marks-part': /update outbox set state = 'sending'/,
+  'takes-lane': /update conversation set epoch = epoch \+ 1, lease_owner/,
+  'ends-turn': /update turn set state = :/,
+} as const;
+
+export type StepName = keyof typeof STATEMENTS;
+export const STEP_NAMES = Object.keys(STATEMENTS) as readonly StepName[];
+
+/** Whether a statement is the one by which a step of this kind is known. */
+export function isStep(name: StepName, statement: string): boolean {
+  return STATEMENTS[name].test(statement);
+}
