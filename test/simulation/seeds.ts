@@ -26,4 +26,22 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     faults: 1,
     was: 'a power cut that undid the counter of the database looked like an older copy; it is synced now',
   },
+  {
+    scene: 'discord',
+    seed: 1,
+    faults: 3,
+    was: 'what an earlier session delivers after a start hid what was missed in a new channel; positions are held until all channels are named',
+  },
+  {
+    scene: 'discord',
+    seed: 3,
+    faults: 6,
+    was: 'a later session delivered before an earlier one, and its messages were answered first; they wait until missed ones are fetched',
+  },
+  {
+    scene: 'limits',
+    seed: 2,
+    faults: 4,
+    was: 'a part was sent again when the platform had forgotten the key of an attempt that had arrived; it is called uncertain now',
+  },
 ];
