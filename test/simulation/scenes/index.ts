@@ -16,7 +16,7 @@ import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
  * The scenes of a run that names none, which take turns. A scene joins them when hundreds of its seeds have passed, since
  * a false alarm would stop every change.
  */
-export const SETTLED_SCENES: readonly Scene[] = [embedded, shared, quiet];
+export const SETTLED_SCENES: readonly Scene[] = [embedded, shared, groups, quiet];
 
 /** All scenes, by whose names a run asks for them. */
 export const SCENES: readonly Scene[] = [
