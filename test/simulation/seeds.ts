@@ -38,4 +38,22 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     faults: 16,
     was: 'a part whose answer was lost was sent again after a refusal for a while, when the platform had forgotten its key',
   },
+  {
+    scene: 'discord',
+    seed: 1,
+    faults: 3,
+    was: 'what an earlier session delivers after a start hid what was missed in a new channel; positions are held until all channels are named',
+  },
+  {
+    scene: 'discord',
+    seed: 3,
+    faults: 6,
+    was: 'a later session delivered before an earlier one, and its messages were answered first; they wait until missed ones are fetched',
+  },
+  {
+    scene: 'limits',
+    seed: 2,
+    faults: 4,
+    was: 'a part was sent again when the platform had forgotten the key of an attempt that had arrived; it is called uncertain now',
+  },
 ];

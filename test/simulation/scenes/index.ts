@@ -27,6 +27,8 @@ import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
 export const SETTLED_SCENES: readonly Scene[] = [
   embedded,
   shared,
+  groups,
+  quiet,
   approvalsEmbedded,
   strangersEmbedded,
 ];
