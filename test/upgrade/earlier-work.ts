@@ -20,8 +20,10 @@ const GROUP = -5;
 const JOBS = -7;
 const OTHER_GROUP = -6;
 const STRANGER = 999;
-const CLEO = '200000000000000700';
-const DORA = '200000000000000701';
+/** Her account of Discord is linked to that of Bo. */
+export const CLEO = '200000000000000700';
+/** She has typed the code of the owner, who has not confirmed it. */
+export const DORA = '200000000000000701';
 
 const Opened = z.object({ session: z.string() });
 

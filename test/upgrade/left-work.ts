@@ -37,11 +37,15 @@ const Made = z.object({
   rings: z.array(z.string()),
 });
 
+/** The code of the account that waits to be confirmed, in the SQL of a fixture. */
+const LINK_CODE = /^insert into link_code .* values \('(\w+)'/m;
+
 /** An installation that was killed at work, ready to be started by the Parley of today. */
 export interface LeftWork {
   readonly data: string;
   readonly made: z.infer<typeof Made>;
   readonly storeUrl: string;
+  readonly linkCode: string;
   /** What time it is there: some minutes after the kill, and later as the test goes on. */
   readonly clock: () => number;
   /** Who has had the bell rung, in the order of the rings. */
@@ -77,6 +81,7 @@ export async function openLeftWork(
     data,
     made,
     storeUrl: url,
+    linkCode: LINK_CODE.exec(sql)?.[1] ?? '',
     clock: () => made.killedAt + LATER_MS + Date.now() - opened,
     rings: () => readFileSync(rings, 'utf8').trim().split('\n'),
     async remove() {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '@parley/store';
@@ -7,6 +7,8 @@ import { z } from 'zod';
 import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
 import { runCommand } from '../e2e/parley-process.ts';
 import { webClient } from '../e2e/web-client.ts';
+import { textOf } from '../model/chat-request.ts';
+import { CLEO, DORA } from './earlier-work.ts';
 import { OWNER, SECOND_OWNER } from './later-work.ts';
 import { type LeftWork, openLeftWork } from './left-work.ts';
 import { nameOf, numbersIn } from './model-words.ts';
@@ -77,7 +79,8 @@ for (const version of readdirSync(FIXTURES)) {
       expect(inLetters('unanswered').toSorted()).toEqual(UNANSWERED);
       expect(inLetters('uncertain').toSorted()).toEqual(['q23', 'q24', 'q27', 'q29', 'q9']);
       expect(inLetters('refused')).toEqual(['q8']);
-      expect((await runCommand([...data, 'memory', 'list'])).out).toContain('I like green tea.');
+      const memory = join(folder, 'workspace/memory/user.md');
+      expect(readFileSync(memory, 'utf8')).toContain('I like green tea.');
       expect(readFileSync(join(folder, 'parley.yaml'), 'utf8')).toContain('./plugins/games');
     });
   });
@@ -129,28 +132,42 @@ function finishesWork(fixture: string, servers: Parameters<typeof openLeftWork>[
           'channelId' in route && route.channelId === world.rooms[room] ? [content] : [],
         ),
     );
-  /** How often the model was asked that. */
-  const asked = (name: string) =>
-    world.model.requests.filter(({ body }) => nameOf(body) === name).length;
+  const sayOnDiscord = (from: string, text: string) =>
+    world.discord.say({ channel: world.discord.dmWith(from), from, text });
+  const requestsFor = (name: string) =>
+    world.model.requests.filter(({ body }) => nameOf(body) === name);
+  /** How often the model was asked that, and all that it was told with it. */
+  const asked = (name: string) => requestsFor(name).length;
+  const textTo = (name: string) => requestsFor(name)[0]?.body.messages.map(textOf).join('\n');
   /** Somebody writes; the numbers of these messages are none that the platform of before has used. */
   let written = 90_000;
-  const write = (chat: number, text: string): void => {
+  const write = (chat: number, text: string, person = chat): void => {
     written += 1;
-    const from = { id: chat, is_bot: false, first_name: `User ${chat}` };
-    const entities = text.startsWith('/')
-      ? [{ type: 'bot_command', offset: 0, length: text.indexOf(' ') }]
-      : [];
-    const place = { id: chat, type: 'private', first_name: `User ${chat}` };
+    const from = { id: person, is_bot: false, first_name: `User ${person}` };
+    const [first = ''] = text.split(' ');
+    const type = { '/': 'bot_command', '@': 'mention' }[text[0] ?? ''];
+    const entities = type === undefined ? [] : [{ type, offset: 0, length: first.length }];
+    const place =
+      chat < 0
+        ? { id: chat, type: 'group', title: 'Group' }
+        : { id: chat, type: 'private', first_name: from.first_name };
     const date = Math.floor(Date.now() / 1000);
-    world.telegram.update('message', {
-      message_id: written,
-      from,
-      chat: place,
-      date,
-      text,
-      entities,
-    });
+    const message = { message_id: written, from, chat: place, date, text, entities };
+    world.telegram.update('message', message);
   };
+
+  const ask = (path: string, init: RequestInit = {}, token = parley.token) =>
+    fetch(`${parley.address}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
+  async function stateOf(channel: string): Promise<string | undefined> {
+    const { channels } = Status.parse(await (await ask('/api/status')).json());
+    return channels.find((one) => one.channel === channel)?.state.kind;
+  }
+  /** Writes on the board of the plugin's channel; the status. What stands there. */
+  const pin = async (text: string): Promise<number> => {
+    const body = JSON.stringify({ id: text, from: 'bo', text });
+    return (await ask('/channels/board/default/', { method: 'POST', body })).status;
+  };
+  const board = async () => (await ask('/channels/board/default/')).text();
 
   it('[D01] [D02] answers each message that waited once, in the order in which it was written', async () => {
     await expect.poll(() => answered(603)).toEqual(['q12', 'q13', 'q14', 'q15']);
@@ -206,10 +223,18 @@ function finishesWork(fixture: string, servers: Parameters<typeof openLeftWork>[
     expect([said(503), said(504)]).toEqual([[], []]);
   });
 
-  it('[P16] loads the plugin, with all that it brings', async () => {
-    expect(await cli('plugins')).toContain(
-      '✓ games-table 0.1.0 brings tools roll_dice and ring_bell, skills in',
-    );
+  it('[P16] uses each part of the plugin: tool, skill, layer, hook, source and channel', async () => {
+    writeFileSync(join(left.data, 'workspace/house-rules.md'), 'Be fair.');
+    write(607, 'q51 tool ring_bell {"who":"q51"}');
+    await expect.poll(() => answered(607)).toEqual(['q23', 'q51']);
+    expect(left.rings()).toEqual(['q10', 'q11', 'q51']);
+    for (const words of ['## Games', 'fair-play', 'The lucky number of today is', 'House rules'])
+      expect(textTo('q51')).toContain(words);
+    expect(await stateOf('board')).toBe('paused');
+    await cli('channels', 'resume', 'board');
+    await expect.poll(() => stateOf('board')).toBe('connected');
+    expect(await pin('q52 hello')).toBe(202);
+    await expect.poll(board).toContain('This answers q52.');
   });
 
   it('[D06] [D08] [F05] [U10] knows who may write, what failed, why, and who is signed in', async () => {
@@ -223,18 +248,55 @@ function finishesWork(fixture: string, servers: Parameters<typeof openLeftWork>[
     expect(await cli('why', left.made.refused)).toContain('group');
     expect(await cli('pair')).toContain('User 999');
     expect(await cli('memory', 'list')).toContain('I like green tea.');
-    expect(await cli('soul', 'list')).toContain('v1');
-    expect(await cli('cron', 'list')).toContain('q31 stretch');
-    for (const token of [left.made.viewer, left.made.session]) {
-      const headers = { authorization: `Bearer ${token}` };
-      expect((await fetch(`${parley.address}/api/status`, { headers })).status).toBe(200);
-    }
+    for (const token of [left.made.viewer, left.made.session])
+      expect((await ask('/api/status', {}, token)).status).toBe(200);
     write(502, 'q50 am I known?');
     await expect.poll(() => answered(502)).toEqual(['q50']);
-    const headers = { authorization: `Bearer ${parley.token}` };
-    const status = await (await fetch(`${parley.address}/api/status`, { headers })).json();
-    const board = Status.parse(status).channels.find(({ channel }) => channel === 'board');
-    expect(board?.state.kind).toBe('paused');
+  });
+
+  it('[G04] [G11] [G12] [G14] [F06] [F13] knows what was said, noted, chosen and linked before', async () => {
+    write(OWNER, 'q53 where do I get green tea?');
+    await expect.poll(() => answered(OWNER)).toContain('q53');
+    const known = textTo('q53');
+    for (const words of [
+      'They talked.',
+      'This answers q4.',
+      '[~] Buy green tea',
+      'I like green tea.',
+    ])
+      expect(known).toContain(words);
+    write(-5, `@${world.telegram.me.username} q54 hello`, 502);
+    await expect.poll(() => answered(-5)).toEqual(['q54']);
+    expect(textTo('q54')).toContain('The weather is fine.');
+    write(502, '/mode');
+    await expect.poll(() => said(502).at(-1)).toMatch(/\bask\b/);
+    expect(requestsFor('q33 then').map(({ body }) => body.model)).toEqual(['double-two']);
+    write(OWNER, `/link ${left.linkCode}`);
+    await expect.poll(() => said(OWNER).at(-1)).toContain('Linked');
+    // From now on an account of the owner's, in one conversation with the other.
+    sayOnDiscord(DORA, 'q55 hello');
+    await expect.poll(() => asked('q55')).toBe(1);
+    write(OWNER, 'q56 hello');
+    await expect.poll(() => asked('q56')).toBe(1);
+    expect(textTo('q56')).toContain('This answers q55.');
+    sayOnDiscord(CLEO, '/link off');
+    const onDiscord = () => world.discord.sends().map(({ content }) => content);
+    await expect.poll(() => onDiscord().join()).toContain('is not linked any more');
+  });
+
+  it('[D06] [H08] [W06] [U07] goes on with letters, jobs and proposals, and counts what was spent', async () => {
+    await cli('dead', 'replay', '--all');
+    await expect.poll(() => answered(503)).toEqual(['q8']);
+    await cli('soul', 'apply', '1');
+    expect(readFileSync(join(left.data, 'workspace/SOUL.md'), 'utf8')).toContain('Whistle');
+    expect(await cli('cron', 'list')).toMatch(
+      /q31 .*; next [\s\S]*q32 .*; over; [\s\S]*q30 .*; over; /,
+    );
+    expect(await cli('heartbeat')).toMatch(
+      /mail .*\n.*sent to you[\s\S]*calendar .*\n.*held until 23:59/,
+    );
+    expect(await cli('hooks')).toMatch(/^ci: job for .*, sent\n$/);
+    expect(await (await ask('/api/usage?by=person')).text()).toContain('telegram:501');
   });
 
   it('[D01] leaves nothing undone and says nothing twice', async () => {
@@ -247,7 +309,7 @@ function finishesWork(fixture: string, servers: Parameters<typeof openLeftWork>[
     await expect.poll(counts).toEqual({ pending: 0, sending: 0, waiting: 0 });
     const all = [...CHATS, ...CHATS_OF_WORK].flatMap((chat) => answered(chat));
     expect(all.toSorted()).toEqual([...new Set(all)].toSorted());
-    expect(all).toHaveLength(18);
+    expect(all).toHaveLength(23);
   });
 }
 
