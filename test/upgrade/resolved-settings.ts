@@ -106,11 +106,21 @@ function fits(written: string, possible: string): boolean {
 
 const cut = (leaf: string) => [leaf.slice(0, leaf.indexOf('=')), leaf.slice(leaf.indexOf('=') + 1)];
 
+/** Where a value of before is now. `to`: null where it means something else on purpose. `words`: those that were renamed. */
+interface Move {
+  readonly from: RegExp;
+  readonly to: string | null;
+  readonly words?: Readonly<Record<string, string>>;
+}
+
 /**
- * Where the values of a fixture are now: names of before (`settings.heartbeat.tell`) and of today. A release that renames a
- * setting adds a line; `null`: no longer compared, since it means something else on purpose. The longest name that fits counts.
+ * A release that renames a setting adds a line, such as `{ from: /\bheartbeat\.tell$/, to: 'heartbeat.notify' }`: paths look like
+ * `settings.agents.support.heartbeat.tell` and `channels.telegram/default.access.direct`.
  */
-const MOVED: Readonly<Record<string, string | null>> = {};
+const MOVES: readonly Move[] = [
+  // Of the file itself.
+  { from: /^(settings|agents\.[^.]+)\.version$/, to: null },
+];
 
 /** Each value of `before` that is another one now, by its path. Values that are new do not count. */
 export function changedMeanings(before: unknown, now: object, path = ''): readonly string[] {
@@ -118,21 +128,11 @@ export function changedMeanings(before: unknown, now: object, path = ''): readon
     return Object.entries(before).flatMap(([name, inner]) =>
       changedMeanings(inner, now, path === '' ? name : `${path}.${name}`),
     );
-  const moved = movedTo(path);
-  if (moved === null) return [];
-  const today = valueAt(now, moved);
-  return JSON.stringify(today) === JSON.stringify(before)
-    ? []
-    : [`${path}: ${JSON.stringify(before)} became ${JSON.stringify(today)}`];
-}
-
-function movedTo(path: string): string | null {
-  const [from] = Object.keys(MOVED)
-    .filter((name) => path === name || path.startsWith(`${name}.`))
-    .toSorted((a, b) => b.length - a.length);
-  if (from === undefined) return path;
-  const to = MOVED[from] ?? null;
-  return to === null ? null : `${to}${path.slice(from.length)}`;
+  const { from = path, to = path, words = {} } = MOVES.find((move) => move.from.test(path)) ?? {};
+  if (to === null) return [];
+  const expected = JSON.stringify(words[String(before)] ?? before);
+  const today = JSON.stringify(valueAt(now, path.replace(from, to)));
+  return today === expected ? [] : [`${path}: ${expected} became ${today}`];
 }
 
 /** Names may contain dots, so the longest name that is there counts. */
