@@ -46,8 +46,6 @@ export interface LeftWork {
   readonly made: z.infer<typeof Made>;
   readonly storeUrl: string;
   readonly linkCode: string;
-  /** What time it is there: some minutes after the kill, and later as the test goes on. */
-  readonly clock: () => number;
   /** Who has had the bell rung, in the order of the rings. */
   rings(): readonly string[];
   remove(): Promise<void>;
@@ -59,15 +57,30 @@ export interface Servers {
   readonly redisUrl: string;
 }
 
+/** The clock of an installation, and of the platforms around it: it begins some time after the kill. */
+export function clockOf(fixture: string, servers: Servers | null): () => number {
+  const { killedAt } = readMade(folderOf(fixture, servers));
+  const opened = Date.now();
+  return () => killedAt + LATER_MS + Date.now() - opened;
+}
+
+function folderOf(fixture: string, servers: Servers | null): string {
+  return join(fixture, servers === null ? 'sqlite' : 'postgres');
+}
+
+function readMade(folder: string): z.infer<typeof Made> {
+  return Made.parse(JSON.parse(readFileSync(join(folder, 'made.json'), 'utf8')));
+}
+
 /** Puts the installation of a fixture into folders and databases of its own. `servers`: null for SQLite. */
 export async function openLeftWork(
   fixture: string,
   world: World,
   servers: Servers | null,
 ): Promise<LeftWork> {
-  const folder = join(fixture, servers === null ? 'sqlite' : 'postgres');
+  const folder = folderOf(fixture, servers);
   const data = mkdtempSync(join(tmpdir(), 'parley-upgrade-'));
-  const made = Made.parse(JSON.parse(readFileSync(join(folder, 'made.json'), 'utf8')));
+  const made = readMade(folder);
   copyFolder(join(folder, 'data'), data);
   cpSync(join(fixture, 'plugins'), join(data, 'plugins'), { recursive: true });
   const rings = join(data, 'plugins/games/rings.txt');
@@ -76,13 +89,11 @@ export async function openLeftWork(
   const { url, more, drop } = await loadDatabase(located(sql, data), data, servers);
   const settings = withoutQuietHours(readFileSync(join(fixture, 'running.yaml'), 'utf8'));
   writeFileSync(join(data, 'parley.yaml'), world.fill(settings) + more);
-  const opened = Date.now();
   return {
     data,
     made,
     storeUrl: url,
     linkCode: LINK_CODE.exec(sql)?.[1] ?? '',
-    clock: () => made.killedAt + LATER_MS + Date.now() - opened,
     rings: () => readFileSync(rings, 'utf8').trim().split('\n'),
     async remove() {
       await drop();

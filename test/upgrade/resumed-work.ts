@@ -3,7 +3,7 @@ import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
 import { runCommand } from '../e2e/parley-process.ts';
 import { textOf } from '../model/chat-request.ts';
 import { OWNER, SECOND_OWNER } from './later-work.ts';
-import { type LeftWork, openLeftWork, type Servers } from './left-work.ts';
+import { clockOf, openLeftWork, type Servers } from './left-work.ts';
 import { nameOf, numbersIn } from './model-words.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -27,15 +27,17 @@ export type ResumedWork = Awaited<ReturnType<typeof resumeWork>>;
 
 /** Starts it in the process of the test. `servers`: null for SQLite. */
 export async function resumeWork(fixture: string, servers: Servers | null) {
-  const world = await openWorld();
+  const clock = clockOf(fixture, servers);
+  const world = await openWorld(clock);
   const left = await openLeftWork(fixture, world, servers);
   for (const chat of CHATS) world.telegram.promote(chat, OWNER);
-  const parley = await startParleyHere(left.data, { clock: left.clock });
+  const parley = await startParleyHere(left.data, { clock });
   return {
     world,
     left,
+    clock,
     ...seenIn(world),
-    ...peopleOf(world, left),
+    ...peopleOf(world, clock),
     ...requestsTo(parley),
     async cli(...args: string[]): Promise<string> {
       const { out, err } = await runCommand(['--data', left.data, ...args]);
@@ -80,7 +82,7 @@ function answeredIn(texts: readonly string[]): readonly string[] {
 }
 
 /** What people do. */
-function peopleOf({ telegram, discord }: World, { clock }: LeftWork) {
+function peopleOf({ telegram, discord }: World, clock: () => number) {
   let next = FIRST_NUMBER;
   return {
     /** Somebody writes in Telegram: the person of a direct chat, or who is named. */

@@ -204,6 +204,8 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(work.requestsFor('q33 then').map(({ model }) => model)).toEqual(['double-two']);
     work.write(OWNER, `/link ${work.left.linkCode}`);
     await expect.poll(() => work.said(OWNER).at(-1)).toContain('Linked');
+    // Discord is asked for the session of before a few times, and messages of strangers come by a session alone.
+    await expect.poll(() => work.stateOf('discord')).toBe('connected');
     // From now on an account of the owner's, in one conversation with the other.
     work.writeOnDiscord(DORA, 'q55 hello');
     await expect.poll(() => work.asked('q55')).toBe(1);
@@ -231,7 +233,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
   });
 
   it('[D01] leaves nothing undone and says nothing twice', async () => {
-    const store = await openStore({ url: work.left.storeUrl, clock: work.left.clock });
+    const store = await openStore({ url: work.left.storeUrl, clock: work.clock });
     onTestFinished(() => store.close());
     const counts = async () => {
       const { pending, sending } = await store.outbox.counts();

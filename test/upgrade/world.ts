@@ -23,12 +23,12 @@ export interface World {
 const ROOMS = ['busy', 'sending'] as const;
 export type Room = (typeof ROOMS)[number];
 
-/** Opens it. A later world has the same ids of places, and remembers nothing of an earlier one. */
-export async function openWorld(): Promise<World> {
+/** Opens it. `clock`: what time it is for the platforms. A later world has the same ids of places, and remembers nothing of an earlier one. */
+export async function openWorld(clock: () => number = Date.now): Promise<World> {
   let isBorn = false;
   const [telegram, discord, model] = await Promise.all([
-    startTelegramDouble(),
-    startDiscordDouble({ clock: () => (isBorn ? Date.now() : DISCORD_BORN) }),
+    startTelegramDouble({ clock }),
+    startDiscordDouble({ clock: () => (isBorn ? clock() : DISCORD_BORN) }),
     startModelDouble({ models: ['double', 'double-two'] }),
   ]);
   const rooms = Object.fromEntries(
