@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { untilConnected } from '../e2e/channel-states.ts';
+import {
+  type Asked,
+  answersIn,
+  codeIn,
+  command,
+  say,
+  toolWords,
+  until,
+  untilRow,
+} from './asked.ts';
+import { OWNER, SECOND_OWNER } from './later-work.ts';
+
+const BO = 502;
+const GROUP = -5;
+/** The group that `tools.message.chats` of the fixture calls `reminders`. */
+const JOBS = -7;
+const OTHER_GROUP = -6;
+const STRANGER = 999;
+/** Her account of Discord is linked to that of Bo. */
+export const CLEO = '200000000000000700';
+/** She has typed the code of the owner, who has not confirmed it. */
+export const DORA = '200000000000000701';
+
+const Opened = z.object({ session: z.string() });
+
+/** What a test has to know of it besides what the database says. */
+export interface EarlierWork {
+  /** Tokens of a person who may look at states alone, and of a browser that is signed in. */
+  readonly viewer: string;
+  readonly session: string;
+  /** Ids of a message that was answered and of one that was refused. */
+  readonly answered: string;
+  readonly refused: string;
+}
+
+/** Has Parley do what is over before the kill: history, memory, access, dead letters and the like. */
+export async function doEarlierWork(asked: Asked): Promise<EarlierWork> {
+  await untilConnected(asked.parley);
+  await command(asked, 'channels', 'pause', 'board');
+  const answered = await say(asked, OWNER, 'q1 hello', 'This answers q1');
+  await useTools(asked);
+  await letPeopleIn(asked);
+  await linkAccounts(asked);
+  await failToSend(asked);
+  await command(asked, 'heartbeat', 'now', 'calendar');
+  await untilRow(asked, "select 1 from heartbeat_run where task = 'calendar' and state = 'held'");
+  const refused = await hearGroups(asked);
+  const printed = await command(asked, 'people', 'add', 'Cleo', '--role', 'viewer');
+  const [viewer = ''] = /parley_signin_[\w-]+/.exec(printed) ?? [];
+  const session = await signIn(asked);
+  const headers = { authorization: `Bearer ${session}` };
+  await fetch(`${asked.parley.address}/api/search?q=tea`, { headers });
+  await untilRow(asked, 'select 1 from retention_run');
+  return { viewer, session, answered, refused };
+}
+
+/** Memory, a list of steps, a summary, a proposal for SOUL.md, and a job for another day. */
+async function useTools(asked: Asked): Promise<void> {
+  const quote = 'I like green tea.';
+  const memory = toolWords('save_memory', { type: 'preference', scope: 'user', quote });
+  await say(asked, OWNER, `${quote}\nq2 ${memory}`, 'This answers q2');
+  const todos = [{ text: 'Buy green tea', state: 'doing' }];
+  await say(asked, OWNER, `q3 ${toolWords('write_todos', { todos })}`, 'This answers q3');
+  await say(asked, OWNER, '/compact', '⚙️');
+  const soul = readFileSync(join(asked.data, 'workspace/SOUL.md'), 'utf8');
+  const text = `${soul.trim()}\n- Whistle while you work.`;
+  const proposal = toolWords('propose_soul_change', { text, reason: 'The owner asked me to.' });
+  const answered = say(asked, OWNER, `q4 ${proposal}`, 'This answers q4');
+  const code = await codeIn(asked, OWNER, 'approve');
+  asked.world.telegram.say({ chat: OWNER, text: `/approve ${code}` });
+  await answered;
+  // A job may only be for a group that is known.
+  const { telegram } = asked.world;
+  telegram.say({ chat: JOBS, from: OWNER, text: `@${telegram.me.username} q34 hello` });
+  await until('q34', async () => answersIn(asked, JOBS).length > 0);
+  const daily = ['--every', 'daily at 8:00', '--to', 'reminders'];
+  await command(asked, 'cron', 'add', 'q31 stretch', ...daily);
+}
+
+/** A stranger who waits, one who was let in and has chosen another mode, and an owner with another model. */
+async function letPeopleIn(asked: Asked): Promise<void> {
+  await say(asked, BO, 'q5 may I?', 'code');
+  const pending = "select code from pairing_request where sender_id = '502'";
+  await command(asked, 'pair', String((await untilRow(asked, pending)).code));
+  await say(asked, BO, 'q6 thank you', 'This answers q6');
+  await say(asked, BO, '/mode ask', 'ask');
+  await say(asked, SECOND_OWNER, '/model double-two', 'double-two');
+  await say(asked, STRANGER, 'q7 may I, too?', 'code');
+}
+
+/** A linked account, and one of which the owner has not yet confirmed that it is theirs. */
+async function linkAccounts(asked: Asked): Promise<void> {
+  const { telegram, discord } = asked.world;
+  const typeCode = async (chat: number, person: string): Promise<void> => {
+    telegram.say({ chat, text: '/link' });
+    const code = await codeIn(asked, chat, 'link');
+    discord.say({ channel: discord.dmWith(person), from: person, text: `/link ${code}` });
+  };
+  await typeCode(BO, CLEO);
+  await untilRow(asked, 'select 1 from person_link');
+  await typeCode(OWNER, DORA);
+  await untilRow(asked, 'select 1 from link_code where typist_id is not null');
+}
+
+/** A part that Telegram refused for good, and one that nobody knows to have arrived. */
+async function failToSend(asked: Asked): Promise<void> {
+  const { telegram } = asked.world;
+  const description = 'Forbidden: bot was blocked by the user';
+  telegram.fault({ kind: 'refuse', code: 403, description, method: 'sendMessage', chat: 503 });
+  telegram.say({ chat: 503, text: 'q8 hello' });
+  await untilRow(asked, 'select 1 from dead_letter');
+  telegram.fault({ kind: 'reset', after: true, method: 'sendMessage', chat: 504 });
+  telegram.say({ chat: 504, text: 'q9 hello' });
+  await untilRow(asked, "select 1 from outbox where chat_id = '504' and state = 'unknown'");
+}
+
+/** What is said beside the bot in a group, and a message of a group that it does not serve. */
+async function hearGroups(asked: Asked): Promise<string> {
+  const { telegram } = asked.world;
+  telegram.say({ chat: GROUP, from: BO, text: 'The weather is fine.' });
+  const refused = telegram.say({
+    chat: OTHER_GROUP,
+    from: BO,
+    text: `@${telegram.me.username} hello`,
+  });
+  await untilRow(asked, 'select 1 from group_context');
+  await untilRow(asked, `select 1 from decision where chat_id = '${OTHER_GROUP}'`);
+  return String(refused.message_id);
+}
+
+async function signIn({ parley }: Asked): Promise<string> {
+  const body = JSON.stringify({ token: parley.token });
+  const response = await fetch(`${parley.address}/api/sessions`, { method: 'POST', body });
+  return Opened.parse(await response.json()).session;
+}
+
+/** The settings of the fixture with a heartbeat that may speak at any time. */
+export function withoutQuietHours(settings: string): string {
+  return settings.replace('"00:00-23:59"', '"off"');
+}
+
+/** Ends the quiet hours, as an edit of the settings file. */
+export async function endQuietHours(asked: Asked): Promise<void> {
+  asked.edit(withoutQuietHours);
+  const isUsed = async () => asked.parley.err().includes('the settings were read again');
+  await until('the new settings are used', isUsed);
+}

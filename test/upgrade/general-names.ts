@@ -1,0 +1,27 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Takes out of a text what belongs to the machine on which it was written. */
+export interface Names {
+  generalize(text: string): string;
+}
+
+/** What is dumped, made again at the start, written for each test, or copied by it from elsewhere. */
+const LEFT_OUT = /^(parley\.(yaml|db(-wal|-shm)?)|lock|lock-journal|logs?|plugins)$/;
+
+/** Copies a data folder into a fixture. */
+export function copyGeneralized(from: string, to: string, names: Names): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    if (LEFT_OUT.test(entry.name)) continue;
+    const [source, target] = [join(from, entry.name), join(to, names.generalize(entry.name))];
+    if (entry.isDirectory()) copyGeneralized(source, target, names);
+    else if (entry.isFile()) writeFileSync(target, generalized(readFileSync(source), names));
+  }
+}
+
+/** Bytes that are no text stay as they are. */
+function generalized(bytes: Buffer, names: Names): Buffer {
+  const text = bytes.toString('utf8');
+  return Buffer.from(text).equals(bytes) ? Buffer.from(names.generalize(text)) : bytes;
+}

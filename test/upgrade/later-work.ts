@@ -1,0 +1,154 @@
+import { FILES } from '../conformance/channels/files.ts';
+import { webClient } from '../e2e/web-client.ts';
+import { type Asked, command, say, toolWords, untilRow } from './asked.ts';
+
+/** The owner to whom alerts go, and another one. */
+export const OWNER = 501;
+export const SECOND_OWNER = 500;
+/** Of the settings of the fixture. */
+const HOOK_TOKEN = 'hook-token-0123456789abcdef0123456789';
+const DESK_TOKEN = 'desk-token-0123456789abcdef0123456789';
+const AGAIN = 'Too Many Requests: retry after 60';
+
+/** What a test has to know of it besides what the database says: codes of the call and of the question that wait. */
+export interface LaterWork {
+  readonly approval: string;
+  readonly choice: string;
+}
+
+/**
+ * Has Parley begin what the kill cuts off. Numbers are questions (`model-words.ts`).
+ */
+export async function beginWork(asked: Asked): Promise<LaterWork> {
+  const { held } = asked.world;
+  for (const name of ['q11 then', 'q12', 'q16', 'q26', 'q28', 'q32', 'q41', 'q42', 'task q22'])
+    held.add(name);
+  held.add('mail');
+  await beginCalls(asked);
+  await keepWaiting(asked);
+  const { approval, choice } = await askPeople(asked);
+  await runByItself(asked);
+  await putOff(asked);
+  const due = ['--at', 'in 50 s', '--to', 'reminders'];
+  await command(asked, 'cron', 'add', 'q30 water the plants', ...due);
+  await keepParts(asked);
+  return { approval, choice };
+}
+
+/** A message that is accepted, and of which no turn has begun: the kill comes right behind it. */
+export async function writeLast(asked: Asked): Promise<void> {
+  // Pictures of an album wait for more of them, so that no turn has begun.
+  const picture = { kind: 'photo', bytes: FILES.picture } as const;
+  asked.world.telegram.say({ chat: 604, text: 'q18', file: picture, album: 'birds' });
+  await untilRow(asked, "select 1 from inbox where chat_id = '604' and state = 'waiting'");
+  // Parley gives up a part some seconds after it was given to a platform that does not answer, and jobs become due.
+  const isAsMeant = `select 1 where (select count(*) from outbox where state = 'sending') = 2
+    and (select state from cron_job where task like 'q30%') = 'on'
+    and (select count(*) from inbox where chat_id = '609' and state = 'claimed') = 1`;
+  if ((await asked.row(isAsMeant)) === undefined) throw new Error('The kill comes too late.');
+}
+
+/** Steps of the journal of the running turn in a chat. */
+const steps = (chat: number, least: number) =>
+  `select 1 from turn where state = 'running'
+    and id in (select turn_id from inbox where chat_id = '${chat}')
+    and (select count(*) from turn_step where turn_id = turn.id) >= ${least}`;
+
+/** A call that has begun, with its effect, and one whose result is in the journal. */
+async function beginCalls(asked: Asked): Promise<void> {
+  const { telegram } = asked.world;
+  const slow = toolWords('ring_bell', { who: 'q10', slow: true });
+  telegram.say({ chat: 601, text: `q10 ${slow}` });
+  telegram.say({ chat: 602, text: `q11 ${toolWords('ring_bell', { who: 'q11' })}` });
+  await untilRow(asked, steps(601, 2));
+  await untilRow(asked, steps(602, 3));
+}
+
+/** Messages behind a turn that runs, on three channels, and one whose picture is with it. */
+async function keepWaiting(asked: Asked): Promise<void> {
+  const { telegram, discord, rooms } = asked.world;
+  for (const number of [12, 13, 14, 15]) telegram.say({ chat: 603, text: `q${number} hello` });
+  const channel = rooms.busy;
+  for (const number of [16, 17])
+    discord.say({ channel, text: `<@${discord.me.id}> q${number} hello` });
+  const picture = { kind: 'photo', bytes: FILES.picture } as const;
+  telegram.say({ chat: 610, text: 'q26', file: picture });
+  await webClient(asked.parley).post('q28 hello');
+  await untilRow(asked, "select 1 from inbox where chat_id = '610' and state = 'claimed'");
+  const waiting = (chat: string, count: number) =>
+    `select 1 where (select count(*) from inbox where chat_id = '${chat}' and state = 'waiting') = ${count}`;
+  await untilRow(asked, waiting('603', 3));
+  await untilRow(asked, waiting(channel, 1));
+}
+
+/** A call that a person has to allow, a question with choices, and a sub-agent. */
+async function askPeople(asked: Asked): Promise<LaterWork> {
+  const note = { path: 'notes/birds.md', text: 'Parrots talk.' };
+  await say(asked, SECOND_OWNER, `q33 ${toolWords('write', note)}`, '/approve');
+  const choices = { question: 'Which colour?', choices: ['Blue', 'Red'] };
+  await say(asked, 605, `q20 ${toolWords('ask_user', choices)}`, 'Which colour?');
+  const task = { title: 'parrots', task: 'q22 find out what parrots do' };
+  await say(asked, 606, `q21 ${toolWords('delegate_task', task)}`, 'This answers q21');
+  await untilRow(asked, "select 1 from sub_agent where state = 'running'");
+  const code = async (where: string) =>
+    String(
+      (await untilRow(asked, `select code from approval where state = 'pending' and ${where}`))
+        .code,
+    );
+  return { approval: await code("tool = 'write'"), choice: await code('choices is not null') };
+}
+
+/** A standing task, a job and events from outside that are under way, each under way. */
+async function runByItself(asked: Asked): Promise<void> {
+  const { address } = asked.parley;
+  await command(asked, 'heartbeat', 'now', 'mail');
+  await command(asked, 'cron', 'add', 'q32 feed the cat', '--at', 'in 2 h', '--to', 'reminders');
+  const { id } = await untilRow(asked, "select id from cron_job where task like 'q32%'");
+  await command(asked, 'cron', 'run', String(id));
+  const post = (path: string, token: string, body: object) =>
+    fetch(`${address}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  await post('/hooks/ci', HOOK_TOKEN, { build: 'q41' });
+  // Answered after the kill, when nobody waits at the other end any more.
+  const messages = [{ role: 'user', content: 'q42 hello' }];
+  void post('/v1/chat/completions', DESK_TOKEN, { messages }).catch(() => undefined);
+  await untilRow(asked, "select 1 from heartbeat_run where task = 'mail' and state = 'running'");
+  await untilRow(asked, "select 1 from heartbeat_run where task = 'ci' and state = 'running'");
+  await untilRow(asked, "select 1 from inbox where message like '%q32%' and state = 'claimed'");
+  await untilRow(asked, "select 1 from inbox where message like '%q42%' and state = 'claimed'");
+}
+
+/** Parts that Telegram takes later, with a file, and parts that are being sent. */
+async function keepParts(asked: Asked): Promise<void> {
+  const { telegram, discord, rooms } = asked.world;
+  const tooMany = { kind: 'refuse', code: 429, description: AGAIN } as const;
+  const parameters = { retry_after: 60 };
+  telegram.fault({ ...tooMany, parameters, chat: 607, times: 100 });
+  telegram.say({ chat: 607, text: 'q23 hello' });
+  for (const method of ['sendPhoto', 'sendDocument'])
+    telegram.fault({ ...tooMany, parameters, method, chat: OWNER, times: 100 });
+  telegram.say({ chat: OWNER, text: `q27 ${toolWords('send_file', { file: 'chart.png' })}` });
+  telegram.fault({ kind: 'hang', method: 'sendMessage', chat: 608 });
+  telegram.say({ chat: 608, text: 'q24 hello' });
+  const channel = rooms.sending;
+  discord.fault({ kind: 'hang', call: `POST /channels/${channel}/messages`, times: 100 });
+  discord.say({ channel, text: `<@${discord.me.id}> q29 hello` });
+  const part = (chat: string, state: string) =>
+    `select 1 from outbox where chat_id = '${chat}' and state = '${state}' and not_before > created_at`;
+  await untilRow(asked, part('607', 'pending'));
+  await untilRow(asked, part(String(OWNER), 'pending'));
+  await untilRow(asked, `select 1 from outbox where chat_id = '608' and state = 'sending'`);
+  await untilRow(asked, `select 1 from outbox where chat_id = '${channel}' and state = 'sending'`);
+}
+
+/** A turn whose model is away for most of a minute. */
+async function putOff(asked: Asked): Promise<void> {
+  const { telegram, model } = asked.world;
+  model.fault({ kind: 'status', status: 503, retryAfter: '50' }, 10);
+  telegram.say({ chat: 609, text: 'q25 hello' });
+  await untilRow(asked, 'select 1 from turn where put_off_since is not null');
+  model.clearFaults();
+}

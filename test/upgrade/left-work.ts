@@ -1,0 +1,136 @@
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { gunzipSync } from 'node:zlib';
+import { Client } from 'pg';
+import { z } from 'zod';
+import { freshDatabase } from '../services/fresh-database.ts';
+import { freshRedisPrefix } from '../services/fresh-redis-prefix.ts';
+import { withoutQuietHours } from './earlier-work.ts';
+import type { World } from './world.ts';
+
+/**
+ * So long after the kill Parley starts again, in ms: a job has become due meanwhile, leases and waits are over, and Discord
+ * would still know a message by its nonce.
+ */
+const LATER_MS = 60_000;
+
+/** What the database of a fixture does not say in a word that stays; the codes are those of open questions. */
+const Made = z.object({
+  killedAt: z.number(),
+  viewer: z.string(),
+  session: z.string(),
+  answered: z.string(),
+  refused: z.string(),
+  approval: z.string(),
+  choice: z.string(),
+  rings: z.array(z.string()),
+});
+
+/** The code of the account that waits to be confirmed, in the SQL of a fixture. */
+const LINK_CODE = /^insert into link_code .* values \('(\w+)'/m;
+
+/** An installation that was killed at work, ready to be started by the Parley of today. */
+export interface LeftWork {
+  readonly data: string;
+  readonly made: z.infer<typeof Made>;
+  readonly storeUrl: string;
+  readonly linkCode: string;
+  /** Who has had the bell rung, in the order of the rings. */
+  rings(): readonly string[];
+  remove(): Promise<void>;
+}
+
+/** Where the servers of PostgreSQL and Redis are. */
+export interface Servers {
+  readonly postgresUrl: string;
+  readonly redisUrl: string;
+}
+
+/** The clock of an installation, and of the platforms around it: it begins some time after the kill. */
+export function clockOf(fixture: string, servers: Servers | null): () => number {
+  const { killedAt } = readMade(folderOf(fixture, servers));
+  const opened = Date.now();
+  return () => killedAt + LATER_MS + Date.now() - opened;
+}
+
+function folderOf(fixture: string, servers: Servers | null): string {
+  return join(fixture, servers === null ? 'sqlite' : 'postgres');
+}
+
+function readMade(folder: string): z.infer<typeof Made> {
+  return Made.parse(JSON.parse(readFileSync(join(folder, 'made.json'), 'utf8')));
+}
+
+/** Puts the installation of a fixture into folders and databases of its own. `servers`: null for SQLite. */
+export async function openLeftWork(
+  fixture: string,
+  world: World,
+  servers: Servers | null,
+): Promise<LeftWork> {
+  const folder = folderOf(fixture, servers);
+  const data = mkdtempSync(join(tmpdir(), 'parley-upgrade-'));
+  const made = readMade(folder);
+  copyFolder(join(folder, 'data'), data);
+  cpSync(join(fixture, 'plugins'), join(data, 'plugins'), { recursive: true });
+  const rings = join(data, 'plugins/games/rings.txt');
+  writeFileSync(rings, made.rings.map((who) => `${who}\n`).join(''));
+  const sql = gunzipSync(readFileSync(join(folder, 'database.sql.gz'))).toString('utf8');
+  const { url, more, drop } = await loadDatabase(located(sql, data), data, servers);
+  const settings = withoutQuietHours(readFileSync(join(fixture, 'running.yaml'), 'utf8'));
+  writeFileSync(join(data, 'parley.yaml'), world.fill(settings) + more);
+  return {
+    data,
+    made,
+    storeUrl: url,
+    linkCode: LINK_CODE.exec(sql)?.[1] ?? '',
+    rings: () => readFileSync(rings, 'utf8').trim().split('\n'),
+    async remove() {
+      await drop();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The fixture says `/srv/parley` for its data folder. */
+const located = (text: string, data: string) => text.replaceAll('/srv/parley', data);
+
+/** Copies the data folder; what is text names its new place. */
+function copyFolder(from: string, to: string, data = to): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) copyFolder(source, target, data);
+    else if (readFileSync(source).includes('/srv/parley'))
+      writeFileSync(target, located(readFileSync(source, 'utf8'), data), { mode: 0o600 });
+    else copyFileSync(source, target);
+  }
+}
+
+async function loadDatabase(sql: string, data: string, servers: Servers | null) {
+  if (servers === null) {
+    const file = join(data, 'parley.db');
+    // The index of the search is in tables of SQLite itself.
+    const database = new DatabaseSync(file, { defensive: false });
+    database.exec(sql);
+    database.close();
+    return { url: `sqlite:${file}`, more: '', drop: async () => {} };
+  }
+  const { url, drop } = await freshDatabase(servers.postgresUrl);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+  const queue = `queue: { url: "${servers.redisUrl}", prefix: "${freshRedisPrefix().slice(1, -1)}" }`;
+  return { url, more: `store: { url: "${url}" }\n${queue}\n`, drop };
+}

@@ -1,0 +1,82 @@
+import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import type { Reply } from '../model/scripted-reply.ts';
+
+/** A question as people of the fixture write it: `q7` numbers it, and `tool NAME {…}` asks for a call. */
+const NUMBER = /\bq\d+\b/g;
+const CALL = /tool (\w+) (\{.*\})/;
+
+/** Numbers of questions, in the order in which they are named, each once. */
+export function numbersIn(text: string): readonly string[] {
+  return [...new Set(text.match(NUMBER) ?? [])];
+}
+
+/** What the model finds in the standing tasks. */
+const FINDINGS: Readonly<Record<string, string>> = {
+  mail: 'The landlord asks for an answer today.',
+  calendar: 'The dentist has moved to Friday.',
+};
+
+/** What is asked of the model by one request. */
+type Question =
+  | { readonly kind: 'notes' }
+  | { readonly kind: 'standing'; readonly task: string }
+  | { readonly kind: 'sub-agent'; readonly task: string }
+  /** `results`: of the calls that were made since the model's last words. */
+  | { readonly kind: 'people'; readonly asked: string; readonly results: readonly string[] };
+
+function questionIn({ messages }: ChatRequest): Question {
+  const system = textOf(messages[0]);
+  if (system.startsWith('You keep the notes')) return { kind: 'notes' };
+  const [, task] = /## Your task\n+([^\n]*)/.exec(system) ?? [];
+  if (task !== undefined) return { kind: 'sub-agent', task };
+  const [, due] = /^Task: (\w+)$/m.exec(system) ?? [];
+  if (due !== undefined) return { kind: 'standing', task: due };
+  const last = messages.findLastIndex(
+    (message) => message.role === 'assistant' && textOf(message) !== '',
+  );
+  const since = messages.slice(last + 1);
+  const textsOf = (role: string) => since.filter((one) => one.role === role).map(textOf);
+  const asked = textsOf('user').join('\n');
+  return { kind: 'people', asked, results: textsOf('tool') };
+}
+
+/** A name for what a request asks, by which its answer is held back: `q7`, `q7 then` (after a call), `task q7`, `mail`. */
+export function nameOf(request: ChatRequest): string {
+  const question = questionIn(request);
+  switch (question.kind) {
+    case 'notes':
+      return 'notes';
+    case 'standing':
+      return question.task;
+    case 'sub-agent':
+      return `task ${numbersIn(question.task).join(' ')}`;
+    case 'people':
+      return numbersIn(question.asked).join(' ') + (question.results.length > 0 ? ' then' : '');
+  }
+}
+
+/**
+ * What the model of the fixture says: it makes the call that is asked for, and then names all numbers that it was asked
+ * since its last words, so that a test sees which message was answered, how often and in what order.
+ */
+export function answerTo(request: ChatRequest): Reply {
+  const question = questionIn(request);
+  switch (question.kind) {
+    case 'notes':
+      return '# Facts\n- They talked.\n# Tone\n- calm\n';
+    case 'standing':
+      return FINDINGS[question.task] ?? 'HEARTBEAT_OK';
+    case 'sub-agent':
+      return `Found out for ${numbersIn(question.task).join(' ')}: parrots talk.`;
+    case 'people':
+      return wordsTo(question.asked, question.results);
+  }
+}
+
+function wordsTo(asked: string, results: readonly string[]): Reply {
+  const [, name, input = '{}'] = CALL.exec(asked) ?? [];
+  if (name !== undefined && results.length === 0)
+    return { toolCalls: [{ name, arguments: JSON.parse(input) }] };
+  const answer = `This answers ${numbersIn(asked).join(' and ')}.`;
+  return results.length === 0 ? answer : `${answer} The tool said: ${results.join(' / ')}`;
+}

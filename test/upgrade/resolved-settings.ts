@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { locateDataFolder } from '@parley/cli';
+import { parse } from 'yaml';
+import { checkSettings } from '../../apps/parley/src/settings.ts';
+
+/** Where the settings of a fixture count as those of an installation; nothing has to be there. */
+const INSTALLATION = '/srv/parley';
+
+/** What the settings files of a fixture come to, by the names of the files. */
+type Resolved = Readonly<Record<string, object>>;
+
+const RESOLVED = 'resolved.json.gz';
+
+/** Reads all settings files of a folder as a start of Parley does, without what depends on the machine. */
+export function resolveAll(folder: string): Resolved {
+  return Object.fromEntries(filesOf(folder).map((name) => [name, resolveFile(join(folder, name))]));
+}
+
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.yaml'))
+    .toSorted();
+}
+
+function resolveFile(settingsFile: string): object {
+  const result = checkSettings({ ...locateDataFolder(INSTALLATION, {}), settingsFile }, {});
+  if (result.kind === 'invalid') return { problems: result.problems };
+  const { settings, agents, channels } = result;
+  const all = { settings, agents: Object.fromEntries(agents), channels };
+  return JSON.parse(JSON.stringify(all));
+}
+
+/** What the Parley that made the fixture made of its settings files. */
+export function storedResolved(folder: string): Resolved {
+  return JSON.parse(gunzipSync(readFileSync(join(folder, RESOLVED))).toString('utf8'));
+}
+
+/** Stores what this Parley makes of them. Throws where a setting, or one of the words for it, is in none of the files. */
+export function writeResolved(folder: string): void {
+  const resolved = resolveAll(folder);
+  for (const [name, values] of Object.entries(resolved))
+    if ('problems' in values)
+      throw new Error(`${name}: ${JSON.stringify(values.problems, null, 2)}`);
+  const written = new Set(
+    filesOf(folder).flatMap((name) => leavesOf(parse(readFileSync(join(folder, name), 'utf8')))),
+  );
+  const schema = JSON.parse(
+    readFileSync(new URL('../../config/parley.schema.json', import.meta.url), 'utf8'),
+  );
+  const missing = [...new Set(possibleLeaves(schema, ''))].filter(
+    (leaf) => ![...written].some((one) => fits(one, leaf)),
+  );
+  if (missing.length > 0) throw new Error(`In no file of ${folder}:\n${missing.join('\n')}`);
+  writeFileSync(join(folder, RESOLVED), gzipSync(JSON.stringify(resolved), { level: 9 }));
+}
+
+/** `a.b=word` for each setting of a file; numbers of a list are left out. */
+function leavesOf(value: unknown, path = ''): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => leavesOf(one, path));
+  if (typeof value !== 'object' || value === null) return [`${path}=${String(value)}`];
+  return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, `${path}.${name}`));
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+}
+
+/** The same for all that a schema allows: `*` for a name that people choose; without a word where any value may stand. */
+function possibleLeaves(schema: Schema, path: string): readonly string[] {
+  const named = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
+    // Accounts of a channel have its settings, and the model of an agent those of the model.
+    name === 'accounts' || `${path}.${name}` === '.agents.*.model'
+      ? []
+      : possibleLeaves(inner, `${path}.${name}`),
+  );
+  const { additionalProperties: any } = schema;
+  const chosen = typeof any === 'object' ? possibleLeaves(any, `${path}.*`) : [];
+  const several = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  const ways = several.flatMap((one) => possibleLeaves(one, path));
+  const items = schema.items === undefined ? [] : possibleLeaves(schema.items, path);
+  const words = schema.const === undefined ? (schema.enum ?? []) : [schema.const];
+  const own = words.map((word) => `${path}=${String(word)}`);
+  const all = [...named, ...chosen, ...ways, ...items, ...own];
+  return all.length > 0 ? all : [`${path}=`];
+}
+
+function fits(written: string, possible: string): boolean {
+  const [path = '', word = ''] = cut(written);
+  const [pattern = '', needed = ''] = cut(possible);
+  const names = path.split('.');
+  const wanted = pattern.split('.');
+  return (
+    names.length >= wanted.length &&
+    wanted.every((name, nth) => name === '*' || name === names[nth]) &&
+    (needed === '' || (needed === word && names.length === wanted.length))
+  );
+}
+
+const cut = (leaf: string) => [leaf.slice(0, leaf.indexOf('=')), leaf.slice(leaf.indexOf('=') + 1)];
+
+/** Where a value of before is now. `to`: null where it means something else on purpose. `words`: those that were renamed. */
+interface Move {
+  readonly from: RegExp;
+  readonly to: string | null;
+  readonly words?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A release that renames a setting adds a line, such as `{ from: /\bheartbeat\.tell$/, to: 'heartbeat.notify' }`: paths look like
+ * `settings.agents.support.heartbeat.tell` and `channels.telegram/default.access.direct`.
+ */
+const MOVES: readonly Move[] = [
+  // Of the file itself.
+  { from: /^(settings|agents\.[^.]+)\.version$/, to: null },
+];
+
+/** Each value of `before` that is another one now, by its path. Values that are new do not count. */
+export function changedMeanings(before: unknown, now: object, path = ''): readonly string[] {
+  if (typeof before === 'object' && before !== null && !Array.isArray(before))
+    return Object.entries(before).flatMap(([name, inner]) =>
+      changedMeanings(inner, now, path === '' ? name : `${path}.${name}`),
+    );
+  const { from = path, to = path, words = {} } = MOVES.find((move) => move.from.test(path)) ?? {};
+  if (to === null) return [];
+  const expected = JSON.stringify(words[String(before)] ?? before);
+  const today = JSON.stringify(valueAt(now, path.replace(from, to)));
+  return today === expected ? [] : [`${path}: ${expected} became ${today}`];
+}
+
+/** Names may contain dots, so the longest name that is there counts. */
+function valueAt(value: unknown, path: string): unknown {
+  if (path === '') return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const name = Object.keys(value)
+    .toSorted((a, b) => b.length - a.length)
+    .find((one) => path === one || path.startsWith(`${one}.`));
+  if (name === undefined) return undefined;
+  return valueAt(Reflect.get(value, name), path.slice(name.length + 1));
+}

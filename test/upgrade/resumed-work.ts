@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
+import { runCommand } from '../e2e/parley-process.ts';
+import { textOf } from '../model/chat-request.ts';
+import { OWNER, SECOND_OWNER } from './later-work.ts';
+import { clockOf, openLeftWork, type Servers } from './left-work.ts';
+import { nameOf, numbersIn } from './model-words.ts';
+import { openWorld, type World } from './world.ts';
+
+/** All chats of Telegram in the fixture: a bot may only write where it is known. */
+export const CHATS = [
+  ...[SECOND_OWNER, OWNER, 502, 503, 504, 999, -5, -7],
+  ...Array.from({ length: 11 }, (_, nth) => 601 + nth),
+];
+
+/** Messages have numbers that the Telegram of before did not give. */
+const FIRST_NUMBER = 90_001;
+
+const Status = z.looseObject({
+  channels: z.array(
+    z.looseObject({ channel: z.string(), state: z.looseObject({ kind: z.string() }) }),
+  ),
+});
+
+/** The Parley of today on an installation that was killed at work, and what a test does to it and sees of it. */
+export type ResumedWork = Awaited<ReturnType<typeof resumeWork>>;
+
+/** Starts it in the process of the test. `servers`: null for SQLite. */
+export async function resumeWork(fixture: string, servers: Servers | null) {
+  const clock = clockOf(fixture, servers);
+  const world = await openWorld(clock);
+  const left = await openLeftWork(fixture, world, servers);
+  for (const chat of CHATS) world.telegram.promote(chat, OWNER);
+  const parley = await startParleyHere(left.data, { clock });
+  return {
+    world,
+    left,
+    clock,
+    ...seenIn(world),
+    ...peopleOf(world, clock),
+    ...requestsTo(parley),
+    async cli(...args: string[]): Promise<string> {
+      const { out, err } = await runCommand(['--data', left.data, ...args]);
+      return out + err;
+    },
+    parley,
+    async close(): Promise<void> {
+      await parley.discard();
+      await world.close();
+      await left.remove();
+    },
+  };
+}
+
+/** What people and the model see. */
+function seenIn({ telegram, discord, rooms, model }: World) {
+  const said = (chat: number): readonly string[] =>
+    telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
+  const requestsFor = (name: string) =>
+    model.requests.map(({ body }) => body).filter((body) => nameOf(body) === name);
+  return {
+    said,
+    /** Numbers of the questions that were answered in a chat, in the order of the answers. */
+    answered: (chat: number) => answeredIn(said(chat)),
+    answeredIn: (room: keyof World['rooms']) => {
+      const sends = discord.sends();
+      const isThere = ({ route }: (typeof sends)[number]) =>
+        'channelId' in route && route.channelId === rooms[room];
+      return answeredIn(sends.filter(isThere).map(({ content }) => content));
+    },
+    requestsFor,
+    /** How often the model was asked that, and all that it was told with it. */
+    asked: (name: string) => requestsFor(name).length,
+    told: (name: string) => requestsFor(name)[0]?.messages.map(textOf).join('\n'),
+  };
+}
+
+function answeredIn(texts: readonly string[]): readonly string[] {
+  return texts
+    .filter((text) => /^(⚙️ )?This answers/.test(text))
+    .flatMap((text) => numbersIn(text.split('.')[0] ?? ''));
+}
+
+/** What people do. */
+function peopleOf({ telegram, discord }: World, clock: () => number) {
+  let next = FIRST_NUMBER;
+  return {
+    /** Somebody writes in Telegram: the person of a direct chat, or who is named. */
+    write(chat: number, text: string, person = chat): void {
+      const from = { id: person, is_bot: false, first_name: `User ${person}` };
+      const [first = ''] = text.split(' ');
+      const type = { '/': 'bot_command', '@': 'mention' }[text[0] ?? ''];
+      const entities = type === undefined ? [] : [{ type, offset: 0, length: first.length }];
+      const place =
+        chat < 0
+          ? { id: chat, type: 'group', title: 'Group' }
+          : { id: chat, type: 'private', first_name: from.first_name };
+      const date = Math.floor(clock() / 1_000);
+      const message = { message_id: next, from, chat: place, date, text, entities };
+      telegram.update('message', message);
+      next += 1;
+    },
+    writeOnDiscord: (from: string, text: string) =>
+      void discord.say({ channel: discord.dmWith(from), from, text }),
+  };
+}
+
+/** What is asked over http. */
+function requestsTo(parley: TestParley) {
+  const ask = (path: string, init: RequestInit = {}, token = parley.token) =>
+    fetch(`${parley.address}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
+  return {
+    ask,
+    async stateOf(channel: string): Promise<string | undefined> {
+      const { channels } = Status.parse(await (await ask('/api/status')).json());
+      return channels.find((one) => one.channel === channel)?.state.kind;
+    },
+    /** Writes on the board of the plugin's channel; the status. */
+    async pin(text: string): Promise<number> {
+      const body = JSON.stringify({ id: text, from: 'bo', text });
+      return (await ask('/channels/board/default/', { method: 'POST', body })).status;
+    },
+    /** What stands on it. */
+    board: async () => (await ask('/channels/board/default/')).text(),
+  };
+}

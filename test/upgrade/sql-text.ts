@@ -1,0 +1,24 @@
+/** A value of a row, as both databases return it. */
+export type Cell = string | number | bigint | Uint8Array | null;
+
+/** One statement for each row, so that two dumps can be compared line by line. `bytesText`: how the database writes bytes. */
+export function insertOf(
+  table: string,
+  row: Readonly<Record<string, Cell>>,
+  bytesText: (bytes: Uint8Array) => string,
+): string {
+  const values = Object.values(row).map((cell) => {
+    if (cell === null) return 'null';
+    if (typeof cell === 'string') return `'${cell.replaceAll("'", "''")}'`;
+    return cell instanceof Uint8Array ? bytesText(cell) : String(cell);
+  });
+  return `insert into ${table} (${Object.keys(row).join(', ')}) values (${values.join(', ')});`;
+}
+
+/** Tables that a dump makes and leaves without a row. */
+export function emptyTables(dump: string): readonly string[] {
+  const namesIn = (pattern: RegExp) =>
+    new Set([...dump.matchAll(pattern)].map(([, name = '']) => name));
+  const filled = namesIn(/^insert into (\w+) /gm);
+  return [...namesIn(/^create table (\w+)/gim)].filter((name) => !filled.has(name)).toSorted();
+}
