@@ -8,6 +8,9 @@ const SOURCES = dirname(fileURLToPath(new URL('../page/main.tsx', import.meta.ur
 /** Where the built files are named in `index.html`. */
 const MARK = '<!-- built files -->';
 
+/** Files of the page that are not bundled. */
+const UNBUNDLED = { page: 'index.html', simulate: 'simulate/index.html', icon: 'icon.svg' };
+
 /** The built page: each file by its path at the gateway; `/` is the HTML, `/simulate.html` that of `parley simulate`. */
 export type BuiltPage = ReadonlyMap<string, Uint8Array>;
 
@@ -51,12 +54,13 @@ export async function buildPage(): Promise<PageBuild> {
     return new TextEncoder().encode(text.replace(MARK, tagsOf(metafile, folder)));
   };
   const page = new Map([
-    ['/', html('index.html', '')],
-    ['/simulate.html', html('simulate/index.html', 'simulate/')],
-    ['/page/icon.svg', readFileSync(join(SOURCES, 'icon.svg'))],
+    ['/', html(UNBUNDLED.page, '')],
+    ['/simulate.html', html(UNBUNDLED.simulate, 'simulate/')],
+    ['/page/icon.svg', readFileSync(join(SOURCES, UNBUNDLED.icon))],
     ...outputFiles.map(({ path, contents }) => [pathOf(path), contents] as const),
   ]);
-  return { page, inputs: Object.keys(metafile.inputs).map((file) => join(SOURCES, file)) };
+  const inputs = [...Object.keys(metafile.inputs), ...Object.values(UNBUNDLED)];
+  return { page, inputs: inputs.map((file) => join(SOURCES, file)) };
 }
 
 /** The style, the script, and what the script imports: naming it saves a round trip for each link of the chain. */

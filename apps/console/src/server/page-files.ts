@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { etag } from 'hono/etag';
 import type { BuiltPage } from './build-page.ts';
+import { keepCurrent } from './current-build.ts';
 
 /**
  * As in `@parley/core/installation`, and declared again: in this file it is a constant for the build of
@@ -23,18 +24,19 @@ const TYPES: Readonly<Record<string, string>> = {
 const KEEPS_ITS_NAME = new Set(['/', '/simulate.html', '/page/icon.svg']);
 
 /**
- * Routes of the page and its files. They hold no secret and need no session. A bundle has the files
- * ready; where the sources run they are built whenever the page is loaded, so that a reload shows a change.
+ * Routes of the page and its files. They hold no secret and need no session. A bundle has the files ready; where the
+ * sources run, a load of the page builds them if one has changed since the last one, so that a reload shows a change.
  * `first` is what `/` shows: the page of the gateway, or that of `parley simulate`.
  */
 export function createConsole(first: '/' | '/simulate.html' = '/'): Hono {
   const app = new Hono();
+  const open = openPage();
   let files: Promise<BuiltPage> | undefined;
   app.use(etag());
   app.get('*', async (c) => {
     const path = c.req.path === '/' ? first : c.req.path;
     if (path === first && typeof PARLEY_BUNDLE === 'undefined') files = undefined;
-    files ??= openPage();
+    files ??= open();
     const body = (await files).get(path);
     if (body === undefined) return c.text('There is nothing here. The chat is at "/".\n', 404);
     // Asked for again on every load, answered "unchanged": an update of Parley shows at once.
@@ -50,12 +52,9 @@ export function createConsole(first: '/' | '/simulate.html' = '/'): Hono {
   return app;
 }
 
-async function openPage(): Promise<BuiltPage> {
-  if (typeof PARLEY_BUNDLE === 'undefined') {
-    const { buildPage } = await import('./build-page.ts');
-    return (await buildPage()).page;
-  }
-  return readBuilt();
+function openPage(): () => Promise<BuiltPage> {
+  if (typeof PARLEY_BUNDLE !== 'undefined') return readBuilt;
+  return keepCurrent(async () => (await import('./build-page.ts')).buildPage());
 }
 
 /** Only files that are found now are served, whatever a path says. The build wrote them under their paths. */

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keepCurrent } from './current-build.ts';
+
+let folder: string;
+let inputs: string[];
+/** What is done while a build runs. */
+let during: () => void;
+let builds: number;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-page-'));
+  inputs = ['main.tsx', 'style.css'].map((name) => join(folder, name));
+  for (const file of inputs) write(file, 'old', 60);
+  during = () => {};
+  builds = 0;
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Writes a file as it would be if it had changed so many seconds ago. */
+function write(file: string, text: string, secondsAgo: number): void {
+  writeFileSync(file, text);
+  const at = Date.now() / 1_000 - secondsAgo;
+  utimesSync(file, at, at);
+}
+
+const open = () =>
+  keepCurrent(async () => {
+    builds += 1;
+    during();
+    return { page: new Map([['/', Uint8Array.from([builds])]]), inputs };
+  });
+const numberOf = async (page: ReturnType<typeof open>) => (await page()).get('/')?.[0];
+
+describe('the page of sources', () => {
+  it('[U03] is built once as long as no source changes', async () => {
+    const page = open();
+    for (let load = 0; load < 3; load += 1) expect(await numberOf(page)).toBe(1);
+  });
+
+  it.each<[string, () => void]>([
+    ['other text', () => write(inputs[1] ?? '', 'new', 0)],
+    ['other text and the time of an older file', () => write(inputs[1] ?? '', 'newer', 600)],
+    ['a later time', () => write(inputs[0] ?? '', 'old', 30)],
+    ['no file any more', () => rmSync(inputs[0] ?? '')],
+  ])('[U03] is built again where a source has %s', async (_, change) => {
+    const page = open();
+    expect(await numberOf(page)).toBe(1);
+    change();
+    expect(await numberOf(page)).toBe(2);
+  });
+
+  it('[U03] is built again where a source changed during the build, which may have read it before', async () => {
+    const page = open();
+    during = () => write(inputs[0] ?? '', 'new', 0);
+    expect(await numberOf(page)).toBe(1);
+    during = () => write(inputs[0] ?? '', 'new', 60);
+    expect(await numberOf(page)).toBe(2);
+    expect(await numberOf(page)).toBe(2);
+  });
+
+  it('[U03] is built again after a build that failed, which the caller hears of', async () => {
+    const page = open();
+    during = () => {
+      throw new Error('main.tsx:1: what is that?');
+    };
+    await expect(page()).rejects.toThrow('main.tsx:1');
+    during = () => {};
+    expect(await numberOf(page)).toBe(2);
+  });
+});
