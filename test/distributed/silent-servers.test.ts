@@ -17,8 +17,8 @@ describe.runIf(postgresUrl)('a pool on a PostgreSQL that becomes silent', () => 
     database = await freshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
     // Two of them are for leases.
-    // A connection of a busy machine may take more than a second; every deadline stays below the five seconds asserted.
-    const limits = { connections: 7, connectSeconds: 3, querySeconds: 1 };
+    // A busy machine may take more than a second for either; both together stay below the eight seconds asserted.
+    const limits = { connections: 7, connectSeconds: 3, querySeconds: 2 };
     store = await openStore({ url: proxy.url, clock: () => 0, ...limits });
   });
   afterEach(() => proxy.restore());
@@ -41,16 +41,16 @@ describe.runIf(postgresUrl)('a pool on a PostgreSQL that becomes silent', () => 
     const open = proxy.connections;
     expect(open).toBe(5);
     proxy.swallow('open');
-    expect(await failsIn(() => store.ping())).toBeLessThan(5_000);
-    // One connection has been found out; a query on one of the four others would fail after a second.
+    expect(await failsIn(() => store.ping())).toBeLessThan(8_000);
+    // One connection has been found out; a query on one of the four others would fail after two seconds.
     for (let nth = 0; nth < 5; nth += 1) await store.ping();
   });
 
   it('[D13] gives up a transaction, a connection, and a place in the queue for one', async () => {
     await Promise.all(Array.from({ length: 5 }, () => store.ping()));
     proxy.swallow();
-    expect(await failsIn(() => take('lease'))).toBeLessThan(5_000);
-    expect(await failsIn(() => store.ping())).toBeLessThan(5_000);
+    expect(await failsIn(() => take('lease'))).toBeLessThan(8_000);
+    expect(await failsIn(() => store.ping())).toBeLessThan(8_000);
     await Promise.all(Array.from({ length: 12 }, () => failsIn(() => store.ping())));
     await proxy.restore();
     await store.ping();

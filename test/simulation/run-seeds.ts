@@ -51,7 +51,8 @@ export async function runSeeds(
   const isOver = () =>
     asked.seconds !== undefined && clock.elapsed() - began > Number(asked.seconds) * 1_000;
   let [runs, failed] = [0, 0];
-  for (const scene of chosenScenes(asked.scene)) await scene.load?.();
+  const known = knownRuns(asked).map(({ scene }) => scene);
+  for (const scene of new Set([...known, ...chosenScenes(asked.scene)])) await scene.load?.();
   for (const planned of plannedRuns(asked, clock.now())) {
     if (isOver()) break;
     runs += 1;
@@ -65,19 +66,22 @@ export async function runSeeds(
   return failed === 0 && runs > 0 ? 0 : 1;
 }
 
+/** Seeds that failed once; none where others are asked for. */
+function knownRuns(asked: Asked): readonly Planned[] {
+  if (asked.seeds !== undefined) return [];
+  const scenes = asked.scene === undefined ? SCENES : chosenScenes(asked.scene);
+  return KNOWN_SEEDS.flatMap(({ scene: name, seed, faults: count, kinds = FAULT_KINDS }) => {
+    const scene = scenes.find((one) => one.name === name);
+    if (scene === undefined) return [];
+    return [{ scene, seed, faults: faultsOf(scene, seed, kinds).slice(0, count) }];
+  });
+}
+
 /** Seeds that failed once, then those that are asked for; the scenes take turns. */
 function* plannedRuns(asked: Asked, now: number): Generator<Planned> {
   const scenes = chosenScenes(asked.scene);
   const kinds = chosenKinds(asked.faults);
-  if (asked.seeds === undefined) {
-    const known = asked.scene === undefined ? SCENES : scenes;
-    for (const { scene: name, seed, faults: count, kinds: own = FAULT_KINDS } of KNOWN_SEEDS) {
-      const scene = known.find((one) => one.name === name);
-      if (scene !== undefined) {
-        yield { scene, seed, faults: faultsOf(scene, seed, own).slice(0, count) };
-      }
-    }
-  }
+  yield* knownRuns(asked);
   for (const seed of seedsOf(asked.seeds, now)) {
     const scene = scenes[seed % scenes.length];
     if (scene !== undefined) yield { scene, seed, faults: faultsOf(scene, seed, kinds) };

@@ -97,7 +97,7 @@ const SHARE = Object.entries(hostileInputs(isWholeRun() ? 0.05 : 0.02));
  * Longest step, in ms of processor time. Far more than a step takes, because test machines are slow;
  * far less than the whole takes if it is done at once.
  */
-const LONGEST_STEP = Math.max(300, 1_000 * SIZE);
+const LONGEST_STEP = Math.max(500, 1_000 * SIZE);
 
 /** Renders step by step; tells how many there were and how long one held up everything else. */
 function renderWatched(markdown: string, target: PrintedTarget) {
