@@ -53,8 +53,11 @@ export function createConsole(first: '/' | '/simulate.html' = '/'): Hono {
 }
 
 function openPage(): () => Promise<BuiltPage> {
-  if (typeof PARLEY_BUNDLE !== 'undefined') return readBuilt;
-  return keepCurrent(async () => (await import('./build-page.ts')).buildPage());
+  // The build of the bundle leaves the import out where it is in such a condition.
+  if (typeof PARLEY_BUNDLE === 'undefined') {
+    return keepCurrent(async () => (await import('./build-page.ts')).buildPage());
+  }
+  return readBuilt;
 }
 
 /** Only files that are found now are served, whatever a path says. The build wrote them under their paths. */
