@@ -2,12 +2,12 @@ import { stat } from 'node:fs/promises';
 import { type Clock, systemTime } from '@parley/core';
 import type { BuiltPage, PageBuild } from './build-page.ts';
 
-/** File systems round the time of a change down, by up to so much. In ms. */
+/** File systems round modification times down, by up to this much (ms). */
 const FILE_TIMES_MS = 20;
 
 interface Source {
   readonly path: string;
-  /** Its size and time of change; null if it may have changed since the build has read it. */
+  /** Its size and modification time; null if it may have changed after the build read it. */
   readonly state: string | null;
 }
 
@@ -17,8 +17,8 @@ interface KeptBuild {
 }
 
 /**
- * Returns the page, built again only if one of its sources has changed since: a build takes a quarter of a second of
- * processor. Rejects with what `build` throws, and tries again at the next call.
+ * Returns the page, and builds it again only if one of its sources has changed, because a build takes a quarter of a
+ * second of processor. Rejects with what `build` throws; the next call tries again.
  */
 export function keepCurrent(
   build: () => Promise<PageBuild>,

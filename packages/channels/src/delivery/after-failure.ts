@@ -235,9 +235,9 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
 }
 
 /**
- * When a part may have reached the platform at the earliest, in ms. As long as no attempt has failed, refusals for a
- * while apart, that is when the present one began; after that when the first one did, since the one that failed need not
- * be the last. Undefined: it was not tried.
+ * The earliest moment at which a part may have reached the platform, in ms since 1970: the start of the current attempt
+ * if no earlier one failed (a rate limit is no failure), otherwise the start of the first attempt, because any of those
+ * that failed may have arrived. Undefined if it was never tried.
  */
 function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;

@@ -29,15 +29,15 @@ const ENDS = ['\u0001', '\na'];
 /** Longest text, in characters. */
 const LENGTH = 300_000;
 /**
- * Most processor time for a text, in ms for each character. What reads a text once takes a hundredth of it. What tries each
- * place of the shortest text from the beginning takes at least twice as much, and more the longer the text is.
+ * The most processor time that a text may take, in ms per character. Reading a text once takes a hundredth of it; reading
+ * the shortest one again from each of its places takes at least twice as much, and more the longer the text is.
  */
 const MS_A_CHARACTER = 1 / 150;
 
 /**
- * The first repetitive text that takes so much time that it is read from each of its places, which would take minutes for
- * a long one; undefined where there is none. Processor time is measured, which other processes do not change.
- * @param length of each text: on a change a fifth of the longest.
+ * Finds the first repetitive text that takes so long that it must be read again from each of its places, which would take
+ * minutes for a long one. Measures processor time, which hardly depends on other processes.
+ * @param length of each text, in characters: on a change a fifth of the longest.
  */
 export function findSlowText(
   read: (text: string) => unknown,

@@ -14,7 +14,6 @@ import {
 } from '@whiskeysockets/baileys';
 import { verifySignature } from 'libsignal/src/curve.js';
 import { type Account, Companion } from './account.ts';
-import { madeOnce } from './made-once.ts';
 import { withTypeByte } from './signal.ts';
 import { TypedCode } from './typed-code.ts';
 import { bytes, type ClientLink, child, node, refusal, result } from './wire.ts';
@@ -185,7 +184,6 @@ export class Pairing {
 }
 
 const PRE_KEYS = 30;
-const clientKeys = madeOnce(initAuthCreds);
 
 /** What a client that was linked long ago has stored. */
 export interface LinkedCredentials {
@@ -201,7 +199,7 @@ export function linkedCredentials(
   account: Account,
   device: number,
 ): { readonly companion: Companion; readonly credentials: LinkedCredentials } {
-  const creds = clientKeys(device);
+  const creds = initAuthCreds();
   const { me } = account;
   const companion = new Companion(me, device, creds.noiseKey.public);
   companion.isNew = false;
@@ -222,7 +220,6 @@ export function linkedCredentials(
   );
   const linked: AuthenticationCreds = {
     ...creds,
-    processedHistoryMessages: [],
     me: { id: companion.pn, lid: companion.lid, name: me.name },
     account: vouchedIdentity(account, creds, device),
     platform: 'android',

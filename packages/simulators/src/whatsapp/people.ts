@@ -19,10 +19,9 @@ import {
   type Draft,
 } from './content.ts';
 import { isMember } from './groups.ts';
-import { madeOnce } from './made-once.ts';
 import { type FileDraft, fileMessage, type MediaHost } from './media.ts';
 import type { Phones } from './phones.ts';
-import { newCreds, SignalParty, signedBundleNodes } from './signal.ts';
+import { SignalParty, signedBundleNodes } from './signal.ts';
 import { bigEndian, node } from './wire.ts';
 
 /** Someone with WhatsApp on a phone. */
@@ -56,7 +55,6 @@ const FIRST_NUMBER = 491_500_000_001;
 const FIRST_LID = 10_000_000_000_001;
 /** Signing new keys takes 8 ms: in a crowd the phones share those of one, each with its own sessions. */
 const WITH_OWN_KEYS = 20;
-const keysOf = madeOnce(newCreds);
 
 /** Everyone the double knows, found by any of their JIDs. */
 export class People {
@@ -75,7 +73,7 @@ export class People {
       lid,
       name: options.name ?? `Person ${nth + 1}`,
       addressing: hidden ? 'lid' : (options.addressing ?? 'pn'),
-      phone: new SignalParty(keysOf(Math.min(nth, WITH_OWN_KEYS))),
+      phone: new SignalParty(this.#all[WITH_OWN_KEYS]?.phone.creds),
     };
     for (const jid of [lid, ...(hidden ? [] : [pn])]) {
       if (this.#byJid.has(jid)) throw new Error(`${jid} is somebody else`);

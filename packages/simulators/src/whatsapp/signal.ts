@@ -42,7 +42,8 @@ export class SignalParty {
   readonly #repository: SignalRepositoryWithLIDStore;
   #lastPreKey = 0;
 
-  constructor(creds: SignalCreds) {
+  /** @param creds those of another device, whose keys this one has too. */
+  constructor(creds = newCreds()) {
     this.creds = creds;
     const logger = silentLogger();
     const { transactionOpts, makeSignalRepository } = DEFAULT_CONNECTION_CONFIG;
@@ -176,8 +177,7 @@ export class SignalParty {
   }
 }
 
-/** The keys of a new device. */
-export function newCreds(): SignalCreds {
+function newCreds(): SignalCreds {
   const signedIdentityKey = Curve.generateKeyPair();
   return {
     signedIdentityKey,

@@ -7,7 +7,6 @@ import type { Attachment } from './content.ts';
 import { handleControl } from './control.ts';
 import { type Fault, Faults } from './faults.ts';
 import { type Group, GroupActs, type GroupChange, type GroupOptions, Groups } from './groups.ts';
-import { madeOnce } from './made-once.ts';
 import { Mailbox } from './mailbox.ts';
 import { MediaHost, openAttachment } from './media.ts';
 import { newServerIdentity } from './noise.ts';
@@ -41,8 +40,6 @@ export interface WhatsAppDouble extends PeopleSide, Sights, Troubles {
   close(): Promise<void>;
 }
 
-const serverIdentity = madeOnce(newServerIdentity);
-
 /**
  * Starts WhatsApp's servers for one account on loopback, with the phones of the people it talks to:
  * the real wire up to Noise and Signal, and faults on request.
@@ -50,7 +47,7 @@ const serverIdentity = madeOnce(newServerIdentity);
 export async function startWhatsAppDouble(
   options: WhatsAppDoubleOptions = {},
 ): Promise<WhatsAppDouble> {
-  const identity = serverIdentity(0);
+  const identity = newServerIdentity();
   const clock = options.clock ?? Date.now;
   const transcript = new Transcript(clock);
   const media = new MediaHost(clock, () => transcript.changes.changed());

@@ -44,7 +44,7 @@ async function overStdio(peer: StdioPeer, options: ConnectOptions): Promise<McpC
   }
 }
 
-/** Thrown where a server ended before it had said hello, having been asked for its version. */
+/** Thrown when a server that was asked for its version ended before it said hello. */
 class EndedAtQuestionError extends Error {}
 
 async function startAndOpen(
@@ -71,7 +71,7 @@ async function startAndOpen(
     // "Connection closed" says less than how the process ended.
     const how = await Promise.race([transport.ended, error]);
     if (typeof how !== 'string' || how === 'it was closed') throw error;
-    // Also where it was greeted meanwhile: what starts slowly reads the question first all the same.
+    // This includes a server that was greeted in the meantime: one that starts slowly still reads the question first.
     throw opening === 'discover' ? new EndedAtQuestionError(how) : new Error(how);
   }
 }

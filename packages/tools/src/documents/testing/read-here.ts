@@ -3,8 +3,8 @@ import { refused } from '../document-text.ts';
 import { extractText } from '../extract-text.ts';
 
 /**
- * For tests of what becomes of a text: reads a document in the process of the test by the function that its own process
- * runs otherwise, whose start takes a fifth of a second of processor.
+ * Reads a document in the process of the test, with the function that a process of its own runs in production. Starting
+ * that process costs 0.2 s of processor, and tests of the text do not need it.
  */
 export const readHere: ReadDocument = async ({ load, from = 0, characters }) => {
   const bytes = await load();
