@@ -71,18 +71,20 @@ describe('parley chat with piped input', () => {
     });
     afterAll(() => gateway.discard());
 
-    it('[F03] [F09] talks through the gateway that runs, and leaves it running; a command is answered without the model', async () => {
-      const asked = model.total;
+    it('[F03] talks through the gateway that runs, and leaves it running', async () => {
       const both = await Promise.all(
-        ['first', '/whoami'].map((text) => chat(folder.path, text).said),
+        ['first', 'second'].map((text) => chat(folder.path, text).said),
       );
       expect(both.map(({ code }) => code)).toEqual([0, 0]);
-      expect(both.map(({ out }) => out)).toEqual([
-        'You said: first\n',
-        expect.stringContaining('terminal:owner'),
-      ]);
-      expect(model.total).toBe(asked + 1);
+      for (const { out } of both) expect(out).toContain('You said:');
       expect((await fetch(`${gateway.address}/healthz`)).status).toBe(200);
+    });
+
+    it('[F09] answers a command without the model', async () => {
+      const asked = model.total;
+      const said = await chat(folder.path, '/whoami').said;
+      expect(said.out).toContain('terminal:owner');
+      expect(model.total).toBe(asked);
     });
 
     it('[F03] [F14] keeps several lines together as one message, to the agent that is named', async () => {

@@ -1,4 +1,4 @@
-import { context } from '@opentelemetry/api';
+import { context, propagation, trace } from '@opentelemetry/api';
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -15,7 +15,10 @@ import { messageSampler, openTracer, plainExporter } from './start-tracing.ts';
 let provider: NodeTracerProvider | undefined;
 afterEach(async () => {
   await provider?.shutdown();
+  // Test files share a process, and the first provider that is registered stays the one that queues use.
+  trace.disable();
   context.disable();
+  propagation.disable();
 });
 
 /** A tracer whose spans go through the same hands as those for a collector. */
