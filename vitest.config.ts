@@ -21,9 +21,6 @@ export default defineConfig({
     // modules once more (4.5 s of processor) and makes the others late.
     maxWorkers: 5,
     isolate: false,
-    // Node imports the sources itself, as it does where Parley runs from them. Vite's transformation of each module for
-    // each worker took a tenth of the processor time of a run.
-    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Where a start of Parley caches its code: all processes that tests start use it, from their first line.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
     sequence: { sequencer: SlowestFirst },
