@@ -17,9 +17,9 @@ export default defineConfig({
       './test/services/listed-programs.ts',
     ],
     reporters: ['default', new MissingServicesReporter()],
-    // More than two for each core of a small machine: many wait for processes, pages and servers. Each more loads all
-    // modules once more (4.5 s of processor) and makes the others late.
-    maxWorkers: 5,
+    // Two for each core of a small machine: some wait for processes, pages and servers, and each more loads all modules
+    // once more (4.5 s of processor) and makes the others late.
+    maxWorkers: 4,
     isolate: false,
     // Where a start of Parley caches its code: all processes that tests start use it, from their first line.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
