@@ -70,9 +70,9 @@ function hostileInputs(share: number): Readonly<Record<string, () => string>> {
     '80 kB of dollars': () => fill('$', 80 * KB),
     '80 kB of half maths': () => fill('$a ', 80 * KB),
     '80 kB of backticks': () => `a${fill('`', 80 * KB)}`,
-    // Twice as many are four times as long.
+    // Twice as many are four times as long, and one step reads them all.
     'backticks of all lengths': () =>
-      each(Math.ceil(400 * Math.sqrt(share)), (_, index) => `e${'`'.repeat(index)}`, ''),
+      each(Math.ceil(400 * share), (_, index) => `e${'`'.repeat(index)}`, ''),
     '80 kB of spoiler bars': () => fill('||a|| ', 80 * KB),
     '80 kB of mentions': () => fill('@everyone', 80 * KB),
     'an address of references': () => `http://a.b/${fill('&a;', 80 * KB)}`,
