@@ -8,7 +8,7 @@ import { extractText } from '../../packages/tools/src/documents/extract-text.ts'
 
 const FOLDER = join(import.meta.dirname, 'documents');
 const CHARACTERS = 200_000;
-/** No busy machine has a document begun again. */
+/** A generous limit: on a busy machine the usual one would restart a document that is fine. */
 const PATIENT = { quickMs: 100_000, slowMs: 100_000 };
 
 /** What must come out of a file; parts that are absent may be anything. */

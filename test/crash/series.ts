@@ -28,7 +28,7 @@ export interface SeriesOptions {
   readonly pauseMs: number;
   /** Questions of one channel that wait for the model at most; its people stop then. */
   readonly mostWaiting: number;
-  /** So many questions reach the model between two kills, at least. */
+  /** The number of questions that must reach the model between two kills. */
   readonly heardBetween: number;
   /** Decides who asks what and who dies when; the rest is up to the machine. */
   readonly seed: number;

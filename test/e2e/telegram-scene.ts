@@ -41,7 +41,7 @@ export interface TelegramScene {
 }
 
 interface SceneOptions {
-  /** Who may write to it. */
+  /** People whose direct messages Parley accepts. */
   readonly allow?: readonly number[];
   /** Its data folder, which is there already. */
   readonly path?: string;

@@ -50,7 +50,7 @@ export async function lockLeased(sql: Sql, lease: Lease) {
 }
 
 /**
- * Whether a lease belongs to the stored epoch. Throws StoreError `store-rewound` if the stored epoch is lower. Epochs
+ * Checks that a lease belongs to the stored epoch. Throws StoreError `store-rewound` if the stored epoch is lower: epochs
  * only rise, so the database has gone back, two workers may get the same number, and the fence no longer separates them.
  */
 export function isHeld({ conversationId, epoch }: Lease, stored: number): boolean {

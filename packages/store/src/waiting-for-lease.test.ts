@@ -55,7 +55,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
       },
     );
 
-    /** Whether nobody waits for a row that the holder has locked. */
+    /** Checks that no connection is waiting for a row that the holder has locked. */
     async function isFree(): Promise<boolean> {
       const waiting = await holder.query('select 1 from pg_locks where not granted limit 1');
       return waiting.rows.length === 0;

@@ -6,7 +6,7 @@ import { keepCurrent } from './current-build.ts';
 
 let folder: string;
 let inputs: string[];
-/** What is done while a build runs. */
+/** Runs in the middle of each build. */
 let during: () => void;
 let builds: number;
 beforeEach(() => {

@@ -244,8 +244,8 @@ function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | un
 }
 
 /**
- * Whether an earlier attempt at a part may have arrived and the platform may have forgotten its key since, because the
- * part waited for a rate limit or no process was running. Sent again, it could appear twice.
+ * Checks whether an earlier attempt at a part may have arrived and the platform may have forgotten its key since then,
+ * because the part waited for a rate limit or no process was running. Sent again, the part could appear twice.
  */
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;

@@ -13,7 +13,7 @@ const WORD =
 
 const BOOK = { 'META-INF/container.xml': '<container/>', 'book.opf': '<package/>' };
 
-/** So patient that no busy machine has a document begun again, or refused for its time. */
+/** Generous limits: on a busy machine the usual ones would restart or refuse a document that is fine. */
 const PATIENT = { quickMs: 100_000, slowMs: 100_000 };
 
 /** A reader, and how its processes ended. */
