@@ -331,8 +331,6 @@ export const MUTATIONS: readonly Mutation[] = [
     text: `if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);
     this.#earlier.start(signal);
     this.#isPostponing = this.#earlier.arePending;
-    // What earlier sessions deliver waits until older messages of the same chats are fetched: once it is stored, a chat is
-    // read from there on, and what an even earlier session has lost would be behind, or missing.
     if (this.#isPostponing) this.#intake.hold(FIRST_SHARD);`,
     by: 'this.#earlier.start(signal); this.#isPostponing = this.#earlier.arePending;',
     scenes: ['discord'],

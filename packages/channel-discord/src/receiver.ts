@@ -143,11 +143,11 @@ export class Receiver {
     const { signal } = this.#stopping;
     await this.#loadSeen();
     const { newest } = this.#seen.cursors();
+    // What earlier sessions deliver waits until older messages of the same chats have been fetched. Once it is stored, its
+    // chat is read from there on, and what an even earlier session lost would be answered late or never fetched.
     if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);
     this.#earlier.start(signal);
     this.#isPostponing = this.#earlier.arePending;
-    // What earlier sessions deliver waits until older messages of the same chats have been fetched. Once it is stored, its
-    // chat is read from there on, and what an even earlier session lost would be answered late or never fetched.
     if (this.#isPostponing) this.#intake.hold(FIRST_SHARD);
     await this.#earlier.caughtUp(signal);
     await this.#connection.run(signal);
