@@ -12,7 +12,7 @@ export default defineConfig({
     // All in one project: a worker never serves two, and would load every module anew for the second.
     include: ['{packages,apps}/**/src/**/*.test.ts', 'test/**/*.test.ts'],
     setupFiles: [
-      './test/page-modules.ts',
+      './apps/console/src/testing/page-modules.ts',
       './test/fixed-seed.ts',
       './test/kept-umask.ts',
       './test/services/listed-programs.ts',
