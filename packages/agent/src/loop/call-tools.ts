@@ -1,9 +1,7 @@
 import {
-  type Audience,
   argumentLine,
   type InboundMessage,
   type LiveToolCall,
-  type Reader,
   reasonOf,
   type StepFacts,
   typedText,
@@ -32,7 +30,7 @@ import {
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { tryArguments } from '../tools/try-arguments.ts';
 import type { RunningTurn } from '../turn/run.ts';
-import type { Turn } from '../turn/turn.ts';
+import { audienceOf, type Turn } from '../turn/turn.ts';
 import { cutCallText, isCutCall } from './cut-answers.ts';
 import { type RepeatedCall, repeatedCall } from './repeated-call.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
@@ -71,11 +69,6 @@ export async function callTools(
     if (!(await run.journal.append(result, { startedAt, facts }))) return false;
   }
   return true;
-}
-
-/** Whatever a tool was shown may be in what it says. */
-export function audienceOf({ kind, conversationId }: Reader): Audience {
-  return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };
 }
 
 interface Outcome extends ToolOutcome {

@@ -12,8 +12,8 @@ import { isQuick } from '../tools/try-arguments.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { recordPrompt } from '../turn/record-prompt.ts';
 import type { RunningTurn } from '../turn/run.ts';
-import type { Turn } from '../turn/turn.ts';
-import { audienceOf, callTools } from './call-tools.ts';
+import { audienceOf, type Turn } from '../turn/turn.ts';
+import { callTools } from './call-tools.ts';
 import { cutBefore, isCutText, isSilent, mayContinue } from './cut-answers.ts';
 import {
   askModel,

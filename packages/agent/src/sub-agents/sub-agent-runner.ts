@@ -10,7 +10,6 @@ import {
 } from '@parley/store';
 import { cutText } from '@parley/workspace';
 import { marked, visibleText } from '../answer/visible-text.ts';
-import { audienceOf } from '../loop/call-tools.ts';
 import { type FinalStep, openJournal, type TurnJournal } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-limits.ts';
 import { unseenMedia } from '../media/turn-media.ts';
@@ -21,6 +20,7 @@ import type { Run } from '../turn/run.ts';
 import { exhaustedReason } from '../turn/run-turn.ts';
 import {
   type AgentContext,
+  audienceOf,
   CHAT,
   decideReader,
   type Purpose,

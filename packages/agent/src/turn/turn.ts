@@ -1,5 +1,12 @@
 import { basename } from 'node:path';
-import type { Clock, Reader, ReplyRoute, ResponseFormat, RuntimeFacts } from '@parley/core';
+import type {
+  Audience,
+  Clock,
+  Reader,
+  ReplyRoute,
+  ResponseFormat,
+  RuntimeFacts,
+} from '@parley/core';
 import type { IdentitySource, TurnLimitsNote } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow, SpendAccount } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
@@ -148,6 +155,11 @@ export function decideReader(
     case 'sub-agent':
       return { kind: purpose.forOwner ? kind : 'guest', conversationId: purpose.parent };
   }
+}
+
+/** Text that this reader was shown, or that was made from it, is for them alone. */
+export function audienceOf({ kind, conversationId }: Reader): Audience {
+  return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };
 }
 
 /** Ingress sets `fromOwner` for accounts that an owner linked (F13). */
