@@ -9,7 +9,11 @@ export const RESOURCES = 'resources';
 interface ResourceToolDeps {
   readonly servers: Pick<McpServers, 'resources' | 'resource'>;
   readonly server: string;
-  readonly rules: Pick<Tool, 'audience'> & { readonly approval?: Tool['approval'] | undefined };
+  readonly rules: {
+    readonly audience: Tool['audience'];
+    readonly approval?: Tool['approval'] | undefined;
+    readonly timeoutMs: number;
+  };
   readonly name: string;
 }
 
