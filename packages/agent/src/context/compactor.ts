@@ -1,17 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageAfter, parseCommand, splitCommand, type TypedCommand } from '@parley/channels';
 import { type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
-import type {
-  ClaimedTurn,
-  InboxRow,
-  NumberedEntry,
-  PinPlace,
-  StoredSummary,
-  SummaryTask,
-} from '@parley/store';
+import type { InboxRow, NumberedEntry, PinPlace, StoredSummary, SummaryTask } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { withTimeLimit } from '../time.ts';
-import { type AgentContext, turnReader } from '../turn-opening.ts';
+import type { Turn } from '../turn/turn.ts';
 import { entryText, type HistoryFill, type HistoryLimits, isFull } from './history.ts';
 import {
   checkUnchanged,
@@ -71,33 +64,25 @@ export function createCompactor(deps: CompactServices) {
   };
 }
 
-/** The result of `/compact`, and the rest of its turn. */
-interface AskedToCompact {
+/** The result of `/compact`, and the messages that are still to be answered. */
+interface Compacted {
   readonly notice: string;
-  readonly rest: ClaimedTurn | null;
+  readonly rest: readonly InboxRow[];
 }
 
 /**
  * Runs `/compact`. It comes through the lane like any message, so that it is stored, waits for the turn
  * before it, and is run by one worker. Null where no message asks for it; `stopped` when `stop` fired.
  */
-export async function askedToCompact(
-  deps: Omit<AgentContext, 'workspace'> & {
-    readonly compactor?: Compactor | undefined;
-  },
-  turn: ClaimedTurn,
+export async function compactIfAsked(
+  compactor: Compactor | undefined,
+  { messages, conversationId, session, reader }: Turn,
   stop: AbortSignal,
-): Promise<AskedToCompact | 'stopped' | null> {
-  if (deps.compactor === undefined || !turn.messages.some(({ message }) => compactIn(message))) {
-    return null;
-  }
-  const messages = turn.messages.flatMap(withoutCompact);
-  const { conversationId, session } = turn;
-  const reader = turnReader(turn, deps);
-  const order = { conversationId, session, reader, forced: true };
+): Promise<Compacted | 'stopped' | null> {
+  if (compactor === undefined || !messages.some(({ message }) => compactIn(message))) return null;
   try {
-    const notice = compactionText(await deps.compactor.now(order, stop));
-    return { notice, rest: messages.length === 0 ? null : { ...turn, messages } };
+    const done = await compactor.now({ conversationId, session, reader, forced: true }, stop);
+    return { notice: compactionText(done), rest: messages.flatMap(withoutCompact) };
   } catch (error) {
     if (stop.aborted) return 'stopped';
     throw error;

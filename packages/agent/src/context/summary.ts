@@ -11,11 +11,11 @@ import type {
 } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
-import { audienceOf } from '../loop/call-tools.ts';
 import { wholeLines } from '../loop/cut-answers.ts';
 import { askModel } from '../loop/model-request.ts';
 import type { StepUsage } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time.ts';
+import { audienceOf } from '../turn/turn.ts';
 import { entryText, fitText, summaryBudget } from './history.ts';
 
 /** What is kept of a conversation that is no longer shown verbatim. */

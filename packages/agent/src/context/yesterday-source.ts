@@ -1,8 +1,8 @@
 import { BoundedMap, type PromptPart, type Reader, reasonOf } from '@parley/core';
 import type { ContextSource, SourceTurn } from '@parley/prompt';
 import type { SummaryTask } from '@parley/store';
-import { audienceOf } from '../loop/call-tools.ts';
 import type { LocalTime } from '../time.ts';
+import { audienceOf } from '../turn/turn.ts';
 import {
   checkUnchanged,
   claimSummary,

@@ -9,8 +9,8 @@ import {
 } from '@parley/prompt';
 import type { McpPrompt, McpServers, McpServerView } from '@parley/tools/mcp';
 import { cutText } from '@parley/workspace';
-import { audienceOf } from '../loop/call-tools.ts';
 import { withTimeLimit } from '../time.ts';
+import { audienceOf } from '../turn/turn.ts';
 import type { McpRulesByServer } from './mcp-tools.ts';
 
 export interface McpSourceDeps {

@@ -16,7 +16,7 @@ import type {
   WorkspaceView,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { spoken, textOf } from '../turn-opening.ts';
+import { messagesText, textEntry } from '../turn/turn-text.ts';
 import type { MemoryService } from './memory-service.ts';
 
 export interface MemoryAsker {
@@ -216,9 +216,9 @@ async function removeAll(
     now: options.clock(),
     onStopped: options.stopTurn,
     retell: (messages) =>
-      spoken(
+      textEntry(
         'user',
-        textOf(messages, () => []),
+        messagesText(messages, () => []),
       ).content,
   });
   const proof = await remove(options, view, asker, mine, null);

@@ -10,7 +10,7 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import type { Compacting } from '../context/compactor.ts';
-import { type AgentContext, turnReader } from '../turn-opening.ts';
+import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
 import { askedSentences, judgeSaving, type SavingPlace, triggerIn } from './own-words.ts';
 
 /** Sentences of one turn that are saved automatically; more is a text about remembering. */
@@ -154,22 +154,10 @@ async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[]
     .filter((row) => {
       const { channel, chat, messageId } = row.message;
       const isKnown = known.has(keyOf(channel, chat.id, messageId));
-      return !isKnown && readerOfRow(deps, row).kind === reader.kind;
+      const alone = { messages: [row], conversationId: row.conversationId };
+      return !isKnown && decideReader(CHAT, alone, deps.owners).kind === reader.kind;
     })
     .map((row) => ({ ...row, letters: lettersOf(row.message.text) }));
-}
-
-function readerOfRow(deps: KeepMemoriesOptions, row: InboxRow): Reader {
-  const { conversationId } = row;
-  const alone = {
-    turnId: '',
-    session: 0,
-    resumed: false,
-    attempts: 0,
-    groupContext: [],
-    steps: [],
-  };
-  return turnReader({ ...alone, conversationId, messages: [row] }, deps);
 }
 
 function entryOf(

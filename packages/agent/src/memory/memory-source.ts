@@ -13,9 +13,9 @@ import {
   type SavedMemory,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { audienceOf } from '../loop/call-tools.ts';
 import { defineTool, failure, type Tool } from '../tools/tool.ts';
-import type { TurnHook } from '../turn-hooks.ts';
+import { audienceOf } from '../turn/turn.ts';
+import type { TurnHook } from '../turn/turn-hooks.ts';
 import type { MemoryService } from './memory-service.ts';
 import { askedSentences, judgeSaving } from './own-words.ts';
 

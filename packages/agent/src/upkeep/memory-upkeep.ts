@@ -16,11 +16,11 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { audienceOf } from '../loop/call-tools.ts';
 import { wholeLines } from '../loop/cut-answers.ts';
 import { askModel } from '../loop/model-request.ts';
 import type { StepUsage, TurnJournal } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time.ts';
+import { audienceOf } from '../turn/turn.ts';
 import { lastNotes, type NoteLine, noteLines, readMemoryPage } from './memory-pages.ts';
 import {
   applyProposal,

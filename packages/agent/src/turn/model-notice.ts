@@ -1,7 +1,6 @@
-import type { TurnJournal } from './loop/turn-journal.ts';
-import type { SeenTurn } from './turn-answer.ts';
-import { leadingMessage } from './turn-opening.ts';
-import type { TurnServices } from './turn-services.ts';
+import type { TurnJournal } from '../loop/turn-journal.ts';
+import type { TurnServices } from './means.ts';
+import type { Turn } from './turn.ts';
 
 /** Which model has given an answer, and which one was chosen in the conversation. */
 interface Answered {
@@ -10,18 +9,19 @@ interface Answered {
 }
 
 /**
- * What the chat is told beside an answer of another model than the chosen one: once, and again only after that has
- * changed. Null where there is nothing new to tell. What was told before is read from the newest answer, so that
- * it holds over restarts and for every worker; a usual answer asks nothing.
+ * The notice beside an answer of another model than the chosen one: sent once, and again only after that has changed.
+ * Null where there is nothing new to say. What was sent before is read from the newest answer, so that it holds
+ * over restarts and for every worker; an answer of the chosen model costs no query.
  */
 export async function modelNotice(
   { store }: Pick<TurnServices, 'store'>,
-  { turn, journal }: Pick<SeenTurn, 'turn' | 'journal'>,
+  { conversationId, session, route }: Turn,
+  journal: TurnJournal,
 ): Promise<string | null> {
   const answered = answeredIn(journal);
   // A program would take it for a part of the answer.
-  if (answered?.insteadOf === undefined || leadingMessage(turn).route.appends === true) return null;
-  const before = await store.why.answeredBy(turn.conversationId, turn.session);
+  if (answered?.insteadOf === undefined || route.appends === true) return null;
+  const before = await store.why.answeredBy(conversationId, session);
   return isSame(before, answered) ? null : noticeText(answered.model, answered.insteadOf);
 }
 

@@ -3,9 +3,10 @@ import type { AssembledPrompt, PromptAssembler } from '@parley/prompt';
 import type { PromptRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
+import { countingTool } from '../testing/tool-scene.ts';
+import { agentIn, openTurnScene, type SceneExtras } from '../testing/turn-scene.ts';
 import { recordPrompt } from './record-prompt.ts';
-import { countingTool } from './testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras } from './testing/turn-scene.ts';
+import { CHAT, startTurn } from './turn.ts';
 import type { TurnHook } from './turn-hooks.ts';
 
 const SECRET = 'the launch code is 4711';
@@ -134,7 +135,9 @@ describe('the record of a prompt', () => {
   ])('[P17] never harms the answer when it %s: the log says so', async (_how, record) => {
     const scene = await openTurnScene();
     await scene.write('hello');
-    const { turn } = await scene.begin();
+    const { turn: claimed } = await scene.begin();
+    const place = { agent: agentIn('/w', 'UTC'), owners: [] };
+    const turn = startTurn(claimed, CHAT, place, 0);
     const { log, lines } = recordingLogger();
     const prompt: AssembledPrompt = { layout: 'x', system: [], userContext: [], report: [] };
     const deps = { prompts: { record }, model: { id: 'm' }, clock: () => 0, log };

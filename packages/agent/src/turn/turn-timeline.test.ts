@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from './testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
-import { OWNER_CHAT } from './testing/write-message.ts';
+import { countingTool, say } from '../testing/tool-scene.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { OWNER_CHAT } from '../testing/write-message.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { silentLogger } from '@parley/core';
 import { createChatModel, ModelTimeouts } from '@parley/models';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from './testing/tool-scene.ts';
+import { countingTool, say } from '../testing/tool-scene.ts';
 import {
   openTurnScene,
   type SceneExtras,
   type TurnScene,
   toolMessages,
-} from './testing/turn-scene.ts';
-import { builtInTools } from './tools/built-in-tools.ts';
+} from '../testing/turn-scene.ts';
+import { builtInTools } from '../tools/built-in-tools.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 let scene: TurnScene;

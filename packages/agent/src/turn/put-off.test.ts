@@ -3,10 +3,10 @@ import type { ModelFailure } from '@parley/models';
 import { openTurnQueue, startLaneWorker } from '@parley/queue';
 import type { ClaimedTurn, Lease } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pauseBefore } from './keep-question.ts';
-import { countingTool, say } from './testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
-import { command, OWNER_CHAT, PLACE } from './testing/write-message.ts';
+import { countingTool, say } from '../testing/tool-scene.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { command, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { pauseBefore } from './put-off.ts';
 
 const WAIT_MS = 10 * 60_000;
 const AWAY = { fail: { kind: 'unreachable' } } as const;

@@ -1,6 +1,6 @@
 import { agentOfConversation } from '@parley/core';
 import type { RunTurn } from '@parley/queue';
-import type { TurnServices } from './turn-services.ts';
+import type { FinalNotice } from './means.ts';
 
 /**
  * Runs each turn with what its agent is made of (F14). `without`: for the turns of an agent that the settings do not
@@ -18,7 +18,7 @@ export function byAgent(
 }
 
 /** Ends the turns of an agent that the settings do not know: with a notice, and replayable as other failures are. */
-export function unknownAgent(agent: string): NonNullable<TurnServices['unavailable']> {
+export function unknownAgent(agent: string): FinalNotice {
   return {
     notice: `The agent that this was for, \`${agent}\`, is not there any more. Please write it again if you still need an answer.`,
     reason: `the settings have no agent "${agent}" (agents)`,

@@ -6,9 +6,9 @@ import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import type { SourceTurn } from '@parley/prompt';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bootSource, createBootstrapSource } from './turn-prompt.ts';
+import { bootSource, createBootstrapSource } from './boot-sources.ts';
 
-const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
+const TEMPLATES = join(import.meta.dirname, '../../../../config/workspace');
 const OWNER: Reader = { kind: 'owner', conversationId: 'web:default:owner' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:-1' };
 

@@ -1,11 +1,10 @@
 import type { ModelFailure } from '@parley/models';
-import type { LaneLease } from '@parley/queue';
-import type { ClaimedTurn } from '@parley/store';
-import type { Ending } from './end-turn.ts';
-import { postNotice } from './post-message.ts';
-import type { SeenTurn } from './turn-answer.ts';
-import { leadingMessage } from './turn-opening.ts';
-import type { TurnServices } from './turn-services.ts';
+import type { Lease } from '@parley/store';
+import { postNotice } from '../post-message.ts';
+import type { NoAnswer } from './answer-turn.ts';
+import type { Ending } from './commit-answer.ts';
+import type { TurnServices } from './means.ts';
+import type { Turn } from './turn.ts';
 
 /** How long a question is kept where the settings say nothing, in ms. */
 const DEFAULT_MODEL_AWAY_MS = 10 * 60_000;
@@ -13,52 +12,41 @@ const DEFAULT_MODEL_AWAY_MS = 10 * 60_000;
 const MIN_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 30_000;
 
-type KeptTurn = Pick<SeenTurn, 'turn' | 'opened'>;
-
-/** Why a turn has no answer. */
-interface Failed {
-  readonly reason: string;
-  readonly failure?: ModelFailure;
-}
-
 /**
  * Puts a turn off whose model is away, and says so in its chat, once: the lane is free until the next attempt,
  * and the question is answered when the model is back. Null where it fails now: another failure, a model
  * that is away for too long, or an answer that a program waits for, which can ask again itself.
  */
-export async function keepQuestion(
-  deps: TurnServices,
-  { turn, opened: { reader } }: KeptTurn,
-  lease: LaneLease,
-  { reason, failure }: Failed,
+export async function putOff(
+  services: TurnServices,
+  turn: Turn,
+  lease: Lease,
+  { reason, failure }: Extract<NoAnswer, { notice: string }>,
 ): Promise<Ending | null> {
-  const { modelAwayMs: waitMs = DEFAULT_MODEL_AWAY_MS } = deps;
-  const now = deps.clock();
-  const { route } = leadingMessage(turn);
-  if (failure === undefined || route.appends === true) return null;
+  const { modelAwayMs: waitMs = DEFAULT_MODEL_AWAY_MS, store } = services;
+  const now = services.clock();
+  if (failure === undefined || turn.route.appends === true) return null;
   const pause = pauseBefore({ failure, awayMs: now - (turn.putOffSince ?? now), waitMs });
   if (pause === null) return null;
   const { turnId } = turn;
   const until = now + pause;
-  if ((await deps.store.lanes.putOff(lease, { turnId, until, reason }, now)) === 'fenced') {
-    return { outcome: 'fenced' };
-  }
+  const stored = await store.lanes.putOff(lease, { turnId, until, reason }, now);
+  if (stored === 'fenced') return { outcome: 'fenced' };
   // Only an owner reads about servers and settings.
-  const why = reader.kind === 'owner' ? reason : 'My model does not answer just now.';
-  await notifyOnce(deps, turn, `${why} ${keptText(waitMs)}`);
+  const why = turn.reader.kind === 'owner' ? reason : 'My model does not answer just now.';
+  await notifyOnce(services, turn, `${why} ${keptText(waitMs)}`);
   return { outcome: 'put-off', reason };
 }
 
-/** Nobody waits for what Parley does by itself, and a notice that is there already is not sent again. */
-async function notifyOnce(deps: TurnServices, turn: ClaimedTurn, markdown: string): Promise<void> {
-  const { messages, conversationId } = turn;
+/** No person waits for what Parley does by itself, and a notice that was sent is not sent again. */
+async function notifyOnce(services: TurnServices, turn: Turn, markdown: string): Promise<void> {
+  const { messages, conversationId, route } = turn;
   const [first] = messages;
   const asksPerson = messages.some(({ message }) => message.trigger === undefined);
   if (first === undefined || !asksPerson) return;
-  const { route } = leadingMessage(turn);
   // A later turn that answers the same message, too, has the same key.
   const key = `${conversationId}.away.${first.seq}`;
-  await postNotice(deps, { key, route, conversationId, markdown });
+  await postNotice(services, { key, route, conversationId, markdown });
 }
 
 function keptText(waitMs: number): string {

@@ -8,7 +8,7 @@ import {
 } from '@parley/core';
 import { type FilePattern, restrictView, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
-import { withTimeLimit } from './time.ts';
+import { withTimeLimit } from '../time.ts';
 
 export interface TurnOpening {
   readonly facts: RuntimeFacts;

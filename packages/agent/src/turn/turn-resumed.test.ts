@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from './testing/tool-scene.ts';
+import { countingTool, say } from '../testing/tool-scene.ts';
 import {
   openTurnScene,
   type SceneExtras,
   type TurnScene,
   toolMessages,
-} from './testing/turn-scene.ts';
-import { builtInTools } from './tools/built-in-tools.ts';
+} from '../testing/turn-scene.ts';
+import { builtInTools } from '../tools/built-in-tools.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());

@@ -1,7 +1,7 @@
 import type { ClaimedTurn, Lease } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { byAgent, unknownAgent } from './several-agents.ts';
-import { openTurnScene, type TurnScene } from './testing/turn-scene.ts';
 
 let scene: TurnScene;
 afterEach(() => scene?.close());

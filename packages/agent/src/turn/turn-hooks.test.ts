@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Audience, PromptPart } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import type { TurnClosing, TurnHook, TurnOpening } from './turn-hooks.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;

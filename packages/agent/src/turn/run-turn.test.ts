@@ -1,8 +1,8 @@
 import type { Reader } from '@parley/core';
 import { ModelError, type ModelFailure } from '@parley/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { failureText } from './end-turn.ts';
-import { openTurnScene, type TurnScene } from './testing/turn-scene.ts';
+import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { failureText } from './answer-turn.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type Script, type TurnScene } from './testing/turn-scene.ts';
+import { openTurnScene, type Script, type TurnScene } from '../testing/turn-scene.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());

@@ -1,7 +1,7 @@
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from './testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+import { countingTool } from '../testing/tool-scene.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 

@@ -1,6 +1,6 @@
 import type { Reader } from '@parley/core';
-import type { ClaimedTurn, InboxRow, RememberedEntry } from '@parley/store';
-import { spoken } from './turn-opening.ts';
+import type { InboxRow, RememberedEntry } from '@parley/store';
+import { textEntry } from './turn-text.ts';
 
 const FOR_OWNER = 'My owner gave these instructions for this answer:';
 const FOR_OTHERS =
@@ -17,9 +17,9 @@ export function clientInstructions({ message }: InboxRow, { kind }: Reader): rea
   return [`<client-instructions>\n${whose}\n${instructions}\n</client-instructions>`];
 }
 
-/** What a client that keeps the talk itself says was said before, as entries of the history. */
-export function clientHistory({ messages }: ClaimedTurn): readonly RememberedEntry[] {
+/** The earlier conversation that a client sends along because it keeps it itself, as entries of the history. */
+export function clientHistory(messages: readonly InboxRow[]): readonly RememberedEntry[] {
   return messages.flatMap(({ message }) =>
-    (message.client?.history ?? []).map(({ role, text }) => spoken(role, text)),
+    (message.client?.history ?? []).map(({ role, text }) => textEntry(role, text)),
   );
 }

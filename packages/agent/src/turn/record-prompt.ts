@@ -9,15 +9,18 @@ import {
 } from '@parley/core';
 import type { ModelMessage, ModelRequest, ModelTool } from '@parley/models';
 import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
-import type { ClaimedTurn, NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
+import type { NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
-import { messageTokens } from './context/history.ts';
-import { leadingMessage } from './turn-opening.ts';
-import type { TurnServices } from './turn-services.ts';
+import { messageTokens } from '../context/history.ts';
+import type { TurnServices } from './means.ts';
+import type { Turn } from './turn.ts';
 
-type RecordServices = Pick<TurnServices, 'prompts' | 'sentParts' | 'clock' | 'log'> & {
+interface RecordServices extends Pick<TurnServices, 'clock' | 'log'> {
+  readonly prompts: Pick<PromptRepository, 'record'> | undefined;
   readonly model: Pick<TurnServices['model'], 'id'>;
-};
+  /** Cache of parts that were recorded before. */
+  readonly sentParts?: SentParts | undefined;
+}
 
 /** The first request of a turn after all hooks and checks, and for whom it was built. */
 export interface BuiltRequest {
@@ -30,13 +33,13 @@ export interface BuiltRequest {
  * Records the prompt of a turn for the inspector (P17) as the model gets it. The turn does not wait for
  * it, and a failure is only logged.
  */
-export function recordPrompt(deps: RecordServices, turn: ClaimedTurn, built: BuiltRequest): void {
-  const { prompts, log } = deps;
+export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltRequest): void {
+  const { prompts, log } = services;
   if (prompts === undefined) return;
   const failed = (error: unknown): void =>
     log.warn({ turn: turn.turnId, reason: reasonOf(error) }, 'the prompt was not recorded');
   try {
-    prompts.record(promptOf(deps, turn, built)).catch(failed);
+    prompts.record(promptOf(services, turn, built)).catch(failed);
   } catch (error) {
     failed(error);
   }
@@ -44,10 +47,10 @@ export function recordPrompt(deps: RecordServices, turn: ClaimedTurn, built: Bui
 
 function promptOf(
   { model, clock, sentParts }: RecordServices,
-  turn: ClaimedTurn,
+  turn: Turn,
   built: BuiltRequest,
 ): NewPrompt {
-  const { channel, account, chat, sender } = leadingMessage(turn).message;
+  const { channel, account, chat, sender } = turn.lead.message;
   return {
     turnId: turn.turnId,
     conversationId: turn.conversationId,
@@ -145,12 +148,10 @@ export function holdPrompt(
         );
   };
   return {
-    prompts: {
-      async record(prompt: NewPrompt): Promise<void> {
-        drop();
-        held = prompt;
-        timer = setTimeout(storeNow, HOLD_MS);
-      },
+    async record(prompt: NewPrompt): Promise<void> {
+      drop();
+      held = prompt;
+      timer = setTimeout(storeNow, HOLD_MS);
     },
     /** Stores the prompt before a step: such a turn takes longer. */
     turns: {
