@@ -14,14 +14,14 @@ import {
 } from './offline-model.ts';
 import { reportOddities } from './openai-compatible/report-oddities.ts';
 import { providerModel } from './provider-model.ts';
-import { HASTY, PATIENT, type Patience, retryingModel } from './retrying-model.ts';
 import {
   bridgingModel,
   fallbackModel,
   seeingModel,
   toolLessModel,
   withSecondTry,
-} from './second-tries.ts';
+} from './retry.ts';
+import { HASTY, PATIENT, type Patience, retryingModel } from './retrying-model.ts';
 import { smallerOutputModel } from './smaller-output.ts';
 
 /** Only the first four must be given. */

@@ -11,7 +11,7 @@ import {
 } from '@parley/workspace';
 import type { Compacting } from '../context/compactor.ts';
 import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
-import { askedSentences, judgeSaving, type SavingPlace, triggerIn } from './own-words.ts';
+import { askedSentences, judgeSaving, type SavingPlace, triggerIn } from './memory-triggers.ts';
 
 /** Sentences of one turn that are saved automatically; more is a text about remembering. */
 const MAX_SAVED_SENTENCES = 5;

@@ -17,7 +17,7 @@ import { defineTool, failure, type Tool } from '../tools/tool.ts';
 import { audienceOf } from '../turn/turn.ts';
 import type { TurnHook } from '../turn/turn-hooks.ts';
 import type { MemoryService } from './memory-service.ts';
-import { askedSentences, judgeSaving } from './own-words.ts';
+import { askedSentences, judgeSaving } from './memory-triggers.ts';
 
 interface MemorySourceOptions {
   readonly service: Pick<MemoryService, 'list'>;

@@ -1,6 +1,6 @@
 import { memoryLine, type WorkspaceView } from '@parley/workspace';
 import { dayBefore } from '../context/yesterday-source.ts';
-import { ownText } from '../memory/own-words.ts';
+import { ownText } from '../memory/memory-triggers.ts';
 
 /** Something in MEMORY.md that can be taken out by itself: a list item with what is indented below it. */
 export interface MemoryItem {

@@ -46,7 +46,7 @@ interface UpkeepRun {
   readonly journal: Pick<TurnJournal, 'answer' | 'append'>;
   /** Tokens that may still be used. */
   readonly tokens: number;
-  readonly maySpend: () => Promise<void>;
+  readonly assertWithinBudget: () => Promise<void>;
   readonly bounds?: UpkeepBounds | undefined;
 }
 
@@ -125,7 +125,7 @@ async function proposalOf(
   const request = upkeepRequest(page, notes, run, room);
   const size = estimateTokens(JSON.stringify(request));
   if (size > run.tokens) return quiet(`about ${size} tokens are needed, and fewer are left today`);
-  await run.maySpend();
+  await run.assertWithinBudget();
   const answer = await withTimeLimit({ ms: ASK_MS, stop: signal }, (stop) =>
     askModel(deps.model, request, { ...deps, onText() {} }, stop),
   );

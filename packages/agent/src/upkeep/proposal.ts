@@ -1,6 +1,6 @@
 import { estimateTokens, memoryLine, quarterTokens } from '@parley/workspace';
 import { z } from 'zod';
-import { triggerIn } from '../memory/own-words.ts';
+import { triggerIn } from '../memory/memory-triggers.ts';
 import {
   type MemoryItem,
   type MemoryPage,
