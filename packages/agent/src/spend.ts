@@ -41,7 +41,7 @@ export type SpendingPlace = Pick<RuntimeFacts, 'channel' | 'account' | 'channelU
 export type SpendGuard = (spending: Spending) => Promise<void>;
 
 /** Asks the guard before a call of the model. `used`: by this turn, on no account yet. Throws SpendCapError. */
-export async function maySpend(
+export async function assertWithinBudget(
   { spendGuard }: { readonly spendGuard?: SpendGuard },
   { account, byOwner, reader, facts }: Turn,
   used: StepUsage | null,

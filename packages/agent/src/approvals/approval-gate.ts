@@ -17,7 +17,7 @@ import { personOf, type Turn } from '../turn/turn.ts';
 import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
 import { askPerson } from './ask-person.ts';
 import { ruleFor } from './auto-rules.ts';
-import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
+import { MAX_SHOWN, shownArguments } from './shown-arguments.ts';
 import {
   type Asked,
   type GateServices,
@@ -67,7 +67,7 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       // Strangers must not call an owner, nor a group wait, for what a person can simply name.
       if (moment.reader.kind !== 'owner' && moment.untrustedText && isSometimes(tool, deps.rules))
         return { kind: 'refused', text: othersText(name, asksAbout) };
-      if (asked.shown.length > MOST_SHOWN)
+      if (asked.shown.length > MAX_SHOWN)
         return { kind: 'refused', text: tooLongText(name, asked.shown) };
       const place = await placeToAsk(deps, turn);
       if (place === null) return { kind: 'refused', text: noApproverText(name) };
@@ -246,7 +246,7 @@ function refusalText(
 
 function tooLongText(tool: string, shown: string): string {
   const length = `${shown.length.toLocaleString('en')} characters`;
-  return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MOST_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
+  return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MAX_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
 }
 
 function changedText(tool: string): string {

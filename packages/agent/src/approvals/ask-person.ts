@@ -45,7 +45,7 @@ export async function askPerson(
 /** Most characters of a choice: what a button shows on every platform. */
 export const CHOICE_CHARACTERS = 60;
 /** As many as a menu of Discord has. */
-export const MOST_CHOICES = 25;
+export const MAX_CHOICES = 25;
 /** Buttons of a part where the route does not say how many there can be. */
 const USUAL_BUTTONS = 8;
 

@@ -157,9 +157,9 @@ export interface CompactionOrder extends PinPlace {
 const KEEP_TURNS = { wanted: 10, forced: 2 };
 /** Their share of the past, and the share of the model's window that one summary may use. */
 const KEEP_SHARE = 0.3;
-const MOST_SHARE = 0.5;
-const LEAST_TOKENS = { wanted: 400, forced: 1 };
-const MOST_ENTRIES = 1_000;
+const MAX_WINDOW_SHARE = 0.5;
+const MIN_TOKENS = { wanted: 400, forced: 1 };
+const MAX_ENTRIES = 1_000;
 const HOOK_MS = 30_000;
 
 /**
@@ -176,7 +176,7 @@ async function compact(
   const stored = await deps.store.summaries.latest(place);
   const before = Summary.safeParse(stored?.content).data ?? null;
   const after = before === null ? 0 : (stored?.reaches ?? 0);
-  const all = await deps.store.transcript.oldestAfter(place, after, MOST_ENTRIES);
+  const all = await deps.store.transcript.oldestAfter(place, after, MAX_ENTRIES);
   const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
   const entries = olderPart(all, divisionOf(deps, before, forced));
   const last = entries.at(-1);
@@ -210,8 +210,8 @@ function divisionOf(
   return {
     keepTurns: KEEP_TURNS[how],
     keepTokens: KEEP_SHARE * Math.min(history.tokens, room / 2),
-    mostTokens: MOST_SHARE * room - tokensOf(before),
-    leastTokens: LEAST_TOKENS[how],
+    mostTokens: MAX_WINDOW_SHARE * room - tokensOf(before),
+    leastTokens: MIN_TOKENS[how],
   };
 }
 

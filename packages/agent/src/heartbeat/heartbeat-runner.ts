@@ -28,7 +28,7 @@ interface NewsCheckerOptions extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
 }
 
 /** A check must be cheap: no command may take longer. */
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 const NEVER = new AbortController().signal;
 const require = createRequire(import.meta.url);
 
@@ -60,7 +60,7 @@ export function newsChecker({ exec, web, rules }: NewsCheckerOptions): NewsCheck
 /** Its output counts as news, and so does nothing else; it changes nothing on the way. */
 async function runCommand(command: string, exec: NewsCheckerOptions['exec']): Promise<string> {
   if (exec === undefined) throw new Error('Commands are switched off.');
-  const timeoutMs = Math.min(exec.maxSeconds * 1_000, LONGEST_MS);
+  const timeoutMs = Math.min(exec.maxSeconds * 1_000, MAX_MS);
   const sandbox = workspaceSandbox(exec);
   const { output, exitCode, ended } = await sandbox.run(command, { signal: NEVER, timeoutMs });
   if (exitCode === 0) return output;

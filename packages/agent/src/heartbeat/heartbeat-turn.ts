@@ -7,9 +7,9 @@ import { marked, visibleText } from '../answer/visible-text.ts';
 import { type FinalStep, openJournal, type StepUsage } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS } from '../loop/turn-limits.ts';
 import { renderParts } from '../post-message.ts';
-import { maySpend } from '../spend.ts';
+import { assertWithinBudget } from '../spend.ts';
 import { TimeUpError } from '../time.ts';
-import { answerTurn, type NoAnswer, orFailure } from '../turn/answer-turn.ts';
+import { answerTurn, catchModelFailure, type NoAnswer } from '../turn/answer-turn.ts';
 import { openTurn } from '../turn/build-prompt.ts';
 import type { Ending } from '../turn/commit-answer.ts';
 import { laneMeans, lanePrompt, type PromptMeans, type TurnServices } from '../turn/means.ts';
@@ -202,7 +202,7 @@ async function upkeepEnd(services: TurnServices, { beat, turn, run }: HeartbeatT
     today: turn.facts.date,
     journal,
     tokens,
-    maySpend: () => maySpend(services, turn, null),
+    assertWithinBudget: () => assertWithinBudget(services, turn, null),
     bounds: services.heartbeat.upkeep,
   };
   const work = () =>
@@ -211,7 +211,7 @@ async function upkeepEnd(services: TurnServices, { beat, turn, run }: HeartbeatT
       if (!(error instanceof TimeUpError)) throw error;
       return { state: 'failed', reason: `the model: ${error.message}`, usage: null };
     });
-  return orFailure(work, turn.reader, signal);
+  return catchModelFailure(work, turn.reader, signal);
 }
 
 interface SilentEnd extends Pick<HeartbeatEnd, 'reason'> {

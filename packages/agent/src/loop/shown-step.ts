@@ -35,7 +35,7 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   const before = cutBefore(rounds);
   let joint = openJoint(before);
   let said = '';
-  let unsent: string | null = unsentIn(turn, rounds);
+  let unsent: string | null = unsentAnswerText(turn, rounds);
   const show = (text: string): void => {
     if (text === '') return;
     // It is sent together with what comes now, and precedes it; a request that is refused shows nothing twice.
@@ -52,7 +52,7 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
       step += RESTARTED;
       stream = openStream();
       joint = openJoint(before);
-      unsent = unsentIn(turn, rounds);
+      unsent = unsentAnswerText(turn, rounds);
       said = '';
     },
     said: () => said,
@@ -65,7 +65,7 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
 const RESTARTED = 1_000_000;
 
 /** The answers that other messages joined before they were sent; where nothing can be taken back, the text of each step. */
-export function unsentIn(
+export function unsentAnswerText(
   { reader, route, format }: Pick<Turn, 'reader' | 'route' | 'format'>,
   rounds: readonly Round[],
 ): string {

@@ -7,7 +7,7 @@ import {
 } from '@parley/core';
 import { ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
 import { endNote } from '../answer/long-answer.ts';
-import { countCutOff, maySpend } from '../spend.ts';
+import { assertWithinBudget, countCutOff } from '../spend.ts';
 import { isQuick } from '../tools/try-arguments.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { recordPrompt } from '../turn/record-prompt.ts';
@@ -22,9 +22,9 @@ import {
   type ModelAnswer,
   type OfferedTools,
 } from './model-request.ts';
-import { type ShownStep, showStep, unsentIn } from './shown-step.ts';
+import { type ShownStep, showStep, unsentAnswerText } from './shown-step.ts';
 import { type FinalStep, type ModelStep, type Round, totalUsage } from './turn-journal.ts';
-import { closingText, TurnLimitError } from './turn-limits.ts';
+import { limitNotice, TurnLimitError } from './turn-limits.ts';
 
 /** A running turn, and who wants to know how long a request was that may have been refused for its length. */
 export interface LoopTurn extends RunningTurn {
@@ -45,7 +45,7 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
     if (unfinished !== undefined && !(await callTools(running, unfinished, watchCalls(running))))
       return null;
     const closingNow = () =>
-      closingText({ rounds: journal.rounds(), ms: services.monotonic() - startedAt }, means.limits);
+      limitNotice({ rounds: journal.rounds(), ms: services.monotonic() - startedAt }, means.limits);
     // What joins belongs behind an answer, and not into the middle of one.
     if (unfinished !== undefined && !isCutText(unfinished.step) && closingNow() === null) {
       if ((await later?.join()) === 'fenced') return null;
@@ -53,7 +53,7 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
     const rounds = journal.rounds();
     assertRepairable(rounds);
     const closing = closingNow();
-    await maySpend(services, turn, journal.uncounted());
+    await assertWithinBudget(services, turn, journal.uncounted());
     const answer = await askStep(running, rounds, closing);
     if (answer.continues) {
       const piece = { ...modelStep(running, answer, rounds), cut: true } as const;
@@ -281,7 +281,7 @@ function finalStep(
   if (`${cutBefore(rounds)}${text}`.trim() === '') throw new TurnLimitError();
   return {
     kind: 'answer',
-    text: `${unsentIn(turn, rounds)}${text}`,
+    text: `${unsentAnswerText(turn, rounds)}${text}`,
     usage: totalUsage([...rounds.map(({ step }) => step.usage), usage]),
     ...(aside !== undefined && { aside }),
   };
@@ -294,12 +294,18 @@ function modelStep(
 ): ModelStep {
   const audience = audienceOf(turn.reader);
   const isCut = calls.length > 0 && finishReason === 'length';
-  const step = { kind: 'model', text, calls: named(calls, rounds), usage, audience } as const;
+  const step = {
+    kind: 'model',
+    text,
+    calls: assignCallIds(calls, rounds),
+    usage,
+    audience,
+  } as const;
   return { ...step, ...(isCut && { cut: true }), ...(aside !== undefined && { aside }) };
 }
 
 /** Some servers give every call the same id, or none; results must find theirs. */
-function named(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
+function assignCallIds(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
   const taken = new Set(rounds.flatMap(({ step }) => step.calls.map(({ id }) => id)));
   return calls.map((call, nth) => {
     const isFree = call.id !== '' && !taken.has(call.id);

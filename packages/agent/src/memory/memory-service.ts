@@ -11,10 +11,10 @@ import {
 } from '@parley/workspace';
 import type { Compacting } from '../context/compactor.ts';
 import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
-import { askedSentences, judgeSaving, type SavingPlace, triggerIn } from './own-words.ts';
+import { askedSentences, judgeSaving, type SavingPlace, triggerIn } from './memory-triggers.ts';
 
 /** Sentences of one turn that are saved automatically; more is a text about remembering. */
-const MOST_ASKED = 5;
+const MAX_SAVED_SENTENCES = 5;
 
 interface MemoryOptions {
   readonly index: MemoryIndex;
@@ -77,7 +77,7 @@ export class MemoryService extends Memories {
       );
     return asked
       .filter(({ message }) => !isSaved(message))
-      .slice(0, MOST_ASKED)
+      .slice(0, MAX_SAVED_SENTENCES)
       .flatMap(({ text, message, trigger }) => {
         const type = place.chatType === 'direct' ? trigger.type : 'fact';
         const request = { type, scope: 'user', quote: text, automatic: true } as const;

@@ -44,11 +44,11 @@ export function answerTurn(
       turnLoop({ ...running, draft: { ...built.draft, ...shorter }, onRefused }),
     );
   };
-  return orFailure(ask, turn.reader, signal);
+  return catchModelFailure(ask, turn.reader, signal);
 }
 
 /** The result of work with the model (null: the lease was lost), or why there is none. */
-export async function orFailure<Found>(
+export async function catchModelFailure<Found>(
   work: () => Promise<Found | null>,
   reader: Reader,
   signal: AbortSignal,

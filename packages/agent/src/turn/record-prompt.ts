@@ -119,13 +119,13 @@ function asSent(message: ModelMessage): NewPrompt['messages'][number] {
 /** While a model takes longer, people may look at its prompt: it is stored before the answer. */
 const HOLD_MS = 1_000;
 
-export type HeldPrompt = ReturnType<typeof holdPrompt>;
+export type PendingPromptRecord = ReturnType<typeof deferPromptRecord>;
 
 /**
  * Holds the prompt of a turn until it is stored: with the commit, unless it is needed sooner. Spares a
  * quick turn a transaction of its own.
  */
-export function holdPrompt(
+export function deferPromptRecord(
   prompts: Pick<PromptRepository, 'record'>,
   turns: Pick<TurnRepository, 'appendStep'>,
   log: Logger,

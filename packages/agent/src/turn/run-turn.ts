@@ -26,7 +26,7 @@ import {
 import { chatMeans, type FinalNotice, type TurnServices } from './means.ts';
 import { modelNotice } from './model-notice.ts';
 import { putOff } from './put-off.ts';
-import { holdPrompt } from './record-prompt.ts';
+import { deferPromptRecord } from './record-prompt.ts';
 import type { Run } from './run.ts';
 import { CHAT, startTurn, type Turn } from './turn.ts';
 import { runAfter, type TurnClosing } from './turn-hooks.ts';
@@ -89,7 +89,7 @@ async function runTurn(
   signal: AbortSignal,
 ): Promise<Ended> {
   const { store, prompts, clock, log } = services;
-  const prompt = prompts && holdPrompt(prompts, store.turns, log);
+  const prompt = prompts && deferPromptRecord(prompts, store.turns, log);
   const turns = prompt?.turns ?? store.turns;
   const { account } = turn;
   const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });

@@ -4,7 +4,7 @@ import type { LaterMessages } from '../busy/later-messages.ts';
 import type { TurnJournal } from '../loop/turn-journal.ts';
 import type { OpenedTurn, TurnDraft } from './build-prompt.ts';
 import type { Means, TurnServices } from './means.ts';
-import type { HeldPrompt } from './record-prompt.ts';
+import type { PendingPromptRecord } from './record-prompt.ts';
 import type { Turn } from './turn.ts';
 
 /** What changes while a turn runs. Previews have no run, so they cannot write. */
@@ -17,7 +17,7 @@ export interface Run {
   /** Without it, calls that need an approval are not run. */
   readonly gate?: ApprovalGate | undefined;
   /** The prompt of the turn until it is stored; without it the prompt is stored at once. */
-  readonly prompt?: HeldPrompt | undefined;
+  readonly prompt?: PendingPromptRecord | undefined;
   /** Called with all that people have seen of the answer so far. */
   readonly onShown?: (text: string) => void;
 }

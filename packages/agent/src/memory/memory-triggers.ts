@@ -130,12 +130,12 @@ function judgeNote(request: SaveRequest, place: SavingPlace): Judged {
 }
 
 /** Shortest quotation, in characters; two are a word in Chinese. */
-const LEAST = 2;
+const MIN_QUOTATION_LENGTH = 2;
 
 /** The whole sentences that contain a quotation: neighbours in one message. */
 function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readonly OwnSentence[] {
   const wanted = folded(quote);
-  if ([...wanted].length < LEAST) return [];
+  if ([...wanted].length < MIN_QUOTATION_LENGTH) return [];
   for (const [at, { message }] of sentences.entries()) {
     let text = '';
     for (let end = at; sentences[end]?.message === message; end += 1) {

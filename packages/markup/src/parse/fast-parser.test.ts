@@ -2,8 +2,8 @@ import { runs, shareOfRun } from '@parley/core/testing';
 import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { describe, expect, it } from 'vitest';
+import { quickTree } from './fast-parser.ts';
 import { parseSyntax } from './parse.ts';
-import { quickTree } from './quick-tree.ts';
 
 const USUAL = [
   ...['a', 'Zoë', 'да', '你好', 'No', 'b c', ' ', ', ', '. ', '1', '12.', '?', '!', ' & ', ' < '],

@@ -8,7 +8,7 @@ import {
   type ModelRequest,
 } from './chat-model.ts';
 import { brokenModel, drain, fakeModel } from './fake-model.ts';
-import { fallbackModel, seeingModel, toolLessModel } from './second-tries.ts';
+import { fallbackModel, seeingModel, toolLessModel } from './retry.ts';
 
 const request: ModelRequest = {
   system: [{ text: 'You have tools.', stable: true }],

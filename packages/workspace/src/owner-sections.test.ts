@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownersMarks, splitOwners } from './owners-parts.ts';
+import { ownersMarks, splitOwners } from './owner-sections.ts';
 
 const USER = `# USER.md
 - **Name:** Mira Okonkwo (she/her)

@@ -21,7 +21,7 @@ const SETTLED_MS = 2_000;
 /** Without a report of its owner an outage is over once nothing has failed for this long. In ms. */
 const QUIET_MS = 60_000;
 /** More different errors than one outage has. */
-const MOST_REASONS = 50;
+const MAX_REASONS = 50;
 
 /**
  * Keeps an outage from filling the log: its first line is written whole, the others are counted, and
@@ -62,7 +62,7 @@ export class OutageGate {
   #failed(name: string, reason: string): boolean {
     const known = this.#outages.get(name);
     const outage = known ?? begin(this.#monotonic());
-    if (reason.includes(name) && outage.reasons.size < MOST_REASONS) outage.reasons.add(reason);
+    if (reason.includes(name) && outage.reasons.size < MAX_REASONS) outage.reasons.add(reason);
     if (known === undefined) this.#outages.set(name, outage);
     else this.#count(name, outage);
     this.#endSoon(name, QUIET_MS);

@@ -91,8 +91,8 @@ const SHORTENED = new Set(
   'mr mrs ms dr prof st vs cf no nr fig vol art abs approx ca bzw vgl usw inkl ggf sog'.split(' '),
 );
 /** More of them behind each other close no sentence; looking at all would take too long. */
-const MOST_CLOSERS = 8;
-const LONGEST_WORD = 12;
+const MAX_CLOSERS = 8;
+const MAX_WORD = 12;
 
 /** Whether the white space behind `end` separates two sentences. */
 function endsSentence(text: string, end: number, next: string): boolean {
@@ -101,7 +101,7 @@ function endsSentence(text: string, end: number, next: string): boolean {
   if (WIDE_STOPS.includes(character)) return true;
   // "Stop!" he said: a sentence does not go on in small letters after its end.
   if (!STOPS.includes(character) || /\p{Ll}/u.test(next)) return false;
-  return character !== '.' || !isShortened(text.slice(Math.max(0, stop - LONGEST_WORD), stop));
+  return character !== '.' || !isShortened(text.slice(Math.max(0, stop - MAX_WORD), stop));
 }
 
 /** Whether a sentence ends at `end` without white space, as in Chinese and Japanese. */
@@ -113,7 +113,7 @@ function endsWideSentence(text: string, end: number): boolean {
 
 function beforeClosers(text: string, end: number): number {
   let at = end - 1;
-  const least = Math.max(0, end - 1 - MOST_CLOSERS);
+  const least = Math.max(0, end - 1 - MAX_CLOSERS);
   while (at > least && CLOSERS.includes(text[at] ?? ' ')) at -= 1;
   return at;
 }

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openKeptLog } from './kept-log.ts';
+import { openKeptLog } from './log-file.ts';
 
 let root: string;
 let folder: string;

@@ -38,7 +38,7 @@ const SHARE = 8;
 /** Lines are written together after so long, in ms: a message waits for none of them. */
 const TOGETHER_MS = 100;
 /** Of what waits to be written, in characters: a disk that hangs must not fill the memory. */
-const MOST_WAITING = 1_000_000;
+const MAX_WAITING = 1_000_000;
 
 /**
  * Keeps the lines of this process in a file of its own (U03). Never throws and never blocks: what cannot be written
@@ -109,7 +109,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
   return {
     write(line) {
       if (file === null) return;
-      if (waiting.length + line.length > MOST_WAITING) lost += 1;
+      if (waiting.length + line.length > MAX_WAITING) lost += 1;
       else waiting += line;
       schedule();
     },
