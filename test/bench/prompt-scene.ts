@@ -147,7 +147,7 @@ export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnS
     media: {
       readDocument: () => Promise.reject(new Error('there are no documents')),
       scalePicture: () => Promise.reject(new Error('there are no pictures')),
-      pictureSide: 1_568,
+      maxImageDimension: 1_568,
       transcription: undefined,
       fetch: () => Promise.reject(new Error('there is no network')),
       characters: 1_000,

@@ -192,7 +192,7 @@ const SILENCE = {
   media: {
     readDocument: () => Promise.reject(new Error('no documents here')),
     scalePicture: () => Promise.reject(new Error('no pictures here')),
-    pictureSide: 1_568,
+    maxImageDimension: 1_568,
     transcription: undefined,
     fetch: () => Promise.reject(new Error('there is no network')),
     characters: 200,

@@ -69,7 +69,7 @@ function gatewayOptions(
   const { secrets, token, port, role, onState } = options;
   const { processId, shared, scrape, loaded } = configured.parts;
   const { media, http } = loaded.settings;
-  const { idleHours, longestDays } = http.sessions;
+  const { idleHours, maxDays } = http.sessions;
   return {
     ...shared,
     page: async () => (await import('@parley/console')).createConsole(),
@@ -97,7 +97,7 @@ function gatewayOptions(
       host: http.host,
       port: port ?? http.port,
       token,
-      sessions: { idleMs: idleHours * HOUR_MS, longestMs: longestDays * 24 * HOUR_MS },
+      sessions: { idleMs: idleHours * HOUR_MS, longestMs: maxDays * 24 * HOUR_MS },
     },
     metrics: scrape,
     ...(role === 'gateway' && { workers: () => liveWorkers(shared.store) }),

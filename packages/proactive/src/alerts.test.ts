@@ -49,7 +49,10 @@ describe('whom an alert goes to', () => {
     ],
     [{ owners: [] }, 'nobody: the settings name no owner'],
     [{ owners: ['telegram:2'] }, 'nobody: no owner has written in a direct chat yet'],
-    [{ choice: 'telegram:2' }, 'nobody: heartbeat.tell is telegram:2, which is none of the owners'],
+    [
+      { choice: 'telegram:2' },
+      'nobody: heartbeat.notify is telegram:2, which is none of the owners',
+    ],
     [
       { choice: 'telegram:7', owners: ['telegram:7'] },
       'nobody: telegram:7 has not written in a direct chat yet',

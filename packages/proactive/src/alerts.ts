@@ -75,7 +75,7 @@ export function alertTarget<Chat extends KnownChat>({
 function noChat(choice: string, owners: readonly string[]): string {
   if (owners.length === 0) return 'the settings name no owner';
   if (choice === 'last') return 'no owner has written in a direct chat yet';
-  if (!owners.includes(choice)) return `heartbeat.tell is ${choice}, which is none of the owners`;
+  if (!owners.includes(choice)) return `heartbeat.notify is ${choice}, which is none of the owners`;
   return `${choice} has not written in a direct chat yet`;
 }
 

@@ -47,7 +47,7 @@ export interface ContextFence {
 /** What the settings say of workspace files, whatever the layout has; absent: as the layout has it. */
 export interface FileLimits {
   readonly fileCharacters?: number | undefined;
-  readonly filesInAll?: number | undefined;
+  readonly totalFileCharacters?: number | undefined;
   /** Days whose notes are shown. */
   readonly dailyNotes?: number | undefined;
 }
@@ -57,7 +57,7 @@ const NO_FILES: ReadonlySet<LayerId> = new Set(['group-context', 'own-messages']
 
 /** The layout with other limits for the workspace files that it shows. */
 export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
-  const { fileCharacters: characters, filesInAll: charactersInAll, dailyNotes: days } = limits;
+  const { fileCharacters: characters, totalFileCharacters: charactersInAll, dailyNotes: days } = limits;
   const layers = layout.layers.map((entry) => ({
     ...entry,
     ...(characters !== undefined && !NO_FILES.has(entry.layer) && { characters }),

@@ -11,8 +11,8 @@ it.each([
     '[H01] [H03] [H04] [H07] standing tasks',
     Heartbeat,
     {
-      ...{ everyMinutes: 30, quietCharacters: 300, quietHours: '22:00-07:00', repeatHours: 24 },
-      ...{ upkeepNotes: 7, memoryTokens: 4_000 },
+      ...{ everyMinutes: 30, quietMaxCharacters: 300, quietHours: '22:00-07:00', repeatHours: 24 },
+      ...{ memoryUpkeepDays: 7, memoryTokens: 4_000 },
     },
   ],
   ['[S05] skills', Skills, { max: 150, maxCharacters: 30_000, maxFileBytes: 256_000 }],

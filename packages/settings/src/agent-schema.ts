@@ -35,7 +35,7 @@ const PromptFiles = section('How much of the workspace files a prompt holds.', {
     .describe(
       'Characters of one file; a longer one is cut and says so. Without it as the layout has it: 4,000 in mushroom, 65,536 in neomagi, else 20,000.',
     ),
-  filesInAll: z
+  totalFileCharacters: z
     .int()
     .min(200)
     .max(10_000_000)
@@ -179,7 +179,7 @@ export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after b
     { min: 5, max: 24 * 60, default: 30 },
     'How often it looks which task is due. At least 5.',
   ),
-  tell: z
+  notify: z
     .string()
     .regex(/^(last|[a-z][a-z0-9-]*:\S+)$/, 'last, or an owner such as telegram:123456789')
     .default('last')
@@ -200,11 +200,11 @@ export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after b
     'What all runs of a day may use together, in tokens; then the rest waits.',
   ),
   steps: wholeNumber({ min: 1, max: 50, default: 10 }, 'How often the model is asked in one run.'),
-  quietCharacters: wholeNumber(
+  quietMaxCharacters: wholeNumber(
     { min: 0, max: 4_000, default: 300 },
     'Text beside HEARTBEAT_OK at the start or end of an answer counts as quiet up to this length.',
   ),
-  upkeepNotes: wholeNumber(
+  memoryUpkeepDays: wholeNumber(
     { min: 1, max: 60, default: 7 },
     'Daily notes that the upkeep of MEMORY.md reads.',
   ),
@@ -221,7 +221,7 @@ export const Cron = section('Jobs that run once, every so often or as a cron exp
     ['owners', 'everyone'],
     'Who may have the agent do things at certain times: owners in any chat, or everyone who may write there.',
   ),
-  leastMinutes: wholeNumber(
+  minMinutes: wholeNumber(
     { min: 1, max: 24 * 60, default: 5 },
     'The shortest time between two runs of a job.',
   ),
@@ -256,7 +256,7 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
       { min: 2, max: 100, default: 20 },
       'In a chat. A longer answer goes as a file where files can be sent; elsewhere it is cut.',
     ),
-    thoughtCharacters: wholeNumber(
+    reasoningCharacters: wholeNumber(
       { min: 1_000, max: 10_000_000, default: 400_000 },
       'What it thinks before it says anything.',
     ),
@@ -274,7 +274,7 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     { min: 1, max: 10_000, default: 50 },
     'Messages that may wait in one conversation.',
   ),
-  waitingInAll: wholeNumber(
+  totalWaiting: wholeNumber(
     { min: 1, max: 10_000_000, default: 50_000 },
     'Messages that may wait in all conversations together.',
   ),
@@ -290,7 +290,10 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     ),
   subAgents: section('What one sub-agent (delegate_task) may use over all its turns.', {
     depth: wholeNumber({ min: 1, max: 5, default: 2 }, 'How often a task may be handed on.'),
-    atOnce: wholeNumber({ min: 1, max: 50, default: 3 }, 'Running at a time, of a conversation.'),
+    concurrent: wholeNumber(
+      { min: 1, max: 50, default: 3 },
+      'Running at a time, of a conversation.',
+    ),
     steps: wholeNumber({ min: 1, max: 200, default: 20 }, 'How often the model is asked.'),
     minutes: number({ above: 0, max: 24 * 60, default: 30 }, 'From its start to its result.'),
     tokens: wholeNumber({ above: 0, default: 500_000 }, 'In and out together.'),
@@ -408,7 +411,7 @@ export const Media = section('Pictures, voice messages and documents that people
     'What the model is shown of the documents of one turn, in characters.',
   ),
   // More is scaled down by Anthropic itself, and costs time (https://docs.anthropic.com/en/docs/vision).
-  pictureSide: wholeNumber(
+  maxImageDimension: wholeNumber(
     { min: 512, max: 4_096, default: 1_568 },
     'Longest side of a picture that the model is shown, in pixels; larger ones are made smaller.',
   ),

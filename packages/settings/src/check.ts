@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { renamedPath } from './settings-steps.ts';
 import {
   formatPath,
   problemOf,
@@ -79,7 +80,7 @@ export function unknownKey(path: SettingsPath, source: SettingsSource): Settings
       kind: 'unknown-key',
       path,
       expected: keys.length === 0 ? 'no keys here' : oneOf(keys),
-      nearest: nearest(written, keys),
+      nearest: keys.find((key) => key === renamedPath(path)?.at(-1)) ?? nearest(written, keys),
     },
     source,
   );

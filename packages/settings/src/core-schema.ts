@@ -184,10 +184,7 @@ const Http = section('Where the web page, health and metrics are served.', {
       { min: 0.25, max: 720, default: 12 },
       'A browser that was not used for so long has to sign in again.',
     ),
-    longestDays: number(
-      { min: 0.01, max: 365, default: 30 },
-      'So does any browser after this time.',
-    ),
+    maxDays: number({ min: 0.01, max: 365, default: 30 }, 'So does any browser after this time.'),
   }),
 });
 

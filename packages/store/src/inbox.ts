@@ -118,7 +118,7 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     typedCommands: () => database.read(typedCommands),
 
     /** How many messages of all conversations wait for a turn. */
-    waitingInAll: (): Promise<number> =>
+    totalWaiting: (): Promise<number> =>
       database.read(async (sql) => (await sql.get(WAITING_IN_ALL))?.count ?? 0),
 
     /** How many messages of a conversation wait for a turn. */

@@ -203,7 +203,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.turns.totals(0);
   await store.transcript.recent('web:c1', 0, 5);
   await store.inbox.waiting('web:c1');
-  await store.inbox.waitingInAll();
+  await store.inbox.totalWaiting();
   await store.inbox.recent(chat, 5);
   await store.inbox.chats(chat, 5);
   await store.turns.calls(['t1']);

@@ -202,7 +202,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           } as const;
           await store.subAgents.start(
             { ...order, id: 'a', callId: 'a' },
-            { depth: 2, atOnce: 3 },
+            { depth: 2, concurrent: 3 },
             0,
           );
           await store.lanes.commit(lease, answer('t1', []), 1);

@@ -5,7 +5,7 @@ import type { SubAgentOrder, SubAgentTurn } from './sub-agents.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
 
-const BOUNDS = { depth: 2, atOnce: 3 };
+const BOUNDS = { depth: 2, concurrent: 3 };
 const CHAT = 'web:c1';
 
 const order = (id: string, change: Partial<SubAgentOrder> = {}): SubAgentOrder => ({

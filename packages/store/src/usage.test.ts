@@ -145,7 +145,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[U07] counts a sub-agent for the chat whose turn started it', async () => {
       const { turnId } = await begin({ sender: 'ada' });
       const order = { id: 'a', callId: 'a', turnId, title: 't', task: 't', text: 'w' } as const;
-      const bounds = { depth: 2, atOnce: 3 };
+      const bounds = { depth: 2, concurrent: 3 };
       await store.subAgents.start({ ...order, reader: 'owner' }, bounds, NOON);
       const own = await hold(store, 'sub:a', 'w1', NOON);
       await store.lanes.claim(own, 'collect', 't9999', NOON);

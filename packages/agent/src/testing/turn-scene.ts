@@ -235,7 +235,7 @@ function quietMedia(): MediaDeps {
   return {
     readDocument: readHere,
     scalePicture: createPictureScaler({ queue: openPlaces() }),
-    pictureSide: 1_568,
+    maxImageDimension: 1_568,
     transcription: undefined,
     fetch: () => Promise.reject(new Error('there is no network')),
     characters: 200,

@@ -143,7 +143,7 @@ export function sandboxSource(
     async gather({ reader }) {
       if (reader.kind !== 'owner') return {};
       const { files, total } = await otherFiles(folder, MAX_FILES, CLOSED_TO_COMMANDS);
-      return { sandbox: { kind: 'bubblewrap', text, files, filesInAll: total } };
+      return { sandbox: { kind: 'bubblewrap', text, files, totalFileCharacters: total } };
     },
   };
 }

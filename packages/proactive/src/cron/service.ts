@@ -308,7 +308,7 @@ function rulesNow(
   { timeZoneOf, clock, settings }: CronServices,
   agent: string | undefined,
 ): TimetableRules {
-  return { timeZone: timeZoneOf(agent), now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
+  return { timeZone: timeZoneOf(agent), now: clock(), leastMs: settings.minMinutes * MINUTE_MS };
 }
 
 function refused(text: string): CronAnswer {

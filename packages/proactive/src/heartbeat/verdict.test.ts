@@ -136,7 +136,7 @@ describe('the answer of a standing task', () => {
         heartbeats: Object.assign(Object.create(null), { alertedSince: async () => false }),
       },
       agent: { timeZone: 'UTC' },
-      settings: { quietHours: 'off', repeatHours: 24, quietCharacters: 10 },
+      settings: { quietHours: 'off', repeatHours: 24, quietMaxCharacters: 10 },
       clock: () => 0,
       log: silentLogger,
     });

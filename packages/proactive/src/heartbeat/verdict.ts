@@ -13,7 +13,7 @@ interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
   readonly settings: {
     readonly quietHours: string;
     readonly repeatHours: number;
-    readonly quietCharacters?: number;
+    readonly quietMaxCharacters?: number;
   };
 }
 
@@ -30,7 +30,7 @@ export function createJudge({
 }: JudgeServices): JudgeHeartbeat {
   const hours = readQuietHours(settings.quietHours);
   return async (answer, run): Promise<HeartbeatVerdict> => {
-    const verdict = heartbeatVerdict(answer, settings.quietCharacters);
+    const verdict = heartbeatVerdict(answer, settings.quietMaxCharacters);
     if (verdict.kind === 'quiet') return { state: 'quiet', reason: verdict.reason };
     if (verdict.kind === 'unclear') {
       const said = verdict.text.slice(0, LOGGED);

@@ -104,7 +104,7 @@ async function useSubAgents(store: Store): Promise<void> {
   const lease = await hold(store, 'web:c5');
   await claim(store, lease, 't5');
   const order = { turnId: 't5', title: 't', task: 't', reader: 'owner', text: 'w' } as const;
-  const bounds = { depth: 2, atOnce: 3 };
+  const bounds = { depth: 2, concurrent: 3 };
   for (const id of ['a', 'b']) {
     await store.subAgents.start({ ...order, id, callId: id }, bounds, 0);
     await store.subAgents.of(`sub:${id}`);
