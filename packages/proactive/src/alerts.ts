@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
-import type { InboundMessage, Logger, ReplyRoute } from '@parley/core';
+import type { InboundMessage, Logger, ReplyRoute, Runtime } from '@parley/core';
 import type { HeartbeatRun, InboxRow, Store } from '@parley/store';
-import type { HeartbeatServices } from './heartbeat/heartbeat.ts';
 import { readWindow, type StandingTask } from './heartbeat/task.ts';
 import { type DayWindow, wallMinute, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
 
@@ -139,6 +138,13 @@ function byId(tell: string): NamedChat | undefined {
 const IN_A_ROW = 3;
 const LONGEST = 200;
 
+interface FailureServices extends Pick<Runtime, 'clock'> {
+  readonly agent: { readonly id: string; readonly timeZone: string };
+  readonly store: Pick<Store, 'heartbeats'>;
+  readonly settings: { readonly quietHours: string };
+  readonly notify: (key: string, text: string) => Promise<void>;
+}
+
 /** Notifies the owner, once a day and outside the quiet hours, that runs keep failing. */
 export async function reportFailures({
   store,
@@ -146,11 +152,7 @@ export async function reportFailures({
   settings,
   notify,
   clock,
-}: Pick<HeartbeatServices, 'agent' | 'clock'> & {
-  readonly store: Pick<Store, 'heartbeats'>;
-  readonly settings: Pick<HeartbeatServices['settings'], 'quietHours'>;
-  readonly notify: NonNullable<HeartbeatServices['notify']>;
-}): Promise<void> {
+}: FailureServices): Promise<void> {
   const text = failureText(await store.heartbeats.recent(agent.id, IN_A_ROW));
   const zone = zoneClock(agent.timeZone);
   const now = clock();

@@ -8,7 +8,8 @@ import {
   redisOutage,
   whenReady,
 } from './connect-redis.ts';
-import { type BusOptions, createLocalBus, type OpenBus, prefixOf } from './open-bus.ts';
+import { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
+import { prefixOf } from './redis-place.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
 

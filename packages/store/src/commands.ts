@@ -2,7 +2,6 @@ import { approveRequest, type PairingRequest, pendingRequests, personOf } from '
 import { type ApprovalVerdict, decideApproval, withdrawApprovals } from './approvals.ts';
 import {
   COMPLETION,
-  type ConversationMode,
   changeMode,
   changeModel,
   type ModeChange,
@@ -16,6 +15,7 @@ import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
 import { pressCounts } from './own-answers.ts';
 import { type AnswerVerdict, answerQuestion } from './questions.ts';
+import type { ConversationMode } from './rows.ts';
 import { type AdmittedMessage, INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 

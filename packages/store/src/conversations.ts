@@ -1,6 +1,6 @@
 import { withoutAgent } from '@parley/core';
 import { type Sql, StoreError, statement } from './database.ts';
-import type { Lease } from './rows.ts';
+import type { ConversationMode, Lease } from './rows.ts';
 
 /** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
 export const HEARTBEAT_LANE = 'beat:';
@@ -87,9 +87,6 @@ export interface ConversationRow {
   /** Chosen with `/model`; null: that of the settings. */
   readonly model: string | null;
 }
-
-/** How freely the agent acts in a conversation (G04). Outlives `/new` and restarts. */
-export type ConversationMode = 'agent' | 'ask' | 'plan';
 
 /** What `/mode` found and did. */
 export interface ModeChange {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Joining } from './lanes.ts';
+import type { Joining } from './later-messages.ts';
 import type { Store } from './open-store.ts';
 import type { InboxRow, Lease } from './rows.ts';
 import { bothDatabases } from './testing/databases.ts';

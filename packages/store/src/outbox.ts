@@ -3,14 +3,13 @@ import { type Database, type Sql, StoreError, statement } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
 import { isDue } from './due.ts';
 import type { StoredFiles } from './files/stored-files.ts';
+import { type ChatKey, OF_CHAT } from './keys.ts';
 import {
   type About,
   type AccountWork,
   beforePart,
-  type ChatKey,
   type DuePart,
   insertParts,
-  OF_CHAT,
   OUTBOX_COLUMNS,
   type OutboxEntry,
   type PartRow,

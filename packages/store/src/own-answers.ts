@@ -1,12 +1,7 @@
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 import { type Sql, statement, toJson } from './database.ts';
-import {
-  OF_CHAT,
-  OUTBOX_COLUMNS,
-  type PartChange,
-  type PartRow,
-  readPart,
-} from './outbox-parts.ts';
+import { OF_CHAT } from './keys.ts';
+import { OUTBOX_COLUMNS, type PartChange, type PartRow, readPart } from './outbox-parts.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /** A sent part of an answer that the agent may name as its own message. */

@@ -1,12 +1,5 @@
-import {
-  BoundedMap,
-  type MessageSize,
-  type PromptMessage,
-  type PromptPlace,
-  type SentPrompt,
-  type SentRequest,
-} from '@parley/core';
-import { readAsides, type StepAside } from './asides.ts';
+import { BoundedMap } from '@parley/core';
+import { readAsides } from './asides.ts';
 import {
   type Database,
   fromJson,
@@ -16,6 +9,7 @@ import {
   statement,
   toJson,
 } from './database.ts';
+import type { NewPrompt, PromptSummary, StoredPrompt } from './prompt-rows.ts';
 import {
   type HashedText,
   hashesOf,
@@ -29,38 +23,6 @@ import {
   textHashes,
 } from './prompt-rows.ts';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
-
-/** The facts of a prompt without its texts. Sizes are those of the whole request; tokens are estimates. */
-export interface PromptSummary {
-  readonly turnId: string;
-  readonly conversationId: string;
-  readonly at: number;
-  readonly layout: string;
-  /** `provider/model` as it was known before the call. */
-  readonly model: string;
-  readonly characters: number;
-  readonly tokens: number;
-  readonly place: PromptPlace;
-  /** The platform's ids of the messages that the turn answered. */
-  readonly messageIds: readonly string[];
-  /** Of several agents, which one and by what rule (F14), as text. */
-  readonly answeredBy?: string;
-}
-
-/** The whole prompt of a turn. */
-export interface StoredPrompt extends PromptSummary, SentRequest {
-  readonly messages: readonly PromptMessage[];
-  /** What the model wrote besides its answer, by steps of the turn. */
-  readonly asides: readonly StepAside[];
-}
-
-/** What a turn has to say of its prompt; totals and hashes are made here. */
-export interface NewPrompt
-  extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
-    SentPrompt,
-    Pick<SentRequest, 'tools'> {
-  readonly messages: readonly (Omit<MessageSize, 'characters'> & { readonly content: string })[];
-}
 
 /** Which prompts to list; all that is given must hold. */
 export interface PromptSearch {

@@ -6,7 +6,7 @@ import { silentLogger } from '@parley/core';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { textFor, valuesOf } from './database.ts';
-import { CHATS } from './inbox.ts';
+import { CHATS } from './inbox-reads.ts';
 import type { LinkAction } from './links.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
 import { type Store, storeOn, timedIds, watchDatabase } from './open-store.ts';

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { NewApproval } from './approvals.ts';
+import type { NewApproval } from './approval-rows.ts';
 import { openStore, type Store } from './open-store.ts';
 import type { RetentionAges } from './retention.ts';
 import { RETENTION_RULES } from './retention-rules.ts';

@@ -1,5 +1,8 @@
-import type { BusOptions } from '../../../packages/queue/src/open-bus.ts';
-import { createLocalBus, type OpenBus } from '../../../packages/queue/src/open-bus.ts';
+import {
+  type BusOptions,
+  createLocalBus,
+  type OpenBus,
+} from '../../../packages/queue/src/local-bus.ts';
 import { sharedServers } from './servers-now.ts';
 
 /** The live bus between simulated processes. Like that of Redis it loses and delays, and keeps nothing. */

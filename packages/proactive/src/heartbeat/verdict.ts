@@ -2,7 +2,7 @@ import { type HeartbeatVerdict, type JudgeHeartbeat, QUIET_TOKEN } from '@parley
 import type { Store } from '@parley/store';
 import { alertFingerprint, quietUntil, readQuietHours, repeatSince } from '../alerts.ts';
 import { zoneClock } from '../zone-clock.ts';
-import type { HeartbeatServices } from './heartbeat.ts';
+import type { HeartbeatServices } from './services.ts';
 
 interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;

@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Database, fromJson, type Sql, statement, toJson, type Values } from '../database.ts';
-import { INBOX_COLUMNS, type MessageRow, readInboxRow } from '../rows.ts';
+import { INBOX_COLUMNS, type InboxRow, type MessageRow, readInboxRow } from '../rows.ts';
 import {
   askedElsewhere,
   forgetElsewhere,
@@ -11,13 +11,21 @@ import {
 } from './carried-words.ts';
 import { deleteRows, dropDeadLetters, emptyRows } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
-import type { PersonForgetting } from './forgetting.ts';
 import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /** Longest texts that are also taken out of what mixes voices and stays: how many, and how long one must be. */
 const MAX_PHRASES = 500;
 const MIN_PHRASE_LENGTH = 6;
+
+/** A person whose words leave a group. */
+export interface PersonLeaving {
+  /** Parley's ids (`telegram:42`) of all their accounts. */
+  readonly persons: readonly string[];
+  readonly mark: string;
+  /** What the history keeps of a turn to which others wrote, too: their messages. */
+  retell(messages: readonly InboxRow[]): unknown;
+}
 
 /** What a person wrote in one conversation. */
 export interface Said {
@@ -39,7 +47,7 @@ export async function leaveGroup(
   database: Database,
   conversation: string,
   said: Said,
-  { persons, mark, retell }: PersonForgetting,
+  { persons, mark, retell }: PersonLeaving,
 ): Promise<Removed> {
   const { seqs, texts } = said;
   const lanes = await subAgentsOfTurns(database, [...said.turns]);
@@ -202,7 +210,7 @@ const REWRITE = statement('update inbox set message = :message where seq = :seq'
 async function retellTurns(
   database: Database,
   { seqs, turns }: Said,
-  retell: PersonForgetting['retell'],
+  retell: PersonLeaving['retell'],
 ): Promise<void> {
   const theirs = new Set(seqs);
   for (const turn of turns) {
@@ -215,7 +223,7 @@ async function retellTurn(
   sql: Sql,
   turn: string,
   theirs: ReadonlySet<number>,
-  retell: PersonForgetting['retell'],
+  retell: PersonLeaving['retell'],
 ): Promise<void> {
   const rows = await sql.all(MESSAGES, { turn });
   const others = rows.filter(({ seq }) => !theirs.has(seq)).map(readInboxRow);

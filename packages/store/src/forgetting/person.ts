@@ -16,9 +16,34 @@ import {
 } from './carried-words.ts';
 import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
-import type { PersonForgetting, PersonForgotten } from './forgetting.ts';
 import { forgottenTable } from './forgotten-tables.ts';
-import { leaveGroup, type Removed, type Said } from './leave-group.ts';
+import { leaveGroup, type PersonLeaving, type Removed, type Said } from './leave-group.ts';
+
+/** Whose messages are forgotten, whatever they say. */
+export interface PersonForgetting extends PersonLeaving {
+  /** They are an owner: what any owner wrote alone with the agent is theirs. */
+  readonly ownersToo: boolean;
+  /** The one conversation that is meant; null: every one in which they wrote. */
+  readonly only: string | null;
+  /** In ms. */
+  readonly now: number;
+  /** Called before anything is removed, for each lane whose turn was stopped: its worker does not know yet. */
+  onStopped(conversationId: string): void;
+}
+
+/** What was removed. */
+export interface PersonForgotten {
+  /** Conversations that are empty now, and groups in which others keep what they said. */
+  readonly whole: number;
+  readonly groups: number;
+  /** Messages of the person, without their text now; the files that came with them are gone. */
+  readonly messages: number;
+  /** All other rows that were removed or emptied: history, answers, steps, summaries, prompts … */
+  readonly rows: number;
+  readonly cronJobs: number;
+  /** The longest of the texts, to look for. */
+  readonly samples: readonly string[];
+}
 
 /** Texts to look for afterwards, and how long one must be to be theirs beyond doubt. */
 const SAMPLES = 20;

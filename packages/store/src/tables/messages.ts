@@ -4,8 +4,8 @@ import { bytes, data, int, serial, since, table, words, wordsJson } from './tabl
 /** Begins the ids of reactions in `group_context`; no platform has ids with a space. */
 export const REACTION_PREFIX = 'reaction ';
 
-/** As many as `inbox.ownerChats` reads: where an owner is reached. */
-const OWNER_MESSAGES = 200;
+/** The newest messages of owners, in which it is looked up where they are reached: kept whatever their age. */
+export const OWNER_MESSAGES = 200;
 
 const BY_PERSON = `message not like '%,"trigger":"%'`;
 

@@ -1,5 +1,5 @@
 import type { BusyPolicy, ReplyRoute } from '@parley/core';
-import type { NewApproval } from '../approvals.ts';
+import type { NewApproval } from '../approval-rows.ts';
 import type { Store } from '../open-store.ts';
 import { timedIds } from '../open-store.ts';
 import type { AdmittedMessage, ClaimedTurn, Lease, NewPart, TurnCommit } from '../rows.ts';

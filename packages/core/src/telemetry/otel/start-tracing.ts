@@ -35,7 +35,31 @@ import {
 } from '../../index.ts';
 import { systemTime } from '../../time.ts';
 import type { Scrub } from '../scrubber.ts';
-import type { Tracing, TracingOptions } from './open-tracing.ts';
+
+/** Where traces go, and what they say of this process. */
+export interface TracingOptions {
+  /** A collector’s address for traces, OTLP over HTTP as JSON. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly service: string;
+  /** Of the messages: 1 is all. */
+  readonly share: number;
+  /** Distinguishes this process from others. */
+  readonly instance: string;
+  readonly version: string;
+  readonly log: Logger;
+  /** Keeps secrets out of what spans say. */
+  readonly scrub: Scrub;
+}
+
+/** Traces that are on. */
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** For the queues: their jobs join the trace of their caller. */
+  readonly queues: BullMQOtel;
+  /** Sends what is left, within two seconds; never rejects. */
+  close(): Promise<void>;
+}
 
 /** Spans that wait to be sent; what is more is dropped. */
 const MOST_WAITING = 2_048;
