@@ -1,6 +1,7 @@
 import { withoutAgent } from '@parley/core';
 import { type Sql, StoreError, statement } from './database.ts';
 import type { ConversationMode, Lease } from './rows.ts';
+import type { Row } from './tables.ts';
 
 /** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
 export const HEARTBEAT_LANE = 'beat:';
@@ -74,18 +75,9 @@ const RUNS_IN_SESSION = statement(`
 }>();
 
 /** One chat as a lane: fencing epoch, `/new` counter and the lease of the worker on it. */
-export interface ConversationRow {
-  readonly epoch: number;
-  readonly session: number;
-  readonly lease_owner: string | null;
-  readonly lease_until: number | null;
+export interface ConversationRow
+  extends Omit<Row<'conversation'>, 'id' | 'mode' | 'mode_since' | 'created_at'> {
   readonly mode: ConversationMode;
-  /** The turn whose plan may be run; null when there is none, or something newer was said. */
-  readonly plan: string | null;
-  /** 1: it was run. */
-  readonly plan_run: number;
-  /** Chosen with `/model`; null: that of the settings. */
-  readonly model: string | null;
 }
 
 /** What `/mode` found and did. */

@@ -1,6 +1,7 @@
 import { statement } from './database.ts';
 import type { ChatKey } from './keys.ts';
 import type { PartState } from './outbox-parts.ts';
+import type { Row } from './tables.ts';
 
 /**
  * Work that was given up (D06):
@@ -75,13 +76,9 @@ export interface DeadLetterPage {
 }
 
 /** A dead letter; `subject` is the id of a part or of a turn. */
-export interface DeadLetterRow {
-  readonly seq: number;
+export interface DeadLetterRow extends Omit<Row<'dead_letter'>, 'kind' | 'settled'> {
   readonly kind: DeadLetter['kind'];
-  readonly subject: string;
-  readonly died_at: number;
   readonly settled: SettledDeadLetter['how'] | null;
-  readonly settled_at: number | null;
 }
 
 /** One dead letter, open or settled. */

@@ -9,6 +9,7 @@ import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
 import type { NewPrompt } from './prompt-rows.ts';
 import type { SpendAccount, TurnUsage } from './spend.ts';
+import type { Row } from './tables.ts';
 
 /** How freely the agent acts in a conversation (G04). Outlives `/new` and restarts. */
 export type ConversationMode = 'agent' | 'ask' | 'plan';
@@ -148,16 +149,11 @@ export const INBOX_COLUMNS =
   'inbox.seq, inbox.conversation_id, message, route, received_at, from_owner, settles_at, inbox.trace';
 
 /** What a query for `INBOX_COLUMNS` gives. */
-export interface MessageRow {
-  readonly seq: number;
-  readonly conversation_id: string;
-  readonly message: string;
-  readonly route: string;
-  readonly received_at: number;
-  readonly from_owner: number;
-  readonly settles_at: number | null;
-  readonly trace: string | null;
-}
+export type MessageRow = Row<
+  'inbox',
+  | ('seq' | 'conversation_id' | 'message' | 'route')
+  | ('received_at' | 'from_owner' | 'settles_at' | 'trace')
+>;
 
 /** A stored message as the other packages know it. Throws StoreError `store-damaged`. */
 export function readInboxRow(row: MessageRow): InboxRow {

@@ -23,8 +23,11 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES;
 type ColumnsOf<Name extends TableName> = (typeof TABLES)[Name]['columns'];
 
-/** A row of a table with these columns, as both databases return it. */
-export type Row<Name extends TableName, Of extends keyof ColumnsOf<Name>> = {
+/** A row of a table, or these columns of it, as both databases return it. */
+export type Row<
+  Name extends TableName,
+  Of extends keyof ColumnsOf<Name> = keyof ColumnsOf<Name>,
+> = {
   readonly [C in Of]: ColumnsOf<Name>[C] extends Column<infer Value> ? Value : never;
 };
 

@@ -3,8 +3,11 @@ import type { PersonsRows } from './table.ts';
 /** Conditions that several tables share. */
 export const OF_CONVERSATION = 'conversation_id = :conversation';
 
+/** The rows of a person in a group. */
+export const rowsWhere = (where: string): PersonsRows => ({ by: 'rows', where });
+
 /** Rows that mix voices and are made again: all of the group's go. */
-export const ALL_OF_GROUP: PersonsRows = { by: 'rows', where: OF_CONVERSATION };
+export const ALL_OF_GROUP = rowsWhere(OF_CONVERSATION);
 
 export const IN_TURNS = 'in (select value from json_each(:turns))';
 

@@ -11,15 +11,20 @@ export const CONVERSATION_TABLES = {
   conversation: table({
     columns: {
       id: data('not null primary key'),
+      /** Fencing token: grows with every lease and every `/stop`. */
       epoch: int('not null default 0'),
+      /** Grows with `/new`. */
       session: int('not null default 0'),
       lease_owner: data(),
       lease_until: int(),
       created_at: int('not null'),
       mode: data("not null default 'agent'"),
       mode_since: int('not null default 0'),
+      /** The turn whose plan may be run; null: there is none, or something newer was said. */
       plan: data(),
+      /** 1: it was run. */
       plan_run: int('not null default 0'),
+      /** Chosen with `/model`; null: that of the settings. */
       model: data(),
     },
     kept: 'one row for each chat and each run of a sub-agent; kept',
@@ -45,12 +50,11 @@ export const CONVERSATION_TABLES = {
       last_outcome: words(),
       created_at: int('not null'),
     },
-    indexes: [
-      `create index cron_job_due on cron_job (next_at) where state = 'on'`,
-      'create index cron_job_chat on cron_job (conversation_id, created_at)',
-      `create index cron_job_unsettled on cron_job (last_at)
-    where last_message is not null and last_outcome is null`,
-    ],
+    indexes: {
+      cron_job_due: "(next_at) where state = 'on'",
+      cron_job_chat: '(conversation_id, created_at)',
+      cron_job_unsettled: '(last_at) where last_message is not null and last_outcome is null',
+    },
     kept: 'jobs; until they are done or removed',
     forget: {
       persons: {
@@ -104,7 +108,7 @@ export const CONVERSATION_TABLES = {
     },
     key: ['agent', 'number'],
     unique: ['agent', 'asked_by'],
-    indexes: [`create unique index soul_applied on soul_version (agent) where state = 'applied'`],
+    indexes: { soul_applied: "unique (agent) where state = 'applied'" },
     kept: 'versions of SOUL.md; kept',
     forget: 'stays',
   }),
@@ -124,10 +128,10 @@ export const CONVERSATION_TABLES = {
       uses: int('not null default 0'),
     },
     key: ['file', 'id'],
-    indexes: [
-      'create index memory_entry_id on memory_entry (id)',
-      'create index memory_entry_used on memory_entry (id, uses) where uses > 0',
-    ],
+    indexes: {
+      memory_entry_id: '(id)',
+      memory_entry_used: '(id, uses) where uses > 0',
+    },
     kept: 'memories; kept',
   }),
   /** The to-dos of a session (G12). */

@@ -1,4 +1,4 @@
-import { hasLetter, IN_PERSONS, IN_SEQS, OF_CONVERSATION } from './conditions.ts';
+import { hasLetter, IN_PERSONS, IN_SEQS, OF_CONVERSATION, rowsWhere } from './conditions.ts';
 import { bytes, data, int, serial, since, table, words, wordsJson } from './table.ts';
 
 /** Begins the ids of reactions in `group_context`; no platform has ids with a space. */
@@ -41,14 +41,14 @@ export const MESSAGE_TABLES = {
       trace: data(),
     },
     unique: ['channel', 'account', 'chat_id', 'message_id'],
-    indexes: [
-      `create index inbox_waiting on inbox (conversation_id, seq) where state = 'waiting'`,
-      'create index inbox_turn on inbox (turn_id, seq) where turn_id is not null',
-      'create index inbox_chat on inbox (channel, account, chat_id, seq)',
-      'create index inbox_owner on inbox (seq) where from_owner = 1',
-      'create index inbox_message on inbox (message_id)',
-      'create index inbox_conversation on inbox (conversation_id, seq)',
-    ],
+    indexes: {
+      inbox_waiting: "(conversation_id, seq) where state = 'waiting'",
+      inbox_turn: '(turn_id, seq) where turn_id is not null',
+      inbox_chat: '(channel, account, chat_id, seq)',
+      inbox_owner: '(seq) where from_owner = 1',
+      inbox_message: '(message_id)',
+      inbox_conversation: '(conversation_id, seq)',
+    },
     kept: {
       keeps: ['messages'],
       at: 'received_at',
@@ -56,11 +56,7 @@ export const MESSAGE_TABLES = {
       or (from_owner = 1 and ${BY_PERSON} and seq >= coalesce((select seq from inbox
         where from_owner = 1 and ${BY_PERSON} order by seq desc limit 1 offset ${OWNER_MESSAGES - 1}), 0))`,
     },
-    forget: {
-      persons: { by: 'rows', where: `seq ${IN_SEQS}` },
-      counts: 'messages',
-      whole: 'texts',
-    },
+    forget: { persons: rowsWhere(`seq ${IN_SEQS}`), counts: 'messages', whole: 'texts' },
   }),
   /** Files of messages, and transcripts of voice messages. */
   attachment: table({
@@ -91,11 +87,10 @@ export const MESSAGE_TABLES = {
       view_once: since(37, int()),
     },
     key: ['inbox_seq', 'attachment_index'],
-    indexes: [
-      `create index attachment_pending on attachment (channel, account, inbox_seq)
-    where state = 'pending'`,
-      'create index attachment_kept on attachment (updated_at) where bytes is not null',
-    ],
+    indexes: {
+      attachment_pending: "(channel, account, inbox_seq) where state = 'pending'",
+      attachment_kept: '(updated_at) where bytes is not null',
+    },
     later: {
       34: [
         'drop index attachment_kept',
@@ -110,7 +105,7 @@ export const MESSAGE_TABLES = {
     },
     kept: 'with its message; the bytes for a day',
     forget: {
-      persons: { by: 'rows', where: `inbox_seq ${IN_SEQS}` },
+      persons: rowsWhere(`inbox_seq ${IN_SEQS}`),
       counts: 'messages',
       of: 'inbox_seq in (select seq from inbox where conversation_id = :conversation)',
     },
@@ -132,18 +127,15 @@ export const MESSAGE_TABLES = {
       turn_id: data('references turn (id)'),
     },
     unique: ['channel', 'account', 'chat_id', 'message_id'],
-    indexes: [
-      'create index group_context_waiting on group_context (conversation_id, seq) where turn_id is null',
-      'create index group_context_turn on group_context (turn_id, seq) where turn_id is not null',
-    ],
+    indexes: {
+      group_context_waiting: '(conversation_id, seq) where turn_id is null',
+      group_context_turn: '(turn_id, seq) where turn_id is not null',
+    },
     kept: 'the last 50 of each chat',
     forget: {
       // A reaction of anyone may quote them.
-      persons: {
-        by: 'rows',
-        where: `${OF_CONVERSATION} and (channel || ':' || sender_id ${IN_PERSONS}
-        or message_id like '${REACTION_PREFIX}%')`,
-      },
+      persons: rowsWhere(`${OF_CONVERSATION} and (channel || ':' || sender_id ${IN_PERSONS}
+        or message_id like '${REACTION_PREFIX}%')`),
       counts: 'messages',
     },
   }),
@@ -162,10 +154,10 @@ export const MESSAGE_TABLES = {
       sent_at: int(),
     },
     unique: ['channel', 'account', 'chat_id', 'message_id'],
-    indexes: [
-      'create index decision_chat on decision (channel, account, chat_id, seq)',
-      'create index decision_message on decision (message_id)',
-    ],
+    indexes: {
+      decision_chat: '(channel, account, chat_id, seq)',
+      decision_message: '(message_id)',
+    },
     kept: { keeps: ['decisions'], at: 'decided_at' },
   }),
   /** What was given up, one row for each time (D06). */
@@ -179,11 +171,11 @@ export const MESSAGE_TABLES = {
       settled: data(),
       settled_at: int(),
     },
-    indexes: [
-      'create index dead_letter_open on dead_letter (seq, kind) where settled is null',
-      'create unique index dead_letter_subject on dead_letter (subject) where settled is null',
-      'create index dead_letter_of on dead_letter (subject, seq)',
-    ],
+    indexes: {
+      dead_letter_open: '(seq, kind) where settled is null',
+      dead_letter_subject: 'unique (subject) where settled is null',
+      dead_letter_of: '(subject, seq)',
+    },
     kept: {
       keeps: ['messages'],
       // Without it a dead letter is open: neither it nor its subject ages.

@@ -1,4 +1,4 @@
-import { hasLetter, IN_TURNS } from './conditions.ts';
+import { hasLetter, IN_TURNS, rowsWhere } from './conditions.ts';
 import { bytes, data, int, serial, since, table, words, wordsJson } from './table.ts';
 
 /** What goes out, and its files. */
@@ -46,18 +46,15 @@ export const OUTBOX_TABLES = {
       /** `edited` or `deleted` since it was sent. */
       changed: since(36, data()),
     },
-    indexes: [
-      `create unique index outbox_turn_part on outbox (turn_id, part_index)
-    where turn_id is not null`,
-      `create index outbox_unfinished on outbox (channel, account, chat_id, seq)
-    where state in ('pending', 'sending')`,
-      'create index outbox_chat on outbox (channel, account, chat_id, seq)',
-      'create index outbox_state on outbox (state)',
-      `create index outbox_undelivered on outbox (turn_id)
-    where turn_id is not null and state in ('failed', 'unknown')`,
-      'create index outbox_answers on outbox (answers) where answers is not null',
-      'create index outbox_notice on outbox (notice_of) where notice_of is not null',
-    ],
+    indexes: {
+      outbox_turn_part: 'unique (turn_id, part_index) where turn_id is not null',
+      outbox_unfinished: "(channel, account, chat_id, seq) where state in ('pending', 'sending')",
+      outbox_chat: '(channel, account, chat_id, seq)',
+      outbox_state: '(state)',
+      outbox_undelivered: "(turn_id) where turn_id is not null and state in ('failed', 'unknown')",
+      outbox_answers: '(answers) where answers is not null',
+      outbox_notice: '(notice_of) where notice_of is not null',
+    },
     later: {
       36: (dialect) => {
         const target =
@@ -106,11 +103,11 @@ export const OUTBOX_TABLES = {
       created_at: int('not null'),
       file_id: since(34, data()),
     },
-    indexes: [
-      'create index agent_file_part on agent_file (part_id) where part_id is not null',
-      'create index agent_file_turn on agent_file (turn_id) where turn_id is not null',
-      'create index agent_file_kept on agent_file (created_at) where bytes is not null',
-    ],
+    indexes: {
+      agent_file_part: '(part_id) where part_id is not null',
+      agent_file_turn: '(turn_id) where turn_id is not null',
+      agent_file_kept: '(created_at) where bytes is not null',
+    },
     later: {
       34: [
         'drop index agent_file_kept',
@@ -120,7 +117,7 @@ export const OUTBOX_TABLES = {
     },
     kept: 'with its part or its turn; the bytes for a day',
     forget: {
-      persons: { by: 'rows', where: `turn_id ${IN_TURNS}` },
+      persons: rowsWhere(`turn_id ${IN_TURNS}`),
       counts: 'answers',
       of: `(turn_id in (select id from turn where conversation_id = :conversation)
       or part_id in (select outbox.id from outbox join inbox on outbox.channel = inbox.channel

@@ -72,11 +72,13 @@ export const PEOPLE_TABLES = {
   person_link: table({
     columns: {
       person_id: data('not null primary key'),
+      /** Those with the same one belong together. */
       link_id: data('not null'),
+      /** 1: an owner confirmed it, so its members may do what an owner may. */
       by_owner: int('not null'),
       linked_at: int('not null'),
     },
-    indexes: ['create index person_link_members on person_link (link_id)'],
+    indexes: { person_link_members: '(link_id)' },
     kept: 'people; kept',
   }),
   /** Codes by which accounts are linked (F13). */
@@ -86,6 +88,7 @@ export const PEOPLE_TABLES = {
       maker_id: data('not null unique'),
       maker_route: data('not null'),
       maker_is_owner: int('not null'),
+      /** Null until an account has typed the code. */
       typist_id: data(),
       typist_route: data(),
       expires_at: int('not null'),

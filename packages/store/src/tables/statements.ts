@@ -17,7 +17,7 @@ export function statementsOf(migration: number, dialect: Database['dialect']): r
       ? []
       : Object.entries(table.columns).filter(([, column]) => column.since === migration);
     return [
-      ...(isNew ? [create, ...(table.indexes ?? [])] : []),
+      ...(isNew ? [create, ...Object.entries(table.indexes ?? {}).map(indexOn(name))] : []),
       ...added.map(([column, { sql }]) => `alter table ${name} add column ${column} ${sql}`),
       ...later,
     ];
@@ -29,6 +29,13 @@ export function statementsOf(migration: number, dialect: Database['dialect']): r
       .replace('bytea', 'blob'),
   );
 }
+
+const indexOn =
+  (table: string) =>
+  ([name, columns]: readonly [string, string]) => {
+    const [unique, rest] = /^(unique )?(.*)$/.exec(columns)?.slice(1) ?? [];
+    return `create ${unique ?? ''}index ${name} on ${table} ${rest}`;
+  };
 
 /** The statement that makes a table as it was after a migration. */
 function createTable(name: string, { columns, key, unique }: Table, migration: number): string {

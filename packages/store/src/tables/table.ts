@@ -84,8 +84,8 @@ export interface Table<Name extends string = string> {
   readonly key?: readonly Name[];
   /** Columns that are unique together. */
   readonly unique?: readonly Name[];
-  /** Indexes that are made with the table. */
-  readonly indexes?: readonly string[];
+  /** Indexes that are made with the table, by name: what follows `create index … on` it. */
+  readonly indexes?: Readonly<Record<string, string>>;
   /** The migration that made it; absent: the first. `apart`: statements of its own make it. */
   readonly since?: number | 'apart';
   /** What later migrations did to it besides adding columns. Released statements are never edited. */
@@ -101,7 +101,7 @@ export interface Table<Name extends string = string> {
 /** Describes a table; its columns keep their types. */
 export function table<const Columns extends Readonly<Record<string, Column>>>(
   description: Omit<Table<keyof Columns & string>, 'columns'> & { readonly columns: Columns },
-): Table & { readonly columns: Columns } {
+): Omit<Table, 'columns'> & { readonly columns: Columns } {
   return description;
 }
 

@@ -1,4 +1,11 @@
-import { ALL_OF_GROUP, hasLetter, IN_PERSONS, IN_TURNS, OF_CONVERSATION } from './conditions.ts';
+import {
+  ALL_OF_GROUP,
+  hasLetter,
+  IN_PERSONS,
+  IN_TURNS,
+  OF_CONVERSATION,
+  rowsWhere,
+} from './conditions.ts';
 import { data, int, real, serial, since, table, words, wordsJson } from './table.ts';
 
 /** How long a process takes a text of prompts as stored without touching its row, in ms. */
@@ -37,10 +44,10 @@ export const TURN_TABLES = {
       put_off_since: since(35, int()),
       put_off_until: since(35, int()),
     },
-    indexes: [
-      `create unique index turn_running on turn (conversation_id) where state = 'running'`,
-      'create index turn_finished on turn (finished_at)',
-    ],
+    indexes: {
+      turn_running: "unique (conversation_id) where state = 'running'",
+      turn_finished: '(finished_at)',
+    },
     kept: {
       keeps: ['messages', 'history'],
       at: 'finished_at',
@@ -50,11 +57,7 @@ export const TURN_TABLES = {
       or exists (select 1 from conversation where conversation.id = turn.conversation_id
         and conversation.plan = turn.id)`,
     },
-    forget: {
-      persons: { by: 'rows', where: `id ${IN_TURNS}` },
-      counts: 'steps',
-      whole: 'texts',
-    },
+    forget: { persons: rowsWhere(`id ${IN_TURNS}`), counts: 'steps', whole: 'texts' },
   }),
   /** The journal of a turn (G16). */
   turn_step: table({
@@ -74,10 +77,9 @@ export const TURN_TABLES = {
       or ${hasLetter('turn_step.turn_id')}`,
     },
     forget: {
-      persons: {
-        by: 'rows',
-        where: `turn_id in (select id from turn where ${OF_CONVERSATION} and state <> 'running')`,
-      },
+      persons: rowsWhere(
+        `turn_id in (select id from turn where ${OF_CONVERSATION} and state <> 'running')`,
+      ),
       counts: 'steps',
       of: 'turn_id in (select id from turn where conversation_id = :conversation)',
     },
@@ -93,11 +95,11 @@ export const TURN_TABLES = {
       content: wordsJson('not null'),
       created_at: int('not null'),
     },
-    indexes: [
-      'create index transcript_session on transcript (conversation_id, session, seq)',
-      'create index transcript_said on transcript (conversation_id, session, created_at)',
-      'create index transcript_turn on transcript (turn_id)',
-    ],
+    indexes: {
+      transcript_session: '(conversation_id, session, seq)',
+      transcript_said: '(conversation_id, session, created_at)',
+      transcript_turn: '(turn_id)',
+    },
     kept: { keeps: ['history'], at: 'created_at' },
     forget: { persons: { by: 'history' }, counts: 'history' },
   }),
@@ -109,7 +111,7 @@ export const TURN_TABLES = {
       /** Says how long it is needed. */
       used_at: int('not null'),
     },
-    indexes: ['create index prompt_text_used on prompt_text (used_at)'],
+    indexes: { prompt_text_used: '(used_at)' },
     kept: {
       keeps: ['prompts'],
       at: 'used_at',
@@ -138,11 +140,11 @@ export const TURN_TABLES = {
       tools: data('not null'),
       messages: data('not null'),
     },
-    indexes: [
-      'create index turn_prompt_age on turn_prompt (created_at, turn_id)',
-      'create index turn_prompt_chat on turn_prompt (chat_id, created_at, turn_id)',
-      'create index turn_prompt_conversation on turn_prompt (conversation_id, created_at, turn_id)',
-    ],
+    indexes: {
+      turn_prompt_age: '(created_at, turn_id)',
+      turn_prompt_chat: '(chat_id, created_at, turn_id)',
+      turn_prompt_conversation: '(conversation_id, created_at, turn_id)',
+    },
     kept: { keeps: ['prompts'], at: 'created_at', by: ['created_at', 'turn_id'] },
     forget: { persons: ALL_OF_GROUP },
   }),
@@ -207,11 +209,11 @@ export const TURN_TABLES = {
       answer: words(),
     },
     unique: ['turn_id', 'call_key'],
-    indexes: [
-      `create index approval_open on approval (conversation_id, seq) where state = 'pending'`,
-      `create index approval_due on approval (expires_at) where state = 'pending'`,
-      `create index approval_asked on approval (asked_in, seq) where state = 'pending'`,
-    ],
+    indexes: {
+      approval_open: "(conversation_id, seq) where state = 'pending'",
+      approval_due: "(expires_at) where state = 'pending'",
+      approval_asked: "(asked_in, seq) where state = 'pending'",
+    },
     kept: {
       keeps: ['messages'],
       at: 'asked_at',
@@ -219,10 +221,9 @@ export const TURN_TABLES = {
       or exists (select 1 from turn where turn.id = approval.turn_id and turn.state = 'running')`,
     },
     forget: {
-      persons: {
-        by: 'rows',
-        where: `(turn_id ${IN_TURNS} or (${OF_CONVERSATION} and asked_by ${IN_PERSONS}))`,
-      },
+      persons: rowsWhere(
+        `(turn_id ${IN_TURNS} or (${OF_CONVERSATION} and asked_by ${IN_PERSONS}))`,
+      ),
     },
   }),
   /** Runs of sub-agents (G07). Their lanes, turns and journals are rows like all others. */
@@ -251,20 +252,14 @@ export const TURN_TABLES = {
       started_at: int('not null'),
       finished_at: int(),
     },
-    indexes: [
-      `create index sub_agent_running on sub_agent (root_conversation, depth)
-    where state = 'running'`,
-      'create index sub_agent_root on sub_agent (root_conversation)',
-      'create index sub_agent_parent_turn on sub_agent (parent_turn)',
-    ],
-    kept: {
-      keeps: ['messages'],
-      at: 'started_at',
-      isUnsorted: true,
-      needed: `state = 'running'`,
+    indexes: {
+      sub_agent_running: "(root_conversation, depth) where state = 'running'",
+      sub_agent_root: '(root_conversation)',
+      sub_agent_parent_turn: '(parent_turn)',
     },
+    kept: { keeps: ['messages'], at: 'started_at', isUnsorted: true, needed: `state = 'running'` },
     forget: {
-      persons: { by: 'rows', where: `parent_turn ${IN_TURNS}` },
+      persons: rowsWhere(`parent_turn ${IN_TURNS}`),
       of: 'root_conversation = :conversation',
     },
   }),
@@ -289,15 +284,14 @@ export const TURN_TABLES = {
       started_at: int('not null'),
       finished_at: int(),
     },
-    indexes: [
-      `create unique index heartbeat_run_running on heartbeat_run (agent) where state = 'running'`,
-      `create index heartbeat_run_held on heartbeat_run (held_until) where state = 'held'`,
-      'create index heartbeat_run_task on heartbeat_run (agent, task, started_at)',
-      'create index heartbeat_run_started on heartbeat_run (agent, started_at)',
-      `create index heartbeat_run_alert on heartbeat_run (agent, fingerprint, started_at)
-    where fingerprint is not null`,
-      'create index heartbeat_run_turn on heartbeat_run (turn_id) where turn_id is not null',
-    ],
+    indexes: {
+      heartbeat_run_running: "unique (agent) where state = 'running'",
+      heartbeat_run_held: "(held_until) where state = 'held'",
+      heartbeat_run_task: '(agent, task, started_at)',
+      heartbeat_run_started: '(agent, started_at)',
+      heartbeat_run_alert: '(agent, fingerprint, started_at) where fingerprint is not null',
+      heartbeat_run_turn: '(turn_id) where turn_id is not null',
+    },
     kept: {
       keeps: ['messages'],
       at: 'started_at',

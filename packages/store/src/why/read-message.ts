@@ -13,7 +13,8 @@ import { HEARTBEAT_LANE, isLane } from '../conversations.ts';
 import { fromJson, type Sql, StoreError, statement } from '../database.ts';
 import { type ChatKey, OF_CHAT } from '../keys.ts';
 import { readRetries } from '../outbox-parts.ts';
-import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../rows.ts';
+import { INBOX_COLUMNS, type InboxOutcome, readInboxRow } from '../rows.ts';
+import type { Row } from '../tables.ts';
 import { readRuns } from '../turn-runs.ts';
 import {
   type FoundMessage,
@@ -112,15 +113,9 @@ function gone({ messageId }: FoundMessage): StoreError {
   return new StoreError('store-failed', `Message ${messageId} was dropped just now. Ask again.`);
 }
 
-interface TakenRow extends MessageRow {
-  readonly reason: string | null;
+interface TakenRow extends Omit<Row<'inbox'>, 'state' | 'outcome'> {
   readonly state: TakenFacts['state'];
   readonly outcome: InboxOutcome | null;
-  readonly turn_id: string | null;
-  readonly repeats: number;
-  readonly interruptions: number;
-  readonly claimed_at: number | null;
-  readonly done_at: number | null;
 }
 
 const TAKEN = statement(`
