@@ -50,7 +50,6 @@ export type {
   HeartbeatRunState,
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
-export type { NumberedEntry, RememberedEntry } from './history.ts';
 export type { InboxRepository, OnwardMessage } from './inbox.ts';
 export type { ChatKey } from './keys.ts';
 export type { LaneRepository } from './lanes.ts';
@@ -58,7 +57,7 @@ export type { Joining } from './later-messages.ts';
 export type { Link, LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
 export type { AnswerUsage, MessageAnswer } from './message-answers.ts';
-export { openStore, type Store } from './open-store.ts';
+export { openStore } from './open-store.ts';
 export type { OutboxRepository } from './outbox.ts';
 export type {
   AccountWork,
@@ -81,6 +80,7 @@ export type { NewPrompt, PromptSummary, StoredPrompt } from './prompt-rows.ts';
 export type { PromptRepository, PromptSearch } from './prompts.ts';
 export { type AnswerVerdict, joinedStep, SENT_FILES } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
+export type { NumberedEntry, RememberedEntry } from './remembered-history.ts';
 export type { Backlog, OldestWork } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
 export type {
@@ -115,7 +115,9 @@ export type { SoulRepository } from './souls.ts';
 export type { TurnUsage } from './spend.ts';
 export { countedInput, type SpendAccount, type Spent, type SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
-export type { Setback, StoreMark } from './store-state.ts';
+export type { Store } from './store.ts';
+export type { StoreMark } from './store-mark.ts';
+export type { Setback } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageRepository, UsageRow, UsageSums } from './usage.ts';

@@ -1,12 +1,13 @@
 import type { SentPart } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { composed, parseStoreUrl } from './database.ts';
-import { openStore, type Store } from './open-store.ts';
+import { knownHashes } from './known-hashes.ts';
+import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import type { NewPrompt } from './prompt-rows.ts';
 import { hashed, partsJson, promptOf, rowOf } from './prompt-rows.ts';
-import { knownHashes } from './prompts.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import type { Store } from './store.ts';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
 

@@ -1,4 +1,3 @@
-import { BoundedMap } from '@parley/core';
 import { readAsides } from './asides.ts';
 import {
   type Database,
@@ -9,6 +8,7 @@ import {
   statement,
   toJson,
 } from './database.ts';
+import { knownHashes } from './known-hashes.ts';
 import type { NewPrompt, PromptSummary, StoredPrompt } from './prompt-rows.ts';
 import {
   type HashedText,
@@ -22,7 +22,6 @@ import {
   summaryOf,
   textHashes,
 } from './prompt-rows.ts';
-import { TEXT_KNOWN_MS } from './tables/turns.ts';
 
 /** Which prompts to list; all that is given must hold. */
 export interface PromptSearch {
@@ -202,30 +201,4 @@ function missing(turnId: string): never {
     'store-damaged',
     `A text of the prompt of turn ${turnId} is gone. Only this record is affected: answers never depend on it.`,
   );
-}
-
-/** So many hashes at most are remembered: a few hundred kilobytes. */
-const MOST = 2_000;
-
-/** Texts that are certainly in the database, so that a turn need not write them again. */
-interface KnownHashes {
-  has(hash: string, now: number): boolean;
-  /** To be called once the rows are committed. */
-  add(hashes: readonly string[], now: number): void;
-  clear(): void;
-}
-
-/** A bounded memory; the oldest entries go first and are merely written once more. */
-export function knownHashes(): KnownHashes {
-  const known = new BoundedMap<string, number>(MOST);
-  return {
-    has(hash, now) {
-      const since = known.get(hash);
-      return since !== undefined && now - since < TEXT_KNOWN_MS;
-    },
-    add(hashes, now) {
-      for (const hash of hashes) known.set(hash, now);
-    },
-    clear: () => known.clear(),
-  };
 }

@@ -4,9 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewApproval } from './approval-rows.ts';
-import { openStore, type Store } from './open-store.ts';
+import { openStore } from './open-store.ts';
 import type { RetentionAges } from './retention.ts';
 import { RETENTION_RULES } from './retention-rules.ts';
+import type { Store } from './store.ts';
 import { TABLES } from './tables.ts';
 import { bothDatabases, sqliteForTests, type TestDatabase } from './testing/databases.ts';
 import {

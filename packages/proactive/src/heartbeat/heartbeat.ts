@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { literalLine, reasonOf } from '@parley/core';
 import type { HeartbeatOrder, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
-import { type AlertChat, reportFailures } from '../alerts.ts';
+import type { AlertChat } from '../alert-target.ts';
+import { reportFailures } from '../alerts.ts';
 import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
 import { languageInProfile, languageOf, wordsOf } from './language.ts';
 import { readHeartbeatFiles } from './read-files.ts';
@@ -10,7 +11,8 @@ import { groupText, makeReport, reportText, statusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
 import { candidatesFor, EXAMPLE_TASK, outlook, runOrder, uncheckable } from './run.ts';
 import type { HeartbeatServices, HeartbeatStatus, Tasks } from './services.ts';
-import { lastRunsOf, openStateFile } from './state.ts';
+import { lastRunsOf } from './state.ts';
+import { openStateFile } from './state-file.ts';
 import { HEARTBEAT_READS, OPENCLAW_STATE_FILE, PROFILE_FILE, type StandingTask } from './task.ts';
 
 /** Whether a run started, or why none did. */
