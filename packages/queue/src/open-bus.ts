@@ -4,10 +4,11 @@ import { unknownUrl } from './redis-place.ts';
 
 /** Opens the live bus. Resolves without Redis, too: live events are lost until it is there. */
 export async function openBus(options: BusOptions): Promise<OpenBus> {
-  if (options.url === 'memory:') return { ...createLocalBus(options.log), async close() {} };
+  const local = createLocalBus(options.log);
+  if (options.url === 'memory:') return { ...local, async close() {} };
   if (!/^rediss?:\/\//.test(options.url)) throw unknownUrl(options.url);
   const { openRedisBus } = await import('./redis-bus.ts');
-  return openRedisBus(options);
+  return openRedisBus(options, local);
 }
 
 /** Wakes the deliveries of a chat: here at once, in the gateway that is connected as the account by one publish. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LiveEvent } from '@parley/core';
+import type { LiveBus, LiveEvent } from '@parley/core';
 import {
   connectRedis,
   REDIS_UNREACHABLE,
@@ -8,7 +8,7 @@ import {
   whenReady,
 } from './connect-redis.ts';
 import { createEventBatch, decodeEvents, encodeEvents, forOthers } from './event-batch.ts';
-import { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
+import type { BusOptions, OpenBus } from './local-bus.ts';
 import { prefixOf } from './redis-place.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
@@ -21,10 +21,9 @@ const PING_MS = 5_000;
  * grow. Listeners of this process hear its events at once and without Redis; from the others they come
  * in the order of their sending. Whatever is published while Redis is away is lost to the others.
  */
-export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
+export async function openRedisBus(options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const { log, receives } = options;
   const self = randomUUID();
-  const local = createLocalBus(log);
   const outage = redisOutage('live events', options, log);
   const [out, into] = [connectRedis(options, 'ask'), connectRedis(options, 'listen')];
   for (const connection of [out, into]) outage.watch(connection);

@@ -3,6 +3,21 @@ import { type Sql, StoreError, statement } from './database.ts';
 import type { ConversationMode, Lease } from './rows.ts';
 import type { Row } from './tables.ts';
 
+/** The rows of a `ChatKey`. */
+export const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
+
+/** The chat a lane of deliveries belongs to; parts of one chat go out in order. */
+export interface ChatKey {
+  readonly channel: string;
+  readonly account: string;
+  readonly chatId: string;
+}
+
+/** Names a message as its platform does. */
+export interface MessageKey extends ChatKey {
+  readonly messageId: string;
+}
+
 /** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
 export const HEARTBEAT_LANE = 'beat:';
 

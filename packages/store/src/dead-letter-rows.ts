@@ -1,5 +1,5 @@
+import type { ChatKey } from './conversations.ts';
 import { statement } from './database.ts';
-import type { ChatKey } from './keys.ts';
 import type { PartState } from './outbox-parts.ts';
 import type { Row } from './tables.ts';
 

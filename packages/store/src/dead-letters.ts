@@ -1,5 +1,12 @@
 import { agentOfConversation } from '@parley/core';
-import { HEARTBEAT_LANE, isLane, lockConversation, SUB_AGENT_LANE } from './conversations.ts';
+import type { ChatKey } from './conversations.ts';
+import {
+  HEARTBEAT_LANE,
+  isLane,
+  lockConversation,
+  OF_CHAT,
+  SUB_AGENT_LANE,
+} from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
 import {
   DEAD_LETTER,
@@ -8,7 +15,6 @@ import {
   type DeadLetterRow,
   type SettledDeadLetter,
 } from './dead-letter-rows.ts';
-import { type ChatKey, OF_CHAT } from './keys.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { AnsweredChat } from './own-answers.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';

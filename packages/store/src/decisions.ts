@@ -5,9 +5,9 @@ import {
   type ApprovalRow,
   readApprovalRow,
 } from './approval-rows.ts';
-import { HEARTBEAT_LANE } from './conversations.ts';
+import type { ChatKey, MessageKey } from './conversations.ts';
+import { HEARTBEAT_LANE, OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
-import { type ChatKey, type MessageKey, OF_CHAT } from './keys.ts';
 import type { PartState } from './outbox-parts.ts';
 import type { InboxOutcome } from './rows.ts';
 import type { TurnState } from './turns.ts';

@@ -1,7 +1,8 @@
 import { agentOfConversation, InboundMessage, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
+import type { ChatKey } from './conversations.ts';
+import { OF_CHAT } from './conversations.ts';
 import { fromCheckedJson, type Sql, statement } from './database.ts';
-import { type ChatKey, OF_CHAT } from './keys.ts';
 import {
   INBOX_COLUMNS,
   type InboxOutcome,

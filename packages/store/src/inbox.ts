@@ -1,12 +1,12 @@
 import { contextText, type InboundMessage, type NewId } from '@parley/core';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult, namedIn } from './commands.ts';
-import { ensureConversation } from './conversations.ts';
+import type { ChatKey, MessageKey } from './conversations.ts';
+import { ensureConversation, OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
 import { chatsOf, ownerChats, ownerRoute, recentOf, typedCommands } from './inbox-reads.ts';
-import { type ChatKey, type MessageKey, OF_CHAT } from './keys.ts';
 import { insertParts } from './outbox-parts.ts';
 import { findReplaced, replaceEarlier } from './replacing.ts';
 import {

@@ -25,6 +25,7 @@ export type { ConversationDetails, ShownConversation } from './conversation-view
 export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';
 export type { SearchHit, SearchPage } from './conversation-views/search.ts';
 export type { ConversationAction } from './conversation-views.ts';
+export type { ChatKey } from './conversations.ts';
 export {
   HEARTBEAT_LANE,
   HOOK_AGENT,
@@ -51,7 +52,6 @@ export type {
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
 export type { InboxRepository, OnwardMessage } from './inbox.ts';
-export type { ChatKey } from './keys.ts';
 export type { LaneRepository } from './lanes.ts';
 export type { Joining } from './later-messages.ts';
 export type { Link, LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';

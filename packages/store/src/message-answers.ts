@@ -1,6 +1,6 @@
+import type { MessageKey } from './conversations.ts';
+import { OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
-import type { MessageKey } from './keys.ts';
-import { OF_CHAT } from './keys.ts';
 import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
 import type { InboxOutcome } from './rows.ts';
 

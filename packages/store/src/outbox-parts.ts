@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { agentFileRow, INSERT_AGENT_FILE } from './agent-files.ts';
-import { isTurnRunning, lockConversation } from './conversations.ts';
+import type { ChatKey } from './conversations.ts';
+import { isTurnRunning, lockConversation, OF_CHAT } from './conversations.ts';
 import { fromCheckedJson, type Sql, StoreError, statement, toJson } from './database.ts';
 import { keepNotice } from './group-context.ts';
-import { type ChatKey, OF_CHAT } from './keys.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
 
 /** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */

@@ -1,9 +1,10 @@
 import type { NewId } from '@parley/core';
+import type { ChatKey } from './conversations.ts';
+import { OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, StoreError, statement } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
 import { isDue } from './due.ts';
 import type { StoredFiles } from './files/stored-files.ts';
-import { type ChatKey, OF_CHAT } from './keys.ts';
 import {
   type About,
   type AccountWork,

@@ -1,6 +1,6 @@
 import type { InboundMessage, ReplyRoute } from '@parley/core';
+import { OF_CHAT } from './conversations.ts';
 import { type Sql, statement, toJson } from './database.ts';
-import { OF_CHAT } from './keys.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import { isPressOf, type PressableMessage } from './presses.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';

@@ -1,8 +1,8 @@
 import { InboundMessage } from '@parley/core';
+import type { MessageKey } from './conversations.ts';
+import { OF_CHAT } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
 import { type ContextPlace, keepGroupContext } from './group-context.ts';
-import type { MessageKey } from './keys.ts';
-import { OF_CHAT } from './keys.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 import { REACTION_PREFIX } from './tables/messages.ts';

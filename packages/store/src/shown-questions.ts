@@ -1,8 +1,8 @@
 import type { InboundMessage } from '@parley/core';
 import { type Approval, readApprovalRow } from './approval-rows.ts';
 import { OPEN_IN } from './approvals.ts';
+import { OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
-import { OF_CHAT } from './keys.ts';
 import {
   OUTBOX_COLUMNS,
   type PartChange,

@@ -1,7 +1,7 @@
 import type { ChatType } from '@parley/core';
+import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, SUB_AGENT_LANE } from '../conversations.ts';
 import { type Sql, statement } from '../database.ts';
-import type { ChatKey } from '../keys.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { ConversationMode, InboxOutcome } from '../rows.ts';
 import { readSaid, readSent, type SaidMessage, threadOf } from './messages.ts';

@@ -1,9 +1,9 @@
 import type { StepFacts } from '@parley/core';
 import type { Approval } from '../approval-rows.ts';
-import { HEARTBEAT_LANE, isLane } from '../conversations.ts';
+import type { ChatKey } from '../conversations.ts';
+import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
 import { type Sql, statement } from '../database.ts';
 import type { HeartbeatRun } from '../heartbeat-runs.ts';
-import { type ChatKey, OF_CHAT } from '../keys.ts';
 import type { PartRetry, PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
 import type { TurnRun } from '../turn-runs.ts';
