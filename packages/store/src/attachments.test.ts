@@ -1,8 +1,8 @@
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openSnapshot } from './backup/snapshot.ts';
-import type { Store } from './open-store.ts';
 import type { AdmittedMessage } from './rows.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
 

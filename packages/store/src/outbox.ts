@@ -1,4 +1,6 @@
 import type { NewId } from '@parley/core';
+import type { ChatKey } from './conversations.ts';
+import { OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, StoreError, statement } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
 import { isDue } from './due.ts';
@@ -7,10 +9,8 @@ import {
   type About,
   type AccountWork,
   beforePart,
-  type ChatKey,
   type DuePart,
   insertParts,
-  OF_CHAT,
   OUTBOX_COLUMNS,
   type OutboxEntry,
   type PartRow,

@@ -3,9 +3,11 @@ import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Durability, IN_MEMORY } from './database.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
-import { openStore, type Store } from './open-store.ts';
+import { openStore } from './open-store.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { judgeMark, type Setback, StoreState } from './store-state.ts';
+import type { Store } from './store.ts';
+import { judgeMark } from './store-mark.ts';
+import { type Setback, StoreState } from './store-state.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
 import { answer, claim, hold, message, part } from './testing/messages.ts';
 

@@ -13,8 +13,9 @@ import { APPLIED, applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUnknown } f
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { INTRODUCE } from '../store-state.ts';
+import { TABLES } from '../tables.ts';
 import { FILE_TABLE, makeFilesFolder, rowsAsFiles } from './file-rows.ts';
-import { type BackupRows, type BackupSchema, type Cell, quoted, tablesOf } from './snapshot.ts';
+import { type BackupRows, type BackupSchema, type Cell, quoted } from './snapshot.ts';
 import {
   type CarriedOver,
   type CarryOrder,
@@ -248,7 +249,7 @@ async function putInPlace(
   if (target === null) return { aside: null, carried: null };
   const { live, staging, aside } = target;
   let carried: CarriedOver | null = null;
-  const ours = ['parley_migration', ...tablesOf(MIGRATIONS)];
+  const ours = Object.keys(TABLES);
   const old = await presentIn(sql, live, ours);
   if (old.length > 0) {
     const names = old.map((table) => tableIn(live, table)).join(', ');
@@ -269,11 +270,11 @@ async function putInPlace(
 }
 
 async function presentIn(sql: Sql, schema: string, tables: readonly string[]) {
-  const there = new Set((await sql.all(TABLES, { schema })).map(({ name }) => name));
+  const there = new Set((await sql.all(TABLES_IN, { schema })).map(({ name }) => name));
   return tables.filter((name) => there.has(name));
 }
 
-const TABLES = statement(
+const TABLES_IN = statement(
   'select tablename as name from pg_tables where schemaname = :schema',
 ).rows<{
   readonly name: string;

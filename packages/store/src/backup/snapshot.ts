@@ -10,6 +10,7 @@ import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS, type Migration, refuseUnknown } from '../migrate.ts';
 import { explainPostgresFailure, numberTypes } from '../postgres/open-postgres.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
+import { TABLES_IN_BACKUP } from '../tables.ts';
 import { FILE_TABLE, filesAsRows } from './file-rows.ts';
 
 /** One value of a row; the same for both databases. */
@@ -34,37 +35,6 @@ export interface BackupSchema {
   readonly tables: readonly BackupTable[];
   /** The last `seq` of each table that has one: numbers are never used twice. */
   readonly counters: Readonly<Record<string, number>>;
-}
-
-/**
- * Leases, processes, sessions and the last removal are true of this moment only; a sign-in that was revoked must not
- * come back; the numbers of the steps say
- * which migrations were applied; the index of the search is built again.
- */
-const NOT_COPIED: ReadonlySet<string> = new Set([
-  'lease',
-  'process',
-  'page_session',
-  'sign_in',
-  'retention_run',
-  'store_state',
-  'parley_migration',
-  'search_entry',
-  'search_reach',
-]);
-
-/** Whether a backup holds the rows of this table. */
-function isCopied(table: string): boolean {
-  return !NOT_COPIED.has(table) && !table.startsWith('sqlite_');
-}
-
-/** The tables that these migrations make, in their order: referred ones come before referring ones. */
-export function tablesOf(migrations: readonly Migration[]): readonly string[] {
-  return migrations.flatMap((migration) =>
-    migration
-      .statements('postgres')
-      .flatMap((statement) => /^create table (\w+)/.exec(statement.trim())?.[1] ?? []),
-  );
 }
 
 /** A name within a query. */
@@ -133,7 +103,7 @@ function snapshotOfSqlite(
     sqlite.exec('begin');
     // The first read fixes what is seen from here on.
     const steps = sqliteSteps(sqlite, migrations, name);
-    const tables = sqliteTables(sqlite, tablesOf(migrations));
+    const tables = sqliteTables(sqlite);
     const counters = sqliteCounters(sqlite);
     const isNewer = knowsViewOnce(tables);
     const hasFiles = tables.some(({ name }) => name === FILE_TABLE);
@@ -185,20 +155,19 @@ function sqliteSteps(sqlite: DatabaseSync, migrations: readonly Migration[], nam
   return rows.map(({ number }) => number);
 }
 
-function sqliteTables(sqlite: DatabaseSync, ours: readonly string[]): readonly BackupTable[] {
-  return ours
-    .filter(isCopied)
-    .map((name) => {
-      const columns = sqlite.prepare(`pragma table_info(${quoted(name)})`).all();
-      return { name, columns: columns.map((column) => String(column.name)) };
-    })
-    .filter(({ columns }) => columns.length > 0);
+function sqliteTables(sqlite: DatabaseSync): readonly BackupTable[] {
+  return TABLES_IN_BACKUP.map((name) => {
+    const columns = sqlite.prepare(`pragma table_info(${quoted(name)})`).all();
+    return { name, columns: columns.map((column) => String(column.name)) };
+  }).filter(({ columns }) => columns.length > 0);
 }
 
 function sqliteCounters(sqlite: DatabaseSync): Readonly<Record<string, number>> {
   const rows = sqlite.prepare('select name, seq from sqlite_sequence').all();
   return Object.fromEntries(
-    rows.filter((row) => isCopied(String(row.name))).map((row) => [row.name, Number(row.seq)]),
+    rows
+      .filter((row) => TABLES_IN_BACKUP.some((name) => name === row.name))
+      .map((row) => [row.name, Number(row.seq)]),
   );
 }
 
@@ -260,7 +229,7 @@ async function snapshotOfPostgres(
     // What disk and network take between two queries is no reason to end the transaction.
     await client.query('set local idle_in_transaction_session_timeout = 0');
     const steps = await postgresSteps(client, migrations, name);
-    const { tables, withFiles } = await postgresTables(client, tablesOf(migrations));
+    const { tables, withFiles } = await postgresTables(client);
     const counters = await postgresCounters(client, tables);
     return {
       dialect: 'postgres',
@@ -300,19 +269,16 @@ async function postgresSteps(client: Client, migrations: readonly Migration[], n
 }
 
 /** Other programs may have tables beside ours. */
-async function postgresTables(client: Client, ours: readonly string[]) {
+async function postgresTables(client: Client) {
   const { rows } = await client.query(
     `select table_name as name, column_name as column, data_type as type
     from information_schema.columns where table_schema = current_schema() order by ordinal_position`,
   );
   const columns = Columns.parse(rows);
-  const found = ours
-    .filter(isCopied)
-    .map((name): BackupTable => {
-      const its = columns.filter((column) => column.name === name);
-      return { name, columns: its.map(({ column }) => column) };
-    })
-    .filter((table) => table.columns.length > 0);
+  const found = TABLES_IN_BACKUP.map((name): BackupTable => {
+    const its = columns.filter((column) => column.name === name);
+    return { name, columns: its.map(({ column }) => column) };
+  }).filter((table) => table.columns.length > 0);
   const files = columns.filter(({ type }) => type === 'bytea').map(({ name }) => name);
   return { tables: found, withFiles: new Set(files) };
 }

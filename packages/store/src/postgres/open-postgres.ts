@@ -5,6 +5,8 @@ import { type Database, StoreError, type StoreErrorCode, type WriteHere } from '
 import {
   type Answer,
   type Asked,
+  type Lend,
+  type Lent,
   NamedStatements,
   type ParserOf,
   type Prepared,
@@ -114,20 +116,6 @@ export function numberTypes(library: typeof types): Pick<typeof types, 'getTypeP
       NUMBERS.has(type) ? Number : library.getTypeParser(type, format),
   };
 }
-
-/**
- * A connection of the pool for one borrower. Questions are answered in order; those of one turn of the
- * event loop go out together.
- */
-interface Lent {
-  ask(question: Question): Promise<Answer>;
-  /** Begins a transaction. */
-  begin(): Promise<unknown>;
-  release(): void;
-}
-
-/** Lends a connection on which each answer may take so long, in ms. */
-export type Lend = (ms: number) => Promise<Lent>;
 
 /**
  * Transactions take milliseconds; one that waits for a lock or for its client must not block others
