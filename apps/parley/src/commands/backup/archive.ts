@@ -10,17 +10,16 @@ import { z } from 'zod';
 const BLOCK = 512;
 /** Names longer than 100 bytes have an entry of their own, a few kilobytes at most. */
 const LARGEST_NAME_BYTES = 64 * 1024;
-/** Of what is read whole: the largest row is one with a file of 100 MB. */
+/** Of what is read whole: the largest row in a backup of 0.1.0 is one with a file of 100 MB. */
 const LARGEST_WHOLE_BYTES = 512 * 1024 * 1024;
 
 /** `end.json`, the last entry: a file without it, or one that counts otherwise, is damaged. */
-export const End = z.object({
+const End = z.object({
   entries: z.int(),
   /** Over name and content of all entries before, in hexadecimal. */
   sha256: z.string(),
-  rows: z.record(z.string().regex(/^[a-z0-9_]+$/), z.int()),
 });
-export type End = z.infer<typeof End>;
+type End = z.infer<typeof End>;
 
 /** One file of the archive. Its content is read before the next entry is asked for, or is skipped. */
 export interface ArchiveEntry {
@@ -265,6 +264,7 @@ export type BackupErrorCode =
   | 'backup-damaged'
   | 'backup-newer'
   | 'backup-unwritable'
+  | 'backup-postgres'
   | 'restore-unfinished';
 
 /** A backup or restore that failed; nothing was changed unless the message says so. */

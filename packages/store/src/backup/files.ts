@@ -3,15 +3,12 @@ import { copyFile, mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILE_ID, isMissing } from '../files/folder-bytes.ts';
 import { PIECE_BYTES, piecesOf } from '../files/piece-bytes.ts';
-import type { BackupRows, BackupTable, Cell } from './snapshot.ts';
+import type { BackupRows, BackupTable, Cell } from './rows.ts';
 
-/**
- * A backup has all files as rows of this table, whether they lie in a folder beside the database or in the database: so
- * it can be restored into the other kind.
- */
+/** The table of files where they are in the database. In a folder beside it, each file lies under its id. */
 export const FILE_TABLE = 'file_piece';
 
-/** The files of a folder as rows. One that was removed since the snapshot was taken is left out. */
+/** The files of a folder as rows of that table. One that is missing is left out. */
 export async function* filesAsRows(
   folder: string,
   ids: readonly string[],
@@ -33,13 +30,9 @@ export async function* filesAsRows(
   }
 }
 
-/** Makes the folder of a database that is being restored; nothing uses it before it is complete. */
-export async function makeFilesFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-}
-
-/** Writes rows as files; each piece has its place, so their order does not matter. */
+/** Writes such rows as files; each piece has its place, so their order does not matter. */
 export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const at = (name: string) => table.columns.indexOf(name);
   for (const row of rows) {
     const [id, index, bytes] = [row[at('file_id')], row[at('piece_index')], row[at('bytes')]];
@@ -55,8 +48,9 @@ export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): 
   }
 }
 
-/** Copies files that rows were carried over with. One that is missing is missing there, too. */
+/** Copies files that carried rows name. One that is missing is missing in the copy, too. */
 export async function copyFiles(from: string, to: string, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await mkdir(to, { recursive: true, mode: 0o700 });
   for (const id of ids.filter((one) => FILE_ID.test(one))) {
     await copyFile(join(from, id), join(to, id), constants.COPYFILE_EXCL).catch(
       (reason: unknown) => {
