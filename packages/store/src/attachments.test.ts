@@ -1,12 +1,11 @@
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { tablesOf } from './backup/tables.ts';
 import { composed, parseStoreUrl } from './database.ts';
-import { MIGRATIONS } from './migrate.ts';
 import type { Store } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import type { AdmittedMessage } from './rows.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import { TABLE_LIST } from './tables.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
 
@@ -184,7 +183,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
       const address = parseStoreUrl(database.url());
       const raw = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
-      for (const table of tablesOf(MIGRATIONS)) {
+      for (const [table] of TABLE_LIST) {
         const rows = await raw.read((sql) => sql.all(composed(`select * from ${table}`)));
         expect(JSON.stringify(rows)).not.toContain('the key');
       }

@@ -28,6 +28,7 @@ import {
   summaryOf,
   textHashes,
 } from './prompt-rows.ts';
+import { TEXT_KNOWN_MS } from './tables/turns.ts';
 
 /** The facts of a prompt without its texts. Sizes are those of the whole request; tokens are estimates. */
 export interface PromptSummary {
@@ -244,9 +245,6 @@ function missing(turnId: string): never {
 /** So many hashes at most are remembered: a few hundred kilobytes. */
 const MOST = 2_000;
 
-/** How long a text counts as known without its row being touched, in ms. */
-export const KNOWN_FOR_MS = 60 * 60_000;
-
 /** Texts that are certainly in the database, so that a turn need not write them again. */
 interface KnownHashes {
   has(hash: string, now: number): boolean;
@@ -261,7 +259,7 @@ export function knownHashes(): KnownHashes {
   return {
     has(hash, now) {
       const since = known.get(hash);
-      return since !== undefined && now - since < KNOWN_FOR_MS;
+      return since !== undefined && now - since < TEXT_KNOWN_MS;
     },
     add(hashes, now) {
       for (const hash of hashes) known.set(hash, now);

@@ -4,7 +4,8 @@ import { NO_REF } from '../files/byte-store.ts';
 import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS, refuseUnknown } from '../migrate.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
-import { NOT_COPIED, quoted } from './tables.ts';
+import { TABLE_LIST } from '../tables.ts';
+import { quoted } from './rows.ts';
 
 /** What a copy says of itself. */
 interface DatabaseCopy {
@@ -51,7 +52,10 @@ function writeBackup(whole: string, target: string, name: string): DatabaseCopy 
     // Nothing of this file outlives the backup, so it needs no journal.
     sqlite.exec('pragma journal_mode = off');
     const steps = readSteps(sqlite, name);
-    for (const table of NOT_COPIED) if (table !== 'parley_migration') deleteAll(sqlite, table);
+    for (const [name, { notInBackup }] of TABLE_LIST) {
+      // The migrations say how a restore reads the others.
+      if (notInBackup !== undefined && name !== 'parley_migration') deleteAll(sqlite, name);
+    }
     const files = leaveOutViewOnce(sqlite);
     sqlite.prepare('vacuum into ?').run(target);
     return { steps, files };

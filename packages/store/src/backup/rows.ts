@@ -1,5 +1,4 @@
 import { composed, type Database, type Sql, type SqlValue } from '../database.ts';
-import { quoted } from './tables.ts';
 
 /** One value of a row; the same for both databases. */
 export type Cell = SqlValue;
@@ -40,6 +39,11 @@ export async function insertRows(
     const insert = `insert into ${quoted(table.name)} (${columns}) values ${lines.join(', ')}`;
     await sql.run(composed(insert), values);
   }
+}
+
+/** A name within a query. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** The one character that PostgreSQL keeps in no text. */

@@ -6,10 +6,10 @@ import { isMissing } from '../files/folder-bytes.ts';
 import { applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUsedServer } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { INTRODUCE } from '../store-state.ts';
+import { TABLES, TABLES_IN_BACKUP } from '../tables.ts';
 import { FILE_TABLE, filesAsRows } from './files.ts';
 import { restoredName } from './restore.ts';
-import { type BackupTable, type Cell, insertRows } from './rows.ts';
-import { NOT_COPIED, quoted, tablesOf } from './tables.ts';
+import { type BackupTable, type Cell, insertRows, quoted } from './rows.ts';
 
 /** Throws StoreError `store-not-empty` for a PostgreSQL that has data of Parley: nothing there is overwritten. */
 export async function refuseUsedPostgres(url: string): Promise<void> {
@@ -36,7 +36,10 @@ export async function copyToPostgres(
         await sql.run(composed('set local idle_in_transaction_session_timeout = 0'));
         await makeLedger(sql);
         await applySteps(database, sql, MIGRATIONS, clock());
-        for (const table of tablesIn(source)) await copyTable(database, sql, source, table);
+        for (const name of TABLES_IN_BACKUP) {
+          const table = { name, columns: Object.keys(TABLES[name].columns) };
+          await copyTable(database, sql, source, table);
+        }
         await copyFilesOf(database, sql, path);
         sql.send(INTRODUCE, { name: restoredName(clock), counter: 0 });
         beforeCommit();
@@ -59,15 +62,6 @@ async function withPostgres(
   } finally {
     await database.close();
   }
-}
-
-function tablesIn(source: DatabaseSync): readonly BackupTable[] {
-  return tablesOf(MIGRATIONS)
-    .filter((name) => !NOT_COPIED.has(name))
-    .map((name) => {
-      const columns = source.prepare('select name from pragma_table_info(?)').all(name);
-      return { name, columns: columns.map((column) => String(column.name)) };
-    });
 }
 
 /** Rows are gathered until there are so many, or a value of them is large. */

@@ -3,6 +3,8 @@ import { filesFolderOf } from '../files/folder-bytes.ts';
 import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
+import type { Table } from '../tables/table.ts';
+import { keyOf, TABLE_LIST, TABLES, type TableName } from '../tables.ts';
 import { copyFiles } from './files.ts';
 import type { ForgottenValues } from './settle-unfinished.ts';
 
@@ -39,35 +41,35 @@ const MESSAGE_KEY = ['channel', 'account', 'chat_id', 'message_id'];
 interface CarriedRows {
   /** Which rows of the replaced database, which are called `old`. */
   readonly where: string;
-  /** Columns by which a row is known in the restored database; null: no row can be known there. */
-  readonly key: string | null;
+  /**
+   * Columns by which a row is known in the restored database; null: no row can be known there. Absent: those that are
+   * unique.
+   */
+  readonly key?: readonly string[] | null;
   /** A known row is replaced unless it `stays`. */
   readonly known?: 'stays';
   /** Columns that get another value than `old` has. */
   readonly values?: Readonly<Record<string, string>>;
 }
 
-/** What people still wait for, by table, in the order in which the tables refer to each other. */
-const CARRIED: Readonly<Record<string, CarriedRows>> = {
+/** What people still wait for, by table. */
+const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
   conversation: {
     where: `id in (select conversation_id from live.inbox where ${MESSAGES_OF_TURNS}
       union select conversation_id from live.turn where id in ${TURNS}
       union select parent_conversation from live.sub_agent where state = 'running'
       union select root_conversation from live.sub_agent where state = 'running')`,
-    key: 'id',
     known: 'stays',
     values: { epoch: 'old.epoch + 1', lease_owner: 'null', lease_until: 'null', plan: 'null' },
   },
   turn: {
     where: `id in ${TURNS}`,
-    key: 'id',
     values: { session: '(select c.session from conversation c where c.id = old.conversation_id)' },
   },
-  turn_step: { where: `turn_id in ${TURNS}`, key: 'turn_id, step_index' },
-  inbox: { where: MESSAGES_OF_TURNS, key: MESSAGE_KEY.join(', ') },
+  turn_step: { where: `turn_id in ${TURNS}` },
+  inbox: { where: MESSAGES_OF_TURNS },
   attachment: {
     where: `inbox_seq in (select seq from live.inbox where ${MESSAGES_OF_TURNS})`,
-    key: 'inbox_seq, attachment_index',
     values: {
       inbox_seq: `(select now.seq from inbox now join live.inbox was
         on ${MESSAGE_KEY.map((column) => `now.${column} = was.${column}`).join(' and ')}
@@ -76,16 +78,16 @@ const CARRIED: Readonly<Record<string, CarriedRows>> = {
   },
   outbox: {
     where: PARTS,
-    key: 'id',
+    key: ['id'],
     // The numbers of messages are others here.
     values: {
       answers: 'null',
       notice_of: '(select o.id from outbox o where o.id = old.notice_of)',
     },
   },
-  agent_file: { where: `part_id in ${PART_IDS} or turn_id in ${TURNS}`, key: 'id' },
-  approval: { where: `turn_id in ${TURNS}`, key: 'code' },
-  sub_agent: { where: "state = 'running'", key: 'id' },
+  agent_file: { where: `part_id in ${PART_IDS} or turn_id in ${TURNS}` },
+  approval: { where: `turn_id in ${TURNS}` },
+  sub_agent: { where: "state = 'running'" },
 };
 
 /**
@@ -133,12 +135,9 @@ async function carryOver(sql: Sql, { unfinished, forget }: CarryOrder): Promise<
     await refuseUnknownWork(sql);
     return { kind: 'carried', messages: 0, parts: 0, letters: { unanswered: 0, uncertain: 0 } };
   }
-  for (const [table, rows] of Object.entries(CARRIED)) await carryRows(sql, table, rows);
+  for (const [table] of TABLE_LIST) await carryRows(sql, table, CARRIED[table]);
   for (const { channel, kind } of forget) {
-    await carryRows(sql, 'adapter_value', {
-      where: `channel = '${channel}' and kind = '${kind}'`,
-      key: 'channel, account, kind, id',
-    });
+    await carryRows(sql, 'adapter_value', { where: `channel = '${channel}' and kind = '${kind}'` });
   }
   const letters = await dropDeadLetters(sql);
   const open = `settled is null and subject in ${TURNS}`;
@@ -172,24 +171,22 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
 }
 
 /** New rows take new numbers, in the old order. */
-async function carryRows(sql: Sql, table: string, rows: CarriedRows): Promise<void> {
-  const { where, key, known, values = {} } = rows;
-  const all = (await sql.all(COLUMNS, { table })).map(({ name }) => name);
+async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefined): Promise<void> {
+  if (rows === undefined) return;
+  const described: Table = TABLES[table];
+  const { where, key = described.unique ?? keyOf(described), known, values = {} } = rows;
+  const all = Object.keys(described.columns);
   const columns = all.filter((column) => column !== 'seq');
   const update = `update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
   const conflict =
     key === null ? '' : `on conflict (${key}) do ${known === 'stays' ? 'nothing' : update}`;
   await sql.run(
-    composed(`insert into main.${table} (${columns.join(', ')})
-      select ${columns.map((name) => values[name] ?? `old.${name}`).join(', ')}
+    composed(`insert into main.${table} (${columns})
+      select ${columns.map((name) => values[name] ?? `old.${name}`)}
       from live.${table} old where ${where} ${all.length > columns.length ? 'order by old.seq' : ''}
       ${conflict}`),
   );
 }
-
-const COLUMNS = statement(`select name from pragma_table_info(:table, 'main')`).rows<{
-  readonly name: string;
-}>();
 
 /** Dead letters about work that continues, and those that have no messages left. */
 async function dropDeadLetters(sql: Sql) {

@@ -6,8 +6,9 @@ import type { StoredFiles } from '../files/stored-files.ts';
 import type { InboxRow } from '../rows.ts';
 import { partsWithWords, turnsOf } from './carried-words.ts';
 import { forgetInCopies, forgetInPrompts } from './copies.ts';
+import { FORGOTTEN_TABLES, forgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { forgetPerson } from './person.ts';
-import { FORGET_PLACES, phraseRedactor, placeOf, type Redact, rewriteRows } from './places.ts';
+import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /** What is to be forgotten, and where. */
 export interface Forgetting {
@@ -181,9 +182,9 @@ async function addUp(
 ): Promise<void> {
   const counted = await database.write(async (sql) => {
     const counts: (readonly [keyof typeof found, number])[] = [];
-    for (const place of FORGET_PLACES) {
-      const rows = { where: place.of, values: { conversation } };
-      counts.push([place.counts, await rewriteRows(sql, place, rows, without)]);
+    for (const table of FORGOTTEN_TABLES) {
+      const rows = { where: table.of, values: { conversation } };
+      counts.push([table.counts, await rewriteRows(sql, table, rows, without)]);
     }
     return counts;
   });
@@ -202,7 +203,7 @@ async function forgetInParts(
     where: 'id in (select value from json_each(:parts))',
     values: { parts: toJson(parts) },
   };
-  return database.write((sql) => rewriteRows(sql, placeOf('outbox'), rows, without));
+  return database.write((sql) => rewriteRows(sql, forgottenTable('outbox'), rows, without));
 }
 
 /** The words of deleted entries would stay in it for a while. */

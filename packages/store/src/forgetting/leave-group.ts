@@ -10,15 +10,10 @@ import {
   turnsOf,
 } from './carried-words.ts';
 import { deleteRows, dropDeadLetters, emptyRows } from './copies.ts';
-import { emptyLane, OF_LANE, sumOf } from './empty-lane.ts';
+import { emptyLane, sumOf } from './empty-lane.ts';
 import type { PersonForgetting } from './forgetting.ts';
-import {
-  FORGET_PLACES,
-  type ForgetPlace,
-  phraseRedactor,
-  type Redact,
-  rewriteRows,
-} from './places.ts';
+import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
+import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /** Longest texts that are also taken out of what mixes voices and stays: how many, and how long one must be. */
 const MAX_PHRASES = 500;
@@ -37,8 +32,8 @@ export interface Said {
 export type Removed = { readonly rows: number; readonly cronJobs: number };
 
 /**
- * In a group others keep what they said; what mixes voices is built again from that, or removed. Each place says how a
- * person's rows are found in it (`ForgetPlace.persons`).
+ * In a group others keep what they said; what mixes voices is built again from that, or removed. The registry says how a
+ * person's rows are found in each table (`ForgetRule.persons`).
  */
 export async function leaveGroup(
   database: Database,
@@ -65,12 +60,11 @@ export async function leaveGroup(
     const counts = await emptyLane(database, lane, mark, ['outbox', 'agent_file']);
     rows += sumOf(counts, (table) => table !== 'inbox');
   }
-  for (const place of FORGET_PLACES) {
-    const count = await forgetIn(database, place, values, { without, mark });
-    if (place.table === 'cron_job') cronJobs += count;
-    else if (place.table !== 'inbox') rows += count;
+  for (const table of FORGOTTEN_TABLES) {
+    const count = await forgetIn(database, table, values, { without, mark });
+    if (table.table === 'cron_job') cronJobs += count;
+    else if (table.table !== 'inbox') rows += count;
   }
-  rows += await deleteRows(database, 'turn_prompt', { where: OF_LANE, values }, ['turn_id']);
   rows += await forgetElsewhere(database, elsewhere, phrases, mark);
   return { rows, cronJobs };
 }
@@ -80,26 +74,26 @@ const IS_TURN = 'id in (select value from json_each(:turns))';
 /** Takes a person's words out of one table; how many rows that were. */
 async function forgetIn(
   database: Database,
-  place: ForgetPlace,
+  table: ForgottenTable,
   values: Values,
   { without, mark }: { readonly without: Redact; readonly mark: string },
 ): Promise<number> {
-  const { table, persons } = place;
+  const { persons, whole } = table;
   switch (persons.by) {
     case 'rows': {
       const rows = { where: persons.where, values };
       const removed =
-        place.whole === 'rows'
-          ? await deleteRows(database, table, rows)
-          : await emptyRows(database, place, rows, mark);
+        whole === 'rows'
+          ? await deleteRows(database, table.table, rows)
+          : await emptyRows(database, table, rows, mark);
       const { alsoPhrases } = persons;
       return alsoPhrases === true
-        ? removed + (await takePhrases(database, place, values, without))
+        ? removed + (await takePhrases(database, table, values, without))
         : removed;
     }
     case 'phrases':
-      return takePhrases(database, place, values, without);
-    // Done before: the history is told again, and parts are found in all chats.
+      return takePhrases(database, table, values, without);
+    // Done before: the history is written again, and parts are found in all chats.
     case 'history':
     case 'parts':
       return 0;
@@ -108,11 +102,11 @@ async function forgetIn(
 
 function takePhrases(
   database: Database,
-  place: ForgetPlace,
+  table: ForgottenTable,
   values: Values,
   without: Redact,
 ): Promise<number> {
-  return database.write((sql) => rewriteRows(sql, place, { where: place.of, values }, without));
+  return database.write((sql) => rewriteRows(sql, table, { where: table.of, values }, without));
 }
 
 /** The lanes of the sub-agents that turns started, and of those that these started. */

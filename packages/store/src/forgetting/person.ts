@@ -5,6 +5,7 @@ import { stopLane, stopSubAgents } from '../commands.ts';
 import { lockConversation } from '../conversations.ts';
 import { composed, type Database, fromJson, statement, toJson } from '../database.ts';
 import type { MessageRow } from '../rows.ts';
+import { OF_CONVERSATION } from '../tables/conditions.ts';
 import {
   askedElsewhere,
   forgetElsewhere,
@@ -14,10 +15,10 @@ import {
   turnsOf,
 } from './carried-words.ts';
 import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts } from './copies.ts';
-import { emptyLane, OF_LANE, sumOf } from './empty-lane.ts';
+import { emptyLane, sumOf } from './empty-lane.ts';
 import type { PersonForgetting, PersonForgotten } from './forgetting.ts';
+import { forgottenTable } from './forgotten-tables.ts';
 import { leaveGroup, type Removed, type Said } from './leave-group.ts';
-import { placeOf } from './places.ts';
 
 /** Texts to look for afterwards, and how long one must be to be theirs beyond doubt. */
 const SAMPLES = 20;
@@ -152,7 +153,9 @@ async function emptyConversation(
   rows += await forgetElsewhere(database, elsewhere, phrases, mark);
   let cronJobs = 0;
   for (const lane of lanes) {
-    await dropDeadLetters(database, OF_LANE, placeOf('outbox').of, { conversation: lane });
+    await dropDeadLetters(database, OF_CONVERSATION, forgottenTable('outbox').of, {
+      conversation: lane,
+    });
     const counts = await emptyLane(database, lane, mark);
     cronJobs += counts.get('cron_job') ?? 0;
     rows += sumOf(counts, (table) => table !== 'cron_job' && table !== 'inbox');
@@ -232,7 +235,7 @@ async function forgetTraces(
 ): Promise<void> {
   if (only !== null) return;
   const values = { persons: toJson(persons) };
-  await deleteRows(database, 'decision', { where: IS_THEIRS, values }, ['seq']);
+  await deleteRows(database, 'decision', { where: IS_THEIRS, values });
   const notices = await partsWithWords(database, { turns: [], seqs: [], people: persons });
   await forgetParts(database, notices, mark);
 }
