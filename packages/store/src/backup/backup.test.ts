@@ -223,7 +223,9 @@ describe('a restored database', () => {
     ['newer', 9_999, 'store-newer'],
     ['from before the first release', 29, 'store-older'],
   ])('is refused when it is %s', (_what, step, code) => {
-    expect(() => refuseUnknownSteps([31, step])).toThrow(expect.objectContaining({ code }));
+    expect(() => refuseUnknownSteps([31, step], '9.0.0', 'b.tar.gz')).toThrow(
+      expect.objectContaining({ code }),
+    );
   });
 });
 

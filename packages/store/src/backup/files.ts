@@ -1,36 +1,14 @@
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, readFile } from 'node:fs/promises';
+import { copyFile, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FILE_ID, isMissing } from '../files/folder-bytes.ts';
-import { PIECE_BYTES, piecesOf } from '../files/piece-bytes.ts';
-import type { BackupRows, BackupTable, Cell } from './rows.ts';
+import { FILE_ID } from '../files/folder-bytes.ts';
+import { PIECE_BYTES } from '../files/piece-bytes.ts';
+import type { BackupRows } from './rows.ts';
 
-/** The table of files where they are in the database. In a folder beside it, each file lies under its id. */
+/** The table of files where they are in the database, in pieces. In a folder beside it, each file lies under its id. */
 export const FILE_TABLE = 'file_piece';
 
-/** The files of a folder as rows of that table. One that is missing is left out. */
-export async function* filesAsRows(
-  folder: string,
-  ids: readonly string[],
-  table: BackupTable,
-): AsyncGenerator<BackupRows> {
-  for (const id of ids.filter((one) => FILE_ID.test(one))) {
-    const bytes = await readFile(join(folder, id)).catch((reason: unknown) => {
-      if (isMissing(reason)) return null;
-      throw reason;
-    });
-    for (const [index, piece] of bytes === null ? [] : piecesOf(bytes)) {
-      const cells: Readonly<Record<string, Cell>> = {
-        file_id: id,
-        piece_index: index,
-        bytes: piece,
-      };
-      yield { table, rows: [table.columns.map((column) => cells[column] ?? null)] };
-    }
-  }
-}
-
-/** Writes such rows as files; each piece has its place, so their order does not matter. */
+/** Writes rows of that table as files; each piece has its place, so their order does not matter. */
 export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const at = (name: string) => table.columns.indexOf(name);

@@ -1,6 +1,6 @@
 import type { Clock } from '@parley/core';
-import { StoreError, statement } from '../database.ts';
-import { applySteps, MIGRATIONS, makeLedger, migrate } from '../migrate.ts';
+import { statement } from '../database.ts';
+import { applySteps, MIGRATIONS, makeLedger, migrate, refuseUnknown } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { INTRODUCE } from '../store-state.ts';
 import { FILE_TABLE, rowsAsFiles } from './files.ts';
@@ -91,16 +91,7 @@ export function restoredName(clock: Clock): string {
 }
 
 /** Throws StoreError `store-newer` or `store-older` for a backup with steps that this Parley does not know. */
-export function refuseUnknownSteps(steps: readonly number[]): void {
-  const known = new Set(MIGRATIONS.map(({ number }) => number));
-  const unknown = steps.filter((step) => !known.has(step)).at(-1);
-  if (unknown === undefined) return;
-  const [code, by, remedy] =
-    unknown > (MIGRATIONS.at(-1)?.number ?? 0)
-      ? (['store-newer', 'a newer Parley than this one', 'Update Parley first.'] as const)
-      : (['store-older', 'a Parley from before 0.1.0', 'Restore it with that Parley.'] as const);
-  throw new StoreError(
-    code,
-    `The backup is of ${by} (its database has step ${unknown}). Nothing was changed. ${remedy}`,
-  );
+export function refuseUnknownSteps(steps: readonly number[], parley: string, file: string): void {
+  const applied = steps.map((number) => ({ number, parley_version: parley }));
+  refuseUnknown(applied, MIGRATIONS, file);
 }

@@ -1,13 +1,15 @@
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '@parley/core';
 import { composed, type Database, parseStoreUrl, type Sql, StoreError } from '../database.ts';
-import { isMissing } from '../files/folder-bytes.ts';
+import { piecesOf } from '../files/piece-bytes.ts';
 import { applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUsedServer } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { INTRODUCE } from '../store-state.ts';
 import { TABLES, TABLES_IN_BACKUP } from '../tables.ts';
-import { FILE_TABLE, filesAsRows } from './files.ts';
+import { FILE_TABLE } from './files.ts';
 import { restoredName } from './restore.ts';
 import { type BackupTable, type Cell, insertRows, quoted } from './rows.ts';
 
@@ -110,10 +112,10 @@ async function setCounter(sql: Sql, source: DatabaseSync, table: string): Promis
 
 async function copyFilesOf(database: Database, sql: Sql, path: string): Promise<void> {
   const folder = `${path}-files`;
-  const ids = await readdir(folder).catch((reason: unknown) => {
-    if (isMissing(reason)) return [];
-    throw reason;
-  });
   const table = { name: FILE_TABLE, columns: ['file_id', 'piece_index', 'bytes'] };
-  for await (const rows of filesAsRows(folder, ids, table)) await insertRows(database, sql, rows);
+  for (const id of existsSync(folder) ? await readdir(folder) : []) {
+    for (const [index, piece] of piecesOf(await readFile(join(folder, id)))) {
+      await insertRows(database, sql, { table, rows: [[id, index, piece]] });
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import { join, sep } from 'node:path';
-import { reasonOf } from '@parley/core';
+import { ParleyError, reasonOf } from '@parley/core';
 import { type BackupRows, type Cell, refuseUnknownSteps } from '@parley/store/backup';
 import { z } from 'zod';
 import type { LoadedSettings } from '../../settings.ts';
@@ -111,28 +111,25 @@ export async function checkBackup(file: string): Promise<CheckedBackup> {
 /** The first entry. Throws when it is of a later kind than this Parley knows. */
 async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> {
   if (entry.name !== 'manifest.json') throw damaged(file, new Error('it has no manifest'));
-  const written: unknown = parsed(file, (await entry.whole()).toString());
-  const isObject = typeof written === 'object' && written !== null;
-  if (isObject && 'format' in written && Number(written.format) > FORMAT) {
-    const by = 'parley' in written ? String(written.parley) : 'a newer version';
-    throw new BackupError(
-      'backup-newer',
-      `${file} was made by Parley ${by} in a form that this one does not know. Nothing was changed. Update Parley first.`,
-    );
+  try {
+    const written: unknown = JSON.parse((await entry.whole()).toString());
+    const { format, parley } = Head.parse(written);
+    if (format > FORMAT) {
+      throw new BackupError(
+        'backup-newer',
+        `${file} was made by Parley ${parley} in a form that this one does not know. Nothing was changed. Update Parley first.`,
+      );
+    }
+    const manifest = Manifest.parse(written);
+    refuseUnknownSteps(manifest.steps, parley, file);
+    return manifest;
+  } catch (reason) {
+    throw reason instanceof ParleyError ? reason : damaged(file, reason);
   }
-  const manifest = Manifest.safeParse(written);
-  if (!manifest.success) throw damaged(file, manifest.error);
-  refuseUnknownSteps(manifest.data.steps);
-  return manifest.data;
 }
 
-function parsed(file: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (reason) {
-    throw damaged(file, reason);
-  }
-}
+/** What every manifest has, also one of a later kind. */
+const Head = z.looseObject({ format: z.int(), parley: z.string() });
 
 const StoredCell = z.union([
   z.string(),
