@@ -1,16 +1,26 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type DataFolder, locateDataFolder } from '@parley/cli';
 import { isWholeRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { freshDatabase } from '../services/fresh-database.ts';
 import { runCommand, runParley } from './parley-process.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 const DIE_AT = resolve(import.meta.dirname, 'die-at.ts');
+const postgresUrl = inject('postgresUrl');
 const clock = () => Date.UTC(2026, 10, 22);
 
 /**
@@ -53,9 +63,7 @@ describe('a restore that is killed', () => {
     '[D04] $at: has the old database or the restored one, whole; no Parley starts on a mixture, and the next restore completes it',
     async ({ at, database, workspace }) => {
       await write('old');
-      const args = ['--import', DIE_AT, PROGRAM, '--data', folder.path, 'restore', file];
-      const killed = spawnSync(process.execPath, args, { env: { ...process.env, DIE_AT: at } });
-      expect([killed.signal, String(killed.stderr)]).toEqual(['SIGKILL', '']);
+      kill(folder, at);
       expect([valueIn(folder.path), soul()]).toEqual([database, workspace]);
 
       const start = await runParley(['--data', folder.path, 'start']);
@@ -79,9 +87,41 @@ describe('a restore that is killed', () => {
     },
   );
 
-  function soul(): string | null {
+  it.runIf(postgresUrl)(
+    '[D09] [D04] into PostgreSQL has copied nothing, and the next restore completes it',
+    async () => {
+      const database = await freshDatabase(postgresUrl ?? '');
+      onTestFinished(() => database.drop());
+      const large = locateDataFolder(join(root, 'large'), {});
+      mkdirSync(large.workspace, { recursive: true });
+      writeFileSync(join(large.workspace, 'SOUL.md'), 'old');
+      writeFileSync(large.settingsFile, `store: { url: '${database.url}' }\n`);
+      writeFileSync(join(large.path, 'parley.db'), 'that of before');
+      kill(large, 'after 2');
+      expect(soul(large)).toBeNull();
+      const again = await runCommand(['--data', large.path, 'restore', file]);
+      expect([again.code, again.err]).toEqual([0, '']);
+      expect(soul(large)).toBe('restored');
+      // Left in its place it would do its unfinished work once more if it were used again.
+      const [aside = ''] = readdirSync(large.path).filter((name) => name.startsWith('before-'));
+      const kept = readFileSync(join(large.path, aside, 'parley.db'), 'utf8');
+      expect([kept, existsSync(join(large.path, 'parley.db'))]).toEqual(['that of before', false]);
+      const store = await openStore({ url: database.url, clock });
+      const values = await store.adapterValues('web', 'default').get('k', ['i']);
+      await store.close();
+      expect(values.get('i')).toBe('restored');
+    },
+  );
+
+  function kill(target: DataFolder, at: string): void {
+    const args = ['--import', DIE_AT, PROGRAM, '--data', target.path, 'restore', file];
+    const killed = spawnSync(process.execPath, args, { env: { ...process.env, DIE_AT: at } });
+    expect([killed.signal, String(killed.stderr)]).toEqual(['SIGKILL', '']);
+  }
+
+  function soul(target = folder): string | null {
     try {
-      return readFileSync(join(folder.workspace, 'SOUL.md'), 'utf8');
+      return readFileSync(join(target.workspace, 'SOUL.md'), 'utf8');
     } catch {
       return null;
     }
