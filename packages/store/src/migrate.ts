@@ -93,7 +93,7 @@ interface AppliedStep {
 }
 
 /** The steps that a database has seen. */
-export const APPLIED = composed(
+const APPLIED = composed(
   'select number, parley_version from parley_migration order by number',
 ).rows<AppliedStep>();
 

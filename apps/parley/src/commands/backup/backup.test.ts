@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { shareOfRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
@@ -245,8 +246,9 @@ describe('restoring', () => {
       expect(readdirSync(folder.path).filter((name) => name.startsWith('restoring-'))).toHaveLength(
         1,
       );
-      await write(folder, 'its last words');
-      setTimeout(() => gateway.release(), 300);
+      void sleep(300)
+        .then(() => write(folder, 'its last words'))
+        .then(() => gateway.release());
     };
     const { aside } = await restore(file, { endGateway });
     expect(await valueIn(folder)).toBe('before');
