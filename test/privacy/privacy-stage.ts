@@ -1,5 +1,5 @@
 import {
-  type AgentPlace,
+  type AgentProfile,
   byAgent,
   createTurnRunner,
   localTimeIn,
@@ -234,7 +234,7 @@ function featuresFor({ heartbeat, boot }: PromptChoice): PromptFeatures {
   return { ...(heartbeat && { heartbeat: note }), ...(boot && { boot: true, bootstrap: true }) };
 }
 
-function placeOf(workspace: string, name: string | undefined): AgentPlace {
+function placeOf(workspace: string, name: string | undefined): AgentProfile {
   const timeZone = 'Europe/Berlin';
   const localTime = localTimeIn(timeZone);
   const id = name ?? 'main';

@@ -214,7 +214,7 @@ function isMissing(error: unknown): boolean {
 const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
 /** Longer than any answer a model writes, in characters. */
-const LONGEST_ANSWER = 50_000;
+const MAX_ANSWER = 50_000;
 
 /**
  * How to write for this chat's screen, from `config/channel-formats`; `formats/<dialect>.md` in the
@@ -244,7 +244,7 @@ export function formatLayer(notes: ChannelFormats): Layer {
 
 /** From the adapter's own declaration; a length that no answer reaches is left out. */
 function lengthNote({ maxLength, unit }: RenderTarget): string {
-  if (maxLength > LONGEST_ANSWER) return '';
+  if (maxLength > MAX_ANSWER) return '';
   const what = unit === 'byte' ? 'bytes' : 'characters';
   return ` One message holds ${maxLength.toLocaleString('en-US')} ${what}; what is longer is sent as several.`;
 }

@@ -37,7 +37,7 @@ export type SettingsChange =
   | { readonly kind: 'take'; readonly path: SettingsPath; readonly value: string | number }
   | { readonly kind: 'remove'; readonly path: SettingsPath };
 
-const LONGEST_COMMENT = 80;
+const MAX_COMMENT = 80;
 
 /** What became of a text; `problems` say what cannot be changed, and why. */
 export type ChangedText =
@@ -171,7 +171,7 @@ function nodeOf(
   const node = document.createNode(value);
   if (comment === undefined) return node;
   const line = visibleLine(comment).replaceAll(/\s+/g, ' ').trim();
-  if (line !== '') node.comment = ` ${[...line].slice(0, LONGEST_COMMENT).join('')}`;
+  if (line !== '') node.comment = ` ${[...line].slice(0, MAX_COMMENT).join('')}`;
   return node;
 }
 

@@ -113,10 +113,10 @@ const Telemetry = section(
 );
 
 /** Platforms may deliver again what they delivered lately: until then a message must be known. */
-const SHORTEST_DAYS = 3;
+const MIN_DAYS = 3;
 
 const days = (standard: number) =>
-  z.union([z.number().min(SHORTEST_DAYS), z.literal('forever')]).default(standard);
+  z.union([z.number().min(MIN_DAYS), z.literal('forever')]).default(standard);
 
 /** `retention`: how long things are kept in the database (D15). */
 const Retention = section('How long things are kept. Recorded prompts have inspector.keepDays.', {

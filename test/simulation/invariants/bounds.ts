@@ -7,7 +7,7 @@ import type { MakeInvariant } from './invariant.ts';
  * Within this time after the last fault every question that waits is answered, in ms: a model that says nothing is
  * given up after 15 s and asked again, and the turn may have to wait for a lease (15 s) and a sweep before.
  */
-const LONGEST_WAIT_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 
 /** Where nothing goes wrong every question is answered within this time, in ms (D13). */
 export function answeredWithin(longestMs: number): MakeInvariant {
@@ -55,7 +55,7 @@ export const answeredInTime: MakeInvariant = () => {
     atEnd: ({ questions, calmSince }) =>
       questions.flatMap(({ text, at }) => {
         const waited = (answered.get(text) ?? 0) - Math.max(at, calmSince);
-        if (waited <= LONGEST_WAIT_MS) return [];
+        if (waited <= MAX_WAIT_MS) return [];
         return [`${text} waited ${Math.round(waited / 1_000)} s after the last fault`];
       }),
   };

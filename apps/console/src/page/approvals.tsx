@@ -24,11 +24,11 @@ import {
 } from './ui/widgets.tsx';
 
 /** Questions come by themselves: it is asked for this often, in ms. */
-const LOOK_EVERY_MS = 8_000;
+const POLL_INTERVAL_MS = 8_000;
 
 /** What waits for the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
 export function ApprovalsView(): VNode {
-  const waiting = useData<WaitingApprovals>('/api/approvals/waiting', LOOK_EVERY_MS);
+  const waiting = useData<WaitingApprovals>('/api/approvals/waiting', POLL_INTERVAL_MS);
   const files = useData<{ readonly files: readonly ShownAgentFile[] }>('/api/approvals/files');
   const rules = useData<{ readonly rules: readonly string[] }>('/api/approvals/rules');
   const { outcome, run } = useWork();

@@ -10,11 +10,11 @@ import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
 /** States and people change by themselves: it is asked for this often, in ms. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
 /** The accounts, who waits to be allowed, and the groups that wrote and are not allowed (U03, F05). */
 export function ChannelsView({ args: [shown] }: Route): VNode {
-  const data = useData<ChannelsReport>('/api/channels', LOOK_EVERY_MS);
+  const data = useData<ChannelsReport>('/api/channels', POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
   return (
     <ColumnView name="channels-view" title="Channels">

@@ -30,11 +30,11 @@ interface Made {
 }
 
 /** Events come by themselves: it is asked for this often, in ms. */
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 /** Events from outside (H09): where they are sent to, and what came of the last ones; made and tested here. */
 export function HooksView(): VNode {
-  const data = useData<HookList>('/api/hooks', LOOK_EVERY_MS);
+  const data = useData<HookList>('/api/hooks', POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
   const [isOpen, setOpen] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);

@@ -9,11 +9,11 @@ import { Section, Show } from './ui/widgets.tsx';
 import { useMayRead } from './who.ts';
 
 /** The page asks again this often, in ms. */
-const AGAIN_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
 /** Dead letters, and messages and turns that wait, run or are still to be sent (D06, U03). */
 export function QueueView(): VNode {
-  const queue = useData<QueueReport>('/api/queue', AGAIN_MS);
+  const queue = useData<QueueReport>('/api/queue', POLL_INTERVAL_MS);
   return (
     <ColumnView name="queue-view" title="Queue">
       {queue.value && <p class="facts">{summaryOf(queue.value)}</p>}

@@ -10,7 +10,7 @@ import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widge
 
 const PATH = '/api/workspace/skills';
 /** Programs and files may come; changed settings count a moment after they were saved. In ms. */
-const LOOK_EVERY_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 const LOOK_SOON_MS = 1_000;
 
 const STATES: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ export function SkillsView(): VNode {
   const { outcome, run } = useWork();
   const data = useData<{ readonly skills: readonly ShownSkill[] }>(
     PATH,
-    outcome === undefined ? LOOK_EVERY_MS : LOOK_SOON_MS,
+    outcome === undefined ? POLL_INTERVAL_MS : LOOK_SOON_MS,
   );
   return (
     <ColumnView name="skills-view" title="Skills">

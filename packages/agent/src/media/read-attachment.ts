@@ -106,8 +106,8 @@ async function lookAt(
   }
   const { type, size } = format;
   if (type === 'image/heic') return cannotOpen(type);
-  if (size !== null && size.width * size.height > MOST_PIXELS) {
-    return unread(`it has more than ${MOST_PIXELS / 1_000_000} million pixels`);
+  if (size !== null && size.width * size.height > MAX_PIXELS) {
+    return unread(`it has more than ${MAX_PIXELS / 1_000_000} million pixels`);
   }
   const length = bytes.byteLength;
   const isWorth = isWorthScaling(format, length, deps.media.pictureSide);
@@ -184,7 +184,7 @@ async function listen(
 
 const GONE = unread('it is no longer kept');
 /** Models decode what they are given, and a small file can be a huge picture. */
-const MOST_PIXELS = 50_000_000;
+const MAX_PIXELS = 50_000_000;
 
 function unread(why: string): ReadAttachment & { readonly kind: 'unread' } {
   return { kind: 'unread', why };

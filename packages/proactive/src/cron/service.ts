@@ -206,8 +206,8 @@ async function changeBy(
   }
 }
 
-const LONGEST_TITLE = 80;
-const LONGEST_TASK = 4_000;
+const MAX_TITLE = 80;
+const MAX_TASK = 4_000;
 
 /** Creates a job. Of the requesting message only chat and sender are kept. */
 function newJob(
@@ -235,7 +235,7 @@ function newJob(
     ...place,
     origin: withFormat(place.origin, format),
     title: titleOf(fields.title, task),
-    task: task.slice(0, LONGEST_TASK),
+    task: task.slice(0, MAX_TASK),
     ...read,
   };
 }
@@ -286,7 +286,7 @@ function changeOf(fields: CronFields, rules: TimetableRules): CronChange | strin
   const task = fields.task?.trim();
   const title = fields.title?.trim();
   return {
-    ...(task && { task: task.slice(0, LONGEST_TASK) }),
+    ...(task && { task: task.slice(0, MAX_TASK) }),
     ...(title && { title: titleOf(title, '') }),
     ...(read !== null && { ...read, failures: 0 }),
   };
@@ -294,7 +294,7 @@ function changeOf(fields: CronFields, rules: TimetableRules): CronChange | strin
 
 function titleOf(title: string | undefined, task: string): string {
   const line = (title?.trim() || task).replace(/\s+/g, ' ');
-  return line.length <= LONGEST_TITLE ? line : `${line.slice(0, LONGEST_TITLE - 1).trimEnd()}…`;
+  return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).trimEnd()}…`;
 }
 
 function placeOf({ channel, account, messageId, chat, sender, sentAt }: InboundMessage) {

@@ -74,7 +74,7 @@ interface HookAgent {
 }
 
 /** Events that wait in the lane of one hook. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 const EVENTS_SHOWN = 10;
 
 export type Hooks = ReturnType<typeof createHooks>;
@@ -159,8 +159,8 @@ async function startJob(
   });
   if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
   const order = eventOrder(taking, target, await heartbeat.languageOf(target));
-  const started = await store.heartbeats.start(order, null, now, MOST_WAITING);
-  if (started === 'busy') return { kind: 'full', reason: `${MOST_WAITING} events wait already` };
+  const started = await store.heartbeats.start(order, null, now, MAX_WAITING);
+  if (started === 'busy') return { kind: 'full', reason: `${MAX_WAITING} events wait already` };
   log.info({ hook: name, event: id, started }, 'an event came');
   await deps.wake(order.message.conversationId);
   return { kind: 'taken', id, isNew: started === 'started' };
