@@ -1,8 +1,8 @@
 import { countOf } from '@parley/core';
+import type { CarriedOver, HeldBack } from '@parley/store/backup';
 import { commandLine, type DataFolder } from '../../data-folder.ts';
 import { minuteText } from '../../terminal/text.ts';
 import type { CheckedBackup } from './contents.ts';
-import type { RestoreDone } from './restore.ts';
 
 /** What a restore is going to do, for `--dry-run` and before the question. `pid`: the gateway that runs. */
 export function planText(
@@ -21,6 +21,18 @@ export function planText(
     'What was written after the backup is no longer known, except messages that still wait for an answer.',
     'Sign-ins are not in a backup: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
   ].join('\n');
+}
+
+/** What a restore has done. */
+export interface RestoreDone {
+  readonly backup: CheckedBackup;
+  readonly held: HeldBack;
+  /** Null where no database was replaced. */
+  readonly carried: CarriedOver | null;
+  /** Those of the backup. */
+  readonly usedSettings: boolean;
+  /** The folder with what was there before; null where nothing was. */
+  readonly aside: string | null;
 }
 
 /** What a restore has done, and how to go on. */

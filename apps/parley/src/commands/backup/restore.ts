@@ -37,7 +37,7 @@ import {
   type Replacement,
   replaceAll,
 } from './put-in-place.ts';
-import { planText, restoreText } from './restore-text.ts';
+import { planText, type RestoreDone, restoreText } from './restore-text.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 export interface RestoreFlags {
@@ -75,7 +75,7 @@ export async function restore(
     ...(gateway !== null && {
       endGateway: async () => {
         await askToEnd(gateway);
-        print(`Process ${gateway.pid} was asked to end.`);
+        print(`Process ${gateway.pid} was asked to end. Start it again afterwards.`);
       },
     }),
   });
@@ -118,13 +118,11 @@ export interface RestoreOrder {
   readonly endGateway?: () => Promise<void>;
 }
 
-export type RestoreDone = Awaited<ReturnType<typeof restoreBackup>>;
-
 /**
  * Restores a backup that was checked. The new state is made beside the old one, which is moved aside in the end. Throws
  * BackupError, StoreError or CliError, having changed nothing unless the message says so.
  */
-export async function restoreBackup(order: RestoreOrder) {
+export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   const { backup, folder, env, clock, unfinished, endGateway } = order;
   createDataFolder(folder);
   removeLeftovers(folder.path);
@@ -133,8 +131,8 @@ export async function restoreBackup(order: RestoreOrder) {
     backup.hasSettings && (order.withSettings || !existsSync(folder.settingsFile));
   const settingsFile = usedSettings ? settingsBeside(folder, work.path) : folder.settingsFile;
   if (usedSettings) work.alsoRemove(settingsFile);
-  const database = join(work.path, DATABASE_NAME);
   await stageFiles(backup.file, work.path, usedSettings ? settingsFile : null);
+  const database = join(work.path, DATABASE_NAME);
   const { manifest } = backup;
   if (manifest.format === 1)
     await createFromRows(database, manifest, rowsIn(backup.file, manifest), clock);
@@ -145,31 +143,44 @@ export async function restoreBackup(order: RestoreOrder) {
   await endGateway?.();
   const lock = await lockWhenFree(folder, endGateway === undefined ? 0 : ENDS_WITHIN_MS);
   try {
-    const aside =
-      interruptedRestore(folder)?.aside ?? join(folder.path, `before-restore-${stampOf(clock())}`);
-    // A restore that was interrupted may have moved it aside.
-    const moved = join(aside, DATABASE_NAME);
-    const before = existsSync(moved) ? moved : databasePath(folder);
-    const carried =
-      url === undefined && existsSync(before)
-        ? await carryOverFile(database, before, { unfinished, forget: READ_SO_FAR })
-        : null;
-    const replacements = [
-      ...databaseFiles(folder, url === undefined ? database : null),
+    const others = [
       ...stagedFolders(folder, loaded, work.path),
       ...(usedSettings
         ? [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]
         : []),
     ];
-    const replaceFiles = () => replaceAll(folder, replacements, aside);
-    if (url === undefined) replaceFiles();
-    // Before its commit: while the marker of the files is there, nothing is taken for restored.
-    else await copyToPostgres(database, url, clock, replaceFiles);
-    finishReplacing(folder);
-    return { backup, held, carried, usedSettings, aside: existsSync(aside) ? aside : null };
+    const done = await replaceState(order, database, url, others);
+    return { backup, held, usedSettings, ...done };
   } finally {
     lock.release();
   }
+}
+
+/** With unfinished work of the old database carried over; not to PostgreSQL, which has to be empty. */
+async function replaceState(
+  { folder, clock, unfinished }: RestoreOrder,
+  database: string,
+  url: string | undefined,
+  others: readonly Replacement[],
+): Promise<Pick<RestoreDone, 'carried' | 'aside'>> {
+  const aside =
+    interruptedRestore(folder)?.aside ?? join(folder.path, `before-restore-${stampOf(clock())}`);
+  // A restore that was interrupted may have moved it aside.
+  const moved = join(aside, DATABASE_NAME);
+  const before = existsSync(moved) ? moved : databasePath(folder);
+  let carried: RestoreDone['carried'] = null;
+  if (url === undefined) {
+    if (existsSync(before)) {
+      carried = await carryOverFile(database, before, { unfinished, forget: READ_SO_FAR });
+    }
+    replaceAll(folder, [...databaseFiles(folder, database), ...others], aside);
+  } else {
+    const all = [...databaseFiles(folder, null), ...others];
+    // Before the commit: while the marker of the files is there, nothing is taken for restored.
+    await copyToPostgres(database, url, clock, () => replaceAll(folder, all, aside));
+  }
+  finishReplacing(folder);
+  return { carried, aside: existsSync(aside) ? aside : null };
 }
 
 /** A gateway ends within 10 s (D11); a busy machine takes longer. */
