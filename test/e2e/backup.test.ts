@@ -120,6 +120,12 @@ describe('a backup', () => {
     expect(unconfirmed).toMatchObject({ code: 1, err: expect.stringContaining('Add --yes') });
     expect(unconfirmed.out).toContain(`process ${apart.pid}`);
 
+    const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(0);
+    const inContainer = await parley(scene.folder, 'restore', file, '--yes');
+    parent.mockRestore();
+    const err = expect.stringContaining('this container ends with it');
+    expect(inContainer).toMatchObject({ code: 1, err });
+
     const restored = await parley(scene.folder, 'restore', file, '--yes');
     expect([restored.code, restored.err]).toEqual([0, '']);
     expect(await apart.over()).toMatchObject({ code: 0 });

@@ -61,6 +61,7 @@ export async function restore(
   const gateway = findInstance(folder) === null ? null : await findGateway(folder, env);
   if (dryRun || (gateway !== null && !yes)) print(planText(backup, gateway?.pid ?? null, folder));
   if (dryRun) return 0;
+  if (gateway !== null) refuseInContainer(gateway);
   if (gateway !== null && !yes && !(await agrees(backup.file))) {
     print('Nothing was changed.');
     return 1;
@@ -81,6 +82,15 @@ export async function restore(
   });
   print(restoreText(done, folder));
   return 0;
+}
+
+/** A process that `docker exec` starts has no parent, and is killed when the container's own process has ended. */
+function refuseInContainer({ pid }: FoundGateway): void {
+  if (process.ppid !== 0) return;
+  throw new CliError(
+    'restore-in-container',
+    `Nothing was changed: Parley (process ${pid}) has to end first, and this container ends with it. Stop the container and restore in another one with the same volume; docs/backup.md has the commands.`,
+  );
 }
 
 async function askToEnd(gateway: FoundGateway): Promise<void> {
