@@ -117,7 +117,7 @@ function move(from: string, to: string): void {
 
 /** A mounted folder cannot be moved, only emptied. What is half copied does not count as there. */
 function copyOver(from: string, to: string): void {
-  const isMounted = existsSync(to) && statSync(to).isDirectory();
+  const isMounted = existsSync(to);
   const copy = isMounted ? to : `${to}.copying`;
   cpSync(from, copy, { recursive: true, preserveTimestamps: true });
   if (!isMounted) renameSync(copy, to);
