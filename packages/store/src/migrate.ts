@@ -62,6 +62,16 @@ export async function refuseEmptyServer(database: Database, name: string): Promi
   if (row?.there !== true) throw missing(name);
 }
 
+/** Throws StoreError `store-not-empty` for a database on a server in which Parley has tables. */
+export async function refuseUsedServer(database: Database, name: string): Promise<void> {
+  const row = await database.read((sql) => sql.get(IS_THERE));
+  if (row?.there !== true) return;
+  throw new StoreError(
+    'store-not-empty',
+    `${name} already has data of Parley. Nothing was changed. Restore into an empty database: create another one and name it in store.url, or bring this one back with pg_restore.`,
+  );
+}
+
 function missing(name: string): StoreError {
   return new StoreError(
     'store-missing',
@@ -83,7 +93,7 @@ interface AppliedStep {
 }
 
 /** The steps that a database has seen. */
-export const APPLIED = composed(
+const APPLIED = composed(
   'select number, parley_version from parley_migration order by number',
 ).rows<AppliedStep>();
 

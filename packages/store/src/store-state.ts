@@ -1,5 +1,5 @@
 import type { Clock, NewId } from '@parley/core';
-import type { ForgottenValues, HeldBack } from './backup/unfinished.ts';
+import type { ForgottenValues, HeldBack } from './backup/settle-unfinished.ts';
 import { type Database, type Sql, statement, type WriteHere } from './database.ts';
 import { judgeMark, type StoreMark } from './store-mark.ts';
 
@@ -124,7 +124,7 @@ export class StoreState {
 
   async #holdBack(before: StoreMark, setbacks: number, write: WriteHere): Promise<void> {
     const { clock, forget, onSetback } = this.#deps;
-    const { settleUnfinished } = await import('./backup/unfinished.ts');
+    const { settleUnfinished } = await import('./backup/settle-unfinished.ts');
     const done = await write(async (sql) => {
       const found = await sql.get(LOCK);
       if (found === undefined || found.setbacks > setbacks) return null;

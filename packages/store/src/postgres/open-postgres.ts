@@ -25,7 +25,7 @@ export interface PostgresLimits {
   readonly querySeconds?: number | undefined;
 }
 
-/** For one statement of a migration or a restore, which may rewrite a large table. */
+/** For one statement of a migration or a move to PostgreSQL, which may rewrite a large table. */
 const LONG_QUERY_MS = 60 * 60_000;
 
 /** A connection that is idle for so long is closed; a new one must prepare its statements again. */
@@ -110,7 +110,7 @@ export async function openPostgres({
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
 /** How values are read: times, counters and sums of tokens all stay far below 2^53. */
-export function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
+function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
   return {
     getTypeParser: (type, format) =>
       NUMBERS.has(type) ? Number : library.getTypeParser(type, format),
