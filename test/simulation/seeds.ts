@@ -56,4 +56,10 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     faults: 4,
     was: 'a part was sent again when the platform had forgotten the key of an attempt that had arrived; it is called uncertain now',
   },
+  {
+    scene: 'uncertain',
+    seed: 47,
+    faults: 10,
+    was: 'the promise was wrong: a request that left after its limit, since the process had stood still, arrived behind the notice that it is uncertain',
+  },
 ];
