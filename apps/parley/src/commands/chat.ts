@@ -167,7 +167,7 @@ export function answerTo(history: ChatHistory, messageId: string): Answer | null
     .find((entry) => entry.messageId === messageId);
   if (asked === undefined || asked.outcome === null) return null;
   const { outcome, turnId } = asked;
-  // Other people may talk in the chat at the same time, and answers come in any order.
+  // Others may write to the chat at the same time, and the answers come in any order.
   const own = history
     .filter((entry) => entry.type === 'part')
     .filter((part) => (turnId === null ? part.answers === messageId : part.turnId === turnId));
