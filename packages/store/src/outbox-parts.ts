@@ -34,6 +34,8 @@ export interface OutboxEntry {
   readonly state: PartState;
   readonly createdAt: number;
   readonly error: string | null;
+  /** `seq` of the message that it answers without a turn, such as a command. */
+  readonly answers?: number;
   /** Another message has taken the place of what it answers. */
   readonly isReplaced?: true;
 }

@@ -107,6 +107,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });
 
+    it('[D01] is settled once, also where the process that notices it first has seen least of what is lost', async () => {
+      const others = [await process(), await process()];
+      for (const one of others)
+        for (let round = 0; round < 5; round += 1) await one.state.advance();
+      await leaveWork();
+      await goBack(database, 15);
+      await store.state.advance();
+      await store.inbox.accept(message('later', 'c4'));
+      for (const one of others) await one.state.advance();
+      expect(setbacks).toHaveLength(1);
+      expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
+    });
+
     it('[D01] is noticed at the start of a process that remembers more than the database', async () => {
       await leaveWork();
       const seen = store.state.seen;

@@ -22,6 +22,13 @@ export interface StateDeps {
   readonly onSetback: (setback: Setback) => void;
 }
 
+/**
+ * How far the counter is raised beyond what the process that settles a setback has seen. Others, Redis and data folders may
+ * have seen more of the lost history, and would find the database behind a second time. It is raised a few times a second
+ * at most, so this is the work of decades.
+ */
+const BEYOND_LOST_MARKS = 1_000_000_000;
+
 type Found = StoreMark & { readonly setbacks: number };
 
 /**
@@ -130,7 +137,7 @@ export class StoreState {
       if (found === undefined || found.setbacks > setbacks) return null;
       const now = clock();
       const held: HeldBack = await settleUnfinished(sql, forget, now);
-      const counter = Math.max(before.counter, found.counter) + 1;
+      const counter = Math.max(before.counter, found.counter) + BEYOND_LOST_MARKS;
       const { turns, parts } = held;
       await sql.run(SET_BACK, { counter, now, turns, parts });
       return {
@@ -139,7 +146,7 @@ export class StoreState {
       };
     });
     if (done === null) {
-      // Another process was first; what this one has seen is in its counter or before it.
+      // Another process was first, and has raised the counter beyond what this one has seen.
       this.#seen = null;
       return;
     }
