@@ -4,7 +4,7 @@ export { tellOwner } from './accounts/tell-owner.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { AgentServices, AgentsPage } from './http/agent-routes.ts';
-export type { PromptInspector, RestoreRequest, SoulPage } from './http/api-routes.ts';
+export type { PromptInspector, SoulPage } from './http/api-routes.ts';
 export type { CronPage } from './http/cron-routes.ts';
 export type { AgentFilesPage, ApprovalRules, ApprovalsPage } from './http/decision-routes.ts';
 export type { LogPage } from './http/diagnosis-routes.ts';

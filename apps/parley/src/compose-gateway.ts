@@ -134,7 +134,7 @@ function servicesOf(
     readonly watch: SettingsWatch;
   },
 ): GatewayServices {
-  const { folder, clock, onRestore, onRestart: restart } = options;
+  const { folder, clock, onRestart: restart, onStop: stop } = options;
   const { shared, accounts, agent, model, mcp, mcpSignIn, cron } = parts;
   const { settings } = parts.loaded;
   const own = (one: AgentParts) => agentServicesOf(options, one, parts, plugged.definitions);
@@ -196,9 +196,8 @@ function servicesOf(
       const { settingsPage } = await import('./settings-page.ts');
       return settingsPage(options, plugged.definitions, () => watch.state);
     },
-    // Where several processes share a database, the restore command does it without them.
-    ...(!isShared(settings) && { restore: onRestore }),
     restart,
+    stop,
   };
 }
 

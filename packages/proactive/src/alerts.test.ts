@@ -2,15 +2,13 @@ import { runs } from '@parley/core/testing';
 import type { HeartbeatRun, HeartbeatRunState } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { alertTarget, type KnownChat, type TargetFacts } from './alert-target.ts';
 import {
   alertFingerprint,
-  alertTarget,
-  type KnownChat,
   quietUntil,
   readQuietHours,
   repeatSince,
   reportFailures,
-  type TargetFacts,
 } from './alerts.ts';
 import { zoneClock } from './zone-clock.ts';
 

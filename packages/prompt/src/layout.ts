@@ -57,7 +57,11 @@ const NO_FILES: ReadonlySet<LayerId> = new Set(['group-context', 'own-messages']
 
 /** The layout with other limits for the workspace files that it shows. */
 export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
-  const { fileCharacters: characters, totalFileCharacters: charactersInAll, dailyNotes: days } = limits;
+  const {
+    fileCharacters: characters,
+    totalFileCharacters: charactersInAll,
+    dailyNotes: days,
+  } = limits;
   const layers = layout.layers.map((entry) => ({
     ...entry,
     ...(characters !== undefined && !NO_FILES.has(entry.layer) && { characters }),

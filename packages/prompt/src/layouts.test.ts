@@ -83,9 +83,9 @@ describe('the length of workspace files', () => {
     ['neomagi', 65_536, 65_536],
   ])('[P04] [P08] is that of the layout %s, or as the settings say', async (name, ...standard) => {
     expect(await lettersShown(name, {})).toEqual(standard);
-    expect(await lettersShown(name, { fileCharacters: 30_000, totalFileCharacters: 60_000 })).toEqual([
-      30_000, 30_000,
-    ]);
+    expect(
+      await lettersShown(name, { fileCharacters: 30_000, totalFileCharacters: 60_000 }),
+    ).toEqual([30_000, 30_000]);
     expect(await lettersShown(name, { fileCharacters: 700 })).toEqual([700, 700]);
   });
 

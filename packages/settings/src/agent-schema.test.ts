@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { Heartbeat, Limits, Skills } from './agent-schema.ts';
+import { Heartbeat, Skills } from './agent-schema.ts';
+import { Limits } from './limits-schema.ts';
 
 it('[H01] standing tasks are looked at every five minutes at most', () => {
   const isTaken = (everyMinutes: number) => Heartbeat.safeParse({ everyMinutes }).success;

@@ -1,10 +1,11 @@
 import { BusyPolicy } from '@parley/core';
 import { z } from 'zod';
-import { Agent, Cron, Heartbeat, Limits, Media, Skills, Soul, Spend } from './agent-schema.ts';
+import { Agent, Cron, Heartbeat, Media, Skills, Soul } from './agent-schema.ts';
 import { Agents, Owners, Routes } from './agents-schema.ts';
 import { Api } from './api-schema.ts';
 import { choice, number, section, wholeNumber } from './fields.ts';
 import { Hooks } from './hooks-schema.ts';
+import { Limits, Spend } from './limits-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
 /** `lanes`: what becomes of messages that come faster than answers (D03). */

@@ -6,14 +6,16 @@ import { silentLogger } from '@parley/core';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { textFor, valuesOf } from './database.ts';
-import { CHATS } from './inbox.ts';
+import { CHATS } from './inbox-reads.ts';
 import type { LinkAction } from './links.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
-import { type Store, storeOn, timedIds, watchDatabase } from './open-store.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import { type Store, storeOn } from './store.ts';
 import { StoreState } from './store-state.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo, useWork } from './testing/messages.ts';
+import { timedIds } from './timed-ids.ts';
+import { watchDatabase } from './watch-database.ts';
 
 /**
  * Indexes that hold only what is still to be done, or that a sum has to go through; the newest few of

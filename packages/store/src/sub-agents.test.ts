@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
 import type { Lease } from './rows.ts';
+import type { Store } from './store.ts';
 import type { SubAgentOrder, SubAgentTurn } from './sub-agents.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
-import type { TurnUsage } from './rows.ts';
+import type { TurnUsage } from './spend.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, hold, message } from './testing/messages.ts';
 import type { UsageGrouping, UsageQuery } from './usage.ts';

@@ -15,10 +15,9 @@ import { addAgents, ownService } from './agent-routes.ts';
 import {
   type ApiServices,
   addSignIn,
+  endRoutes,
   heartbeatRoutes,
   promptRoutes,
-  restartRoutes,
-  restoreRoutes,
   sessionRoutes,
   soulRoutes,
 } from './api-routes.ts';
@@ -174,13 +173,13 @@ function addGuard(
 /** What changes how the agent and the gateway work. */
 function addOwnerRoutes(
   app: Hono<AppEnv>,
-  { setup, workspace, settings, mcpSignIn, restart, restore }: ApiServices,
+  { setup, workspace, settings, mcpSignIn, restart, stop }: ApiServices,
 ): void {
   if (setup !== undefined) app.route('/api/setup', setupRoutes(setup));
   if (workspace !== undefined)
     app.route('/api/workspace', workspaceRoutes(ownService('workspace')));
   if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
   if (mcpSignIn !== undefined) app.route('/api/mcp', mcpRoutes(mcpSignIn));
-  if (restart !== undefined) app.route('/api/restart', restartRoutes(restart));
-  if (restore !== undefined) app.route('/api/restore', restoreRoutes(restore));
+  if (restart !== undefined) app.route('/api/restart', endRoutes(restart));
+  if (stop !== undefined) app.route('/api/stop', endRoutes(stop));
 }

@@ -42,6 +42,9 @@ export function heartbeat(cli: Cli, json = false): Promise<number> {
   });
 }
 
+/** Several tasks may be checked for news first, for 30 s each. In ms. */
+const STARTED_WITHIN_MS = 5 * 60_000;
+
 /** `parley heartbeat now`: 1 no task was started, 3 nothing runs. `task` empty: the one that is due. */
 export async function heartbeatNow(cli: Cli, task: string, json = false): Promise<number> {
   const gateway = await findGateway(cli.folder, cli.env);
@@ -50,7 +53,7 @@ export async function heartbeatNow(cli: Cli, task: string, json = false): Promis
   const answer = await askGateway<HeartbeatAnswer>(
     gateway,
     ofAgent('/api/heartbeat/now', cli.agent),
-    { body },
+    { body, withinMs: STARTED_WITHIN_MS },
   );
   cli.print(json ? jsonText(answer) : answer.text);
   return answer.task === null ? 1 : 0;

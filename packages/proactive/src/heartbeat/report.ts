@@ -1,7 +1,6 @@
 import { countOf, inlineCode, literalLine } from '@parley/core';
 import type { HeartbeatPlan, HeartbeatRun } from '@parley/store';
 import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
-import type { HeartbeatServices, HeartbeatStatus } from './heartbeat.ts';
 import {
   type HeartbeatReport,
   type LastRun,
@@ -10,6 +9,7 @@ import {
   type TaskReport,
 } from './report-shape.ts';
 import { dueTasks, type Looking, type TaskOutlook } from './run.ts';
+import type { HeartbeatServices, HeartbeatStatus } from './services.ts';
 import { lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 

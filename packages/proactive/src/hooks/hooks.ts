@@ -7,7 +7,8 @@ import {
   type Sender,
 } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder, HOOK_AGENT, type Store } from '@parley/store';
-import type { AlertChat, FindTarget } from '../alerts.ts';
+import type { AlertChat } from '../alert-target.ts';
+import type { FindTarget } from '../alerts.ts';
 import type { Heartbeat } from '../heartbeat/heartbeat.ts';
 import { orderIn } from '../heartbeat/run.ts';
 import { eventText, type SentEvent } from './event-text.ts';

@@ -157,7 +157,8 @@ function filesText({ files = [], totalFileCharacters = files.length }: SandboxNo
     return `- ${isPlain ? name : '(unusual name, not shown)'}, ${sizeText(size)}`;
   });
   const left = totalFileCharacters - files.length;
-  const cut = left === 0 ? [] : [`[cut: the newest ${files.length} of ${totalFileCharacters} files]`];
+  const cut =
+    left === 0 ? [] : [`[cut: the newest ${files.length} of ${totalFileCharacters} files]`];
   return ['\nFiles that are there besides Markdown:', ...lines, ...cut].join('\n');
 }
 

@@ -1,9 +1,9 @@
 import type { BusyPolicy, ReplyRoute } from '@parley/core';
-import type { NewApproval } from '../approvals.ts';
-import type { Store } from '../open-store.ts';
-import { timedIds } from '../open-store.ts';
+import type { NewApproval } from '../approval-rows.ts';
 import type { AdmittedMessage, ClaimedTurn, Lease, NewPart, TurnCommit } from '../rows.ts';
 import type { SummaryTask } from '../sessions.ts';
+import type { Store } from '../store.ts';
+import { timedIds } from '../timed-ids.ts';
 import { UsageGrouping } from '../usage.ts';
 
 const WEB = { channel: 'web', account: 'default' } as const;
