@@ -10,9 +10,9 @@ export interface EventBatch {
 }
 
 /** Bounds what waits while Redis is slow; deltas come back with the answer anyway (D07). */
-const MOST_EVENTS = 2_000;
+const MAX_EVENTS = 2_000;
 
-const MOST_TEXT = 1_000_000;
+const MAX_TEXT = 1_000_000;
 
 /**
  * Joins the deltas of a turn that wait together: a slow Redis gets fewer, longer ones. What waits is
@@ -28,14 +28,14 @@ export function createEventBatch(): EventBatch {
       return events.length === 0;
     },
     add(event) {
-      if (events.length >= MOST_EVENTS) return;
+      if (events.length >= MAX_EVENTS) return;
       if (!('turnId' in event)) {
         events.push(event);
         return;
       }
       if (event.type === 'turn-delta') {
         // Half of the room is for what begins, ends and stops turns.
-        if (text + event.text.length > MOST_TEXT) return;
+        if (text + event.text.length > MAX_TEXT) return;
         text += event.text.length;
         const at = lastOf.get(event.turnId) ?? -1;
         const joined = join(events[at], event);
@@ -43,7 +43,7 @@ export function createEventBatch(): EventBatch {
           events[at] = joined;
           return;
         }
-        if (events.length >= MOST_EVENTS / 2) return;
+        if (events.length >= MAX_EVENTS / 2) return;
       }
       lastOf.set(event.turnId, events.push(event) - 1);
     },

@@ -29,9 +29,9 @@ interface RunRequest {
 }
 
 const MINUTE_MS = 60_000;
-const MOST_WAITING = 10;
+const MAX_WAITING = 10;
 /** Messages of a chat that show its language. */
-const LATELY = 30;
+const RECENT_MESSAGES = 30;
 const STOPPED = {
   busy: 'the run before is not over yet',
   gone: 'another process has this run',
@@ -91,7 +91,7 @@ export class Heartbeat {
   async wake(id: string, task?: string): Promise<RunOutcome | null> {
     const known = await this.#deps.store.heartbeats.of(id);
     if (known !== null) return { kind: 'started', task: known.task };
-    const outcome = await this.#run(null, { id, task, room: MOST_WAITING });
+    const outcome = await this.#run(null, { id, task, room: MAX_WAITING });
     return outcome.kind === 'skipped' && outcome.reason === STOPPED.busy ? null : outcome;
   }
 
@@ -240,7 +240,7 @@ export class Heartbeat {
     const file = isOwners ? await this.#view.read(PROFILE_FILE) : null;
     const said = file?.kind === 'file' ? languageInProfile(file.text) : undefined;
     if (said !== undefined) return said;
-    const rows = await this.#deps.store.inbox.recent(route, LATELY);
+    const rows = await this.#deps.store.inbox.recent(route, RECENT_MESSAGES);
     return languageOf(wordsOf(rows.map(({ message }) => message)));
   }
 

@@ -34,7 +34,7 @@ export interface HookEvent extends SentEvent {
   readonly key?: string | undefined;
 }
 
-/** What became of an event: `taken` is durable. `full` and `nowhere` may be tried again later. */
+/** The outcome of an event: `taken` is durable. `full` and `nowhere` may be tried again later. */
 export type HookAnswer =
   | { readonly kind: 'taken'; readonly id: string; readonly isNew: boolean }
   | { readonly kind: 'full' | 'nowhere'; readonly reason: string };
@@ -75,7 +75,7 @@ interface HookAgent {
 }
 
 /** Events that wait in the lane of one hook. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 const EVENTS_SHOWN = 10;
 
 export type Hooks = ReturnType<typeof createHooks>;
@@ -160,8 +160,8 @@ async function startJob(
   });
   if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
   const order = eventOrder(taking, target, await heartbeat.languageOf(target));
-  const started = await store.heartbeats.start(order, null, now, MOST_WAITING);
-  if (started === 'busy') return { kind: 'full', reason: `${MOST_WAITING} events wait already` };
+  const started = await store.heartbeats.start(order, null, now, MAX_WAITING);
+  if (started === 'busy') return { kind: 'full', reason: `${MAX_WAITING} events wait already` };
   log.info({ hook: name, event: id, started }, 'an event came');
   await deps.wake(order.message.conversationId);
   return { kind: 'taken', id, isNew: started === 'started' };

@@ -32,7 +32,7 @@ import {
 } from './message-facts.ts';
 import { timelineOf } from './timeline.ts';
 
-/** What became of the one message that is meant; `unknown` and `several` where it is not one. */
+/** The path of the one message that is meant; `unknown` and `several` where it is not one. */
 export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): Promise<WhyAnswer> {
   const found = await findMessages(sql, question);
   const [message, another] = found;

@@ -34,7 +34,7 @@ export interface Tracing {
 }
 
 /** Spans that wait to be sent; what is more is dropped. */
-const MOST_WAITING = 2_048;
+const MAX_WAITING = 2_048;
 /** Export interval and timeout, in ms. */
 const SEND_EVERY_MS = 1_000;
 const SEND_WITHIN_MS = 5_000;
@@ -58,7 +58,7 @@ export function startTracing(options: TracingOptions): Tracing {
     sampler: messageSampler(share),
     spanProcessors: [
       new BatchSpanProcessor(plainExporter(sending, log, scrub), {
-        maxQueueSize: MOST_WAITING,
+        maxQueueSize: MAX_WAITING,
         scheduledDelayMillis: SEND_EVERY_MS,
         exportTimeoutMillis: SEND_WITHIN_MS,
       }),
