@@ -67,7 +67,7 @@ function byId(tell: string): NamedChat | undefined {
 
 /** This many failures in a row are no accident of the provider. */
 const IN_A_ROW = 3;
-const MAX_REASON_CHARACTERS = 200;
+const LONGEST = 200;
 
 interface FailureServices extends Pick<Runtime, 'clock'> {
   readonly agent: { readonly id: string; readonly timeZone: string };
@@ -99,7 +99,7 @@ function failureText(runs: readonly HeartbeatRun[]): string | null {
   if (last === undefined || runs.length < IN_A_ROW) return null;
   if (runs.some(({ state }) => state !== 'failed')) return null;
   const tasks = [...new Set(runs.map(({ task }) => task))].join(', ');
-  const why = (last.reason ?? 'unknown').replace(/[`\s]+/g, ' ').slice(0, MAX_REASON_CHARACTERS);
+  const why = (last.reason ?? 'unknown').replace(/[`\s]+/g, ' ').slice(0, LONGEST);
   return `My standing tasks have failed ${IN_A_ROW} times in a row (${tasks}). The last time: \`${why}\`. I go on trying; /heartbeat shows the state.`;
 }
 

@@ -184,7 +184,7 @@ function nextRunText(
 
 /** The clock is read separately for the file and for the table. */
 const SAME_MS = 5_000;
-const MAX_REASON_CHARACTERS = 160;
+const LONGEST = 160;
 
 /**
  * The result of a task's last run.
@@ -239,7 +239,7 @@ function outcomeOf(
 }
 
 function inBrackets(reason: string | null): string {
-  return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, MAX_REASON_CHARACTERS)})`;
+  return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, LONGEST)})`;
 }
 
 /** Beyond this, only the names of tasks are shown. */
