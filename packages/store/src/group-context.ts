@@ -26,8 +26,6 @@ export interface OwnMessage {
   readonly text: string;
 }
 
-export type GroupContextRepository = ReturnType<typeof groupContextRepository>;
-
 /**
  * The group context, table `group_context`: messages of served groups that did not address the bot (F06), and
  * reactions to messages (`reactions.ts`) and what Parley sent by itself, also in direct chats. The claim of a turn takes them and its commit deletes them; `/new` deletes those that no turn has, `/stop` leaves
