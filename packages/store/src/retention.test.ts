@@ -283,6 +283,24 @@ describe('removing rows', () => {
     expect(statSync(pathOf(database)).size).toBeLessThan(5_000_000);
   });
 
+  it('[D15] keeps an old row to which a younger one refers', async () => {
+    await database.openBare();
+    const store = await openStore({ url: database.url(), clock: () => 0 });
+    const look = new DatabaseSync(pathOf(database));
+    const add = look.prepare(`insert into outbox (id, idempotency_key, notice_of, channel, account,
+      chat_id, route, body, state, not_before, created_at, updated_at)
+      values (?, ?, ?, 'web', 'default', 'c1', '{}', '{}', 'failed', 0, 0, ?)`);
+    add.run('lost', 'k1', null, 1);
+    add.run('notice', 'k2', 'lost', NOW);
+    add.run('other', 'k3', null, 1);
+    const pace = { clock: () => NOW, countFrom: NOW, pause: async () => true };
+    await store.retention.run({ ages: AGES, bytes: FOREVER }, pace);
+    const left = look.prepare('select id from outbox order by id').all();
+    expect(left.map(({ id }) => id)).toEqual(['lost', 'notice']);
+    look.close();
+    await store.close();
+  });
+
   it('[D15] makes no removal slower: rows that refer to another one are found by an index', async () => {
     await (await database.openEmpty()).close();
     const look = new DatabaseSync(pathOf(database));

@@ -20,7 +20,7 @@ export interface WatchedDatabase extends Database {
 }
 
 /** SQLite needs some pages for each commit; a disk with less room than this counts as full. */
-const LEAST_ROOM_BYTES = 256 * 1024;
+const MIN_ROOM_BYTES = 256 * 1024;
 
 /** What ends each trouble: an answer, a write that succeeds, or nothing but another database. */
 const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = {
@@ -96,7 +96,7 @@ export function watchDatabase(
 async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
   if (path === IN_MEMORY) return;
   const { bavail, bsize } = await statfs(dirname(path));
-  if (bavail * bsize >= LEAST_ROOM_BYTES) return;
+  if (bavail * bsize >= MIN_ROOM_BYTES) return;
   const full = Object.assign(new Error('no room'), { code: 'ENOSPC' });
   throw explainSqliteFailure(name, full);
 }

@@ -56,7 +56,7 @@ export async function forgetPerson(
   forgetting: PersonForgetting,
   agent: string | undefined,
 ): Promise<PersonForgotten> {
-  const said = await whatTheySaid(database, forgetting, agent);
+  const said = await findPersonMessages(database, forgetting, agent);
   const all = [...said];
   const { now } = forgetting;
   for (const [conversation, one] of all) {
@@ -94,7 +94,7 @@ const Message = z.object({
 });
 
 /** No column says who wrote a message, so all are looked through, a few at a time. */
-async function whatTheySaid(
+async function findPersonMessages(
   database: Database,
   { persons, ownersToo, only }: PersonForgetting,
   agent: string | undefined,
