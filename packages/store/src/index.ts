@@ -64,7 +64,7 @@ export type { Joining, LaneRepository } from './lanes.ts';
 export type { Link, LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
 export type { AnswerUsage, MessageAnswer } from './message-answers.ts';
-export { openStore, type Store } from './open-store.ts';
+export { isPassing, openStore, type Store } from './open-store.ts';
 export type { OutboxRepository } from './outbox.ts';
 export type {
   AccountWork,
