@@ -121,3 +121,4 @@ export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agen
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageSums } from './usage.ts';
 export type { UsageFigures } from './usage-tally.ts';
+export { isPassing } from './watch-database.ts';
