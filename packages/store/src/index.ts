@@ -18,7 +18,7 @@ export type {
   StoredAttachment,
 } from './attachments.ts';
 export { isSameDestination } from './claim-turn.ts';
-export type { CommandEffect, CommandResult } from './commands.ts';
+export type { CommandTransaction, Pairing } from './commands.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
 export type { ConversationDetails, ShownConversation } from './conversation-views/list.ts';
 export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';
@@ -59,7 +59,7 @@ export type {
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
 export type { NumberedEntry, RememberedEntry } from './history.ts';
-export type { InboxRepository, OnwardMessage } from './inbox.ts';
+export type { InboxRepository } from './inbox.ts';
 export type { Joining, LaneRepository } from './lanes.ts';
 export type { Link, LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
@@ -125,6 +125,7 @@ export type {
 } from './soul-versions.ts';
 export type { SoulRepository } from './souls.ts';
 export { countedInput, type SpendAccount, type Spent, type SpentOfDay } from './spend.ts';
+export type { Stopped } from './stop.ts';
 export type { StorageUse, TableUse } from './storage.ts';
 export type { Setback, StoreMark } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';

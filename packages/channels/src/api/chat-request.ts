@@ -1,7 +1,6 @@
 import { type InboundMessage, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
-import { parseCommand } from '../ingress/command.ts';
-import { splitCommand } from '../ingress/command-words.ts';
+import { parseCommand, splitCommand } from '../commands/typed-command.ts';
 import { type ApiError, badRequest } from './wire.ts';
 
 const Part = z.discriminatedUnion('type', [

@@ -7,10 +7,11 @@ import {
 } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
+import type { TypedCommand } from '../commands/command.ts';
+import { askerOf } from '../commands/permission.ts';
+import { type CommandMessage, runCommand } from '../commands/run-command.ts';
 import type { Albums } from './albums.ts';
-import type { CommandAsker, TypedCommand } from './command.ts';
-import { messageAfter, splitCommand } from './command-words.ts';
-import { type IngressDecision, type PairingRules, personId, type SenderRights } from './decide.ts';
+import type { IngressDecision } from './decide.ts';
 import { earlierMessages } from './earlier.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { type BacklogLimit, createSeldom } from './limits.ts';
@@ -18,7 +19,8 @@ import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from
 import { CODE_LENGTH } from './one-time-code.ts';
 import { pairingFull, pairingNotice, strangerWaits } from './pairing.ts';
 import { noticeParts, partsOf } from './route.ts';
-import { rankOf, runCommand } from './run-command.ts';
+import type { PairingRules } from './rules.ts';
+import { personId, type SenderRights } from './sender.ts';
 
 /** State of one account between messages, in memory and bounded. */
 export interface Memory {
@@ -44,7 +46,6 @@ export async function admit(
   memory: Memory,
 ): Promise<IngressOutcome> {
   const { explain, albums } = memory;
-  const who = { message: admitted.message, rights, sender };
   switch (decision.kind) {
     case 'ignore':
       if (decision.keepAsContext) {
@@ -61,16 +62,13 @@ export async function admit(
         ...(decision.notice === 'too-long' && { bound: 'size' }),
       };
     case 'command': {
-      const rank = await rankOf(deps, who, decision.command);
-      const { isOwner } = rights;
-      return runWithMessage(deps, { admitted, command: decision.command, rank, isOwner }, memory);
+      const given = await givenCommand(deps, { admitted, rights, sender }, decision.command);
+      return runCommand(deps, given, memory.backlog);
     }
     case 'turn':
       if (decision.command !== undefined) {
-        const rank = await rankOf(deps, who, decision.command);
-        if (!rank.mayChangeChat) {
-          return (await runCommand(deps, admitted, decision.command, rank)).outcome;
-        }
+        const given = await givenCommand(deps, { admitted, rights, sender }, decision.command);
+        if (!given.asker.mayChangeChat) return runCommand(deps, given, memory.backlog);
       }
       for (const picture of albums.release(admitted.message)) {
         await acceptPicture(deps, picture, { admitted, rights }, memory);
@@ -82,38 +80,16 @@ export async function admit(
   }
 }
 
-interface RankedCommand {
-  readonly admitted: AdmittedMessage;
-  readonly command: TypedCommand;
-  readonly rank: CommandAsker;
-  readonly isOwner: boolean;
-}
-
-/** Runs a command; a message after it takes the room of a waiting message, as any other. */
-async function runWithMessage(
-  deps: IngressDeps,
-  { admitted, command, rank, isOwner }: RankedCommand,
-  { backlog }: Memory,
-): Promise<IngressOutcome> {
+async function givenCommand(
+  { rules, log }: IngressDeps,
+  { admitted, rights, sender }: Omit<Decided, 'decision'>,
+  typed: TypedCommand,
+): Promise<CommandMessage> {
   const { message } = admitted;
-  if (messageAfter(message, command, splitCommand(command)) === null) {
-    return (await runCommand(deps, admitted, command, rank)).outcome;
-  }
-  const { limits, busy = 'collect' } = deps.rules;
-  const from = { person: placeHolderOf(message), isOwner };
-  const room = await backlog.reserve(from);
-  let stays = false;
-  try {
-    const most = room === 'room' ? limits.waitingPerConversation : 0;
-    const { outcome, isWaiting } = await runCommand(deps, admitted, command, rank, most);
-    stays = isWaiting;
-    if (isWaiting && busyIn(busy, message) === 'interrupt') {
-      deps.bus.publish({ type: 'message-waiting', conversationId: admitted.conversationId });
-    }
-    return outcome;
-  } finally {
-    if (room === 'room') backlog.release(from, stays);
-  }
+  const isDirect = message.chat.type === 'direct';
+  const who = { person: personId(message), isOwner: rights.isOwner, isDirect };
+  const asker = await askerOf(rules, who, typed, sender, log);
+  return { admitted, typed, asker, holder: placeHolderOf(message) };
 }
 
 /** A picture that came before the text of its album: it is part of the question after all. */

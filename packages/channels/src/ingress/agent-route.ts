@@ -1,20 +1,7 @@
 import { agentOfConversation, type InboundMessage } from '@parley/core';
 import type { PairingRequest } from '@parley/store';
-import { type DecisionRules, personId } from './decide.ts';
-
-/** A rule of `routes:`: whose messages go to which agent. All that it names must be so; with nothing it changes the default. */
-export interface AgentRoute {
-  /** Undefined: the default agent. */
-  readonly agent: string | undefined;
-  /** `telegram:42` */
-  readonly person?: string | undefined;
-  /** `telegram:-100123` */
-  readonly chat?: string | undefined;
-  /** `telegram/helpdesk` */
-  readonly account?: string | undefined;
-  /** `telegram` */
-  readonly channel?: string | undefined;
-}
+import type { AgentRoute, DecisionRules } from './rules.ts';
+import { personId } from './sender.ts';
 
 /** Who answers, and why, as text for `why`. */
 export interface RoutedAgent {
@@ -63,15 +50,6 @@ function ruleText(route: AgentRoute): string {
     return key === 'person' || key === 'chat' ? `this ${key}` : `${key} ${route[key]}`;
   });
   return `the rule for ${named.length === 0 ? 'everything else' : named.join(' and ')}`;
-}
-
-/** What the settings say of several agents; absent where there is one. */
-export interface AgentRules {
-  /** Of the default agent. */
-  readonly id: string;
-  readonly routes: readonly AgentRoute[];
-  /** To whom each belongs; undefined: the default one. */
-  readonly rights: ReadonlyMap<string | undefined, Pick<DecisionRules, 'owners' | 'approvers'>>;
 }
 
 /** The agent of a message, and the rules with its owners. `unknown`: the chat is one with an agent that does not exist. */

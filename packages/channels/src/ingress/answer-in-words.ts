@@ -1,17 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type InboundMessage, readYesOrNo, typedText } from '@parley/core';
 import type { ShownQuestion } from '@parley/store';
-import type { TypedCommand } from './command.ts';
-import { ownershipOf, personId, type SenderRights } from './decide.ts';
+import { approve } from '../commands/approve.ts';
+import type { TypedCommand } from '../commands/command.ts';
+import { deny } from '../commands/deny.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { APPROVAL_CODE_LENGTH, typedCode } from './one-time-code.ts';
+import { ownershipOf, personId, type SenderRights } from './sender.ts';
 
 /** What a message in words does to the approvals that wait where it was written. */
 type WordsDecision =
   /** It is an ordinary message. */
   | { readonly kind: 'message' }
   /** It decides the only question, or the one whose code it names. */
-  | { readonly kind: 'decide'; readonly verdict: 'approve' | 'deny'; readonly code: string }
+  | {
+      readonly kind: 'decide';
+      readonly verdict: typeof approve | typeof deny;
+      readonly code: string;
+    }
   /** The sender is shown what to press; `isKept`: the words are a message as well. */
   | { readonly kind: 'explain'; readonly isKept: boolean };
 
@@ -36,9 +42,9 @@ function decideWords(text: string, said: Said, questions: readonly ShownQuestion
   const meant = named ?? questionMeant(said, questions);
   if (meant === undefined) return { kind: 'explain', isKept: false };
   const { code } = meant.approval;
-  if (meaning === 'no') return { kind: 'decide', verdict: 'deny', code };
+  if (meaning === 'no') return { kind: 'decide', verdict: deny, code };
   const isRead = wasRead(meant, said, named !== undefined);
-  return isRead ? { kind: 'decide', verdict: 'approve', code } : { kind: 'explain', isKept: false };
+  return isRead ? { kind: 'decide', verdict: approve, code } : { kind: 'explain', isKept: false };
 }
 
 /** The question that is replied to; without a reply the only one. A reply to another message answers that. */
@@ -117,10 +123,10 @@ export async function answerInWords(
       return null;
     case 'explain': {
       const spoken = decision.isKept ? 'kept' : 'only';
-      return { command: { name: 'approve', argument: '', spoken }, isOwner };
+      return { command: { command: approve, argument: '', spoken }, isOwner };
     }
     case 'decide':
-      return { command: { name: decision.verdict, argument: decision.code }, isOwner };
+      return { command: { command: decision.verdict, argument: decision.code }, isOwner };
   }
 }
 

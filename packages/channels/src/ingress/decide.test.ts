@@ -1,7 +1,10 @@
 import type { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
+import { parseCommand } from '../commands/typed-command.ts';
 import { aMessage } from '../testing/ingress-scene.ts';
-import { type AccountPolicy, type DecisionRules, decideIngress, personId } from './decide.ts';
+import { decideIngress } from './decide.ts';
+import type { AccountPolicy, DecisionRules } from './rules.ts';
+import { personId } from './sender.ts';
 
 const CLOSED: AccountPolicy = {
   access: {
@@ -24,7 +27,8 @@ function rules(policy: Partial<AccountPolicy> = {}): DecisionRules {
 }
 
 function decided(message: InboundMessage, by: DecisionRules, isAllowed = false) {
-  return decideIngress(message, by, { isOwner: by.owners.includes(personId(message)), isAllowed });
+  const rights = { isOwner: by.owners.includes(personId(message)), isAllowed };
+  return decideIngress(message, parseCommand(message.text), by, rights);
 }
 
 const group = { id: '-100', type: 'group' } as const;

@@ -1,12 +1,12 @@
 import type { InboundMessage } from '@parley/core';
 import type { AdmittedMessage, Store } from '@parley/store';
 import type { SenderFacts } from '../adapter.ts';
-import { askPlatform } from './command.ts';
-import { decideAccess, personId } from './decide.ts';
+import { decideAccess } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
+import { askPlatform, personId } from './sender.ts';
 
 /** What one conversation gets at most. */
-const MOST = 50;
+const MAX_EARLIER = 50;
 
 /**
  * The messages that were said in a group before this one and are not known, oldest first: context of its turn (F06).
@@ -21,7 +21,7 @@ export async function earlierMessages(
   if (earlier === undefined || chat.type === 'direct') return [];
   const all = await askPlatform(earlier, 'what was said before', log);
   const unknown: InboundMessage[] = [];
-  for (const one of (all ?? []).slice(-MOST).reverse()) {
+  for (const one of (all ?? []).slice(-MAX_EARLIER).reverse()) {
     const key = { channel, account, chatId: chat.id, messageId: one.messageId };
     if ((await store.reactions.message(key)) !== null) break;
     const rights = { isOwner: rules.owners.includes(personId(one)), isAllowed: false };

@@ -13,21 +13,16 @@ import {
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
+import { commandOf } from '../commands/typed-command.ts';
 import { admit, createExplainer, type Memory, recordRefusal } from './admit.ts';
 import { agentHere } from './agent-route.ts';
 import { createAlbums, settlesAt } from './albums.ts';
 import { answerInWords } from './answer-in-words.ts';
-import { askPlatform } from './command.ts';
-import {
-  decideGroup,
-  decideIngress,
-  type IngressDecision,
-  type SenderRights,
-  senderRights,
-} from './decide.ts';
+import { decideGroup, decideIngress, type IngressDecision } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
 import { conversationOf, routeOf } from './route.ts';
+import { askPlatform, type SenderRights, senderRights } from './sender.ts';
 
 /** Receives one message of one account. Resolves when it is durable or refused for good (D01). */
 export type Receive = (
@@ -105,8 +100,8 @@ async function refuseFatal(
   const refused = { conversationId, message, route, receivedAt: deps.clock() };
   await recordRefusal(deps, refused, outcome);
   // Only people who would get an answer get a notice; another text stands for the one that may be the reason.
-  const rights = await senderRights(deps, message);
-  const decided = decideIngress({ ...message, text: '?' }, deps.rules, rights);
+  const rights = await senderRights(deps, message, false);
+  const decided = decideIngress({ ...message, text: '?' }, null, deps.rules, rights);
   if (decided.kind === 'turn') await explain.givenUp(refused);
   return outcome;
 }
@@ -129,9 +124,10 @@ async function receiveOne(
   const { agent, rules, why, unknown } = agentHere(message, every.rules);
   const deps: IngressDeps = agent === undefined ? every : { ...every, rules };
   const route = routeOf(message, capabilities, rules.policy.answers);
-  const looked = await senderRights(deps, message);
+  const command = commandOf(message, deps.commands);
+  const looked = await senderRights(deps, message, command !== null);
   const conversationId = conversationOf(message, looked.mainConversation, agent);
-  const allowed = unknown ? NO_AGENT : decideIngress(message, rules, looked);
+  const allowed = unknown ? NO_AGENT : decideIngress(message, command, rules, looked);
   const typed = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
   const { decided, rights } = await withSpoken(deps, typed, message, {
     conversationId,

@@ -6,10 +6,11 @@ import {
 } from '@parley/core';
 import type { StoredMessage } from '@parley/store';
 import { agentHere, rulesOfAgent } from './agent-route.ts';
-import { decideAccess, senderRights } from './decide.ts';
+import { decideAccess } from './decide.ts';
 import { brokenContract } from './ingress.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { conversationIdOf, conversationOf } from './route.ts';
+import { senderRights } from './sender.ts';
 
 type ReactionDeps = Pick<IngressDeps, 'rules' | 'clock'> & {
   readonly store: Pick<IngressDeps['store'], 'reactions' | 'pairing' | 'links'>;
@@ -43,7 +44,7 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
       : agentOfConversation(found.conversationId);
   const rules = rulesOfAgent(deps.rules, agent);
   if (rules === undefined) return 'the settings have no such agent';
-  const rights = await senderRights({ store, rules }, { ...reaction, text: '' });
+  const rights = await senderRights({ store, rules }, reaction, false);
   const access = decideAccess(reaction, rules.policy, rights);
   if (access.kind === 'refused') return access.reason;
   const isDirect = chat.type === 'direct';

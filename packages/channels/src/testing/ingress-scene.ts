@@ -3,10 +3,10 @@ import { CAPABILITIES } from '@parley/core/testing';
 import { isOwnMessage, type Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import type { IngressOutcome } from '../adapter.ts';
-import type { AccountPolicy } from '../ingress/decide.ts';
 import { createIngress, type Receive } from '../ingress/ingress.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
 import { createReacted } from '../ingress/reactions.ts';
+import type { AccountPolicy } from '../ingress/rules.ts';
 
 /** The direct chat of the owner, `telegram:42`. */
 export const OWNER_CHAT = { channel: 'telegram', account: 'default', chatId: '42' };

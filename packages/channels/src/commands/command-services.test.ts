@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import type { CommandService, CommandServices, ServiceAsker } from './ingress-deps.ts';
+import type { CommandService, CommandServices, ServiceAsker } from './command.ts';
 
 let scene: IngressScene;
 let asked: { readonly asker: ServiceAsker; readonly argument: string }[];

@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import type { CommandServices, ServiceAsker } from './ingress-deps.ts';
+import type { CommandServices, ServiceAsker } from './command.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 

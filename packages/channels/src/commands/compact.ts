@@ -1,0 +1,12 @@
+import type { TurnCommand } from './command.ts';
+
+export const compact: TurnCommand = {
+  name: 'compact',
+  summary: 'shorten what I remember',
+  takes: '[message]',
+  rest: 'message',
+  who: 'everyone',
+  where: 'anywhere',
+  groupRight: 'needed',
+  inTurn: true,
+};

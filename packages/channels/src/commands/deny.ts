@@ -1,0 +1,15 @@
+import { approvalText, decideApproval } from './approval-text.ts';
+import { chatCommand } from './command.ts';
+
+export const deny = chatCommand({
+  name: 'deny',
+  summary: 'refuse what I asked for',
+  takes: 'CODE',
+  rest: 'code',
+  who: 'approver',
+  where: 'anywhere',
+  async run(asked, transaction) {
+    const { verdict, follows } = await decideApproval(asked, transaction, 'denied');
+    return { ...follows, answer: approvalText(verdict) };
+  },
+});

@@ -1,0 +1,51 @@
+import { inlineCode } from '@parley/core';
+import { type Asked, chatCommand } from './command.ts';
+
+export const model = chatCommand({
+  name: 'model',
+  summary: 'choose the model of this conversation',
+  takes: '[name]',
+  rest: 'argument',
+  who: 'owner',
+  where: 'anywhere',
+  private: true,
+  async run(asked, transaction) {
+    const to = chosenModel(asked.argument, asked.situation.models);
+    const { now } = await transaction.changeModel(to === undefined ? 'show' : { to });
+    return { answer: to === undefined ? listText(asked, now) : changedText(asked, now) };
+  },
+});
+
+const DEFAULT_MODEL = 'default';
+
+/** Null: that of the settings. Undefined: no model, or one that is not known. A part of a name is enough where it is in one name only. */
+function chosenModel(argument: string, known: readonly string[]): string | null | undefined {
+  if (argument === '') return undefined;
+  const word = argument.toLowerCase();
+  if (word === DEFAULT_MODEL) return null;
+  const whole = known.find((name) => name.toLowerCase() === word);
+  const partly = known.filter((name) => name.toLowerCase().includes(word));
+  return whole ?? (partly.length === 1 ? partly[0] : undefined);
+}
+
+function changedText(asked: Asked, now: string | null): string {
+  return `From the next message on ${answering(asked, now)} answers in this conversation.`;
+}
+
+function listText(asked: Asked, now: string | null): string {
+  const { argument, situation } = asked;
+  const unknown = argument === '' ? [] : [`I know no model ${inlineCode(argument)}.`];
+  const list = [...situation.models, DEFAULT_MODEL].map((name) => `- \`/model ${name}\``);
+  const none = 'The settings name no other model: list some under `model.choices`.';
+  return [
+    ...unknown,
+    `Here ${answering(asked, now)} answers.`,
+    situation.models.length === 0 ? none : list.join('\n'),
+  ].join('\n\n');
+}
+
+/** How the model of the settings was chosen is the owner's business. */
+function answering({ situation, audience }: Asked, now: string | null): string {
+  if (now !== null) return `\`${now}\``;
+  return `the model of the settings${audience === 'owner' ? ` (${situation.model})` : ''}`;
+}

@@ -1,0 +1,18 @@
+import { chatCommand } from './command.ts';
+
+export const startAgain = chatCommand({
+  name: 'new',
+  summary: 'start again; I forget what was said in this chat',
+  takes: '[message]',
+  rest: 'message',
+  who: 'everyone',
+  where: 'anywhere',
+  groupRight: 'needed',
+  async run(_asked, transaction) {
+    const { stoppedSubAgents } = await transaction.startSession();
+    return {
+      answer: 'A fresh start: I no longer see what was said here before.',
+      stop: stoppedSubAgents,
+    };
+  },
+});
