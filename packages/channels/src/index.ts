@@ -76,7 +76,8 @@ export {
   withoutNulls,
 } from './guard.ts';
 export { agentHere, routeAgent } from './ingress/agent-route.ts';
-export { brokenContract, createIngress, type Receive } from './ingress/ingress.ts';
+export { brokenContract } from './ingress/identify.ts';
+export { createIngress, type Receive } from './ingress/ingress.ts';
 export type { IngressDeps } from './ingress/ingress-deps.ts';
 export { GIVEN_UP } from './ingress/notices.ts';
 export { APPROVAL_CODE_LENGTH, CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';

@@ -1,93 +1,90 @@
-import { agentOfConversation, busyIn } from '@parley/core';
+import { agentOfConversation, busyIn, type InboundMessage } from '@parley/core';
 import type { AdmittedMessage, CommandTransaction } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
+import type { IngressDecision } from '../ingress/decide.ts';
+import type { Identified } from '../ingress/identify.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
-import type { BacklogLimit } from '../ingress/limits.ts';
+import { type BacklogLimit, shareHolder } from '../ingress/limits.ts';
 import { partsOf } from '../ingress/route.ts';
-import type { Asked, CommandAnswer, CommandAsker, CommandWords, TypedCommand } from './command.ts';
+import type {
+  Asked,
+  ChatCommand,
+  CommandAnswer,
+  CommandWords,
+  ReadyCommand,
+  TypedCommand,
+} from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
-import { refusalOf, refusalText } from './permission.ts';
+import { askerOf, refusalOf, refusalText } from './permission.ts';
 import { leftOverText, messageAfter, splitCommand } from './typed-command.ts';
-
-/** The answer to a press below a message that is not, or no longer, the one that offered it. */
-const VOID_PRESS =
-  'That button does nothing: its message is not as I sent it. If I asked for an approval, `/approve` shows what waits, in full.';
-
-/** A message that is a command, and who sent it. */
-export interface CommandMessage {
-  readonly admitted: AdmittedMessage;
-  readonly typed: TypedCommand;
-  readonly asker: CommandAsker;
-  /** Whose share of the waiting messages a message after the command takes. */
-  readonly holder: string;
-}
 
 /**
  * Runs a command without lane or model, so that it overtakes what waits (F09). Its effect, its answer and its inbox row
  * are one transaction. A message after it, as in `/new plan a picnic`, waits for a turn then, where the conversation has
- * room for it and the command was run.
+ * room for it and the command was run. `in-turn`: the command runs as a turn, and nothing was done.
  */
 export async function runCommand(
   deps: IngressDeps,
-  { admitted, typed, asker, holder }: CommandMessage,
+  identified: Identified,
+  { command: typed, isOwner }: Extract<IngressDecision, { kind: 'command' }>,
   backlog: BacklogLimit,
-): Promise<IngressOutcome> {
+): Promise<IngressOutcome | 'in-turn'> {
+  const { admitted, person, rules, facts } = identified;
   const { message } = admitted;
+  const { command } = typed;
+  const isDirect = message.chat.type === 'direct';
+  const asker = await askerOf(rules, { person, isOwner, isDirect }, typed, facts, deps.log);
   const words = splitCommand(typed);
-  const { isRefused, run } = await prepareRun(deps, admitted, typed, words, asker);
   const after = messageAfter(message, typed, words);
-  const onward = isRefused ? null : after;
-  const from = { person: holder, isOwner: asker.isOwner };
-  const room = onward === null ? 'none' : await backlog.reserve(from);
-  let isWaiting = false;
-  try {
-    const most = room === 'room' ? deps.rules.limits.waitingPerConversation : 0;
-    const done = await deps.store.inbox.command(
-      storedMessage(admitted, typed, onward !== null),
-      async (transaction) => {
-        const isVoid = !(await transaction.pressCounts());
-        const ran = isVoid ? { answer: VOID_PRESS, declined: VOID_PRESS } : await run(transaction);
-        const taken =
-          onward === null || isVoid ? 'not-run' : await transaction.continueWith(onward, most);
-        const text = [
-          ran.answer,
-          leftOverText(typed.command, words, message),
-          after === null || taken === 'waits' ? null : notTaken(typed.command.name, taken),
-        ].filter((part) => part !== null);
-        transaction.answer(...partsOf(text.join('\n\n'), admitted.route), ...(ran.notify ?? []));
-        return { ...ran, isWaiting: taken === 'waits' };
-      },
-    );
-    isWaiting = done?.isWaiting === true;
-    deps.pass('inbox-committed');
-    await followUp(deps, admitted, done);
-    return outcomeOf(typed, done);
-  } finally {
-    if (room === 'room') backlog.release(from, isWaiting);
+  const refusal = refusalOf(command, asker);
+  let work: Work;
+  if (refusal !== null) {
+    const answer = refusalText(command, refusal, rules.policy.access.groupCommands);
+    work = {
+      typed,
+      words,
+      isOwner,
+      after,
+      onward: null,
+      run: async () => ({ answer, declined: answer }),
+    };
+  } else if ('inTurn' in command) return 'in-turn';
+  else {
+    const run = await prepare(deps, identified, typed, command, { ...words, asker });
+    work = { typed, words, isOwner, after, onward: after, run };
   }
+  const done = await withRoom(deps, identified, work, backlog);
+  deps.pass('inbox-committed');
+  await followUp(deps, admitted, done);
+  return outcomeOf(command.name, done);
 }
 
-interface Run {
-  readonly isRefused: boolean;
+/** What is done in the transaction of a command. */
+interface Work {
+  readonly typed: TypedCommand;
+  readonly words: CommandWords;
+  readonly isOwner: boolean;
+  /** The message after the command; null: there is none. */
+  readonly after: InboundMessage | null;
+  /** The same, where it waits for a turn once the command was run. */
+  readonly onward: InboundMessage | null;
   run(transaction: CommandTransaction): Promise<CommandAnswer>;
 }
 
-/** Asks all that a command needs before its transaction; a refused one asks nothing and answers why. */
-async function prepareRun(
+type Done = CommandAnswer & { readonly isWaiting: boolean };
+
+/** Asks all that a command needs before its transaction. */
+async function prepare(
   deps: IngressDeps,
-  { message, conversationId, route, receivedAt }: AdmittedMessage,
-  { command, spoken }: TypedCommand,
-  { argument, onward }: CommandWords,
-  asker: CommandAsker,
-): Promise<Run> {
-  const { rules, store, newCode, skillCommands, commands = CHAT_COMMANDS } = deps;
-  const why = refusalOf(command, asker);
-  if (why !== null) {
-    const answer = refusalText(command, why, rules.policy.access.groupCommands);
-    return { isRefused: true, run: async () => ({ answer, declined: answer }) };
-  }
-  if ('inTurn' in command) throw new Error(`The command /${command.name} runs as a turn.`);
+  { admitted, rules }: Identified,
+  { spoken }: TypedCommand,
+  command: ReadyCommand,
+  by: Pick<Asked, 'argument' | 'onward' | 'asker'>,
+): Promise<Work['run']> {
+  const { message, conversationId, route, receivedAt } = admitted;
+  const { store, newCode, skillCommands, commands = CHAT_COMMANDS } = deps;
   const agent = agentOfConversation(conversationId);
+  const { argument, onward, asker } = by;
   const asked: Asked = {
     ...{ message, conversationId, route, receivedAt, argument, onward, agent, asker, rules },
     ...(spoken && { spoken }),
@@ -98,20 +95,75 @@ async function prepareRun(
   };
   const services = deps.commandServices?.(agent) ?? {};
   const prepared = await command.prepare?.(asked, { store, services, skillCommands, newCode });
-  return { isRefused: false, run: (transaction) => command.run(asked, transaction, prepared) };
+  return (transaction) => command.run(asked, transaction, prepared);
+}
+
+/** A message after the command takes the room of a waiting message, as any other. */
+async function withRoom(
+  deps: IngressDeps,
+  { admitted, person, rules }: Identified,
+  work: Work,
+  backlog: BacklogLimit,
+): Promise<Done | null> {
+  if (work.onward === null) return transact(deps, admitted, work, 0);
+  const { isOwner } = work;
+  const from = { person: shareHolder(admitted.message.channel, person), isOwner };
+  const room = await backlog.reserve(from);
+  let done: Done | null = null;
+  try {
+    const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
+    done = await transact(deps, admitted, work, most);
+    return done;
+  } finally {
+    if (room === 'room') backlog.release(from, done?.isWaiting === true);
+  }
+}
+
+/** Stores a command, runs it and stores its answer; null: its message is known. `room` is that of a message after it. */
+async function transact(
+  { store }: IngressDeps,
+  admitted: AdmittedMessage,
+  { typed: { command }, words, after, onward, run }: Work,
+  room: number,
+): Promise<Done | null> {
+  const { message, route } = admitted;
+  return store.inbox.command(
+    storedMessage(admitted, command, onward !== null),
+    async (transaction): Promise<Done> => {
+      const isVoid = !(await transaction.pressCounts());
+      const done = isVoid ? { answer: VOID_PRESS, declined: VOID_PRESS } : await run(transaction);
+      const taken =
+        isVoid || onward === null ? 'not-run' : await transaction.continueWith(onward, room);
+      const text = [
+        done.answer,
+        leftOverText(command, words, message),
+        after === null || taken === 'waits' ? null : notTakenText(command.name, taken),
+      ].filter((part) => part !== null);
+      transaction.answer(...partsOf(text.join('\n\n'), route), ...(done.notify ?? []));
+      return { ...done, isWaiting: taken === 'waits' };
+    },
+  );
+}
+
+/** The answer to a press below a message that is not, or no longer, the one that offered it. */
+const VOID_PRESS =
+  'That button does nothing: its message is not as I sent it. If I asked for an approval, `/approve` shows what waits, in full.';
+
+/** Of a message behind a command: why it is not answered. */
+function notTakenText(name: string, taken: 'full' | 'not-run'): string {
+  const why = taken === 'full' ? 'too many messages wait already' : 'the command was not run';
+  return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;
 }
 
 /** What is stored of a command; files only where they belong to a message after it. */
 function storedMessage(
   { files, ...admitted }: AdmittedMessage,
-  { command }: TypedCommand,
+  command: ChatCommand,
   hasMessage: boolean,
 ): AdmittedMessage {
   const message = command.storedAs?.(admitted.message) ?? admitted.message;
   return { ...admitted, message, ...(hasMessage && files && { files }) };
 }
-
-type Done = CommandAnswer & { readonly isWaiting: boolean };
 
 /** What follows a stored command. A duplicate only wakes the delivery: a `/stop` that arrives twice stops nothing new. */
 async function followUp(
@@ -128,13 +180,7 @@ async function followUp(
   }
 }
 
-/** Of a message behind a command: why it is not answered. */
-function notTaken(name: string, taken: 'full' | 'not-run'): string {
-  const why = taken === 'full' ? 'too many messages wait already' : 'the command was not run';
-  return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;
-}
-
-function outcomeOf({ command: { name } }: TypedCommand, done: Done | null): IngressOutcome {
+function outcomeOf(name: string, done: Done | null): IngressOutcome {
   if (done === null) return { kind: 'duplicate' };
   const { declined, settled, isWaiting } = done;
   if (declined !== undefined) return { kind: 'command', name, declined };

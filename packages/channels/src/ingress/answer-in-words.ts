@@ -4,9 +4,10 @@ import type { ShownQuestion } from '@parley/store';
 import { approve } from '../commands/approve.ts';
 import type { TypedCommand } from '../commands/command.ts';
 import { deny } from '../commands/deny.ts';
+import type { Identified } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { APPROVAL_CODE_LENGTH, typedCode } from './one-time-code.ts';
-import { ownershipOf, personId, type SenderRights } from './sender.ts';
+import { ownershipOf } from './sender.ts';
 
 /** What a message in words does to the approvals that wait where it was written. */
 type WordsDecision =
@@ -109,13 +110,16 @@ export interface SpokenCommand {
  */
 export async function answerInWords(
   deps: IngressDeps,
-  message: InboundMessage,
-  { conversationId, rights }: { readonly conversationId: string; readonly rights: SenderRights },
+  { admitted: { message, conversationId }, person, rights, rules }: Identified,
 ): Promise<SpokenCommand | null> {
   const text = spokenText(message);
   if (message.replaces !== undefined || text.length > MAX_TEXT || !mayAnswer(text)) return null;
-  const isOwner = rights.isOwner || (await isLinkedOwner(deps, message));
-  if (!isOwner && deps.rules.approvers?.includes(personId(message)) !== true) return null;
+  // In a direct chat, links of the sender are looked up already.
+  const isOwner =
+    rights.isOwner ||
+    (message.chat.type !== 'direct' &&
+      (await ownershipOf(deps.store.links, rules.owners, person)).isOwner);
+  if (!isOwner && rules.approvers?.includes(person) !== true) return null;
   const questions = await questionsFor(deps, conversationId, message);
   const decision = decideWords(text, message, questions);
   switch (decision.kind) {
@@ -142,12 +146,6 @@ async function questionsFor(
     if (!isOnItsWay || looks === MAX_LOOKS) return questions;
     await sleep(LOOK_AGAIN_MS);
   }
-}
-
-/** In a direct chat ingress has looked that up. */
-async function isLinkedOwner({ store, rules }: IngressDeps, message: InboundMessage) {
-  if (message.chat.type === 'direct') return false;
-  return (await ownershipOf(store.links, rules.owners, personId(message))).isOwner;
 }
 
 /** The typed text without a mention of the bot, which groups need to address it. */

@@ -5,11 +5,10 @@ import type { AccountPolicy, DecisionRules, DirectMode, GroupMode } from './rule
 import type { Authored, SenderRights } from './sender.ts';
 
 /** What ingress will do with a message and why, decided from facts alone. */
-export type IngressDecision = {
-  readonly reason: string;
-} /** `command`: one that runs as a turn. */ & (
-  | { readonly kind: 'turn'; readonly command?: TypedCommand }
-  | { readonly kind: 'command'; readonly command: TypedCommand }
+export type IngressDecision = { readonly reason: string } & (
+  | { readonly kind: 'turn' }
+  /** Also one that runs as a turn. `isOwner`: with the rights of an owner. */
+  | { readonly kind: 'command'; readonly command: TypedCommand; readonly isOwner: boolean }
   /** `keepAsContext`: the text is kept for the next turn of the group (F06). */
   | { readonly kind: 'ignore'; readonly keepAsContext: boolean }
   /** `notice`: the explanation that the sender gets, if any. */
@@ -39,15 +38,14 @@ export function decideIngress(
   const isAbout = message.quotation !== undefined || (message.replyTo?.text ?? '') !== '';
   if (isEmpty && !isAbout) return ignore('no text');
   const reason = `${access.reason}; ${activation.reason}`;
-  const isReady = command !== null && !('inTurn' in command.command);
   // What a command itself reads may be of any length; the message behind one is a message.
-  const length = isReady ? splitCommand(command).onward.length : message.text.length;
+  const length = command === null ? message.text.length : splitCommand(command).onward.length;
   if (length > limits.messageCharacters) {
     const tooLong = `longer than ${limits.messageCharacters} characters`;
     return { kind: 'refuse', reason: tooLong, notice: 'too-long' };
   }
-  if (isReady) return { kind: 'command', command, reason };
-  return { kind: 'turn', reason, ...(command && { command }) };
+  if (command === null) return { kind: 'turn', reason };
+  return { kind: 'command', command, isOwner: rights.isOwner, reason };
 }
 
 function ignore(reason: string, keepAsContext = false): IngressDecision {

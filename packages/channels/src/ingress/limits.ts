@@ -82,6 +82,11 @@ export function createBacklogLimit(
   };
 }
 
+/** Whose share of the waiting messages one takes. A client of the API makes up the people behind it. */
+export function shareHolder(channel: string, person: string): string {
+  return channel === 'api' ? (person.split('/')[0] ?? person) : person;
+}
+
 /** How often a sender just repeated a message, verbatim. The text itself is not kept. */
 export interface Repetition {
   readonly digest: string;

@@ -1,6 +1,52 @@
-import { countOf, type InboundMessage } from '@parley/core';
+import { agentOfConversation, countOf, type InboundMessage } from '@parley/core';
+import type { AdmittedMessage } from '@parley/store';
+import type { IngressDeps } from './ingress-deps.ts';
+import { CODE_LENGTH } from './one-time-code.ts';
+import { noticeParts, partsOf } from './route.ts';
 import type { PairingRules } from './rules.ts';
 import { personId, quotedName } from './sender.ts';
+
+const DEFAULT_PAIRING: PairingRules = { characters: CODE_LENGTH, minutes: 60, pending: 3 };
+
+export function pairingRules({ rules: { policy } }: Pick<IngressDeps, 'rules'>): PairingRules {
+  return policy.access.pairing ?? DEFAULT_PAIRING;
+}
+
+/**
+ * Stores the request of a stranger, and sends the code: to the stranger, or where the channel says
+ * nothing to strangers, to an owner whose direct chat is known. The log never names the stranger.
+ */
+export async function askOwner(
+  deps: IngressDeps,
+  admitted: AdmittedMessage,
+): Promise<'new' | 'known' | 'full'> {
+  const { message, route, receivedAt } = admitted;
+  const { channel, account, sender } = message;
+  const applicant = { channel, account, senderId: sender.id, senderName: sender.name, route };
+  const pairing = pairingRules(deps);
+  const { characters, minutes, pending } = pairing;
+  const code = deps.newCode(characters);
+  const owner = deps.answersStrangers
+    ? null
+    : await deps.store.inbox.ownerRoute(agentOfConversation(admitted.conversationId));
+  const to = deps.answersStrangers ? route : (owner?.route ?? null);
+  // A stranger has no conversation yet.
+  const toStranger = deps.answersStrangers
+    ? partsOf(pairingNotice(message, code, pairing), route)
+    : [];
+  const news =
+    owner === null
+      ? toStranger
+      : noticeParts(strangerWaits(message, code, pairing), owner.route, { ...owner, secret: code });
+  const asked = await deps.store.pairing.request(applicant, code, news, receivedAt, {
+    validMs: minutes * 60_000,
+    pending,
+  });
+  if (asked !== 'new') return asked;
+  deps.log.info({}, 'a stranger asks for access; "parley pair" shows the code');
+  if (to !== null) await deps.deliver(to);
+  return asked;
+}
 
 /** Such as `an hour` or `15 minutes`. */
 function lasting({ minutes }: Pick<PairingRules, 'minutes'>): string {
@@ -9,7 +55,7 @@ function lasting({ minutes }: Pick<PairingRules, 'minutes'>): string {
 }
 
 /** Explains to a stranger how to get access, in Markdown. */
-export function pairingNotice(message: InboundMessage, code: string, rules: PairingRules): string {
+function pairingNotice(message: InboundMessage, code: string, rules: PairingRules): string {
   return [
     'This bot is private and does not know you yet.',
     `Your code is \`${code}\`. It is valid for ${lasting(rules)}. Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
@@ -22,6 +68,6 @@ export const pairingFull = (rules: PairingRules): string =>
   `This bot is private, and too many people are waiting for access. Please try again in ${lasting(rules)}.`;
 
 /** To an owner: about a stranger whom the bot does not answer. */
-export function strangerWaits(message: InboundMessage, code: string, rules: PairingRules): string {
+function strangerWaits(message: InboundMessage, code: string, rules: PairingRules): string {
   return `⚙️ ${quotedName(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. It is valid for ${lasting(rules)}.`;
 }

@@ -7,7 +7,7 @@ import {
 import type { StoredMessage } from '@parley/store';
 import { agentHere, rulesOfAgent } from './agent-route.ts';
 import { decideAccess } from './decide.ts';
-import { brokenContract } from './ingress.ts';
+import { brokenContract } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { conversationIdOf, conversationOf } from './route.ts';
 import { senderRights } from './sender.ts';
