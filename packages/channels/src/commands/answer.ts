@@ -11,7 +11,6 @@ export const answer = chatCommand({
   takes: 'CODE answer',
   rest: 'text',
   who: 'everyone',
-  where: 'anywhere',
   unlisted: true,
   async run({ argument, message, conversationId }, transaction) {
     const [, typed = '', text = ''] = /^(\S+)\s+(.+)$/s.exec(argument) ?? [];

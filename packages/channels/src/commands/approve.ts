@@ -8,7 +8,6 @@ export const approve = chatCommand({
   takes: 'CODE',
   rest: 'code',
   who: 'approver',
-  where: 'anywhere',
   async run(asked, transaction) {
     // With words after the code less may be meant than was asked: then nothing is decided.
     const argument = asked.onward === '' ? asked.argument : '';

@@ -28,8 +28,8 @@ interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
   readonly aliases?: readonly string[];
   /** `approver`: owners, and the approvers of the settings. */
   readonly who: 'everyone' | 'owner' | 'approver';
-  /** `direct`: it deals in codes, which are private. */
-  readonly where: 'anywhere' | 'direct';
+  /** `direct`: it deals in codes, which are private. Anywhere when absent. */
+  readonly where?: 'direct';
   /** What it does with the words after its name, so that no command loses any. */
   readonly rest: CommandRest;
   /** Menus and help leave it out: buttons send it. */

@@ -6,7 +6,6 @@ export const compact: TurnCommand = {
   takes: '[message]',
   rest: 'message',
   who: 'everyone',
-  where: 'anywhere',
   groupRight: 'needed',
   inTurn: true,
 };

@@ -7,7 +7,6 @@ export const deny = chatCommand({
   takes: 'CODE',
   rest: 'code',
   who: 'approver',
-  where: 'anywhere',
   async run(asked, transaction) {
     const { verdict, follows } = await decideApproval(asked, transaction, 'denied');
     return { ...follows, answer: approvalText(verdict) };

@@ -8,7 +8,6 @@ export const forget = serviceCommand(
     takes: 'words',
     rest: 'text',
     who: 'everyone',
-    where: 'anywhere',
     private: true,
     /** The text that it deletes must not be stored with the command. */
     storedAs: ({ replyTo: _replyTo, ...message }) => ({ ...message, text: '/forget' }),

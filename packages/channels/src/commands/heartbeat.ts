@@ -7,7 +7,6 @@ export const heartbeat = serviceCommand(
     takes: '[now]',
     rest: 'argument',
     who: 'owner',
-    where: 'anywhere',
     private: true,
   },
   'Standing tasks are not available here.',

@@ -11,7 +11,6 @@ export const help = chatCommand({
   takes: '[message]',
   rest: 'message',
   who: 'everyone',
-  where: 'anywhere',
   groupRight: 'limits',
   prepare: async ({ audience, agent }, { skillCommands }) =>
     (await skillCommands?.(audience, agent)) ?? [],

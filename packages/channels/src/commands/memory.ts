@@ -10,7 +10,6 @@ export const memory = serviceCommand(
     takes: '[words]',
     rest: 'text',
     who: 'everyone',
-    where: 'anywhere',
     private: true,
   },
   NO_MEMORY,

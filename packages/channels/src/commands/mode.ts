@@ -13,7 +13,6 @@ export const mode = chatCommand({
   takes: '[mode]',
   rest: Object.keys(MODES),
   who: 'everyone',
-  where: 'anywhere',
   groupRight: 'needed-for-words',
   async run({ argument }, transaction) {
     const to = modeIn(argument);

@@ -7,7 +7,6 @@ export const model = chatCommand({
   takes: '[name]',
   rest: 'argument',
   who: 'owner',
-  where: 'anywhere',
   private: true,
   async run(asked, transaction) {
     const to = chosenModel(asked.argument, asked.situation.models);

@@ -6,7 +6,6 @@ export const startAgain = chatCommand({
   takes: '[message]',
   rest: 'message',
   who: 'everyone',
-  where: 'anywhere',
   groupRight: 'needed',
   async run(_asked, transaction) {
     const { stoppedSubAgents } = await transaction.startSession();

@@ -16,7 +16,6 @@ export const resend = chatCommand({
   summary: 'send again what may not have arrived',
   rest: 'argument',
   who: 'everyone',
-  where: 'anywhere',
   groupRight: 'limits',
   async run({ argument, message, asker }, transaction) {
     // Its button names the part; words that a person writes do not.

@@ -10,7 +10,6 @@ export const run = chatCommand({
   summary: 'run the plan I have made, once',
   rest: 'argument',
   who: 'everyone',
-  where: 'anywhere',
   groupRight: 'needed',
   async run({ argument, conversationId }, transaction) {
     const found = await transaction.runPlan(argument === '' ? null : argument, PLAN_TEXT);

@@ -6,7 +6,6 @@ export const status = chatCommand({
   summary: 'which model answers and how I am doing',
   rest: 'none',
   who: 'everyone',
-  where: 'anywhere',
   private: true,
   async prepare({ conversationId, audience }, { store, services }) {
     return {

@@ -6,7 +6,6 @@ export const stop = chatCommand({
   summary: 'stop what I am doing and drop what waits',
   rest: 'none',
   who: 'everyone',
-  where: 'anywhere',
   groupRight: 'limits',
   async run({ conversationId, message, asker }, transaction) {
     const stopped = await transaction.stop(asker.mayChangeChat ? undefined : message.sender.id);

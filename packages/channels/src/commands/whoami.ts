@@ -6,7 +6,6 @@ export const whoami = chatCommand({
   summary: 'how I know you',
   rest: 'none',
   who: 'everyone',
-  where: 'anywhere',
   private: true,
   run: async ({ message }) => ({
     answer: `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`,

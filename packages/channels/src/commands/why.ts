@@ -13,7 +13,6 @@ export const why = chatCommand({
   takes: '[last]',
   rest: 'argument',
   who: 'owner',
-  where: 'anywhere',
   private: true,
   async prepare(asked, { store }) {
     const { argument, message, route, agent, receivedAt, audience } = asked;

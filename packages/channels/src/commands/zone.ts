@@ -7,7 +7,6 @@ export const zone = serviceCommand(
     takes: 'move or keep',
     rest: 'argument',
     who: 'owner',
-    where: 'anywhere',
     private: true,
     unlisted: true,
   },

@@ -3,26 +3,25 @@ import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
 import { earlierMessages, keepAsContext } from './group-context.ts';
 import type { Identified } from './identify.ts';
-import type { IngressDeps, IngressMemory } from './ingress-deps.ts';
+import type { IngressDeps } from './ingress-deps.ts';
 import { type BacklogLimit, shareHolder } from './limits.ts';
+import type { IngressMemory } from './memory.ts';
 import { recordRefusal } from './refuse.ts';
 
-/** Stores a message that gets a turn and wakes its conversation; resolves when it is durable or refused for good (D01). */
-export async function accept(
+/** As `accept`, after what belongs to the message: earlier pictures of its album, and what the group said before it. */
+export async function acceptInGroup(
   deps: IngressDeps,
   identified: Identified,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
   const { admitted, facts, rules } = identified;
-  if (admitted.message.chat.type !== 'direct') {
-    for (const picture of memory.albums.release(admitted.message)) {
-      await acceptPicture(deps, picture, identified, memory);
-    }
-    for (const message of await earlierMessages(deps, admitted, rules, facts)) {
-      await keepAsContext(deps, { ...admitted, message });
-    }
+  for (const picture of memory.albums.release(admitted.message)) {
+    await acceptPicture(deps, picture, identified, memory);
   }
-  return storeMessage(deps, identified, memory);
+  for (const message of await earlierMessages(deps, admitted, rules, facts)) {
+    await keepAsContext(deps, { ...admitted, message });
+  }
+  return accept(deps, identified, memory);
 }
 
 /** A picture that came before the text of its album: it is part of the question after all. */
@@ -37,14 +36,17 @@ async function acceptPicture(
   const message = { ...picture.message, addressed: true };
   const { reason } = identified.admitted;
   const admitted = { ...picture, message, ...(reason !== undefined && { reason }) };
-  const outcome = await storeMessage(deps, { ...identified, admitted }, memory);
+  const outcome = await accept(deps, { ...identified, admitted }, memory);
   if ('reason' in outcome) await recordRefusal(deps, admitted, outcome);
 }
 
-/** A message that cannot be stored is refused with a notice and a reason, never dropped in silence (D07). */
-async function storeMessage(
+/**
+ * Stores a message that gets a turn and wakes its conversation; resolves when it is durable (D01). One for which there is
+ * no room is refused with a notice and a reason, never dropped in silence (D07).
+ */
+export async function accept(
   deps: IngressDeps,
-  identified: Omit<Identified, 'command'>,
+  identified: Identified,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
   const { admitted, person, rules, rights } = identified;

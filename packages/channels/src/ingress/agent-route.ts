@@ -14,7 +14,7 @@ type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 /** The most specific first (F14). */
 const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
 
-/** Which agent answers somebody somewhere: the most specific rule wins, of equal ones the first (F14). */
+/** Which agent answers a person in a place: the most specific rule wins, of equal ones the first (F14). */
 export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedAgent {
   const { channel, account, chat } = place;
   const facts = {
@@ -61,10 +61,13 @@ export interface AgentHere {
   readonly unknown: boolean;
 }
 
+/** Our own fronts, where the token or its holder chooses the agent. */
+const LOCAL_CHANNELS: ReadonlySet<string> = new Set(['web', 'terminal', 'api']);
+
 /** Decides who answers a message, before anything is decided about its sender. A chat of the page names its agent itself. */
 export function agentHere(place: Place, rules: DecisionRules): AgentHere {
   const { agents } = rules;
-  const chosen = isLocal(place) ? agentOfConversation(place.chat.id) : undefined;
+  const chosen = LOCAL_CHANNELS.has(place.channel) ? agentOfConversation(place.chat.id) : undefined;
   if (agents === undefined) {
     return { agent: undefined, rules, why: null, unknown: chosen !== undefined };
   }
@@ -86,11 +89,6 @@ export function rulesOfAgent(
   if (rules.agents === undefined) return agent === undefined ? rules : undefined;
   const own = rules.agents.rights.get(agent);
   return own && { ...rules, ...own };
-}
-
-/** Whether a place is one of our own fronts, where the token or its holder chooses the agent. */
-function isLocal({ channel }: Pick<Place, 'channel'>): boolean {
-  return channel === 'web' || channel === 'terminal' || channel === 'api';
 }
 
 /** The lists of owners of all agents, where there are several. */

@@ -45,7 +45,9 @@ export async function identify(
   { message: unchecked, capabilities, facts, files, trace }: Arrived,
   albums: Albums,
 ): Promise<Identified> {
-  const message = await withRoles(deps, albums.join(validate(unchecked)), facts);
+  const checked = validate(unchecked);
+  const joined = checked.albumId === undefined ? checked : albums.join(checked);
+  const message = facts.roles === undefined ? joined : await withRoles(deps, joined, facts.roles);
   const { agent, rules, why: agentReason, unknown } = agentHere(message, deps.rules);
   const command = commandOf(message, deps.commands);
   const rights = await senderRights({ store: deps.store, rules }, message, command !== null);
@@ -70,11 +72,11 @@ export async function identify(
 async function withRoles(
   { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
   message: InboundMessage,
-  { roles }: SenderFacts,
+  roles: NonNullable<SenderFacts['roles']>,
 ): Promise<InboundMessage> {
   const { access } = rules.policy;
   const { chat, sender } = message;
-  if ((access.allowRoles ?? []).length === 0 || roles === undefined) return message;
+  if ((access.allowRoles ?? []).length === 0) return message;
   if (sender.isBot || sender.roles !== undefined || chat.type === 'direct') return message;
   if (decideGroup(chat, access).kind === 'refused') return message;
   const found = await askPlatform(roles, 'which roles the sender has', log);

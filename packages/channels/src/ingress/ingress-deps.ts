@@ -1,6 +1,5 @@
 import type {
   Clock,
-  InboundMessage,
   LiveBus,
   Logger,
   Meter,
@@ -11,15 +10,13 @@ import type {
   WorkRecord,
 } from '@parley/core';
 import type { WakeUpQueue } from '@parley/queue';
-import type { AdmittedMessage, Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import type {
   ChatCommand,
   CommandServices,
   Situation,
   SkillCommands,
 } from '../commands/command.ts';
-import type { Albums } from './albums.ts';
-import type { BacklogLimit } from './limits.ts';
 import type { DecisionRules } from './rules.ts';
 
 export interface IngressDeps {
@@ -63,31 +60,4 @@ export interface IngressDeps {
   readonly pass: PassPoint;
   /** Records which message is taken in, which may end the process; nothing is recorded when absent. */
   readonly work?: WorkRecord | undefined;
-}
-
-/** What the ingress of one account remembers between messages, in memory and bounded. */
-export interface IngressMemory {
-  readonly explain: Explainer;
-  readonly albums: Albums;
-  readonly backlog: BacklogLimit;
-  /** Whether a sender answers like a machine. */
-  readonly isLoop: (message: InboundMessage) => boolean;
-  /** Whether a group that is not allowed is to be noted, seldom enough. */
-  readonly isGroupNews: (chatId: string) => boolean;
-}
-
-/** Explains to senders why a message was not admitted (D07), seldom enough to be no nuisance. */
-export interface Explainer {
-  /** Once an hour per sender. */
-  stranger(admitted: AdmittedMessage): Promise<void>;
-  /** With a code that an owner can approve; once while it is valid. */
-  pairing(admitted: AdmittedMessage): Promise<void>;
-  /** Once a minute per conversation, as all that is refused for its number or size. `limit` in characters. */
-  tooLong(admitted: AdmittedMessage, limit: number): Promise<void>;
-  /** Too many wait in this conversation. */
-  overflow(admitted: AdmittedMessage, waiting: number): Promise<void>;
-  /** Too many wait in all conversations together. */
-  noRoom(admitted: AdmittedMessage): Promise<void>;
-  /** Its ingress ended the process too often. */
-  givenUp(admitted: AdmittedMessage): Promise<void>;
 }

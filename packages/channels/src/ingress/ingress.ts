@@ -10,15 +10,14 @@ import {
 } from '@parley/core';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { runCommand } from '../commands/run-command.ts';
-import { accept } from './accept.ts';
-import { createAlbums } from './albums.ts';
+import { accept, acceptInGroup } from './accept.ts';
 import { answerInWords } from './answer-in-words.ts';
 import { decideIngress, type IngressDecision } from './decide.ts';
 import { keepAsContext } from './group-context.ts';
 import { type Arrived, type Identified, identify } from './identify.ts';
-import type { IngressDeps, IngressMemory } from './ingress-deps.ts';
-import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
-import { createExplainer, recordRefusal, refuse } from './refuse.ts';
+import type { IngressDeps } from './ingress-deps.ts';
+import { createMemory, type IngressMemory } from './memory.ts';
+import { recordRefusal, refuse } from './refuse.ts';
 import { conversationOf, routeOf } from './route.ts';
 import { senderRights } from './sender.ts';
 
@@ -30,19 +29,10 @@ export type Receive = (
   files?: readonly Uint8Array[],
 ) => Promise<IngressOutcome>;
 
-/** A busy group that is not allowed costs a write this seldom. In ms. */
-const GROUP_NOTED_EVERY_MS = 5 * 60_000;
-
 /** Builds the ingress of one account: identify, decide, carry out. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): Receive {
   const { monotonic, meter, tracer = silentTracer, work = noWorkRecord } = deps;
-  const memory: IngressMemory = {
-    explain: createExplainer(deps),
-    albums: createAlbums(monotonic),
-    backlog: createBacklogLimit(deps.store.inbox, () => deps.rules.limits.waitingInAll, monotonic),
-    isLoop: createLoopGuard(monotonic),
-    isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, monotonic),
-  };
+  const memory = createMemory(deps);
   const receive: Receive = async (message, capabilities, facts = {}, files) => {
     deps.pass('received');
     const { channel } = message;
@@ -131,12 +121,13 @@ async function carryOut(
   decision: IngressDecision,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
+  const store = identified.admitted.message.chat.type === 'direct' ? accept : acceptInGroup;
   switch (decision.kind) {
     case 'turn':
-      return accept(deps, identified, memory);
+      return store(deps, identified, memory);
     case 'command': {
       const outcome = await runCommand(deps, identified, decision, memory.backlog);
-      return outcome === 'in-turn' ? accept(deps, identified, memory) : outcome;
+      return outcome === 'in-turn' ? store(deps, identified, memory) : outcome;
     }
     case 'ignore':
       if (decision.keepAsContext) {

@@ -2,11 +2,8 @@ import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
 import type { IngressDecision } from './decide.ts';
 import type { Identified } from './identify.ts';
-import type { Explainer, IngressDeps, IngressMemory } from './ingress-deps.ts';
-import { createSeldom } from './limits.ts';
-import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
-import { askOwner, pairingFull, pairingRules } from './pairing.ts';
-import { partsOf } from './route.ts';
+import type { IngressDeps } from './ingress-deps.ts';
+import type { IngressMemory } from './memory.ts';
 
 /** Refuses a message, with a notice where its sender gets one. Its text is not stored. */
 export async function refuse(
@@ -67,38 +64,4 @@ export async function recordRefusal(
     at: receivedAt,
     sentAt: message.sentAt,
   });
-}
-
-const STRANGER_NOTICE_EVERY_MS = 60 * 60_000;
-const OVERFLOW_NOTICE_EVERY_MS = 60_000;
-
-/** Sends the notices of one account; sent ones are remembered in memory, up to a bound. */
-export function createExplainer(deps: IngressDeps): Explainer {
-  const strangers = createSeldom(STRANGER_NOTICE_EVERY_MS, deps.monotonic);
-  const floods = createSeldom(OVERFLOW_NOTICE_EVERY_MS, deps.monotonic);
-  const notify = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
-    const { route, receivedAt } = admitted;
-    await deps.store.outbox.enqueue(partsOf(markdown, route), receivedAt);
-    await deps.deliver(route);
-  };
-  const notifyOnce = async (bound: string, admitted: AdmittedMessage, text: string) => {
-    if (floods(`${bound} ${admitted.conversationId}`)) await notify(admitted, text);
-  };
-  const notifyStranger = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
-    if (deps.answersStrangers && strangers(admitted.message.sender.id)) {
-      await notify(admitted, markdown);
-    }
-  };
-  return {
-    stranger: (admitted) => notifyStranger(admitted, strangerNotice(admitted.message)),
-    async pairing(admitted) {
-      const asked = await askOwner(deps, admitted);
-      if (asked === 'full') await notifyStranger(admitted, pairingFull(pairingRules(deps)));
-    },
-    tooLong: (admitted, limit) =>
-      notifyOnce('size', admitted, tooLongNotice(admitted.message.text.length, limit)),
-    overflow: (admitted, waiting) => notifyOnce('conversation', admitted, overflowNotice(waiting)),
-    noRoom: (admitted) => notifyOnce('all', admitted, NO_ROOM),
-    givenUp: (admitted) => notifyOnce('fatal', admitted, GIVEN_UP),
-  };
 }
