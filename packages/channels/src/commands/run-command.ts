@@ -4,7 +4,7 @@ import type { IngressOutcome } from '../adapter.ts';
 import type { IngressDecision } from '../ingress/decide.ts';
 import type { Identified } from '../ingress/identify.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
-import { type BacklogLimit, shareHolder } from '../ingress/limits.ts';
+import type { BacklogLimit } from '../ingress/limits.ts';
 import { partsOf } from '../ingress/route.ts';
 import type {
   Asked,
@@ -29,11 +29,11 @@ export async function runCommand(
   { command: typed, isOwner }: Extract<IngressDecision, { kind: 'command' }>,
   backlog: BacklogLimit,
 ): Promise<IngressOutcome | 'in-turn'> {
-  const { admitted, person, rules, facts } = identified;
+  const { admitted, rights, rules, facts } = identified;
   const { message } = admitted;
   const { command } = typed;
-  const isDirect = message.chat.type === 'direct';
-  const asker = await askerOf(rules, { person, isOwner, isDirect }, typed, facts, deps.log);
+  const who = { person: rights.person, isOwner, isDirect: message.chat.type === 'direct' };
+  const asker = await askerOf(rules, who, typed, facts, deps.log);
   const words = splitCommand(typed);
   const after = messageAfter(message, typed, words);
   const refusal = refusalOf(command, asker);
@@ -101,13 +101,12 @@ async function prepare(
 /** A message after the command takes the room of a waiting message, as any other. */
 async function withRoom(
   deps: IngressDeps,
-  { admitted, person, rules }: Identified,
+  { admitted, rights, rules }: Identified,
   work: Work,
   backlog: BacklogLimit,
 ): Promise<Done | null> {
   if (work.onward === null) return transact(deps, admitted, work, 0);
-  const { isOwner } = work;
-  const from = { person: shareHolder(admitted.message.channel, person), isOwner };
+  const from = { person: rights.person, isOwner: work.isOwner };
   const room = await backlog.reserve(from);
   let done: Done | null = null;
   try {

@@ -4,7 +4,7 @@ import type { IngressOutcome } from '../adapter.ts';
 import { earlierMessages, keepAsContext } from './group-context.ts';
 import type { Identified } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { type BacklogLimit, shareHolder } from './limits.ts';
+import type { BacklogLimit } from './limits.ts';
 import type { IngressMemory } from './memory.ts';
 import { recordRefusal } from './refuse.ts';
 
@@ -49,10 +49,10 @@ export async function accept(
   identified: Identified,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
-  const { admitted, person, rules, rights } = identified;
+  const { admitted, rules, rights } = identified;
   const { conversationId, message } = admitted;
   const { backlog } = memory;
-  const from = { person: shareHolder(message.channel, person), isOwner: rights.isOwner };
+  const from = { person: rights.person, isOwner: rights.isOwner };
   const room = await backlog.reserve(from);
   let replaced: readonly string[] | undefined;
   let stored: Stored | undefined;

@@ -110,7 +110,7 @@ export interface SpokenCommand {
  */
 export async function answerInWords(
   deps: IngressDeps,
-  { admitted: { message, conversationId }, person, rights, rules }: Identified,
+  { admitted: { message, conversationId }, rights, rules }: Identified,
 ): Promise<SpokenCommand | null> {
   const text = spokenText(message);
   if (message.replaces !== undefined || text.length > MAX_TEXT || !mayAnswer(text)) return null;
@@ -118,8 +118,8 @@ export async function answerInWords(
   const isOwner =
     rights.isOwner ||
     (message.chat.type !== 'direct' &&
-      (await ownershipOf(deps.store.links, rules.owners, person)).isOwner);
-  if (!isOwner && rules.approvers?.includes(person) !== true) return null;
+      (await ownershipOf(deps.store.links, rules.owners, rights.person)).isOwner);
+  if (!isOwner && rules.approvers?.includes(rights.person) !== true) return null;
   const questions = await questionsFor(deps, conversationId, message);
   const decision = decideWords(text, message, questions);
   switch (decision.kind) {

@@ -10,7 +10,7 @@ import { decideGroup } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { conversationOf, routeOf } from './route.ts';
 import type { DecisionRules } from './rules.ts';
-import { askPlatform, personId, type SenderRights, senderRights } from './sender.ts';
+import { askPlatform, type SenderRights, senderRights } from './sender.ts';
 
 /** A message as the adapter passed it on. */
 export interface Arrived {
@@ -25,8 +25,6 @@ export interface Arrived {
 /** A message with all that is known of it and of its sender, before anything is decided. */
 export interface Identified {
   readonly admitted: AdmittedMessage;
-  /** `telegram:42`. */
-  readonly person: string;
   readonly rights: SenderRights;
   readonly facts: SenderFacts;
   /** The command that the message is, or begins with. */
@@ -63,9 +61,8 @@ export async function identify(
     trace,
     ...(files && { files }),
   };
-  const person = personId(message);
   const isAgentKnown = !unknown;
-  return { admitted, person, rights, facts, command, rules, isAgentKnown, agentReason };
+  return { admitted, rights, facts, command, rules, isAgentKnown, agentReason };
 }
 
 /** A message that was fetched later does not say which roles its sender has; without an answer they have none. */

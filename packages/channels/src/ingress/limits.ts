@@ -12,6 +12,7 @@ export interface BacklogLimit {
 
 /** Who sends a message that is to wait. */
 interface Waiting {
+  /** `telegram:42`. */
   readonly person: string;
   readonly isOwner: boolean;
 }
@@ -51,7 +52,7 @@ export function createBacklogLimit(
       taken.clear();
       return false;
     }
-    return !isOwner && (taken.get(person) ?? 0) >= Math.ceil(limit() * PERSONS_SHARE);
+    return !isOwner && (taken.get(holderOf(person)) ?? 0) >= Math.ceil(limit() * PERSONS_SHARE);
   };
   const look = async (): Promise<void> => {
     const counted = since;
@@ -77,14 +78,16 @@ export function createBacklogLimit(
       entering -= 1;
       if (!stays) return;
       since += 1;
-      if (waiting() > limit() * CROWDED) taken.set(person, (taken.get(person) ?? 0) + 1);
+      if (waiting() <= limit() * CROWDED) return;
+      const holder = holderOf(person);
+      taken.set(holder, (taken.get(holder) ?? 0) + 1);
     },
   };
 }
 
-/** Whose share of the waiting messages one takes. A client of the API makes up the people behind it. */
-export function shareHolder(channel: string, person: string): string {
-  return channel === 'api' ? (person.split('/')[0] ?? person) : person;
+/** Whose share a message takes. A client of the API makes up the people behind it: `api:client/person`. */
+function holderOf(person: string): string {
+  return person.startsWith('api:') ? (person.split('/')[0] ?? person) : person;
 }
 
 /** How often a sender just repeated a message, verbatim. The text itself is not kept. */

@@ -15,6 +15,8 @@ export function quotedName(name: string): string {
 
 /** Rights of the sender of a message. */
 export interface SenderRights {
+  /** `telegram:42`. */
+  readonly person: string;
   /** The bot belongs to them. */
   readonly isOwner: boolean;
   /** An owner allowed them by a pairing code. */
@@ -48,10 +50,12 @@ export async function senderRights(
   const person = personId(message);
   const isDirect = chat.type === 'direct';
   if (sender.isBot || (!isDirect && !isCommand)) {
-    return { isOwner: rules.owners.includes(person), isAllowed: false, mainConversation: null };
+    const isOwner = rules.owners.includes(person);
+    return { person, isOwner, isAllowed: false, mainConversation: null };
   }
   const { isOwner, mainConversation } = await ownershipOf(store.links, rules.owners, person);
   return {
+    person,
     isOwner,
     isAllowed: isDirect && !isOwner && (await isAllowed(deps, message)),
     mainConversation: isDirect ? mainConversation : null,
