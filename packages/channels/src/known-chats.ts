@@ -1,6 +1,6 @@
 import { agentOfConversation, conversationOfAgent, type InboundMessage } from '@parley/core';
 import type { ChatKey, InboxRow, Store } from '@parley/store';
-import { commandOf } from './commands/typed-command.ts';
+import { readCommand } from './commands/typed-command.ts';
 import { rulesOfAgent } from './ingress/agent-route.ts';
 import { decideAccess } from './ingress/decide.ts';
 import { conversationOf } from './ingress/route.ts';
@@ -136,7 +136,7 @@ export async function senderNow(
     const conversationId = conversationOf(message, null, agent);
     return { isOwner: false, conversationId, refusal: 'the settings have no such agent' };
   }
-  const rights = await senderRights({ store, rules }, message, commandOf(message) !== null);
+  const rights = await senderRights({ store, rules }, message, readCommand(message) !== null);
   const access = decideAccess(message, rules.policy, rights);
   const { isOwner } = await ownershipOf(store.links, rules.owners, personId(message));
   return {

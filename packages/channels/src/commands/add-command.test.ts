@@ -3,7 +3,7 @@ import type { CommandTransaction, InboxRepository } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
 import { type CommandServices, chatCommand } from './command.ts';
-import { CHAT_COMMANDS, menuOf, RESERVED_COMMANDS } from './list.ts';
+import { CHAT_COMMANDS, listMenu, RESERVED_COMMANDS } from './list.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -80,7 +80,7 @@ describe('a command that is a file and a place in the list, and nothing else', (
   it('[F09] is in /help and in the menus of platforms', async () => {
     await write('/help');
     expect((await scene.told()).join()).toContain('/dice [sides] – roll a die');
-    expect(menuOf(commands).at(-1)).toEqual({
+    expect(listMenu(commands).at(-1)).toEqual({
       name: 'dice',
       summary: 'roll a die and go into a mode by it',
       takes: '[sides]',

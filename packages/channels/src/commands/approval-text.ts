@@ -2,11 +2,11 @@ import { shownBlock } from '@parley/core';
 import type { Approval, ApprovalVerdict, CommandTransaction } from '@parley/store';
 import { APPROVAL_CODE_LENGTH, typedCode } from '../ingress/one-time-code.ts';
 import { personId } from '../ingress/sender.ts';
-import type { Asked, CommandAnswer } from './command.ts';
+import type { CommandAnswer, CommandContext } from './command.ts';
 
 /** Decides by the code that was typed, and says what follows; without an argument it only asks what waits. */
 export async function decideApproval(
-  { argument, message }: Pick<Asked, 'argument' | 'message'>,
+  { argument, message }: Pick<CommandContext, 'argument' | 'message'>,
   transaction: CommandTransaction,
   verdict: 'approved' | 'denied',
 ): Promise<{

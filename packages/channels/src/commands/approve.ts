@@ -1,6 +1,6 @@
 import type { ApprovalVerdict } from '@parley/store';
 import { approvalText, decideApproval } from './approval-text.ts';
-import { type Asked, chatCommand } from './command.ts';
+import { type CommandContext, chatCommand } from './command.ts';
 
 export const approve = chatCommand({
   name: 'approve',
@@ -8,11 +8,11 @@ export const approve = chatCommand({
   takes: 'CODE',
   rest: 'code',
   who: 'approver',
-  async run(asked, transaction) {
+  async run(context, transaction) {
     // With words after the code less may be meant than was asked: then nothing is decided.
-    const argument = asked.onward === '' ? asked.argument : '';
-    const decided = await decideApproval({ ...asked, argument }, transaction, 'approved');
-    const undecided = undecidedText(asked, decided.verdict);
+    const argument = context.onward === '' ? context.argument : '';
+    const decided = await decideApproval({ ...context, argument }, transaction, 'approved');
+    const undecided = undecidedText(context, decided.verdict);
     const texts = [...(undecided === null ? [] : [undecided]), approvalText(decided.verdict)];
     return { ...decided.follows, answer: texts.join('\n\n') };
   },
@@ -20,7 +20,7 @@ export const approve = chatCommand({
 
 /** Why words decided no approval. */
 function undecidedText(
-  { argument, onward, spoken }: Asked,
+  { argument, onward, spoken }: CommandContext,
   verdict: ApprovalVerdict,
 ): string | null {
   if (verdict.kind !== 'pending' || verdict.approvals.length === 0) return null;

@@ -9,12 +9,16 @@ export type ChatCommand<Prepared = unknown> = ReadyCommand<Prepared> | TurnComma
 /** A command that is answered at once, without lane or model. */
 export interface ReadyCommand<Prepared = unknown> extends CommandSpec {
   /** Before the transaction: whatever is slow or outside the tables of the chat, such as files, models and services. */
-  prepare?(asked: Asked, sources: CommandSources): Promise<Prepared>;
+  prepare?(context: CommandContext, sources: CommandSources): Promise<Prepared>;
   /**
    * In the transaction that stores the command, and only if the asker may use it. Awaits nothing but `transaction`;
    * what is to happen outside the database is returned.
    */
-  run(asked: Asked, transaction: CommandTransaction, prepared: Prepared): Promise<CommandAnswer>;
+  run(
+    context: CommandContext,
+    transaction: CommandTransaction,
+    prepared: Prepared,
+  ): Promise<CommandAnswer>;
 }
 
 /** A command that waits for the turn before it and runs as a turn: it asks the model. */
@@ -74,7 +78,7 @@ export interface CommandWords {
 }
 
 /** A command with its words, its asker and what it may know. */
-export interface Asked
+export interface CommandContext
   extends Pick<AdmittedMessage, 'message' | 'conversationId' | 'route' | 'receivedAt'>,
     Pick<CommandWords, 'argument' | 'onward'>,
     Pick<TypedCommand, 'spoken'> {

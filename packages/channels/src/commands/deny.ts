@@ -7,8 +7,8 @@ export const deny = chatCommand({
   takes: 'CODE',
   rest: 'code',
   who: 'approver',
-  async run(asked, transaction) {
-    const { verdict, follows } = await decideApproval(asked, transaction, 'denied');
+  async run(context, transaction) {
+    const { verdict, follows } = await decideApproval(context, transaction, 'denied');
     return { ...follows, answer: approvalText(verdict) };
   },
 });

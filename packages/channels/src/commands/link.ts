@@ -15,7 +15,7 @@ export const link = chatCommand({
   who: 'everyone',
   where: 'direct',
   private: true,
-  prepare: async (_asked, { newCode }) => newCode(),
+  prepare: async (_context, { newCode }) => newCode(),
   async run({ argument, message, asker, rules, agent }, transaction, newCode) {
     const self = personId(message);
     const action = linkAction(argument, self, newCode);

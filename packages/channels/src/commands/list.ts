@@ -11,7 +11,7 @@ import { link } from './link.ts';
 import { memory } from './memory.ts';
 import { mode } from './mode.ts';
 import { model } from './model.ts';
-import { startAgain } from './new.ts';
+import { newSession } from './new.ts';
 import { pair } from './pair.ts';
 import { isListed } from './permission.ts';
 import { resend } from './resend.ts';
@@ -26,7 +26,7 @@ import { zone } from './zone.ts';
 /** All commands (F09), in the order of help and menus. */
 export const CHAT_COMMANDS: readonly ChatCommand[] = [
   help,
-  startAgain,
+  newSession,
   status,
   mode,
   run,
@@ -49,7 +49,7 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
 ];
 
 /** What the platforms' own menus list. */
-export function menuOf(commands: readonly ChatCommand[]): readonly CommandInfo[] {
+export function listMenu(commands: readonly ChatCommand[]): readonly CommandInfo[] {
   return commands.filter(isListed).map((command) => ({
     name: command.name,
     summary: command.summary,
@@ -59,7 +59,7 @@ export function menuOf(commands: readonly ChatCommand[]): readonly CommandInfo[]
 }
 
 /** The commands for the menus of platforms, the page and the API. */
-export const COMMANDS: readonly CommandInfo[] = menuOf(CHAT_COMMANDS);
+export const COMMANDS: readonly CommandInfo[] = listMenu(CHAT_COMMANDS);
 
 /** Names that no skill's command may have: Parley's own, and what platforms send by themselves. */
 export const RESERVED_COMMANDS: readonly string[] = CHAT_COMMANDS.flatMap(

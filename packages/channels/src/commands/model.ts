@@ -1,5 +1,5 @@
 import { inlineCode } from '@parley/core';
-import { type Asked, chatCommand } from './command.ts';
+import { type CommandContext, chatCommand } from './command.ts';
 
 export const model = chatCommand({
   name: 'model',
@@ -8,10 +8,10 @@ export const model = chatCommand({
   rest: 'argument',
   who: 'owner',
   private: true,
-  async run(asked, transaction) {
-    const to = chosenModel(asked.argument, asked.situation.models);
+  async run(context, transaction) {
+    const to = chosenModel(context.argument, context.situation.models);
     const { now } = await transaction.changeModel(to === undefined ? 'show' : { to });
-    return { answer: to === undefined ? listText(asked, now) : changedText(asked, now) };
+    return { answer: to === undefined ? listText(context, now) : changedText(context, now) };
   },
 });
 
@@ -27,24 +27,24 @@ function chosenModel(argument: string, known: readonly string[]): string | null 
   return whole ?? (partly.length === 1 ? partly[0] : undefined);
 }
 
-function changedText(asked: Asked, now: string | null): string {
-  return `From the next message on ${answering(asked, now)} answers in this conversation.`;
+function changedText(context: CommandContext, now: string | null): string {
+  return `From the next message on ${answering(context, now)} answers in this conversation.`;
 }
 
-function listText(asked: Asked, now: string | null): string {
-  const { argument, situation } = asked;
+function listText(context: CommandContext, now: string | null): string {
+  const { argument, situation } = context;
   const unknown = argument === '' ? [] : [`I know no model ${inlineCode(argument)}.`];
   const list = [...situation.models, DEFAULT_MODEL].map((name) => `- \`/model ${name}\``);
   const none = 'The settings name no other model: list some under `model.choices`.';
   return [
     ...unknown,
-    `Here ${answering(asked, now)} answers.`,
+    `Here ${answering(context, now)} answers.`,
     situation.models.length === 0 ? none : list.join('\n'),
   ].join('\n\n');
 }
 
 /** How the model of the settings was chosen is the owner's business. */
-function answering({ situation, audience }: Asked, now: string | null): string {
+function answering({ situation, audience }: CommandContext, now: string | null): string {
   if (now !== null) return `\`${now}\``;
   return `the model of the settings${audience === 'owner' ? ` (${situation.model})` : ''}`;
 }

@@ -2,7 +2,7 @@ import { recordingLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import type { GroupCommands } from '../ingress/rules.ts';
 import { CHAT_COMMANDS, COMMANDS, RESERVED_COMMANDS } from './list.ts';
-import { groupRight, hasGroupRight, refusalOf, usableCommands } from './permission.ts';
+import { findRefusal, groupRight, hasGroupRight, usableCommands } from './permission.ts';
 import { isCommand, parseCommand } from './typed-command.ts';
 
 describe('recognising a command', () => {
@@ -65,7 +65,7 @@ describe('whether a command is carried out', () => {
     const isOwner = who === 'owner';
     const isDirect = where === 'direct';
     const asker = { isOwner, isDirect, isApprover: isOwner, mayChangeChat: true };
-    expect(refusalOf(commandNamed(name), asker)).toBe(expected);
+    expect(findRefusal(commandNamed(name), asker)).toBe(expected);
   });
 
   it('[F09] every command of the menu is known, once', () => {
@@ -84,7 +84,7 @@ describe('whether a command is carried out', () => {
     const asker = { isOwner, isDirect: true, isApprover, mayChangeChat };
     const usable = usableCommands(CHAT_COMMANDS, asker).map(({ name }) => name);
     for (const { name } of COMMANDS) {
-      expect(usable.includes(name)).toBe(refusalOf(commandNamed(name), asker) === null);
+      expect(usable.includes(name)).toBe(findRefusal(commandNamed(name), asker) === null);
     }
   });
 });

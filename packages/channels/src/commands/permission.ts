@@ -8,7 +8,7 @@ import type { ChatCommand, CommandAsker, TypedCommand } from './command.ts';
 type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
 
 /** Decides by who asks and where; null: the command is for them. Permission comes first, so that a refusal reveals nothing. */
-export function refusalOf(
+export function findRefusal(
   command: ChatCommand,
   { isOwner, isDirect, isApprover, mayChangeChat }: CommandAsker,
 ): Refusal | null {
@@ -52,11 +52,11 @@ export function usableCommands(
 ): readonly ChatCommand[] {
   // What is for direct chats alone can be used there.
   const anywhere = { ...asker, isDirect: true };
-  return commands.filter((one) => isListed(one) && refusalOf(one, anywhere) === null);
+  return commands.filter((one) => isListed(one) && findRefusal(one, anywhere) === null);
 }
 
 /** The rights of the sender of a command; the platform is asked only for commands that depend on them. */
-export async function askerOf(
+export async function findAsker(
   { policy, approvers }: Pick<DecisionRules, 'policy' | 'approvers'>,
   sender: { readonly person: string; readonly isOwner: boolean; readonly isDirect: boolean },
   { command, argument }: TypedCommand,

@@ -7,15 +7,15 @@ import type { IngressDeps } from '../ingress/ingress-deps.ts';
 import type { BacklogLimit } from '../ingress/limits.ts';
 import { partsOf } from '../ingress/route.ts';
 import type {
-  Asked,
   ChatCommand,
   CommandAnswer,
+  CommandContext,
   CommandWords,
   ReadyCommand,
   TypedCommand,
 } from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
-import { askerOf, refusalOf, refusalText } from './permission.ts';
+import { findAsker, findRefusal, refusalText } from './permission.ts';
 import { leftOverText, messageAfter, splitCommand } from './typed-command.ts';
 
 /**
@@ -33,30 +33,19 @@ export async function runCommand(
   const { message } = admitted;
   const { command } = typed;
   const who = { person: rights.person, isOwner, isDirect: message.chat.type === 'direct' };
-  const asker = await askerOf(rules, who, typed, facts, deps.log);
+  const asker = await findAsker(rules, who, typed, facts, deps.log);
   const words = splitCommand(typed);
   const after = messageAfter(message, typed, words);
-  const refusal = refusalOf(command, asker);
-  let work: Work;
+  const work = { typed, words, isOwner, after };
+  const refusal = findRefusal(command, asker);
   if (refusal !== null) {
     const answer = refusalText(command, refusal, rules.policy.access.groupCommands);
-    work = {
-      typed,
-      words,
-      isOwner,
-      after,
-      onward: null,
-      run: async () => ({ answer, declined: answer }),
-    };
-  } else if ('inTurn' in command) return 'in-turn';
-  else {
-    const run = await prepare(deps, identified, typed, command, { ...words, asker });
-    work = { typed, words, isOwner, after, onward: after, run };
+    const run = async () => ({ answer, declined: answer });
+    return complete(deps, identified, { ...work, onward: null, run }, backlog);
   }
-  const done = await withRoom(deps, identified, work, backlog);
-  deps.pass('inbox-committed');
-  await followUp(deps, admitted, done);
-  return outcomeOf(command.name, done);
+  if ('inTurn' in command) return 'in-turn';
+  const run = await prepare(deps, identified, typed, command, { ...words, asker });
+  return complete(deps, identified, { ...work, onward: after, run }, backlog);
 }
 
 /** What is done in the transaction of a command. */
@@ -66,7 +55,7 @@ interface Work {
   readonly isOwner: boolean;
   /** The message after the command; null: there is none. */
   readonly after: InboundMessage | null;
-  /** The same, where it waits for a turn once the command was run. */
+  /** The same, if it may wait for a turn. */
   readonly onward: InboundMessage | null;
   run(transaction: CommandTransaction): Promise<CommandAnswer>;
 }
@@ -79,13 +68,12 @@ async function prepare(
   { admitted, rules }: Identified,
   { spoken }: TypedCommand,
   command: ReadyCommand,
-  by: Pick<Asked, 'argument' | 'onward' | 'asker'>,
+  { argument, onward, asker }: Pick<CommandContext, 'argument' | 'onward' | 'asker'>,
 ): Promise<Work['run']> {
   const { message, conversationId, route, receivedAt } = admitted;
   const { store, newCode, skillCommands, commands = CHAT_COMMANDS } = deps;
   const agent = agentOfConversation(conversationId);
-  const { argument, onward, asker } = by;
-  const asked: Asked = {
+  const context: CommandContext = {
     ...{ message, conversationId, route, receivedAt, argument, onward, agent, asker, rules },
     ...(spoken && { spoken }),
     // Every member reads an answer in a group.
@@ -94,18 +82,34 @@ async function prepare(
     commands,
   };
   const services = deps.commandServices?.(agent) ?? {};
-  const prepared = await command.prepare?.(asked, { store, services, skillCommands, newCode });
-  return (transaction) => command.run(asked, transaction, prepared);
+  const prepared = await command.prepare?.(context, { store, services, skillCommands, newCode });
+  return (transaction) => command.run(context, transaction, prepared);
+}
+
+/** Runs the transaction of a command, then what follows it. */
+async function complete(
+  deps: IngressDeps,
+  identified: Identified,
+  work: Work,
+  backlog: BacklogLimit,
+): Promise<IngressOutcome> {
+  const { admitted } = identified;
+  const done =
+    work.onward === null
+      ? await transact(deps, admitted, work, 0)
+      : await transactWithRoom(deps, identified, work, backlog);
+  deps.pass('inbox-committed');
+  await followUp(deps, admitted, done);
+  return toOutcome(work.typed.command.name, done);
 }
 
 /** A message after the command takes the room of a waiting message, as any other. */
-async function withRoom(
+async function transactWithRoom(
   deps: IngressDeps,
   { admitted, rights, rules }: Identified,
   work: Work,
   backlog: BacklogLimit,
 ): Promise<Done | null> {
-  if (work.onward === null) return transact(deps, admitted, work, 0);
   const from = { person: rights.person, isOwner: work.isOwner };
   const room = await backlog.reserve(from);
   let done: Done | null = null;
@@ -148,13 +152,13 @@ async function transact(
 const VOID_PRESS =
   'That button does nothing: its message is not as I sent it. If I asked for an approval, `/approve` shows what waits, in full.';
 
-/** Of a message behind a command: why it is not answered. */
+/** Says why the message behind a command is not answered. */
 function notTakenText(name: string, taken: 'full' | 'not-run'): string {
   const why = taken === 'full' ? 'too many messages wait already' : 'the command was not run';
   return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;
 }
 
-/** What is stored of a command; files only where they belong to a message after it. */
+/** The message as it is stored; its files only where they belong to a message after the command. */
 function storedMessage(
   { files, ...admitted }: AdmittedMessage,
   command: ChatCommand,
@@ -179,7 +183,7 @@ async function followUp(
   }
 }
 
-function outcomeOf(name: string, done: Done | null): IngressOutcome {
+function toOutcome(name: string, done: Done | null): IngressOutcome {
   if (done === null) return { kind: 'duplicate' };
   const { declined, settled, isWaiting } = done;
   if (declined !== undefined) return { kind: 'command', name, declined };

@@ -1,5 +1,10 @@
 import { personId } from '../ingress/sender.ts';
-import { type Asked, type CommandServices, chatCommand, type ReadyCommand } from './command.ts';
+import {
+  type CommandContext,
+  type CommandServices,
+  chatCommand,
+  type ReadyCommand,
+} from './command.ts';
 
 type ServiceName = Exclude<keyof CommandServices, 'statusLine'>;
 
@@ -10,13 +15,13 @@ export function serviceCommand(
 ): ReadyCommand<string> {
   return chatCommand({
     ...command,
-    prepare: async (asked, { services }) =>
-      (await services[command.name]?.(serviceAsker(asked), asked.argument)) ?? unavailable,
-    run: async (_asked, _transaction, answer) => ({ answer }),
+    prepare: async (context, { services }) =>
+      (await services[command.name]?.(serviceAsker(context), context.argument)) ?? unavailable,
+    run: async (_context, _transaction, answer) => ({ answer }),
   });
 }
 
-function serviceAsker({ message, conversationId, audience }: Asked) {
+function serviceAsker({ message, conversationId, audience }: CommandContext) {
   const { channel, account, chat, messageId } = message;
   return {
     person: personId(message),

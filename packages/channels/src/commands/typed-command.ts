@@ -5,7 +5,7 @@ import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './com
 import { CHAT_COMMANDS } from './list.ts';
 
 /** The command of a message; a text that its sender did not type, as one of an inline bot, has none. */
-export function commandOf(
+export function readCommand(
   message: Pick<InboundMessage, 'text' | 'authored'>,
   commands?: readonly ChatCommand[],
 ): TypedCommand | null {

@@ -27,7 +27,7 @@ const AWAITED = { code: 'ABC234', tool: 'write', approvers: [], expiresAt: NOW +
 const lastLine = (story: MessageStory, audience: 'owner' | 'others' = 'owner') =>
   whyText([story], NOW, audience).split('\n').at(-1);
 
-describe('what became of a message', () => {
+describe('what happened to a message', () => {
   const taken = 'taken (written by an owner; in a direct chat)';
   it.each<[MessageStory, string]>([
     [

@@ -1,6 +1,6 @@
 import { inlineCode, literalLine, shortDuration } from '@parley/core';
 import type { MessageStory, PendingApproval, TurnStory, WhyRepository } from '@parley/store';
-import { type Asked, chatCommand } from './command.ts';
+import { type CommandContext, chatCommand } from './command.ts';
 
 /** Messages that it explains: what fits on a phone. */
 const MAX_STORIES = 8;
@@ -9,25 +9,25 @@ const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of on
 
 export const why = chatCommand({
   name: 'why',
-  summary: 'what became of the last messages',
+  summary: 'what happened to the last messages',
   takes: '[last]',
   rest: 'argument',
   who: 'owner',
   private: true,
-  async prepare(asked, { store }) {
-    const { argument, message, route, agent, receivedAt, audience } = asked;
+  async prepare(context, { store }) {
+    const { argument, message, route, agent, receivedAt, audience } = context;
     const named = argument === '' ? message.replyTo?.messageId : argument;
-    if (named !== undefined) return timelineText(store.why, asked, named);
+    if (named !== undefined) return timelineText(store.why, context, named);
     const stories = await store.decisions.stories(route, MAX_STORIES, agent);
     return `${whyText(stories, receivedAt, audience)}\n\n${WHY_ONE}`;
   },
-  run: async (_asked, _transaction, answer) => ({ answer }),
+  run: async (_context, _transaction, answer) => ({ answer }),
 });
 
 /** The timeline of a message. Only messages of this chat are looked for. */
 async function timelineText(
   repository: WhyRepository,
-  { route, agent, receivedAt, audience }: Asked,
+  { route, agent, receivedAt, audience }: CommandContext,
   named: string,
 ): Promise<string> {
   const { channel, account, chatId } = route;
@@ -39,9 +39,9 @@ async function timelineText(
 }
 
 /** Who reads the explanation: in a group everyone does, so it names no servers there. */
-type Audience = Asked['audience'];
+type Audience = CommandContext['audience'];
 
-/** What became of the last messages of a chat, for `/why` (D08), in Markdown. Times in ms. */
+/** What happened to the last messages of a chat (D08), in Markdown. `now` in ms. */
 export function whyText(stories: readonly MessageStory[], now: number, audience: Audience): string {
   if (stories.length === 0) return 'I know of no message here.';
   const lines = stories.map((story) => {

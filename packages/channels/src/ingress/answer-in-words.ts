@@ -94,8 +94,8 @@ function withoutCode(
 /** Longer texts are read for their beginning alone, so only that is looked at before the database is asked. */
 const MAX_TEXT = 4_000;
 /** A question that is being sent is there in a moment. In ms. */
-const LOOK_AGAIN_MS = 200;
-const MAX_LOOKS = 10;
+const POLL_INTERVAL_MS = 200;
+const MAX_POLLS = 10;
 
 /** The command that a message in words stands for, and whether its sender is an owner, which decides their rights. */
 export interface SpokenCommand {
@@ -140,11 +140,11 @@ async function questionsFor(
   conversationId: string,
   message: InboundMessage,
 ): Promise<readonly ShownQuestion[]> {
-  for (let looks = 1; ; looks += 1) {
+  for (let polls = 1; ; polls += 1) {
     const questions = await store.shownQuestions.openIn(conversationId, message, clock());
     const isOnItsWay = questions.some(({ shown }) => shown?.state === 'sending');
-    if (!isOnItsWay || looks === MAX_LOOKS) return questions;
-    await sleep(LOOK_AGAIN_MS);
+    if (!isOnItsWay || polls === MAX_POLLS) return questions;
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 

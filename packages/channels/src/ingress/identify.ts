@@ -3,7 +3,7 @@ import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import type { SenderFacts } from '../adapter.ts';
 import type { TypedCommand } from '../commands/command.ts';
-import { commandOf } from '../commands/typed-command.ts';
+import { readCommand } from '../commands/typed-command.ts';
 import { agentHere } from './agent-route.ts';
 import { type Albums, settlesAt } from './albums.ts';
 import { decideGroup } from './decide.ts';
@@ -47,7 +47,7 @@ export async function identify(
   const joined = checked.albumId === undefined ? checked : albums.join(checked);
   const message = facts.roles === undefined ? joined : await withRoles(deps, joined, facts.roles);
   const { agent, rules, why: agentReason, unknown } = agentHere(message, deps.rules);
-  const command = commandOf(message, deps.commands);
+  const command = readCommand(message, deps.commands);
   const rights = await senderRights({ store: deps.store, rules }, message, command !== null);
   const receivedAt = deps.clock();
   const settles = settlesAt(message, capabilities.target, receivedAt);

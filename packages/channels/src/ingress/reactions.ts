@@ -81,7 +81,7 @@ function placedConversation(reaction: InboundReaction, found: StoredMessage | nu
 }
 
 /** Of the message, in characters: enough to recognize it. */
-const LONGEST_QUOTE = 80;
+const MAX_QUOTE = 80;
 
 /** How the agent reads a reaction, as data (P18). */
 export function reactionText(
@@ -104,6 +104,6 @@ function whose(found: StoredMessage | null, reacting: string): string {
 
 function shortened(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  if (line.length <= LONGEST_QUOTE) return line;
-  return `${line.slice(0, LONGEST_QUOTE).toWellFormed()} …`;
+  if (line.length <= MAX_QUOTE) return line;
+  return `${line.slice(0, MAX_QUOTE).toWellFormed()} …`;
 }
