@@ -75,7 +75,7 @@ export {
   undeclared,
   withoutNulls,
 } from './guard.ts';
-export { agentHere, routeAgent } from './ingress/agent-route.ts';
+export { resolveAgent, routeAgent } from './ingress/agent-route.ts';
 export { brokenContract } from './ingress/identify.ts';
 export { createIngress, type Receive } from './ingress/ingress.ts';
 export type { IngressDeps } from './ingress/ingress-deps.ts';

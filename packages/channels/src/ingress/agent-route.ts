@@ -53,7 +53,7 @@ function ruleText(route: AgentRoute): string {
 }
 
 /** The agent of a message, and the rules with its owners. `unknown`: the chat is one with an agent that does not exist. */
-export interface AgentHere {
+export interface ResolvedAgent {
   readonly agent: string | undefined;
   readonly rules: DecisionRules;
   /** For `why`; null where there is one agent. */
@@ -65,7 +65,7 @@ export interface AgentHere {
 const LOCAL_CHANNELS: ReadonlySet<string> = new Set(['web', 'terminal', 'api']);
 
 /** Decides who answers a message, before anything is decided about its sender. A chat of the page names its agent itself. */
-export function agentHere(place: Place, rules: DecisionRules): AgentHere {
+export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent {
   const { agents } = rules;
   const chosen = LOCAL_CHANNELS.has(place.channel) ? agentOfConversation(place.chat.id) : undefined;
   if (agents === undefined) {
@@ -109,8 +109,9 @@ export function mayAllow(
 ): boolean {
   const sender = { id: senderId, name: '', isBot: false };
   const chat = { id: route.chatId, type: 'direct' } as const;
-  const theirs = agentHere({ channel, account, chat, sender }, rules);
+  const theirs = resolveAgent({ channel, account, chat, sender }, rules);
   return (
-    theirs.agent === agentHere(asker, rules).agent || theirs.rules.owners.includes(personId(asker))
+    theirs.agent === resolveAgent(asker, rules).agent ||
+    theirs.rules.owners.includes(personId(asker))
   );
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { SenderFacts } from '../adapter.ts';
 import type { TypedCommand } from '../commands/command.ts';
 import { readCommand } from '../commands/typed-command.ts';
-import { agentHere } from './agent-route.ts';
+import { resolveAgent } from './agent-route.ts';
 import { type Albums, settlesAt } from './albums.ts';
 import { decideGroup } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
@@ -46,7 +46,7 @@ export async function identify(
   const checked = validate(unchecked);
   const joined = checked.albumId === undefined ? checked : albums.join(checked);
   const message = facts.roles === undefined ? joined : await withRoles(deps, joined, facts.roles);
-  const { agent, rules, why: agentReason, unknown } = agentHere(message, deps.rules);
+  const { agent, rules, why: agentReason, unknown } = resolveAgent(message, deps.rules);
   const command = readCommand(message, deps.commands);
   const rights = await senderRights({ store: deps.store, rules }, message, command !== null);
   const receivedAt = deps.clock();

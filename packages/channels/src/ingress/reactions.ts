@@ -5,7 +5,7 @@ import {
   type Logger,
 } from '@parley/core';
 import type { StoredMessage } from '@parley/store';
-import { agentHere, rulesOfAgent } from './agent-route.ts';
+import { resolveAgent, rulesOfAgent } from './agent-route.ts';
 import { decideAccess } from './decide.ts';
 import { brokenContract } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
@@ -40,7 +40,7 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   // The reaction belongs to the agent of the quoted message, even if another one would answer now (F14).
   const agent =
     found?.conversationId === undefined
-      ? agentHere(reaction, deps.rules).agent
+      ? resolveAgent(reaction, deps.rules).agent
       : agentOfConversation(found.conversationId);
   const rules = rulesOfAgent(deps.rules, agent);
   if (rules === undefined) return 'the settings have no such agent';
