@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-describe('a command that is a file and a place in the list, and nothing else', () => {
+describe('a command added by one file and its place in the list', () => {
   const happened: string[] = [];
   const dice = chatCommand({
     name: 'dice',

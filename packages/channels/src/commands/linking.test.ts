@@ -74,7 +74,7 @@ describe('linking', () => {
     expect(await other('hello', '60')).toMatchObject({ conversationId: 'telegram:default:9' });
   });
 
-  it('[F13] lends nobody anything by a link that no owner confirmed', async () => {
+  it('[F13] gives no rights by a link that no owner confirmed', async () => {
     const asAGuest = (personId: string, kind: 'make' | 'type', messageId: string) => {
       const action = { kind, code: 'GUEST222' };
       const asker = { personId, isOwner: false };

@@ -99,7 +99,7 @@ describe('what ingress does with a message', () => {
     ['a member with one of the roles may write', { id: '99', roles: ['r0', 'r1'] }, group, 'turn'],
     ['an owner needs none', { id: '42', roles: [] }, group, 'turn'],
     ['a member with other roles may not', { id: '99', roles: ['r2'] }, group, 'refuse'],
-    ['nor somebody whose roles are not known', { id: '7' }, group, 'refuse'],
+    ['nor a person whose roles are not known', { id: '7' }, group, 'refuse'],
     ['a role opens no other group', { id: '99', roles: ['r1'] }, elsewhere, 'refuse'],
   ])('[F05] where the settings name roles %s', (_case, sender, chat, kind) => {
     const access = { ...CLOSED.access, allowRoles: ['r1'] };
@@ -180,7 +180,7 @@ describe('what ingress does with a message', () => {
     expect(decided(message, rules()).reason).toBe(reason);
   });
 
-  it('[F05] lets nobody but owners in when direct chats are disabled, not even those listed', () => {
+  it('[F05] lets only owners in when direct chats are disabled, not even those listed', () => {
     const access = { ...CLOSED.access, direct: 'disabled' as const };
     expect(decided(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('refuse');
     expect(decided(aMessage(), rules({ access })).kind).toBe('turn');
