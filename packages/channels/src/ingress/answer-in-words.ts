@@ -9,43 +9,40 @@ import type { IngressDeps } from './ingress-deps.ts';
 import { APPROVAL_CODE_LENGTH, typedCode } from './one-time-code.ts';
 import { ownershipOf } from './sender.ts';
 
-/** What a message in words does to the approvals that wait where it was written. */
-type WordsDecision =
-  /** It is an ordinary message. */
-  | { readonly kind: 'message' }
-  /** It decides the only question, or the one whose code it names. */
-  | {
-      readonly kind: 'decide';
-      readonly verdict: typeof approve | typeof deny;
-      readonly code: string;
-    }
-  /** The sender is shown what to press; `isKept`: the words are a message as well. */
-  | { readonly kind: 'explain'; readonly isKept: boolean };
-
 type Said = Pick<
   InboundMessage,
   'replyTo' | 'sentAt' | 'attachments' | 'chat' | 'addressed' | 'mentions'
 >;
 
 /**
- * Decides what the words of an approver mean (G05). Only a bare yes or no counts, and a yes only for a question that the
- * sender can have read in full: it was sent to this chat before they wrote, nothing has changed it, and nothing else that
- * could be answered was said since (or they replied to it). Everything else is shown what to press, never silence.
+ * The command that the words of an approver stand for (G05); null: they are an ordinary message. Only a bare yes or no
+ * counts, and a yes only for a question that the sender can have read in full: it was sent to this chat before they
+ * wrote, nothing has changed it, and nothing else that could be answered was said since (or they replied to it). To
+ * everything else the answer is what to press, never silence.
  */
-function decideWords(text: string, said: Said, questions: readonly ShownQuestion[]): WordsDecision {
-  if (questions.length === 0) return { kind: 'message' };
+function decideWords(
+  text: string,
+  said: Said,
+  questions: readonly ShownQuestion[],
+): TypedCommand | null {
+  if (questions.length === 0) return null;
   const { words, named } = withoutCode(text, questions);
   const meaning = named !== undefined && words === '' ? 'unclear' : readYesOrNo(words);
-  if (meaning === null) return { kind: 'message' };
+  if (meaning === null) return null;
   if (meaning === 'unclear' || said.attachments !== undefined || mayMeanOthers(said)) {
-    return { kind: 'explain', isKept: words !== '' };
+    return showWaiting(words === '' ? 'only' : 'kept');
   }
   const meant = named ?? questionMeant(said, questions);
-  if (meant === undefined) return { kind: 'explain', isKept: false };
+  if (meant === undefined) return showWaiting('only');
   const { code } = meant.approval;
-  if (meaning === 'no') return { kind: 'decide', verdict: deny, code };
+  if (meaning === 'no') return { command: deny, argument: code };
   const isRead = wasRead(meant, said, named !== undefined);
-  return isRead ? { kind: 'decide', verdict: approve, code } : { kind: 'explain', isKept: false };
+  return isRead ? { command: approve, argument: code } : showWaiting('only');
+}
+
+/** Shows the sender what to press. */
+function showWaiting(spoken: 'kept' | 'only'): TypedCommand {
+  return { command: approve, argument: '', spoken };
 }
 
 /** The question that is replied to; without a reply the only one. A reply to another message answers that. */
@@ -121,17 +118,8 @@ export async function answerInWords(
       (await ownershipOf(deps.store.links, rules.owners, rights.person)).isOwner);
   if (!isOwner && rules.approvers?.includes(rights.person) !== true) return null;
   const questions = await questionsFor(deps, conversationId, message);
-  const decision = decideWords(text, message, questions);
-  switch (decision.kind) {
-    case 'message':
-      return null;
-    case 'explain': {
-      const spoken = decision.isKept ? 'kept' : 'only';
-      return { command: { command: approve, argument: '', spoken }, isOwner };
-    }
-    case 'decide':
-      return { command: { command: decision.verdict, argument: decision.code }, isOwner };
-  }
+  const command = decideWords(text, message, questions);
+  return command === null ? null : { command, isOwner };
 }
 
 /** What waits there; a question that is being sent is waited for. */
