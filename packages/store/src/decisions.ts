@@ -2,9 +2,8 @@ import { agentOfConversation } from '@parley/core';
 import { APPROVAL_COLUMNS, type Approval, type ApprovalRow, readApprovalRow } from './approvals.ts';
 import { HEARTBEAT_LANE } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
-import type { MessageKey } from './inbox.ts';
 import { type ChatKey, OF_CHAT, type PartState } from './outbox-parts.ts';
-import type { InboxOutcome } from './rows.ts';
+import type { InboxOutcome, MessageKey } from './rows.ts';
 import type { TurnState } from './turns.ts';
 
 /** That a message was not taken, by whom it was and why. Never its text. */

@@ -1,8 +1,7 @@
 import { ensureConversation, lockConversation } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
-import type { MessageKey } from './inbox.ts';
 import type { ChatKey } from './outbox-parts.ts';
-import type { GroupContextMessage } from './rows.ts';
+import type { GroupContextMessage, MessageKey } from './rows.ts';
 
 /** Messages that the next turn of a conversation gets, where the caller sets no other number (F06). */
 const KEPT = 50;

@@ -21,32 +21,29 @@ import {
   INSERT_MESSAGE,
   type InboxOutcome,
   type InboxRow,
+  type MessageKey,
   type MessageRow,
   newInboxRow,
   readInboxRow,
   withoutKeys,
 } from './rows.ts';
 
-/** Names a message as its platform does. */
-export interface MessageKey extends ChatKey {
-  readonly messageId: string;
-}
+/** The newest messages of owners by which their chats are found. */
+const MAX_OWNER_MESSAGES = 200;
 
-/** Messages of owners that are looked at to find where they write. */
-const LATELY = 200;
-
-/** A message with what became of it; null: it still waits for a turn. */
+/** A message and its outcome; null: it still waits for a turn. */
 interface RecentRow extends InboxRow {
   readonly outcome: InboxOutcome | null;
   readonly turnId: string | null;
 }
 
-/** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
+/** Where an owner writes. */
 interface OwnersPlace {
   readonly route: ReplyRoute;
   readonly conversationId: string;
 }
 
+/** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
 export type InboxRepository = ReturnType<typeof inboxRepository>;
 
 export function inboxRepository(database: Database, newId: NewId, files: StoredFiles) {
@@ -170,11 +167,11 @@ async function typedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
 }
 
 const OWNER_ROUTES = statement(
-  `select route, conversation_id as lane ${OF_OWNERS} limit ${LATELY}`,
+  `select route, conversation_id as lane ${OF_OWNERS} limit ${MAX_OWNER_MESSAGES}`,
 ).rows<{ readonly route: string; readonly lane: string }>();
 
 const OWNER_CHATS = statement(
-  `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${LATELY}`,
+  `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${MAX_OWNER_MESSAGES}`,
 ).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
 
 const RECENT = statement(`

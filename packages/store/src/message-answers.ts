@@ -1,7 +1,6 @@
 import { type Database, type Sql, statement } from './database.ts';
-import type { MessageKey } from './inbox.ts';
 import { OF_CHAT, OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
-import type { InboxOutcome } from './rows.ts';
+import type { InboxOutcome, MessageKey } from './rows.ts';
 
 /** What became of a message, for a program that waits for its answer. */
 export interface MessageAnswer {

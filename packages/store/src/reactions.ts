@@ -1,9 +1,8 @@
 import { InboundMessage } from '@parley/core';
 import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
 import { type ContextPlace, keepGroupContext } from './group-context.ts';
-import type { MessageKey } from './inbox.ts';
 import { OF_CHAT, OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
-import type { GroupContextMessage } from './rows.ts';
+import type { GroupContextMessage, MessageKey } from './rows.ts';
 
 /** A message of a chat, said by the agent or a person. Names and texts of persons are untrusted. */
 export type StoredMessage =

@@ -29,6 +29,14 @@ export interface AdmittedMessage {
   readonly files?: readonly Uint8Array[];
 }
 
+/** Names a message as its platform does. */
+export interface MessageKey {
+  readonly channel: string;
+  readonly account: string;
+  readonly chatId: string;
+  readonly messageId: string;
+}
+
 /** A stored inbound message. `seq` grows in the order of storing and is the order of the lane. */
 export interface InboxRow extends AdmittedMessage {
   readonly seq: number;
