@@ -110,7 +110,8 @@ export async function answerInWords(
   { admitted: { message, conversationId }, rights, rules }: Identified,
 ): Promise<SpokenCommand | null> {
   const text = spokenText(message);
-  if (message.replaces !== undefined || text.length > MAX_TEXT || !mayAnswer(text)) return null;
+  if (message.replaces !== undefined || text === '' || text.length > MAX_TEXT) return null;
+  if (readYesOrNo(text) === null && typedCode(text, APPROVAL_CODE_LENGTH) === null) return null;
   // In a direct chat, links of the sender are looked up already.
   const isOwner =
     rights.isOwner ||
@@ -143,9 +144,4 @@ function spokenText(message: InboundMessage): string {
   // One alone: a second name is that of another person, whom platforms do not always list.
   const own = typed.replace(/^<?@\S+\s+/, '');
   return (own === typed ? typed.replace(/\s+<?@\S+$/, '') : own).trim();
-}
-
-function mayAnswer(text: string): boolean {
-  if (text === '') return false;
-  return readYesOrNo(text) !== null || typedCode(text, APPROVAL_CODE_LENGTH) !== null;
 }
