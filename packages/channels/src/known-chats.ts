@@ -1,15 +1,11 @@
 import { agentOfConversation, conversationOfAgent, type InboundMessage } from '@parley/core';
 import type { ChatKey, InboxRow, Store } from '@parley/store';
+import { readCommand } from './commands/typed-command.ts';
 import { rulesOfAgent } from './ingress/agent-route.ts';
-import {
-  type DecisionRules,
-  decideAccess,
-  ownershipOf,
-  personId,
-  type SenderRightsDeps,
-  senderRights,
-} from './ingress/decide.ts';
+import { decideAccess } from './ingress/decide.ts';
 import { conversationOf } from './ingress/route.ts';
+import type { DecisionRules } from './ingress/rules.ts';
+import { ownershipOf, personId, type SenderRightsDeps, senderRights } from './ingress/sender.ts';
 import type { HistoryEntry } from './shown-chats.ts';
 
 /** A direct chat in which an owner has written. */
@@ -140,7 +136,7 @@ export async function senderNow(
     const conversationId = conversationOf(message, null, agent);
     return { isOwner: false, conversationId, refusal: 'the settings have no such agent' };
   }
-  const rights = await senderRights({ store, rules }, message);
+  const rights = await senderRights({ store, rules }, message, readCommand(message) !== null);
   const access = decideAccess(message, rules.policy, rights);
   const { isOwner } = await ownershipOf(store.links, rules.owners, personId(message));
   return {

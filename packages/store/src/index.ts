@@ -19,7 +19,7 @@ export type {
   StoredAttachment,
 } from './attachments.ts';
 export { isSameDestination } from './claim-turn.ts';
-export type { CommandEffect, CommandResult } from './commands.ts';
+export type { CommandTransaction, Pairing } from './commands.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
 export type { ConversationDetails, ShownConversation } from './conversation-views/list.ts';
 export type { PageMark, ShownMessage } from './conversation-views/messages.ts';
@@ -113,6 +113,7 @@ export type {
 export type { SoulRepository } from './souls.ts';
 export type { TurnUsage } from './spend.ts';
 export { countedInput, type SpendAccount, type Spent, type SpentOfDay } from './spend.ts';
+export type { Stopped } from './stop.ts';
 export type { StorageUse, TableUse } from './storage.ts';
 export type { Store } from './store.ts';
 export type { StoreMark } from './store-mark.ts';

@@ -63,7 +63,7 @@ class Scene {
         await this.#store.inbox.accept(this.#newMessage());
         return;
       case 'stop':
-        await this.#store.inbox.command(this.#newMessage(), { kind: 'stop' }, () => []);
+        await this.#store.inbox.command(this.#newMessage(), (command) => command.stop());
         return;
       case 'expire':
         this.#now += LEASE_MS;

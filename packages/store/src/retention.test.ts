@@ -111,7 +111,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.turns.appendStep(suspended, 'turn_asks', { index: 0, content: 0 }, 0);
       await store.approvals.ask(suspended, approval(), [], 0);
       const owner = { ...message('hello', 'c5'), fromOwner: true };
-      await store.inbox.command(owner, { kind: 'stop' }, () => [part('stopped', 'c5')]);
+      await store.inbox.command(owner, async (command) => {
+        await command.stop();
+        command.answer(part('stopped', 'c5'));
+      });
       const place = { conversationId: 'web:c4', session: 0 };
       await store.pins.fix(place, 'k', 'v', 0);
       const summary = { ...place, reader: 'owner', kind: 'history', mark: '0' } as const;
@@ -275,7 +278,7 @@ describe('removing rows', () => {
     for (let nth = 0; nth < 8; nth += 1) {
       const one = message(`m${nth}`);
       const long = { ...one, message: { ...one.message, text: 'x'.repeat(2_000_000) } };
-      await store.inbox.command(long, { kind: 'stop' }, () => []);
+      await store.inbox.command(long, (command) => command.stop());
     }
     const pace = { clock: () => NOW, countFrom: NOW, pause: async () => true };
     await store.retention.run({ ages: AGES, bytes: FOREVER }, pace);

@@ -31,6 +31,13 @@ const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = 
   'store-damaged': 'nothing',
 };
 
+/** Whether a database that fails so may work again while this process runs: by itself, or once a person has made room. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof StoreError)) return false;
+  const end = ENDED_BY[error.code];
+  return error.retryable || end === 'read' || end === 'write';
+}
+
 /**
  * Remembers that the database is away, full, not writable or damaged, from the first query that finds
  * it until it works again, and logs it as one outage. Damage stays: other pages can still be read.

@@ -75,14 +75,13 @@ describe('a message to another chat', () => {
     expect(await scene.owed('-9')).toEqual(['fine']);
     const [question] = await scene.owed();
     expect(question).toContain('Dinner at eight.');
-    const by = { kind: 'decide', code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
+    const decision = { code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
     const [asked] = await scene.store.inbox.recent({ ...PLACE, chatId: 'c' }, 1);
     if (asked === undefined) throw new Error('nobody asked');
     const { message, ...row } = asked;
     await scene.store.inbox.command(
       { ...row, message: { ...message, messageId: 'yes' } },
-      by,
-      () => [],
+      (command) => command.decideApproval(decision),
     );
     await scene.answerNext();
     expect(await scene.owed('-9')).toEqual(['fine', '⚙️ Dinner at eight.']);

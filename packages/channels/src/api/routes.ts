@@ -3,7 +3,7 @@ import { countOf, type InboundMessage } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import type { ChannelContext, IngressOutcome, SecretDoor } from '../adapter.ts';
 import { kindOf } from '../attachments/file-response.ts';
-import { parseCommand } from '../ingress/command.ts';
+import { parseCommand } from '../commands/typed-command.ts';
 import { parseJson, readBody } from '../request-body.ts';
 import type { EventHub } from '../web/events.ts';
 import { type WrongAddress, wrongAddress } from '../wrong-address.ts';
@@ -174,7 +174,8 @@ async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<Answer
   const outcome = await context.receive(message, undefined, bytes);
   const refused = refusedAs(outcome);
   if (refused !== null) return refused;
-  const command = outcome.kind === 'command' ? outcome.name : parseCommand(request.text)?.name;
+  const command =
+    outcome.kind === 'command' ? outcome.name : parseCommand(request.text)?.command.name;
   const about = { id: `chatcmpl-${messageId}`, model, created: Math.floor(at / 1_000) };
   return { about, place: { chatId, messageId }, at, command, stream: request.stream };
 }

@@ -1,10 +1,10 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { agentOfConversation } from '@parley/core';
 import { z } from 'zod';
-import { stopLane, stopSubAgents } from '../commands.ts';
 import { lockConversation } from '../conversations.ts';
 import { composed, type Database, fromJson, statement, toJson } from '../database.ts';
 import type { MessageRow } from '../rows.ts';
+import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import {
   askedElsewhere,
