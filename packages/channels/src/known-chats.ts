@@ -80,7 +80,7 @@ export type FoundNamedChat =
   | { readonly kind: 'none'; readonly reason: string };
 
 /** Messages of a chat among which one of the thread is looked for. */
-const LATELY = 50;
+const RECENT_MESSAGES = 50;
 
 /**
  * The last message of a named chat: its route and its kind are those that are known from there, so
@@ -95,7 +95,7 @@ export async function namedChat(
     const reason = `${name} cannot be reached: ${channel} (${account}) is not connected here.`;
     return { kind: 'none', reason };
   }
-  const rows = await store.inbox.recent({ channel, account, chatId: chat }, LATELY);
+  const rows = await store.inbox.recent({ channel, account, chatId: chat }, RECENT_MESSAGES);
   const ofThread = rows.findLast(({ message }) => message.chat.threadId === thread);
   const last = ofThread ?? rows.at(-1);
   if (last === undefined) {

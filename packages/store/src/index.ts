@@ -48,7 +48,6 @@ export type {
   HeartbeatOrder,
   HeartbeatPlan,
   HeartbeatRun,
-  HeartbeatRunState,
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
 export type { InboxRepository } from './inbox.ts';
@@ -63,7 +62,6 @@ export type {
   AccountWork,
   BeforePart,
   DuePart,
-  OutboxEntry,
   Post,
   PostResult,
 } from './outbox-parts.ts';

@@ -1,4 +1,3 @@
-import type { OutboxEntry } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE, type Writing } from '../testing/write-message.ts';
@@ -45,8 +44,7 @@ const sends = (to: string, text: string) => ({
   calls: [{ name: 'message', with: { to, text } }],
 });
 const result = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
-const owed = (chatId: string): Promise<readonly OutboxEntry[]> =>
-  scene.store.outbox.recent({ ...PLACE, chatId }, 50);
+const owed = (chatId: string) => scene.store.outbox.recent({ ...PLACE, chatId }, 50);
 /** A chat that somebody has written in and been answered. */
 async function used(writing: Writing, text = 'hello'): Promise<void> {
   await scene.write(text, writing);

@@ -167,11 +167,11 @@ function fileOf(part: Part, nth: number): File | ApiError | null {
   }
 }
 
-const LONGEST_TYPE = 100;
+const MAX_TYPE = 100;
 
 /** Parley fetches nothing for a client: an address could be one of the private network. */
 function fromDataUrl(url: string, name: string): File | ApiError {
-  const start = url.slice(0, LONGEST_TYPE);
+  const start = url.slice(0, MAX_TYPE);
   const [frame = '', type = ''] =
     /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,/i.exec(start) ?? [];
   if (frame !== '')

@@ -250,7 +250,7 @@ function inbound(
 }
 
 /** What one message may carry. */
-const MOST_FILES = 32;
+const MAX_FILES = 32;
 
 async function fileRefusal(
   { chats }: ChannelContext<ApiAccount>,
@@ -263,7 +263,7 @@ async function fileRefusal(
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const empty = files.find((file) => file.size === 0);
   if (empty !== undefined) return badRequest(`${empty.name} is empty.`, 'invalid_request');
-  if (files.length > MOST_FILES) return tooLarge(`One message may have ${MOST_FILES} files.`);
+  if (files.length > MAX_FILES) return tooLarge(`One message may have ${MAX_FILES} files.`);
   if (size > messageBytes || files.some((file) => file.size > fileBytes)) {
     return tooLarge(
       `One file may have ${fileBytes} bytes, those of one message together ${messageBytes} (media in the settings).`,
@@ -282,7 +282,7 @@ function overloaded(message: string, retryAfterSeconds: number): ApiError {
 }
 
 /** A conversation has room again once its next turn has started; all of them together take longer. In seconds. */
-const AGAIN_AFTER = { conversation: 10, person: 30, all: 30 } as const;
+const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 
 /** Null: it is stored, or was before. */
 function refusedAs(outcome: IngressOutcome): ApiError | null {
@@ -296,7 +296,8 @@ function refusedAs(outcome: IngressOutcome): ApiError | null {
     case 'refused': {
       const { bound, reason } = outcome;
       if (bound === 'size') return tooLarge(`The message is ${reason}.`);
-      if (bound !== undefined) return overloaded(`Not taken: ${reason}.`, AGAIN_AFTER[bound]);
+      if (bound !== undefined)
+        return overloaded(`Not taken: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
       return { status: 401, code: 'access_denied', message: `Not taken: ${reason}.` };
     }
   }

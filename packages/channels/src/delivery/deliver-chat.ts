@@ -39,7 +39,7 @@ const FILE_LIMIT_MS = 10 * 60_000;
 /** Parts that are read at once. */
 const AT_ONCE = 10;
 /** After this a part that another gateway sends is sent again, and so often it is looked at. In ms. */
-const [OTHERS_SEND_MS, LOOK_AGAIN_MS] = [5_000, 500];
+const [OTHERS_SEND_MS, RECHECK_MS] = [5_000, 500];
 
 /**
  * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to come
@@ -87,7 +87,7 @@ function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
 function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart): number {
   if (othersSend !== true) return 0;
   const sinceMs = Math.abs(clock() - (sendingAt ?? 0));
-  return sinceMs < OTHERS_SEND_MS ? LOOK_AGAIN_MS : 0;
+  return sinceMs < OTHERS_SEND_MS ? RECHECK_MS : 0;
 }
 
 function isOver({ isEnding }: DeliveryDeps, signal: AbortSignal): boolean {
