@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newsChecker, postNotice } from '@parley/agent';
-import { agentHere, oneTimeCode, ownersChat, senderNow } from '@parley/channels';
+import { oneTimeCode, ownersChat, resolveAgent, senderNow } from '@parley/channels';
 import {
   type Clock,
   type InboundMessage,
@@ -224,7 +224,7 @@ export function cronPage(
       const askedBy = `command:${newId('order')}`;
       // Where no agent was named, the one that answers there.
       const rules = asked === undefined ? rulesOf(accounts, route.channel, route.account) : null;
-      const agent = rules === null ? name : agentHere(origin, rules).agent;
+      const agent = rules === null ? name : resolveAgent(origin, rules).agent;
       return ask({ action: 'add', askedBy, origin, route, fields, agent }, operator);
     },
   };
