@@ -146,10 +146,10 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
   });
 
   it('[U03] says so when the gateway does not answer', async () => {
-    await page.route('**/api/dead*', (route) => route.abort());
+    await page.route('**/api/dead/**', (route) => route.abort());
     await press('Refresh');
     await dead().getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
-    await page.unroute('**/api/dead*');
+    await page.unroute('**/api/dead/**');
     await press('Refresh');
     await page.getByText('No failed messages.').waitFor();
   });
@@ -165,7 +165,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
 
   it('[U03] nobody settles or sees anything without the token, or from another site', async () => {
     const ask = (headers: Record<string, string>, method = 'POST') =>
-      fetch(`${scene.parley.address}/api/dead`, {
+      fetch(`${scene.parley.address}/api/dead/${method === 'POST' ? 'settle' : 'list'}`, {
         method,
         headers,
         ...(method === 'POST' && { body: '{"action":"drop","letters":[1]}' }),

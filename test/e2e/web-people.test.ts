@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fullApp, routesOf } from '@parley/gateway/testing';
+import { fullApp, operationRoutes, routesOf } from '@parley/gateway/testing';
 import { openStore } from '@parley/store';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -91,7 +91,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     const { prompts } = JSON.parse(await (await ask('/api/prompts')).text());
     const turn = String(prompts[0].turnId);
     const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
-    const routes = routesOf(fullApp({ token: 'none', store, clock: Date.now }));
+    const app = fullApp({ token: 'none', store, clock: Date.now });
+    const routes = [...routesOf(app), ...(await operationRoutes()).keys()];
     await store.close();
     const paths = routes
       .filter((route) => route.startsWith('GET /') && !/\/(page|channels)\//.test(route))
@@ -102,9 +103,9 @@ describe.runIf(chromiumUrl)('people with a role', () => {
           .replace('/conversations/:id', '/conversations/web:default:owner')
           .replace(/:number\{[^}]+\}|:\w+/g, '1'),
       );
-    const more = ['person', 'chat', 'model', 'channel'].map((by) => `/api/usage?by=${by}`);
+    const more = ['person', 'chat', 'model', 'channel'].map((by) => `/api/usage/report?by=${by}`);
     const web = ['history', 'events', 'else'].map((name) => `/channels/web/default/${name}`);
-    const asked = ['/api/search?q=canary', '/api/why?message=last'];
+    const asked = ['/api/search?q=canary', '/api/why/message?message=last'];
     return [...paths, ...more, ...web, ...asked];
   }
 

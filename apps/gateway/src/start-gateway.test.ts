@@ -176,7 +176,6 @@ const SERVICES: GatewayServices = {
     compare: async () => null,
     preview: async () => ({}),
   },
-  heartbeat: { report: async () => ({}), request: async () => ({}) },
   report: async () => ({
     agent: 'Polly',
     mcp: 'refused: {"x-key":"chat-key-1"}',

@@ -1,17 +1,19 @@
-import { agentOfConversation, silentLogger, systemTime } from '@parley/core';
+import { agentOfConversation, systemTime } from '@parley/core';
 import type * as routes from '@parley/gateway/routes';
 import type { Store } from '@parley/store';
 import { type Cli, withStore } from './cli.ts';
-import { CliError, type DataFolder } from './data-folder.ts';
+import type { DataFolder } from './data-folder.ts';
 import {
   answerOf,
   askGateway,
   findGateway,
   isRefused,
+  ofAgent,
+  otherVersion,
   type Question,
   requestOf,
 } from './running-gateway.ts';
-import { chosenAgent, type LoadedSettings } from './settings.ts';
+import type { LoadedSettings } from './settings.ts';
 
 /** A group of routes of the gateway's API, as a command uses it. */
 export interface Api {
@@ -33,7 +35,10 @@ export async function withApi(
     if (gateway !== null) {
       const ask: Api['ask'] = (path, question) =>
         askGateway(gateway, ofAgent(`${group}${path}`, agent), question);
-      return await work({ isRunning: true, ask }).catch((error) => explainForm(gateway.pid, error));
+      return await work({ isRunning: true, ask }).catch((error) => {
+        // An answer is not parsed, since its type is the gateway's own; only another version has another form.
+        throw error instanceof TypeError ? otherVersion(gateway, error) : error;
+      });
     }
     return await withStore(cli, async (store, loaded) => {
       const opened = await HERE[group](await import('@parley/gateway/routes'), {
@@ -50,22 +55,6 @@ export async function withApi(
     print(error.message);
     return 1;
   }
-}
-
-/** A path of the API, of the agent that is asked for. */
-export function ofAgent(path: string, agent: string | undefined): string {
-  if (agent === undefined) return path;
-  return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
-}
-
-/** An answer is not parsed, since its type is the gateway's own; only another version has another form. */
-function explainForm(pid: number, error: unknown): never {
-  if (!(error instanceof TypeError)) throw error;
-  throw new CliError(
-    'status-unanswered',
-    `Process ${pid} answers in another form than this command expects (${error.message}). It may run another version of Parley: restart it; nothing is lost by that.`,
-    error,
-  );
 }
 
 function apiHere(opened: RequestHandler, agent: string | undefined): Api {
@@ -101,14 +90,6 @@ type OpenHere = (to: typeof routes, found: Found) => RequestHandler | Promise<Re
 
 /** The same routes where no gateway runs: what they leave to be done the next start looks for. */
 const HERE = {
-  '/api/agents': async (_routes, { loaded }) => {
-    const [{ agentRoutes }, { shownAgents }] = await Promise.all([
-      import('@parley/gateway/agent-routes'),
-      import('./agents.ts'),
-    ]);
-    return agentRoutes({ list: () => shownAgents(loaded) });
-  },
-  '/api/access': ({ accessRoutes }, { store }) => accessRoutes(store, systemTime.clock),
   '/api/channels': async (_routes, { store, loaded, folder, env }) => {
     const [{ channelRoutes }, { createChannelService }, { CHANNEL_DEFINITIONS: channels }] =
       await Promise.all([
@@ -139,49 +120,6 @@ const HERE = {
       scrub: (text) => text,
     });
   },
-  '/api/cron': async (_routes, { store, loaded }) => {
-    const [{ cronRoutes }, { cronHere }] = await Promise.all([
-      import('@parley/gateway/cron-routes'),
-      import('./proactive.ts'),
-    ]);
-    return cronRoutes(cronHere(store, loaded));
-  },
-  '/api/dead': async ({ deadRoutes }, { store, loaded }) => {
-    const { createDeadLetterService } = await import('@parley/gateway/dead-letters');
-    const wake = async () => {};
-    return deadRoutes(
-      createDeadLetterService({
-        store,
-        wake,
-        clock: systemTime.clock,
-        log: silentLogger,
-        nameOf: namesIn(loaded),
-      }),
-    );
-  },
-  '/api/heartbeat': async ({ heartbeatRoutes }, { store, loaded, agent }) => {
-    const heartbeat = await (await import('./proactive.ts')).heartbeatHere(
-      store,
-      chosenAgent(loaded, agent),
-    );
-    return heartbeatRoutes(() => heartbeat);
-  },
-  '/api/hooks': async (_routes, { store, loaded }) => {
-    const [{ hookApi }, { hooksHere }] = await Promise.all([
-      import('@parley/gateway/hook-routes'),
-      import('./proactive.ts'),
-    ]);
-    return hookApi(hooksHere(store, loaded));
-  },
-  '/api/people': async (_routes, { store: { signIns } }) => {
-    const { peopleRoutes } = await import('@parley/gateway/people-routes');
-    return peopleRoutes({
-      signIns,
-      look: async () => {},
-      clock: systemTime.clock,
-      log: silentLogger,
-    });
-  },
   '/api/sessions': ({ sessionRoutes }, { store: { pageSessions, signIns } }) =>
     sessionRoutes({
       ...pageSessions,
@@ -191,22 +129,4 @@ const HERE = {
         return stored.map((one) => ({ ...one, signIn: named.get(one.openedWith) ?? null }));
       },
     }),
-  '/api/soul': async ({ soulRoutes }, { store, loaded, folder, agent }) => {
-    const soul = await (await import('./soul.ts')).soulHere(
-      store,
-      chosenAgent(loaded, agent),
-      loaded.settings,
-      folder,
-    );
-    return soulRoutes(() => soul);
-  },
-  '/api/usage': async (_routes, { store, loaded: { settings } }) => {
-    const [{ usageRoutes }, { usageFacts }] = await Promise.all([
-      import('@parley/gateway/usage-routes'),
-      import('./access.ts'),
-    ]);
-    return usageRoutes(store, usageFacts(settings), systemTime.clock);
-  },
-  '/api/why': ({ whyRoutes }, { store, loaded }) =>
-    whyRoutes(store, systemTime.clock, (text) => text, namesIn(loaded)),
 } as const satisfies Readonly<Record<string, OpenHere>>;

@@ -1,5 +1,5 @@
 import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
-import { countOf, reasonOf } from '@parley/core';
+import { countOf, newId, reasonOf } from '@parley/core';
 import {
   type AgentServices,
   type GatewayOptions,
@@ -8,6 +8,7 @@ import {
   startHealthServer,
 } from '@parley/gateway';
 import type { AuditReport } from '@parley/gateway/api';
+import type { Hooks } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
 import { usageFacts } from './access.ts';
@@ -17,12 +18,11 @@ import type { Configured } from './configured.ts';
 import { commandLine } from './data-folder.ts';
 import { agentParts, type Foundation, type Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
-import { cronPage, openHooks, startBoot } from './proactive.ts';
-import { newId, type OpenLog, type StartOptions } from './process-options.ts';
+import { openHooks, startBoot } from './proactive.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
 import { notifyOfSetbacks } from './setback-notice.ts';
-import { isShared, type LoadedSettings } from './settings.ts';
+import { chosenAgent, isShared, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
-import { soulPage } from './soul.ts';
 
 /** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
 const SEND_GRACE_MS = 3_000;
@@ -135,8 +135,9 @@ function servicesOf(
   },
 ): GatewayServices {
   const { folder, clock, onRestore, onRestart: restart } = options;
-  const { shared, accounts, agent, model, mcp, mcpSignIn, cron } = parts;
+  const { shared, agent, model, mcp, mcpSignIn } = parts;
   const { settings } = parts.loaded;
+  const hooks = openHooks(settings, shared, (name) => agentParts(parts, name));
   const own = (one: AgentParts) => agentServicesOf(options, one, parts, plugged.definitions);
   return {
     report: async () => {
@@ -147,7 +148,6 @@ function servicesOf(
       const now = { ...facts, mcp: mcp.lines(), settings: watch.state };
       return statusReport(now, shared.store, clock, localTime);
     },
-    usage: usageFacts(settings),
     ...own(parts),
     agents: {
       list: () => shownAgents(parts.loaded, (name) => agentParts(parts, name)),
@@ -156,8 +156,8 @@ function servicesOf(
         return found && own(found);
       },
     },
-    hooks: openHooks(settings, shared, (name) => agentParts(parts, name)),
-    cron: cronPage(cron, parts.loaded, { ...shared, accounts }),
+    hooks,
+    operations: operationServices(options, parts, hooks),
     channelSettings: {
       // Loaded when it is used.
       async allowGroup(...asked) {
@@ -202,6 +202,42 @@ function servicesOf(
   };
 }
 
+/** What operations work with while a gateway runs. */
+function operationServices(
+  { secrets, clock, log }: Pick<StartOptions & OpenLog, 'secrets' | 'clock' | 'log'>,
+  parts: Parts,
+  hooks: Hooks,
+): NonNullable<GatewayServices['operations']> {
+  const agentOf = (asked: string | undefined): AgentParts =>
+    agentParts(parts, chosenAgent(parts.loaded, asked).name) ?? parts;
+  const { store, turns, deliver } = parts.shared;
+  const { settings } = parts.loaded;
+  return {
+    ...{ store, clock, log, newId, scrub: secrets.scrub },
+    defaultAgent: settings.agent.id,
+    wake: (to) =>
+      to.kind === 'conversation'
+        ? turns.kick(to.conversationId)
+        : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
+    agents: async () => shownAgents(parts.loaded, (name) => agentParts(parts, name)),
+    usage: async () => usageFacts(settings),
+    cron: async () => parts.cron,
+    heartbeat: async (name) => agentOf(name).proactive.heartbeat,
+    hooks: async () => hooks,
+    async memory(name) {
+      const { agent, owners } = agentOf(name);
+      const { memoryChats } = await import('./workspace-page.ts');
+      const { workspace, memory: service, memorySearch: search, memoryCommands } = agent;
+      const chats = memoryChats(agent, store);
+      return { workspace, service, search, commands: memoryCommands, chats, owners };
+    },
+    async soul(name) {
+      const { soul, agent } = agentOf(name);
+      return { service: soul.service, localTime: agent.place.localTime };
+    },
+  };
+}
+
 /** What the routes show of one agent, and do with it. */
 function agentServicesOf(
   options: StartOptions & OpenLog,
@@ -211,8 +247,6 @@ function agentServicesOf(
 ): AgentServices {
   return {
     inspector: { ...inspector.shown, preview: own.preview },
-    heartbeat: own.proactive.heartbeat,
-    soul: soulPage(own.soul.service, own.agent.place.localTime),
     workspace: async () => {
       const { workspacePage } = await import('./workspace-page.ts');
       return workspacePage(options, own, store, channels);

@@ -13,7 +13,7 @@ import {
   yesterdaySource,
 } from '@parley/agent';
 import { GIVEN_UP, partsOf } from '@parley/channels';
-import type { ReplyRoute } from '@parley/core';
+import { newId, type ReplyRoute } from '@parley/core';
 import { contextTokensOf, windowOf } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
@@ -21,7 +21,6 @@ import { servedBy, subAgentLimitsOf } from './access.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { keepRetention } from './keep-retention.ts';
 import type { Parts } from './open-parts.ts';
-import { newId } from './process-options.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 

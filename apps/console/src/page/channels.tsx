@@ -1,7 +1,7 @@
 import type { ChannelsReport, ShownAccount } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { post } from './gateway.ts';
+import { order, post } from './gateway.ts';
 import { PairingView, pairingOf } from './pairing.tsx';
 import type { Route } from './route.ts';
 import { useData, useWork, type Work } from './ui/data.tsx';
@@ -71,7 +71,7 @@ interface ApplicantProps {
 function Applicant({ applicant, run }: ApplicantProps): VNode {
   const { code, channel, account, senderId, senderName, expiresAt } = applicant;
   const decide = (path: 'pair' | 'refuse') => () =>
-    run(() => post<{ readonly text: string }>(`/api/access/${path}`, { code }, ({ text }) => text));
+    run(() => order(`access/${path}`, { code }, ({ text }) => text));
   return (
     <article class="card" aria-label={senderName}>
       <Said look="channel-name">{senderName}</Said>

@@ -1,3 +1,4 @@
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { decoded, shownAgent } from './route.ts';
 
 // What the page says where the gateway cannot be reached, or failed.
@@ -27,7 +28,7 @@ export function onSession(listener: () => void): void {
 
 /** Below these paths is what each agent has for itself. */
 const OF_ONE_AGENT =
-  /^\/api\/(?:heartbeat|cron|workspace|soul|prompts\/preview|approvals\/(?:files|rules))(?![^/?])/;
+  /^\/api\/(?:heartbeat|cron|memory|workspace|soul|prompts\/preview|approvals\/(?:files|rules))(?![^/?])/;
 
 /** A path with the agent that the page is about, where the answer is that of one agent (F14). */
 export function pathOfAgent(path: string, agent = shownAgent()): string {
@@ -147,6 +148,32 @@ export async function post<Value>(
   const answer = await ask<Value>(path, body);
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   return { text: textOf(answer.value), isTrouble: false };
+}
+
+/** Where a read is asked with GET. */
+export function readPath<Name extends OperationName>(name: Name, input: InputOf<Name>): string {
+  const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given.map(([field, value]) => [field, String(value)]));
+  return query.size === 0 ? `/api/${name}` : `/api/${name}?${query}`;
+}
+
+/** Performs an operation, whose answer has the type that it declares. Never rejects. */
+export function perform<Name extends OperationName>(
+  name: Name,
+  input: InputOf<Name>,
+): Promise<Answer<OutputOf<Name>>> {
+  return ask(`/api/${name}`, { ...input });
+}
+
+/** Performs an operation. Undefined: done, unless `textOf` says it with the answer; else why not. Never rejects. */
+export async function order<Name extends OperationName>(
+  name: Name,
+  input: InputOf<Name>,
+  textOf?: (answer: OutputOf<Name>) => string,
+): Promise<Outcome | undefined> {
+  const answer = await perform(name, input);
+  if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+  return textOf && { text: textOf(answer.value), isTrouble: false };
 }
 
 async function send<Value>(path: string, init: RequestInit = {}): Promise<Answer<Value>> {

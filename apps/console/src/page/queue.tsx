@@ -17,7 +17,7 @@ export function QueueView(): VNode {
   return (
     <ColumnView name="queue-view" title="Queue">
       {queue.value && <p class="facts">{summaryOf(queue.value)}</p>}
-      {useMayRead('/api/dead') && <DeadLetterSection />}
+      {useMayRead('/api/dead/list') && <DeadLetterSection />}
       <Show data={queue}>{(report) => <QueueLists {...report} />}</Show>
     </ColumnView>
   );

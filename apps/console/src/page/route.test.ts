@@ -43,18 +43,18 @@ describe('the agent that the page is about', () => {
   });
 
   it.each([
-    ['/api/heartbeat', '/api/heartbeat?agent=support'],
+    ['/api/heartbeat/report', '/api/heartbeat/report?agent=support'],
     ['/api/heartbeat/now', '/api/heartbeat/now?agent=support'],
-    ['/api/cron', '/api/cron?agent=support'],
-    ['/api/workspace/memory?words=a', '/api/workspace/memory?words=a&agent=support'],
+    ['/api/cron/add', '/api/cron/add?agent=support'],
+    ['/api/memory/report?words=a', '/api/memory/report?words=a&agent=support'],
     ['/api/workspace/files/a%2Fb.md/1', '/api/workspace/files/a%2Fb.md/1?agent=support'],
-    ['/api/soul/3/apply', '/api/soul/3/apply?agent=support'],
+    ['/api/soul/apply', '/api/soul/apply?agent=support'],
     ['/api/prompts/preview?channel=web', '/api/prompts/preview?channel=web&agent=support'],
     ['/api/approvals/files', '/api/approvals/files?agent=support'],
     ['/api/approvals/rules/revoke', '/api/approvals/rules/revoke?agent=support'],
     ['/api/approvals/waiting', '/api/approvals/waiting'],
     ['/api/prompts', '/api/prompts'],
-    ['/api/usage?by=day', '/api/usage?by=day'],
+    ['/api/usage/report?by=day', '/api/usage/report?by=day'],
     ['/api/settings', '/api/settings'],
     ['/api/crony', '/api/crony'],
     ['/api/conversations/heartbeat', '/api/conversations/heartbeat'],

@@ -1,10 +1,4 @@
-import type {
-  ChannelsReport,
-  GatewayStatus,
-  Me,
-  ShownAgent,
-  WaitingApprovals,
-} from '@parley/gateway/api';
+import type { ChannelsReport, GatewayStatus, Me, WaitingApprovals } from '@parley/gateway/api';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useContext, useEffect, useErrorBoundary, useRef } from 'preact/hooks';
@@ -14,6 +8,7 @@ import {
   answererOf,
   chatIdWith,
   NoSuchAgent,
+  type ShownAgent,
   useAgentsAt,
 } from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
@@ -63,7 +58,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const me = client.me.value;
   const hasChat = me === null || me.role === 'owner';
   const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
-  const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents') === null;
+  const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents/list') === null;
   const agents = useAgentsAt(route.value, view?.agent, mayAsk);
   const chatting = infoOfAgent(answererOf(agents.all, client.chat.value), usual);
   const agent = view === undefined ? chatting : infoOfAgent(agents.chosen, usual);

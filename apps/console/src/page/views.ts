@@ -92,7 +92,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
         id: 'usage',
         label: 'Usage',
         icon: 'usage',
-        reads: '/api/usage',
+        reads: '/api/usage/report',
         load: usage,
       },
       { id: 'logs', label: 'Logs', icon: 'logs', reads: '/api/logs', load: logs },

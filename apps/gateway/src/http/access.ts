@@ -1,10 +1,9 @@
 import { sameSecret } from '@parley/channels';
-import type { Role } from '@parley/store';
+import { type Role, roleIncludes } from '@parley/core';
 import type { Context } from 'hono';
 import type { AgentServices } from './agent-routes.ts';
 import type { Door, DoorOptions, Refusal } from './door.ts';
 import { type Caller, type PageSessions, SESSION_SECRET, SIGN_IN_TOKEN } from './page-sessions.ts';
-import { includes } from './roles.ts';
 
 /** What the routes know of a request besides the request. */
 export interface AppEnv {
@@ -65,7 +64,7 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
 /** Whether the caller of a guarded route may do what `least` may; without a guard it is the command line, on the data. */
 export function mayAs(c: Context<AppEnv>, least: Role): boolean {
   const caller: Caller | undefined = c.get('caller');
-  return caller === undefined || includes(caller.role, least);
+  return caller === undefined || roleIncludes(caller.role, least);
 }
 
 /** Answers a request of somebody whose role is too small. */

@@ -1,16 +1,13 @@
 import { agentOfConversation } from '@parley/core';
 import type { Context, Hono } from 'hono';
-import { type AppEnv, mayAs } from './access.ts';
-import type { ShownAgent } from './api.ts';
-import type { PromptInspector, ShownHeartbeat, SoulPage } from './api-routes.ts';
-import { uncachedRoutes } from './api-routes.ts';
+import type { ShownAgent } from '../agent-operations.ts';
+import type { AppEnv } from './access.ts';
+import type { PromptInspector } from './api-routes.ts';
 import type { WorkspacePage } from './workspace-routes.ts';
 
 /** What each agent has for itself (F14). */
 export interface AgentServices {
   readonly inspector: PromptInspector;
-  readonly heartbeat: ShownHeartbeat;
-  readonly soul?: SoulPage;
   readonly workspace?: () => Promise<WorkspacePage>;
 }
 
@@ -58,7 +55,6 @@ export function addAgents(
     c.set('agent', found);
     return next();
   });
-  if (agents !== undefined) app.route('/api/agents', agentRoutes(agents));
 }
 
 function servicesOf(
@@ -74,22 +70,4 @@ function noAgent(name: string, agents: AgentsPage | undefined): string {
   const names = (agents?.list() ?? []).map((one) => one.name).join(', ');
   const known = names === '' ? '' : ` There is ${names}.`;
   return `There is no agent ${JSON.stringify(name.slice(0, 100))}.${known}`;
-}
-
-/** The agents, at `/api/agents`. Owners alone see their folders and people, and which people and chats have rules. */
-export function agentRoutes(agents: Pick<AgentsPage, 'list'>): Hono<AppEnv> {
-  const app = uncachedRoutes<AppEnv>();
-  app.get('/', (c) => {
-    const all = agents.list();
-    return c.json({ agents: mayAs(c, 'owner') ? all : all.map(withoutPeople) });
-  });
-  return app;
-}
-
-function withoutPeople(agent: ShownAgent): ShownAgent {
-  const { workspace: _w, owners: _o, ...shown } = agent;
-  return {
-    ...shown,
-    routes: shown.routes.map((rule) => rule.replace(/^(person|chat) .*/s, 'a $1')),
-  };
 }

@@ -1,24 +1,20 @@
-import { type Clock, type CronAnswer, ParleyError, visibleLine } from '@parley/core';
-import type { Scrub } from '@parley/core/telemetry';
-import type { Store } from '@parley/store';
+import { type CronAnswer, ParleyError } from '@parley/core';
 import { type Context, type Env, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
 import type { ChannelSettings } from '../channel-service.ts';
-import { DeadLetterOrder, type DeadLetterService } from '../dead-letters.ts';
+import type { Services } from '../operations.ts';
 import { type AppEnv, type createAccess, refuse } from './access.ts';
 import type { AgentServices, AgentsPage, Own } from './agent-routes.ts';
-import type { AuditReport, BugReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
-import type { CronPage } from './cron-routes.ts';
+import type { AuditReport, BugReport, ShownSession } from './api.ts';
 import type { OpenApprovals } from './decision-routes.ts';
 import type { LogPage } from './diagnosis-routes.ts';
-import type { HookPage } from './hook-routes.ts';
+import type { HookReceiver } from './hook-routes.ts';
 import type { McpSignInPage } from './mcp-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
 import { networkOf } from './sender.ts';
 import type { SettingsPage } from './settings-routes.ts';
 import type { SetupPage } from './setup-routes.ts';
-import type { UsageFacts } from './usage-routes.ts';
 
 /** Routes whose answers are private: no cache keeps them. */
 export function uncachedRoutes<E extends Env>(): Hono<E> {
@@ -100,162 +96,10 @@ function answer(c: Context, found: object | null): Response {
   return c.json({ error }, 404);
 }
 
-/** Of a message, in lists. In characters. */
-const FIRST_WORDS = 120;
-
-/** The begin of a text on one line, without secrets: half a secret would not be recognized. */
-export function firstWords(text: string, scrub: Scrub): string {
-  const line = visibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();
-  if (line.length <= FIRST_WORDS) return line;
-  return `${line.slice(0, FIRST_WORDS).toWellFormed()}…`;
-}
-
-/** How many messages the page offers. */
-const RECENT = 50;
-/** Longer than any id of a platform with the name of its chat. */
-const LONGEST_NAME = 700;
-
-/** What became of messages (D08), below `/api/why`. It names chats and people: guard it. */
-export function whyRoutes(
-  { why }: Pick<Store, 'why'>,
-  clock: Clock,
-  scrub: Scrub,
-  nameOf: (conversationId: string) => string,
-): Hono {
-  const app = uncachedRoutes();
-  app.get('/', async (c) => {
-    const message = c.req.query('message')?.trim() ?? '';
-    if (message === '' || message.length > LONGEST_NAME) {
-      return c.json({ error: 'Name a message: its id, channel:chat/id, a turn, or last.' }, 400);
-    }
-    return c.json(await why.ask({ message }, clock()));
-  });
-  app.get('/recent', async (c) => {
-    const messages = await why.recent(RECENT);
-    return c.json({
-      messages: messages.map((one) => ({
-        ...one,
-        agent: one.conversationId === null ? null : nameOf(one.conversationId),
-        text: firstWords(one.text, scrub),
-      })),
-    });
-  });
-  return app;
-}
-
-/** Dead letters on a page. */
-const MOST_LETTERS = 50;
-
-/** Dead letters (D06), below `/api/dead`. They hold what was said in private: guard them. */
-export function deadRoutes(service: DeadLetterService): Hono {
-  const app = uncachedRoutes();
-  app.get('/', async (c) => {
-    const { before, limit } = c.req.query();
-    const wanted = numberOf(limit) ?? MOST_LETTERS;
-    const size = Math.min(Math.max(wanted, 1), MOST_LETTERS);
-    return c.json(await service.list({ before: numberOf(before), limit: size }));
-  });
-  app.get('/:id', async (c) => {
-    const id = numberOf(c.req.param('id'));
-    return c.json({ letter: id === undefined ? null : await service.letter(id) });
-  });
-  app.post('/', async (c) => {
-    const order = await bodyOf(c, DeadLetterOrder);
-    if (order === undefined) return c.json({ error: 'That says not what is to be done.' }, 400);
-    return c.json(await service.settle(order));
-  });
-  return app;
-}
-
-function numberOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
-/** SOUL.md for the page and the command line (W06). Throws ParleyError, with a message for people, for what cannot be done. */
-export interface SoulPage {
-  /** All versions, newest first, each with what can be done about it. */
-  list(): Promise<{ readonly versions: readonly ShownSoul[] }>;
-  get(number: number): Promise<ShownSoul>;
-  /** `by`: who decides. */
-  act(number: number, action: SoulAction, by: string): Promise<ShownSoul>;
-  propose(proposal: SoulProposal, by: string): Promise<ShownSoul>;
-}
-
-const SOUL_ACTIONS: readonly SoulAction[] = ['apply', 'veto', 'rollback'];
-const SoulProposal = z.object({ text: z.string(), reason: z.string() });
-type SoulProposal = z.infer<typeof SoulProposal>;
-
-/** SOUL.md, below `/api/soul`. The caller acts as an owner: require the token. */
-export function soulRoutes(soul: Own<SoulPage>): Hono<AppEnv> {
-  const app = uncachedRoutes<AppEnv>();
-  const nothing = { error: 'There is nothing like that to do.' };
-  app.get('/', async (c) => c.json(await soul(c).list()));
-  app.post('/', async (c) => {
-    const proposal = await bodyOf(c, SoulProposal);
-    return proposal === undefined
-      ? c.json(nothing, 400)
-      : orRefused(c, soul(c).propose(proposal, senderOf(c)));
-  });
-  app.get('/:number{[0-9]+}', (c) => orRefused(c, soul(c).get(Number(c.req.param('number')))));
-  app.post('/:number{[0-9]+}/:action', async (c) => {
-    const action = SOUL_ACTIONS.find((one) => one === c.req.param('action'));
-    if (action === undefined) return c.json(nothing, 404);
-    return orRefused(c, soul(c).act(Number(c.req.param('number')), action, senderOf(c)));
-  });
-  return app;
-}
-
 /** By name, where there is one. Browsers have sessions; who has the token can write the data folder. */
 export function senderOf(c: Context<AppEnv>): string {
   const caller: Caller | undefined = c.get('caller');
   return caller?.signIn?.name ?? (caller?.session ? 'the console' : 'the command line');
-}
-
-/** What the routes ask of the heartbeat; everything it gives is JSON. */
-export interface ShownHeartbeat {
-  report(): Promise<object>;
-  /** Runs a task at once: the named one, or the one that is due. Asked twice with one id it runs once. */
-  request(id: string, task?: string): Promise<object>;
-}
-
-/** `id` is the asker's own, so that a request that is sent again runs nothing twice. */
-const HeartbeatBody = z.object({
-  id: z.string().min(1).max(100),
-  task: z.string().max(200).optional(),
-});
-
-/** The report of the heartbeat, below `/api/heartbeat`. It shows private tasks: guard it. */
-export function heartbeatRoutes(heartbeat: Own<ShownHeartbeat>): Hono<AppEnv> {
-  const app = uncachedRoutes<AppEnv>();
-  app.get('/', async (c) => c.json(await heartbeat(c).report()));
-  app.post('/now', async (c) => {
-    const request = await bodyOf(c, HeartbeatBody);
-    if (request === undefined)
-      return c.json({ error: 'That needs an id, and a task if one is meant.' }, 400);
-    return c.json(await heartbeat(c).request(request.id, request.task));
-  });
-  return app;
-}
-
-const PairBody = z.object({ code: z.string().max(100) });
-
-/** Pairing, below `/api/access`. It names people: guard it. */
-export function accessRoutes(store: Pick<Store, 'pairing'>, clock: Clock): Hono {
-  const app = uncachedRoutes();
-  app.post('/pair', async (c) => {
-    const body = await bodyOf(c, PairBody);
-    if (body === undefined) return c.json({ error: 'That needs a code; it may be empty.' }, 400);
-    // The package is not loaded by commands that do something else.
-    const { pair } = await import('@parley/channels');
-    return replyWith(c, await pair(store, body.code, clock));
-  });
-  app.post('/refuse', async (c) => {
-    const body = await bodyOf(c, PairBody);
-    if (body === undefined) return c.json({ error: 'That needs a code.' }, 400);
-    const { refusePairing } = await import('@parley/channels');
-    return replyWith(c, await refusePairing(store, body.code, clock));
-  });
-  return app;
 }
 
 /** A restored state is ready: this process ends all it does, exchanges its own for it, and starts again. */
@@ -291,10 +135,11 @@ export function restartRoutes(restart: () => void): Hono {
 
 /** What the routes ask, and what they do; without one of them there are no such routes. What is one agent's is the default one's. */
 export interface ApiServices extends AgentServices {
+  /** For the operations; without it there are none. */
+  readonly operations?: Omit<Services, 'endStreams'>;
   readonly agents?: AgentsPage;
-  readonly usage?: UsageFacts;
-  readonly cron?: CronPage;
-  readonly hooks?: HookPage;
+  /** For `/hooks/NAME`. */
+  readonly hooks?: HookReceiver;
   /** For `/api/approvals`. */
   readonly approvals?: OpenApprovals;
   /** Where `/api/channels` changes the settings; without it groups cannot be allowed there. */

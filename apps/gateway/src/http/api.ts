@@ -1,23 +1,16 @@
-import type { DefectSummary } from '@parley/core';
+import type { DefectSummary, Role } from '@parley/core';
 import type {
   Backlog,
   ConversationDetails,
   PageSession,
   PairingRequest,
-  Role,
   RunningProcess,
   SearchHit,
   SeenGroup,
   ShownApproval,
   ShownConversation,
   ShownMessage,
-  SignIn,
-  SoulFinding,
-  SoulState,
-  Spent,
   Store,
-  UsageGrouping,
-  UsageSums,
 } from '@parley/store';
 import type { AccountState, AccountStatus } from '../accounts/connect-account.ts';
 import type { Health } from './health.ts';
@@ -59,24 +52,6 @@ export interface StatusReport {
   readonly outbox?: Awaited<ReturnType<Store['outbox']['counts']>>;
   /** Dead letters that are neither replayed nor dropped (D06). */
   readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;
-}
-
-/** `/api/agents`: one of the agents (F14). */
-export interface ShownAgent {
-  /** As in `routes` and `?agent=`. */
-  readonly name: string;
-  /** What it is called in its chats. */
-  readonly title: string;
-  readonly emoji: string | null;
-  readonly isDefault: boolean;
-  /** Which model answers, as `parley status` shows it. */
-  readonly model: string;
-  readonly profile: string | null;
-  /** What it answers: `chat telegram:-100`, `everything else`. */
-  readonly routes: readonly string[];
-  /** For owners alone, as the people it belongs to. */
-  readonly workspace?: string;
-  readonly owners?: readonly string[];
 }
 
 /** The settings file beside the settings that are in use (D12). */
@@ -260,27 +235,6 @@ export interface SearchAnswer {
   readonly missing: number;
 }
 
-/** A bound of the settings on what may be used in a day (G17). */
-export interface UsageCap {
-  readonly name: 'totalDaily' | 'perPersonDaily' | 'perGroupDaily' | 'perStrangerDaily';
-  readonly tokens?: number | undefined;
-  readonly usd?: number | undefined;
-  /** Of today: by everyone, or the most that one person or one group used. Null: that is not known. */
-  readonly used: Spent | null;
-}
-
-/** `/api/usage` (U07). */
-export interface UsageReport extends UsageSums {
-  readonly by: UsageGrouping;
-  /** Those that the caller may ask for. */
-  readonly groupings: readonly UsageGrouping[];
-  /** The last day, and where days begin at midnight. */
-  readonly until: string;
-  readonly timeZone: string;
-  readonly today: Spent & { readonly day: string };
-  readonly caps: readonly UsageCap[];
-}
-
 /** An account of a channel, how it is doing and what its settings allow. */
 export interface ShownAccount {
   readonly channel: string;
@@ -324,14 +278,6 @@ export interface ShownSession extends Omit<PageSession, 'hash' | 'openedWith'> {
   readonly isCurrent: boolean;
 }
 
-/** `/api/people`: a named sign-in (U03). */
-export type ShownSignIn = Omit<SignIn, 'id' | 'hash'>;
-
-/** One that was added; its token is shown here and never again. */
-export interface NewSignIn extends Pick<SignIn, 'name' | 'role'> {
-  readonly token: string;
-}
-
 /** `/api/me`: who is signed in. */
 export interface Me {
   /** Null: by the token of the data folder. */
@@ -339,15 +285,6 @@ export interface Me {
   readonly role: Role;
   /** The least role for reading each path; one that is not here is for owners alone. */
   readonly routes: Readonly<Record<string, Role>>;
-}
-
-/** What the page can do with a job. */
-export type CronAction = 'pause' | 'resume' | 'remove' | 'run';
-
-/** A chat that a job can be for: what `to` says, and what people call it. */
-export interface CronChat {
-  readonly to: string;
-  readonly name: string;
 }
 
 /** `/api/approvals`: newest first. `next` asks for the page after it (`before=`); null: there is none. */
@@ -374,31 +311,6 @@ export interface ShownAgentFile {
   /** Of the content; a decision names it. */
   readonly print: string;
   readonly canOpen: boolean;
-}
-
-/** What the owner can decide about a version of SOUL.md. */
-export type SoulAction = 'apply' | 'veto' | 'rollback';
-
-/** `/api/soul`: a version of SOUL.md, or a proposal for one. Its texts were written by people and models. */
-export interface ShownSoul {
-  readonly number: number;
-  /** `v0-seed`, `v3`. */
-  readonly name: string;
-  readonly origin: string;
-  readonly reason: string;
-  readonly state: SoulState;
-  /** The state as text. */
-  readonly status: string;
-  readonly score: string;
-  readonly findings: readonly SoulFinding[];
-  readonly diff: string;
-  readonly text: string;
-  /** In ms, and as the clock of the agent shows it. */
-  readonly createdAt: number;
-  readonly made: string;
-  /** The version that `diff` is against; null: it is the first. */
-  readonly basedOn: number | null;
-  readonly can: readonly SoulAction[];
 }
 
 export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';

@@ -1,7 +1,8 @@
 import { type Logger, ParleyError } from '@parley/core';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { PromptInspector, ShownHeartbeat } from './api-routes.ts';
+import type { Services } from '../operations.ts';
+import type { PromptInspector } from './api-routes.ts';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
@@ -28,10 +29,20 @@ const INSPECTOR: PromptInspector = {
   compare: async (before, after) => (after === 'none' ? null : { before, after }),
 };
 
-const HEARTBEAT: ShownHeartbeat = {
-  report: async () => ({ tasks: [] }),
-  request: async (id, task) => ({ id, task }),
-};
+/** Everything is known about the heartbeats of two agents, and nothing else. */
+const OPERATIONS = {
+  agents: async () => TWO.agents?.list() ?? [],
+  scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
+  heartbeat: async (agent = 'main') => {
+    if (agent === 'x')
+      throw new ParleyError({ code: 'no-agent', message: 'No x', retryable: false });
+    return {
+      isRunning: true,
+      report: async () => ({ of: agent, password: 'hunter2' }),
+      request: async (id: string, task?: string) => ({ id, task, text: '' }),
+    };
+  },
+} as unknown as Services;
 
 function app(given: Partial<HttpAppOptions> = {}) {
   return createHttpApp({
@@ -50,7 +61,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
     status: () => [],
     report: async () => ({ agent: 'Parley' }),
     inspector: INSPECTOR,
-    heartbeat: HEARTBEAT,
+    operations: OPERATIONS,
     ping: async () => undefined,
     channel: () => undefined,
     ...given,
@@ -65,22 +76,20 @@ const TWO: Partial<HttpAppOptions> = {
       { ...SHOWN, name: 'main', title: 'Ada', isDefault: true },
       { ...SHOWN, name: 'support', title: 'Help desk', isDefault: false },
     ],
-    named: (name) =>
-      name !== 'support'
-        ? undefined
-        : { inspector: INSPECTOR, heartbeat: { ...HEARTBEAT, report: async () => ({ of: name }) } },
+    named: (name) => (name !== 'support' ? undefined : { inspector: INSPECTOR }),
   },
 };
 
 describe('the agents of a gateway', () => {
   it.each<readonly [string, number, unknown]>([
-    ['/api/heartbeat', 200, { tasks: [] }],
-    ['/api/heartbeat?agent=main', 200, { tasks: [] }],
-    ['/api/heartbeat?agent=support', 200, { of: 'support' }],
+    ['/api/heartbeat/report', 200, expect.objectContaining({ of: 'main' })],
+    ['/api/heartbeat/report?agent=main', 200, expect.objectContaining({ of: 'main' })],
+    ['/api/heartbeat/report?agent=support', 200, expect.objectContaining({ of: 'support' })],
+    ['/api/heartbeat/report?agent=x', 404, { error: 'No x', code: 'no-agent' }],
     ['/api/prompts/preview?channel=web&agent=support', 200, { asked: { channel: 'web' } }],
-    ['/api/heartbeat?agent=x', 404, { error: 'There is no agent "x". There is main, support.' }],
+    ['/api/prompts?agent=x', 404, { error: 'There is no agent "x". There is main, support.' }],
     ['/api/status?agent=', 404, { error: 'There is no agent "". There is main, support.' }],
-    ['/api/agents', 200, { agents: TWO.agents?.list() }],
+    ['/api/agents/list', 200, { agents: TWO.agents?.list() }],
   ])('[F14] are asked one by one: %s', async (path, status, answer) => {
     const response = await get(path, { authorization: `Bearer ${TOKEN}` }, TWO);
     expect([response.status, await response.json()]).toEqual([status, answer]);
@@ -105,7 +114,7 @@ describe('who has access', () => {
     ['/metrics', 401],
     ['/api/status', 401],
     ['/api/sessions', 401],
-    ['/api/heartbeat', 401],
+    ['/api/heartbeat/report', 401],
     ['/api/prompts?limit=5', 401],
     ['/channels/web/default/history', 401],
   ])(
@@ -262,29 +271,54 @@ describe('the routes of the gateway', () => {
   });
 });
 
-describe('the heartbeat', () => {
-  const now = (body: string, headers: Record<string, string> = {}) =>
-    app().request(`http://${HOST}/api/heartbeat/now`, {
+describe('operations', () => {
+  const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+    app().request(`http://${HOST}/api/${path}`, {
       method: 'POST',
       body,
       headers: { host: HOST, authorization: `Bearer ${TOKEN}`, ...headers },
     });
+  const now = (body: string, headers?: Record<string, string>) =>
+    post('heartbeat/now', body, headers);
 
-  it('[H02] [U03] is shown and run for callers with the token, from no other site', async () => {
-    expect((await get('/api/heartbeat')).status).toBe(401);
-    const shown = await get('/api/heartbeat', { authorization: `Bearer ${TOKEN}` });
-    expect(await shown.json()).toEqual({ tasks: [] });
-    expect(shown.headers.get('cache-control')).toBe('no-store');
+  it('[H02] [U03] are performed for callers with the token, from no other site', async () => {
+    expect((await get('/api/heartbeat/report')).status).toBe(401);
     const run = await now('{"id":"a","task":"mail"}');
-    expect(await run.json()).toEqual({ id: 'a', task: 'mail' });
+    expect(await run.json()).toEqual({ id: 'a', task: 'mail', text: '' });
     expect((await now('{"id":"a"}', { authorization: 'Bearer x' })).status).toBe(401);
     expect((await now('{"id":"a"}', { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it.each(['', '{}', '[]', '{"id":1}', '{"id":""}', '{"id":"a","task":{}}'])(
-    '[H02] runs nothing for %j',
-    async (body) => {
-      expect((await now(body)).status).toBe(400);
+  it.each(['GET', 'POST'])(
+    '[G18] answer a read asked with %s without secrets, for no cache',
+    async (method) => {
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      const shown =
+        method === 'GET'
+          ? await get('/api/heartbeat/report', headers)
+          : await post('heartbeat/report', '{}');
+      expect(await shown.json()).toEqual({ running: true, of: 'main', password: '[secret]' });
+      expect(shown.headers.get('cache-control')).toBe('no-store');
     },
   );
+
+  it.each(['', '{}', '[]', '{"id":1}', '{"id":""}', '{"id":"a","task":{}}', '{"id":"a","else":1}'])(
+    '[H02] refuse an input that is none of theirs: %j',
+    async (body) => {
+      const response = await now(body);
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { code: 'wrong-input' },
+      ]);
+    },
+  );
+
+  it.each([
+    ['heartbeat/nothing', 404],
+    ['heartbeat/constructor', 404],
+    ['heartbeat/now?id=a', 405],
+  ])('[U03] do nothing else: GET /api/%s is answered with %i', async (path, status) => {
+    const response = await get(`/api/${path}`, { authorization: `Bearer ${TOKEN}` });
+    expect(response.status).toBe(status);
+  });
 });

@@ -12,31 +12,27 @@ import {
   refuseRole,
 } from './access.ts';
 import { addAgents, ownService } from './agent-routes.ts';
+import type { Me } from './api.ts';
 import {
   type ApiServices,
   addSignIn,
-  heartbeatRoutes,
   promptRoutes,
   restartRoutes,
   restoreRoutes,
   sessionRoutes,
-  soulRoutes,
 } from './api-routes.ts';
 import { channelRoutes, withoutCodes } from './channel-routes.ts';
-import { cronRoutes } from './cron-routes.ts';
 import { addDiagnosisRoutes } from './diagnosis-routes.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
-import { hookApi } from './hook-routes.ts';
 import { mcpRoutes } from './mcp-routes.ts';
 import { addOpenRoutes, FACET_PATH } from './open-routes.ts';
+import { addOperations } from './operation-routes.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
-import { peopleRoutes, whoAmI } from './people-routes.ts';
-import { leastRole } from './roles.ts';
+import { leastRole, readableRoutes } from './roles.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { setupRoutes } from './setup-routes.ts';
-import { usageRoutes } from './usage-routes.ts';
 import { addWorkRoutes, type Work } from './work-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
@@ -122,18 +118,12 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   });
   addDiagnosisRoutes(app, options);
   app.route('/api/prompts', promptRoutes(ownService('inspector')));
-  app.route('/api/heartbeat', heartbeatRoutes(ownService('heartbeat')));
-  if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
-  if (options.hooks !== undefined) app.route('/api/hooks', hookApi(options.hooks));
   if (options.channels !== undefined) {
     const [deps, askHolder] = options.channels;
     app.route('/api/channels', channelRoutes(createChannelService(deps), askHolder));
   }
-  if (options.soul !== undefined) app.route('/api/soul', soulRoutes(ownService('soul')));
   if (options.work !== undefined) {
     addWorkRoutes(app, options.work, options.approvals);
-    const { usage, work, clock } = options;
-    if (usage !== undefined) app.route('/api/usage', usageRoutes(work.store, usage, clock));
   }
   addOwnerRoutes(app, options);
   app.all(FACET_PATH, async (c) => {
@@ -156,18 +146,26 @@ function addGuard(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,
   sessions: PageSessions,
-  options: Pick<HttpAppOptions, 'sessions' | 'clock' | 'log'>,
+  options: Pick<HttpAppOptions, 'sessions' | 'clock' | 'log' | 'operations'>,
 ): void {
   app.use('*', async (c, next) => {
     const caller = await access.admit(c, sessions);
     if ('status' in caller) return refuse(c, caller);
     c.set('caller', caller);
+    return next();
+  });
+  // Before the roles of paths: an operation declares its own.
+  const { operations } = options;
+  if (operations !== undefined) addOperations(app, { ...operations, endStreams: sessions.look });
+  app.use('*', async (c, next) => {
     const least = leastRole(c.req.method, c.req.path);
     return mayAs(c, least) ? next() : refuseRole(c, least);
   });
-  app.get('/api/me', whoAmI);
-  const { signIns } = options.sessions;
-  app.route('/api/people', peopleRoutes({ ...options, signIns, look: sessions.look }));
+  app.get('/api/me', async (c) => {
+    const { signIn, role } = c.get('caller');
+    const routes = await readableRoutes();
+    return c.json({ name: signIn?.name ?? null, role, routes } satisfies Me);
+  });
   app.route('/api/sessions', sessionRoutes(sessions));
 }
 

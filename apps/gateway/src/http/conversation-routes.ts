@@ -3,9 +3,10 @@ import { agentOfConversation } from '@parley/core';
 import type { ConversationAction, PageMark } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
+import { firstWords } from '../why-operations.ts';
 import { agentNameOf } from './agent-routes.ts';
 import type { ConversationList, ConversationReport, MessageList, SearchAnswer } from './api.ts';
-import { bodyOf, firstWords, uncachedRoutes } from './api-routes.ts';
+import { bodyOf, uncachedRoutes } from './api-routes.ts';
 import type { Work } from './work-routes.ts';
 
 /** What the routes look at. */

@@ -4,10 +4,11 @@ import type { WakeDelivery } from '@parley/queue';
 import type { ShownApproval, Store } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
+import { firstWords } from '../why-operations.ts';
 import type { AppEnv } from './access.ts';
 import type { Own } from './agent-routes.ts';
 import type { ApprovalList, OfAgent, ShownAgentFile, WaitingApprovals } from './api.ts';
-import { bodyOf, firstWords, orRefused, replyWith, uncachedRoutes } from './api-routes.ts';
+import { bodyOf, orRefused, replyWith, uncachedRoutes } from './api-routes.ts';
 
 /** What needs no approval, by the settings. Throws ParleyError, with the settings as they were, where it cannot change. */
 export interface ApprovalRules {

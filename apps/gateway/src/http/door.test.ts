@@ -125,11 +125,10 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
     },
     ...{ metrics: async () => '', report: async () => ({}), status: () => [] },
     inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
-    heartbeat: { report: nothing, request: nothing },
     hooks: {
       rules: { ci: { token: HOOK, signature: true, perMinute: 10_000, maxBytes: 65_536 } },
       take: async () => ({ kind: 'taken', id: '1', isNew: true }),
-      ...{ list: async () => [], count: () => {} },
+      count: () => {},
     },
     ping: async () => undefined,
     channel: (channel) => (channel === 'api' && withApi ? facet : undefined),

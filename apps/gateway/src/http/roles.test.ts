@@ -1,9 +1,9 @@
-import { ROLES, type Role } from '@parley/store';
+import { ROLES, type Role, roleIncludes } from '@parley/core';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fingerprint, idOf, SIGN_IN_PREFIX } from './page-sessions.ts';
-import { includes, leastRole, readableRoutes } from './roles.ts';
-import { fullApp, routesOf } from './testing/full-app.ts';
+import { leastRole, readableRoutes } from './roles.ts';
+import { fullApp, operationRoutes, routesOf } from './testing/full-app.ts';
 
 const HOST = '127.0.0.1:7411';
 const TOKEN = 'secret-token-of-this-gateway-1234';
@@ -17,34 +17,40 @@ const OPEN = new Set(['GET /healthz', 'GET /readyz', 'GET /', 'GET /page/*', 'PO
 const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   viewer: [
     'DELETE /api/sessions/current',
-    'GET /api/agents',
+    'GET /api/agents/list',
     'GET /api/me',
     'GET /api/status',
-    'GET /api/usage',
+    'GET /api/usage/report',
     'GET /metrics',
+    'POST /api/agents/list',
+    'POST /api/usage/report',
   ],
   operator: [
     'DELETE /api/sessions/current',
-    'GET /api/agents',
+    'GET /api/agents/list',
     'GET /api/audit',
     'GET /api/channels',
     'GET /api/me',
     'GET /api/queue',
     'GET /api/status',
-    'GET /api/usage',
+    'GET /api/usage/report',
     'GET /metrics',
     'POST /api/access/pair',
     'POST /api/access/refuse',
+    'POST /api/agents/list',
     'POST /api/channels/:channel/:account/groups',
     'POST /api/channels/:channel/:account/pause',
     'POST /api/channels/:channel/:account/reconnect',
     'POST /api/channels/:channel/:account/resume',
     'POST /api/channels/:channel/:account/test',
+    'POST /api/usage/report',
   ],
 };
 
 const app = fullApp({ token: TOKEN, store, clock });
-const ROUTES = routesOf(app);
+const OPERATIONS = await operationRoutes();
+/** Old and new: routes and operations. */
+const ROUTES = [...routesOf(app), ...OPERATIONS.keys()].toSorted();
 const ask = (method: string, path: string, token?: string) =>
   app.request(`http://${HOST}${path}`, {
     method,
@@ -94,9 +100,11 @@ describe('every route of the gateway', () => {
         const response = await ask(method, filled(path), tokens.get(role));
         if (response.status !== 403) passed.push(route);
         else {
-          const needed = leastRole(method, filled(path));
+          const declared = OPERATIONS.get(route);
+          const needed = declared ?? leastRole(method, filled(path));
           const error = `This needs the role ${needed}; an ${role} is ${role}.`;
-          expect(await response.json()).toEqual({ error, role: needed });
+          const code = declared !== undefined && { code: 'role-needed' };
+          expect(await response.json()).toEqual({ error, role: needed, ...code });
         }
       }
       // `current` is a session like any other in the routes, and a line of its own in the table.
@@ -153,7 +161,8 @@ describe('every route of the gateway', () => {
   });
 
   it('[U03] shows usage of one person or chat to owners alone', async () => {
-    const usage = (by: string, role: Role) => ask('GET', `/api/usage?by=${by}`, tokens.get(role));
+    const usage = (by: string, role: Role) =>
+      ask('GET', `/api/usage/report?by=${by}`, tokens.get(role));
     for (const by of ['person', 'chat']) {
       expect((await usage(by, 'operator')).status).toBe(403);
       expect((await usage(by, 'owner')).status).toBe(200);
@@ -170,7 +179,7 @@ describe('every route of the gateway', () => {
     const me = async (token?: string) => (await ask('GET', '/api/me', token)).json();
     expect(await me(TOKEN)).toMatchObject({ name: null, role: 'owner' });
     expect(await me(tokens.get('operator'))).toEqual({
-      ...{ name: 'an operator', role: 'operator', routes: readableRoutes() },
+      ...{ name: 'an operator', role: 'operator', routes: await readableRoutes() },
     });
   });
 });
@@ -198,7 +207,7 @@ describe('the table of roles', () => {
   });
 
   it('[U03] gives each role what the lesser ones have', () => {
-    const held = ROLES.map((role) => ROLES.filter((least) => includes(role, least)));
+    const held = ROLES.map((role) => ROLES.filter((least) => roleIncludes(role, least)));
     expect(held).toEqual([['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'owner']]);
   });
 });

@@ -2,19 +2,12 @@ import type { Situation } from '@parley/channels';
 import type { Clock, LiveBus, Logger } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
-import type { DeadLetterWake, RunningProcess, Store } from '@parley/store';
+import type { RunningProcess, Store } from '@parley/store';
 import type { Hono } from 'hono';
-import { createDeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, mayAs } from './access.ts';
 import { type AgentsPage, agentNameOf } from './agent-routes.ts';
 import type { QueueReport } from './api.ts';
-import {
-  type ApiServices,
-  accessRoutes,
-  deadRoutes,
-  uncachedRoutes,
-  whyRoutes,
-} from './api-routes.ts';
+import { type ApiServices, uncachedRoutes } from './api-routes.ts';
 import { conversationRoutes, searchRoutes } from './conversation-routes.ts';
 import { approvalRoutes } from './decision-routes.ts';
 
@@ -33,20 +26,12 @@ export interface Work {
 
 /** Routes on the database. They show private text: guard them. */
 export function addWorkRoutes(app: Hono<AppEnv>, work: Work, page: ApiServices['approvals']): void {
-  const { store, turns, bus, clock, log, scrub, agents } = work;
+  const { store, turns, bus, clock, scrub, agents } = work;
   const nameOf = (conversationId: string) => agentNameOf(agents, conversationId);
-  // Wakes the lane or the delivery of the replayed work, in this process or in another one.
   const deliver = wakeDeliveryOn(bus);
-  const wake = (to: DeadLetterWake): Promise<void> =>
-    to.kind === 'conversation'
-      ? turns.kick(to.conversationId)
-      : deliver(to.chat.channel, to.chat.account, to.chat.chatId);
-  app.route('/api/dead', deadRoutes(createDeadLetterService({ store, wake, clock, log, nameOf })));
   app.route('/api/queue', queueRoutes(store, clock));
   app.route('/api/conversations', conversationRoutes(work));
   app.route('/api/search', searchRoutes(work));
-  app.route('/api/why', whyRoutes(store, clock, scrub, nameOf));
-  app.route('/api/access', accessRoutes(store, clock));
   const wakeLane = (lane: string) => turns.kick(lane);
   app.route(
     '/api/approvals',

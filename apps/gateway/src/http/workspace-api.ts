@@ -55,36 +55,6 @@ export interface FileSaved {
   readonly kind: 'written' | 'outdated';
 }
 
-/** One memory: a line of a file. */
-export interface ShownMemory {
-  readonly id: string;
-  readonly text: string;
-  readonly file: string;
-  /** `preference, 2026-11-21, saved by itself`. */
-  readonly facts: string;
-}
-
-/** What is saved about one person; `person` is null for lines that name none. */
-export interface PersonMemories {
-  /** `telegram:42`. */
-  readonly person: string | null;
-  readonly name: string | null;
-  readonly memories: readonly ShownMemory[];
-}
-
-/** `/api/workspace/memory`, or with `?words=` what was found. */
-export interface MemoryReport {
-  /** Memory is switched off in the settings. */
-  readonly isOff: boolean;
-  readonly people: readonly PersonMemories[];
-  /** Items of lists in MEMORY.md. */
-  readonly page: readonly string[];
-  /** Other files of memory, the newest first. */
-  readonly notes: readonly { readonly file: string; readonly tokens: number }[];
-  /** Passages that were found in notes and knowledge, the best first. */
-  readonly found: readonly { readonly file: string; readonly text: string }[];
-}
-
 /** `/api/workspace/skills`: a skill, whether it is used, and why not. */
 export interface ShownSkill {
   readonly name: string;

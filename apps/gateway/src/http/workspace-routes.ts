@@ -6,14 +6,10 @@ import { bodyOf, orRefused, senderOf, uncachedRoutes } from './api-routes.ts';
 import type {
   FileList,
   FileSaved,
-  MemoryReport,
   OpenFile,
   ShownFileVersion,
   ShownSkill,
 } from './workspace-api.ts';
-
-/** Longer than any path that a workspace takes. */
-const Name = z.string().min(1).max(300);
 
 /** `text` null removes the file; `base` is the print that it was made from, null for a new one. */
 const FileOrder = z.strictObject({
@@ -21,14 +17,6 @@ const FileOrder = z.strictObject({
   text: z.string().max(1_000_000).nullable(),
 });
 export type FileOrder = z.infer<typeof FileOrder>;
-
-/** Exactly one is meant: a memory, all lines with these words, or all of a person. */
-const ForgetOrder = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('memory'), file: Name, id: z.string().max(100) }),
-  z.strictObject({ kind: z.literal('words'), words: z.string().trim().min(2).max(2_000) }),
-  z.strictObject({ kind: z.literal('person'), person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) }),
-]);
-export type ForgetOrder = z.infer<typeof ForgetOrder>;
 
 /** The files of the workspace as their owner edits them (U03). Each throws ParleyError with what to do. */
 export interface FilesPage {
@@ -38,13 +26,6 @@ export interface FilesPage {
   save(name: string, order: FileOrder, by: string): Promise<FileSaved>;
   version(name: string, version: string): Promise<ShownFileVersion>;
   restore(name: string, version: string, by: string): Promise<FileSaved>;
-}
-
-/** Memories, as their owner sees them (G15). */
-export interface MemoryPage {
-  report(words: string | undefined): Promise<MemoryReport>;
-  /** What was removed and what could not be, for people. */
-  forget(order: ForgetOrder): Promise<{ readonly text: string }>;
 }
 
 export interface SkillsPage {
@@ -58,12 +39,11 @@ export interface SkillsPage {
 /** What of the workspace the page shows; opened when it is asked for. */
 export interface WorkspacePage {
   readonly files: FilesPage;
-  readonly memory: MemoryPage;
   readonly skills: SkillsPage;
 }
 
 /**
- * Files, memories and skills of the agent, below `/api/workspace` (U03). They hold what the owner alone may see,
+ * Files and skills of the agent, below `/api/workspace` (U03). They hold what the owner alone may see,
  * and what the agent follows: guard it.
  */
 export function workspaceRoutes(of: Own<() => Promise<WorkspacePage>>): Hono<AppEnv> {
@@ -71,15 +51,6 @@ export function workspaceRoutes(of: Own<() => Promise<WorkspacePage>>): Hono<App
   const open = (c: Context<AppEnv>) => of(c)();
   addFileRoutes(app, async (c) => (await open(c)).files);
   const nothing = { error: 'There is nothing like that to do.' };
-  app.get('/memory', async (c) => {
-    const words = c.req.query('words')?.slice(0, 500);
-    return orRefused(c, (await open(c)).memory.report(words));
-  });
-  app.post('/memory/forget', async (c) => {
-    const order = await bodyOf(c, ForgetOrder);
-    if (order === undefined) return c.json(nothing, 400);
-    return orRefused(c, (await open(c)).memory.forget(order));
-  });
   app.get('/skills', async (c) => orRefused(c, (await open(c)).skills.list()));
   app.get('/skills/:name', async (c) =>
     orRefused(c, (await open(c)).skills.text(c.req.param('name'))),

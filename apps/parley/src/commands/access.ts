@@ -1,24 +1,16 @@
 import { writtenOut } from '@parley/agent/shown-arguments';
-import { countOf } from '@parley/core';
-import type { ApprovalList, NewSignIn, ShownSession, ShownSignIn } from '@parley/gateway/api';
+import { countOf, type Role } from '@parley/core';
+import type { ApprovalList, ShownSession } from '@parley/gateway/api';
 import type { Approval } from '@parley/store';
 import { z } from 'zod';
 import { withApi } from '../api.ts';
 import { reachableAddress, signInAddress } from '../banner.ts';
 import { type Cli, notRunning } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
+import { operate } from '../operate.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { type LoadedSettings, readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
-
-/** `parley pair [CODE]`: allows a stranger or lists requests; 1 for an unknown code. */
-export function pairCommand(cli: Cli, code: string, isRefused = false): Promise<number> {
-  return withApi(cli, '/api/access', async ({ ask }) => {
-    const path = isRefused ? '/refuse' : '/pair';
-    cli.print((await ask<{ readonly text: string }>(path, { body: { code } })).text);
-    return 0;
-  });
-}
 
 /** `parley token show`: the address that signs a browser in. It prints a secret: that is what it is for. */
 export async function showToken({ folder, env, print }: Cli): Promise<number> {
@@ -40,41 +32,38 @@ function addressOf({ host, port }: LoadedSettings['settings']['http']): string {
 
 /** `parley people`: everyone who has a sign-in of their own. */
 export function listPeople(cli: Cli): Promise<number> {
-  return withApi(cli, '/api/people', async ({ ask }) => {
-    const { people } = await ask<{ readonly people: readonly ShownSignIn[] }>('');
+  return operate(cli, 'people/list', {}, ({ people }) => {
     const lines = people.map(({ name, role, createdAt, usedAt }) => {
       const used = usedAt === null ? 'never used' : `used ${minuteText(usedAt)}`;
       return `${name}  ${role}, ${used}, added ${minuteText(createdAt)}`;
     });
-    cli.print(lines.join('\n') || 'Only who has the token gets in: no one has been added.');
-    return 0;
+    return lines.join('\n') || 'Only who has the token gets in: no one has been added.';
   });
 }
 
 /** `parley people add`: prints a secret, once: that is what it is for. */
-export function addPerson(cli: Cli, name: string, role: string): Promise<number> {
-  return withApi(cli, '/api/people', async ({ ask }) => {
-    const { folder, env, print } = cli;
-    const added = await ask<NewSignIn>('', { body: { name, role } });
-    const gateway = await findGateway(folder, env);
-    const address = gateway?.address ?? addressOf(readSettings(folder, env).settings.http);
-    print(
+export async function addPerson(cli: Cli, name: string, role: Role): Promise<number> {
+  const gateway = await findGateway(cli.folder, cli.env);
+  const address = gateway?.address ?? addressOf(readSettings(cli.folder, cli.env).settings.http);
+  return operate(
+    cli,
+    'people/add',
+    { name, role },
+    (added) =>
       `${added.name} may sign in as ${added.role}. Pass this address on privately; it is shown only now:\n` +
-        `${signInAddress(address, added.token)}\n` +
-        `Programs send its last part as "Authorization: Bearer parley_signin_…".`,
-    );
-    return 0;
-  });
+      `${signInAddress(address, added.token)}\n` +
+      `Programs send its last part as "Authorization: Bearer parley_signin_…".`,
+  );
 }
 
 /** `parley people revoke`: their token opens nothing any more, and their sessions end. */
 export function revokePerson(cli: Cli, name: string): Promise<number> {
-  return withApi(cli, '/api/people', async ({ ask }) => {
-    const path = `/${encodeURIComponent(name)}`;
-    const { ended } = await ask<{ readonly ended: number }>(path, { method: 'DELETE' });
-    cli.print(`${name} is revoked; ${countOf(ended, 'session')} ended.`);
-    return 0;
-  });
+  return operate(
+    cli,
+    'people/revoke',
+    { name },
+    ({ ended }) => `${name} is revoked; ${countOf(ended, 'session')} ended.`,
+  );
 }
 
 /**

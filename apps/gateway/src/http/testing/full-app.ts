@@ -1,8 +1,10 @@
-import { type Clock, silentLogger } from '@parley/core';
+import { type Clock, type Role, silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
 import type { Store } from '@parley/store';
+import { allOperations } from '../../operations.ts';
 import type { AuditSeverity } from '../api.ts';
 import { createHttpApp } from '../app.ts';
+import { OPERATION_PATH } from '../operation-routes.ts';
 
 /** What an app of a test works with. */
 interface FullAppDeps {
@@ -21,6 +23,8 @@ const AGENT = {
   ...{ name: 'main', title: 'Ada', emoji: null, isDefault: true, model: 'offline', profile: null },
   routes: ['person telegram:canary', 'chat discord:canary', 'everything else'],
 };
+
+const AGENT_OF_OWNER = { ...AGENT, workspace: '/canary', owners: ['telegram:canary'] };
 
 /** An app with every service there is, so that every route is there. Most services answer nothing. */
 export function fullApp({ token, store, clock }: FullAppDeps) {
@@ -48,15 +52,18 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
       channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary', how: 'scan' } }],
     }),
     agents: {
-      list: () => [{ ...AGENT, workspace: '/canary', owners: ['telegram:canary'] }],
+      list: () => [AGENT_OF_OWNER],
       named: () => undefined,
     },
     inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
-    heartbeat: { report: nothing, request: nothing },
-    hooks: { rules: {}, take: unused, list: async () => [], count: nothing },
-    cron: { list: nothing, ask: async () => ({ ok: true, text: '' }) },
-    soul: { list: async () => ({ versions: [] }), get: unused, act: unused, propose: unused },
-    usage: { agent: 'main', timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] },
+    hooks: { rules: {}, take: unused, count: nothing },
+    operations: {
+      ...{ store, newId: () => 'id', defaultAgent: 'main', scrub: (text) => text },
+      ...{ clock, log: silentLogger, wake: async () => undefined },
+      ...{ cron: unused, heartbeat: unused, hooks: unused, memory: unused, soul: unused },
+      agents: async () => [AGENT_OF_OWNER],
+      usage: async () => ({ timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] }),
+    },
     audit: async () => ({
       at: 0,
       counts: { critical: 1, warning: 0, info: 2 },
@@ -87,10 +94,20 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
   });
 }
 
-/** Every route that does something itself, but the API, which has tokens of its own: `GET /api/status`, by method and path. */
+/** The least role of every operation, by method and path: all are posted, and reads may be asked with GET. */
+export async function operationRoutes(): Promise<ReadonlyMap<string, Role>> {
+  const roles = (await allOperations()).flatMap(({ name, does, role = 'owner' }) => {
+    const methods = does === 'read' ? ['GET', 'POST'] : ['POST'];
+    return methods.map((method) => [`${method} /api/${name}`, role] as const);
+  });
+  return new Map(roles);
+}
+
+/** Every route that does something itself, but operations, and the API, which has tokens of its own: `GET /api/status`, by method and path. */
 export function routesOf({ routes }: ReturnType<typeof fullApp>): readonly string[] {
   const own = routes.filter(
-    ({ path, method }) => !(method === 'ALL' && /^(\/v1|\/api(\/[\w-]+)?)?\/\*$/.test(path)),
+    ({ path, method }) =>
+      path !== OPERATION_PATH && !(method === 'ALL' && /^(\/v1|\/api(\/[\w-]+)?)?\/\*$/.test(path)),
   );
   const named = own.flatMap(({ path, method }) =>
     (method === 'ALL' ? ['GET', 'POST', 'DELETE'] : [method]).map((one) => `${one} ${path}`),
