@@ -32,6 +32,6 @@ export const BYTES_AT_START = 2_750_000;
 
 /** Files of the bundle that a command loads where no gateway runs: those of its own group of operations, of what they need and of the store. */
 export const FILES_OF_COMMANDS: Readonly<Record<string, number>> = {
-  ...{ agents: 77, cron: 89, dead: 63, heartbeat: 85, hooks: 86, pair: 65, people: 64 },
-  ...{ soul: 77, usage: 77, 'why last': 67 },
+  ...{ agents: 77, approvals: 68, channels: 84, cron: 89, dead: 63, heartbeat: 85, hooks: 86 },
+  ...{ pair: 65, people: 64, sessions: 62, soul: 77, usage: 77, 'why last': 67 },
 };

@@ -51,7 +51,7 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
     expect((await deployment.command('dead')).out).toContain('No failed messages.');
     await scene.ask('again');
     expect(answers()).toEqual(['You said: hello', 'You said: again']);
-    const { processes } = await asked(standby, '/api/queue', Processes);
+    const { processes } = await asked(standby, '/api/queue/report', Processes);
     expect(processes.map(({ address }) => address).toSorted()).toEqual(
       [holder, standby, worker].map(({ address }) => address).toSorted(),
     );

@@ -173,7 +173,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     const signedIn = { authorization: `Bearer ${scene.parley.token}` };
     expect((await ask({})).status).toBe(401);
     expect((await ask({}, 'GET')).status).toBe(401);
-    expect((await fetch(`${scene.parley.address}/api/queue`)).status).toBe(401);
+    expect((await fetch(`${scene.parley.address}/api/queue/report`)).status).toBe(401);
     expect((await ask({ ...signedIn, origin: 'https://evil.example' })).status).toBe(403);
     expect((await ask(signedIn)).status).toBe(200);
   });

@@ -2,11 +2,11 @@ export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect
 export type { PlannedAccount } from './accounts/gateway-accounts.ts';
 export { tellOwner } from './accounts/tell-owner.ts';
 export type { ShownAgent } from './agent-operations.ts';
+export type { OperatorApprovals } from './approval-operations.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { AgentServices, AgentsPage } from './http/agent-routes.ts';
 export type { PromptInspector, RestoreRequest } from './http/api-routes.ts';
-export type { AgentFilesPage, ApprovalRules, ApprovalsPage } from './http/decision-routes.ts';
 export type { LogPage } from './http/diagnosis-routes.ts';
 export type { Health } from './http/health.ts';
 export type { McpSignInPage } from './http/mcp-routes.ts';

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, change, type Logger, ROLES, read, refusal } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { fingerprint, idOf, SIGN_IN_PREFIX } from './http/page-sessions.ts';
+import { fingerprint, idOf, type PageSessions, SIGN_IN_PREFIX } from './http/page-sessions.ts';
 
 interface PeopleNeeds {
   readonly store: Pick<Store, 'signIns'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends the streams of sign-ins that are gone. */
-  endStreams(): Promise<void>;
+  /** `look` ends the streams of sign-ins that are gone. */
+  pageSessions(): Promise<Pick<PageSessions, 'look'>>;
 }
 
 const NAME_NEEDED =
@@ -48,7 +48,7 @@ export const operations = {
   revoke: change(
     'Take a sign-in back and end its sessions, at once',
     { name: z.string() },
-    async ({ store, log, endStreams }: PeopleNeeds, { name }, { caller }) => {
+    async ({ store, log, pageSessions }: PeopleNeeds, { name }, { caller }) => {
       const revoked = await store.signIns.revoke(name);
       if (revoked === null) {
         throw refusal(
@@ -57,7 +57,7 @@ export const operations = {
         );
       }
       log.info({ name, by: caller.name }, 'a named sign-in was revoked');
-      await endStreams();
+      await (await pageSessions()).look();
       return { ended: revoked.sessions };
     },
   ),

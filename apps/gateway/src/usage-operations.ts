@@ -30,13 +30,19 @@ const GROUPINGS = ['day', 'person', 'chat', 'model', 'channel', 'agent'] as cons
 const NAMING: ReadonlySet<UsageGrouping> = new Set(['person', 'chat']);
 /** As long as `spend` is kept by default. */
 const MAX_DAYS = 400;
+const DAYS = `it must be a number from 1 to ${MAX_DAYS}.`;
 
 export const operations = {
   report: read(
     'What was used of models, by whom and how fast (U07); people and chats for owners alone',
     {
       by: z.enum(GROUPINGS).default('day'),
-      days: z.coerce.number<number | string>().int().min(1).max(MAX_DAYS).default(30),
+      days: z.coerce
+        .number<number | string>(DAYS)
+        .int(DAYS)
+        .min(1, DAYS)
+        .max(MAX_DAYS, DAYS)
+        .default(30),
       /** The last day; today when absent. */
       until: z.iso.date().optional(),
     },

@@ -157,21 +157,13 @@ function servicesOf(
       },
     },
     hooks,
-    operations: operationServices(options, parts, hooks),
+    operations: operationServices(options, parts, hooks, plugged.definitions),
     channelSettings: {
       // Loaded when it is used.
       async allowGroup(...asked) {
         const { channelSettings } = await import('./channels.ts');
         return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
       },
-    },
-    approvals: async (name) => {
-      const of = name === settings.agent.id ? parts : agentParts(parts, name);
-      if (of === undefined) return undefined;
-      const { approvalsPage } = await import('./approvals-page.ts');
-      const channels = plugged.definitions;
-      const { workspace, place } = of.agent;
-      return approvalsPage({ ...options, ...shared, workspace, name: place.name, channels });
     },
     mcpSignIn,
     audit: () => auditHere(options, parts),
@@ -204,12 +196,14 @@ function servicesOf(
 
 /** What operations work with while a gateway runs. */
 function operationServices(
-  { secrets, clock, log }: Pick<StartOptions & OpenLog, 'secrets' | 'clock' | 'log'>,
+  options: StartOptions & OpenLog,
   parts: Parts,
   hooks: Hooks,
+  channels: PluggedIn['definitions'],
 ): NonNullable<GatewayServices['operations']> {
   const agentOf = (asked: string | undefined): AgentParts =>
     agentParts(parts, chosenAgent(parts.loaded, asked).name) ?? parts;
+  const { secrets, clock, log } = options;
   const { store, turns, deliver } = parts.shared;
   const { settings } = parts.loaded;
   return {
@@ -224,6 +218,11 @@ function operationServices(
     cron: async () => parts.cron,
     heartbeat: async (name) => agentOf(name).proactive.heartbeat,
     hooks: async () => hooks,
+    async approvals(name) {
+      const { approvalsPage } = await import('./approvals-page.ts');
+      const { workspace, place } = agentOf(name).agent;
+      return approvalsPage({ ...options, store, workspace, name: place.name, channels });
+    },
     async memory(name) {
       const { agent, owners } = agentOf(name);
       const { memoryChats } = await import('./workspace-page.ts');

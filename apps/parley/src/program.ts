@@ -231,11 +231,10 @@ An account is CHANNEL or CHANNEL/NAME, such as telegram or telegram/work. What i
 function describeChannels(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/channels.ts'));
   const what = 'accounts and how they are doing, people who wait, groups that were seen';
-  const channels = add(program, 'channels', what).addHelpText('after', CHANNELS_HELP);
+  const channels = withJson(add(program, 'channels', what)).addHelpText('after', CHANNELS_HELP);
   addDefault(channels, 'list')
     .description('all of it')
-    .option(...JSON_OPTION)
-    .action((flags: Json) => work((m, cli) => m.listChannels(cli, flags)));
+    .action(() => work((m, cli) => m.listChannels(cli)));
   const change = (action: 'pause' | 'resume' | 'reconnect', description: string) =>
     add(channels, `${action} <account>`, description, (account: string) =>
       work((m, cli) => m.changeChannel(cli, action, account)),
@@ -269,9 +268,10 @@ function describeAccess(program: Command, { run, bare }: Runs): void {
   );
   withJson(pairing).option('--refuse', 'take the request off the list instead');
   const approvals = 'what I asked people before I did it, who decided, and what came of it';
-  add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
+  const asking = add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
     work((m, cli) => m.approvals(cli, last)),
-  ).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
+  );
+  withJson(asking).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
 
   const token = add(program, 'token', 'the secret of the page and the API');
   const show = addDefault(token, 'show');

@@ -109,7 +109,7 @@ export function otherVersion({ pid }: Pick<FoundGateway, 'pid'>, cause: unknown)
 const Refusal = z.object({ error: z.string() });
 
 /** Throws CliError `refused` with the reason that a route returns; the guard before it sends no JSON. */
-export async function answerOf<Answer>(response: Response): Promise<Answer> {
+async function answerOf<Answer>(response: Response): Promise<Answer> {
   if (response.ok) return JSON.parse(await response.text());
   const refusal = Refusal.safeParse(await response.json().catch(() => undefined));
   if (refusal.success) throw new CliError('refused', refusal.data.error);
@@ -120,7 +120,7 @@ export function isRefused(error: unknown): error is CliError {
   return error instanceof CliError && error.code === 'refused';
 }
 
-export function requestOf({ method, body }: Question): RequestInit {
+function requestOf({ method, body }: Question): RequestInit {
   if (body === undefined) return { method: method ?? 'GET' };
   return { method: method ?? 'POST', body: JSON.stringify(body) };
 }

@@ -16,6 +16,10 @@ export interface Caller {
   /** For records: the name of a sign-in, `the console` or `the command line`. */
   readonly name: string;
   readonly role: Role;
+  /** The name of a sign-in; absent: the token of the data folder, whose owner has no name. */
+  readonly person?: string | undefined;
+  /** The id of the session of a browser. */
+  readonly session?: string | undefined;
 }
 
 /** What an operation knows of its call besides the input. */

@@ -28,7 +28,7 @@ export function onSession(listener: () => void): void {
 
 /** Below these paths is what each agent has for itself. */
 const OF_ONE_AGENT =
-  /^\/api\/(?:heartbeat|cron|memory|workspace|soul|prompts\/preview|approvals\/(?:files|rules))(?![^/?])/;
+  /^\/api\/(?:heartbeat|cron|memory|workspace|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
 /** A path with the agent that the page is about, where the answer is that of one agent (F14). */
 export function pathOfAgent(path: string, agent = shownAgent()): string {
@@ -220,7 +220,7 @@ export async function signIn(token: string): Promise<string | null> {
 /** Goes on with a session that `parley sessions new` has opened for this browser. */
 async function adopt(session: string, before: string | null): Promise<string | null> {
   const headers = { authorization: `Bearer ${session}` };
-  const response = await fetch('/api/sessions', { headers });
+  const response = await fetch('/api/me', { headers });
   if (response.status >= 500) return BROKEN;
   if (!response.ok) return 'This address has ended; "parley sessions new" prints another one.';
   localStorage.setItem(KEY, session);
@@ -232,7 +232,8 @@ async function adopt(session: string, before: string | null): Promise<string | n
 /** Ends a session that this browser has replaced; if that does not work it ends by itself. */
 async function end(session: string): Promise<void> {
   const headers = { authorization: `Bearer ${session}` };
-  const over = fetch('/api/sessions/current', { method: 'DELETE', headers, keepalive: true });
+  const init = { method: 'POST', headers, body: '{}', keepalive: true };
+  const over = fetch('/api/sessions/leave', init);
   await over.catch(() => undefined);
 }
 

@@ -1,19 +1,19 @@
-import type { ShownSession } from '@parley/gateway/api';
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { act, forgetEverything, type Outcome, order, perform } from './gateway.ts';
-import { useData, useOperation, useWork, type Work } from './ui/data.tsx';
+import { forgetEverything, type Outcome, order, perform } from './gateway.ts';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, ConfirmButton, List, OutcomeNote, Section, Show } from './ui/widgets.tsx';
 
+type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
 type ShownSignIn = OutputOf<'people/list'>['people'][number];
 
 /** Who may use the page, with what role, and the browsers in which they are signed in (U03). */
 export function PeopleView(): VNode {
   const people = useOperation('people/list', {});
-  const sessions = useData<{ readonly sessions: readonly ShownSession[] }>('/api/sessions');
+  const sessions = useOperation('sessions/list', {});
   const work = useWork();
   const sessionsOf = (name: string | null): readonly ShownSession[] =>
     (sessions.value?.sessions ?? []).filter(({ person }) => person === name);
@@ -167,7 +167,7 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
 }
 
 async function end({ id, isCurrent }: ShownSession): Promise<Outcome | undefined> {
-  const failure = await act(`/api/sessions/${encodeURIComponent(id)}`, 'DELETE');
+  const failure = await order('sessions/end', { id });
   if (failure === undefined && isCurrent) forgetEverything();
   return failure;
 }

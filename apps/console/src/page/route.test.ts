@@ -51,7 +51,7 @@ describe('the agent that the page is about', () => {
     ['/api/soul/apply', '/api/soul/apply?agent=support'],
     ['/api/prompts/preview?channel=web', '/api/prompts/preview?channel=web&agent=support'],
     ['/api/approvals/files', '/api/approvals/files?agent=support'],
-    ['/api/approvals/rules/revoke', '/api/approvals/rules/revoke?agent=support'],
+    ['/api/approvals/revoke-rule', '/api/approvals/revoke-rule?agent=support'],
     ['/api/approvals/waiting', '/api/approvals/waiting'],
     ['/api/prompts', '/api/prompts'],
     ['/api/usage/report?by=day', '/api/usage/report?by=day'],

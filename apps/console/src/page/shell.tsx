@@ -1,4 +1,5 @@
-import type { ChannelsReport, GatewayStatus, Me, WaitingApprovals } from '@parley/gateway/api';
+import type { GatewayStatus, Me } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useContext, useEffect, useErrorBoundary, useRef } from 'preact/hooks';
@@ -14,7 +15,7 @@ import {
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
 import { isBusy, type Link } from './chat/conversation.ts';
-import { act, forgetEverything } from './gateway.ts';
+import { forgetEverything, order } from './gateway.ts';
 import { pairingOf } from './pairing.tsx';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
@@ -298,14 +299,14 @@ function Navigation({
       <Icon name={icon} />
       {label}
       {id === 'channels' && isOnline && (
-        <WaitingBadge<ChannelsReport>
-          path="/api/channels"
+        <WaitingBadge<OutputOf<'channels/report'>>
+          path="/api/channels/report"
           count={({ waiting }) => waiting.length}
           what={['person waits', 'people wait']}
         />
       )}
       {id === 'approvals' && isOnline && (
-        <WaitingBadge<WaitingApprovals>
+        <WaitingBadge<OutputOf<'approvals/waiting'>>
           path="/api/approvals/waiting"
           count={({ approvals }) => approvals.length}
           what={['question waits', 'questions wait']}
@@ -340,7 +341,7 @@ function Navigation({
 }
 
 async function signOut(): Promise<void> {
-  if ((await act('/api/sessions/current', 'DELETE')) === undefined) forgetEverything();
+  if ((await order('sessions/leave', {})) === undefined) forgetEverything();
 }
 
 /** What waits for the owner is asked for this often, in ms. */

@@ -1,13 +1,12 @@
-import { type CronAnswer, ParleyError } from '@parley/core';
+import { ParleyError } from '@parley/core';
 import { type Context, type Env, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
-import type { ChannelSettings } from '../channel-service.ts';
+import type { ChannelSettings } from '../channel-operations.ts';
 import type { Services } from '../operations.ts';
 import { type AppEnv, type createAccess, refuse } from './access.ts';
 import type { AgentServices, AgentsPage, Own } from './agent-routes.ts';
-import type { AuditReport, BugReport, ShownSession } from './api.ts';
-import type { OpenApprovals } from './decision-routes.ts';
+import type { AuditReport, BugReport } from './api.ts';
 import type { LogPage } from './diagnosis-routes.ts';
 import type { HookReceiver } from './hook-routes.ts';
 import type { McpSignInPage } from './mcp-routes.ts';
@@ -29,11 +28,6 @@ export function uncachedRoutes<E extends Env>(): Hono<E> {
 /** The body of a request; undefined when it is not as it should be. */
 export async function bodyOf<Body>(c: Context, schema: z.ZodType<Body>): Promise<Body | undefined> {
   return schema.safeParse(await c.req.json().catch(() => undefined)).data;
-}
-
-/** What a service answers, as an error where it refused. */
-export function replyWith(c: Context, { ok, text }: CronAnswer): Response {
-  return ok ? c.json({ text }) : c.json({ error: text }, 400);
 }
 
 /** A ParleyError becomes the answer, with its message. */
@@ -135,14 +129,12 @@ export function restartRoutes(restart: () => void): Hono {
 
 /** What the routes ask, and what they do; without one of them there are no such routes. What is one agent's is the default one's. */
 export interface ApiServices extends AgentServices {
-  /** For the operations; without it there are none. */
-  readonly operations?: Omit<Services, 'endStreams'>;
+  /** For the operations, besides what the gateway has itself; without it there are none. */
+  readonly operations?: Omit<Services, 'pageSessions' | 'channels'>;
   readonly agents?: AgentsPage;
   /** For `/hooks/NAME`. */
   readonly hooks?: HookReceiver;
-  /** For `/api/approvals`. */
-  readonly approvals?: OpenApprovals;
-  /** Where `/api/channels` changes the settings; without it groups cannot be allowed there. */
+  /** Where operations on channels change the settings; without it groups cannot be allowed there. */
   readonly channelSettings?: ChannelSettings | undefined;
   /** Signing in at MCP servers; without any there are no such routes. */
   readonly mcpSignIn?: McpSignInPage | undefined;
@@ -188,34 +180,4 @@ export function addSignIn(
     const name = `parley-${port}`;
     if (c.req.header('cookie')?.includes(`${name}=`)) deleteCookie(c, name, { path: '/' });
   });
-}
-
-/** Who is signed in, below `/api/sessions`; guard it. `current` is the session that asks, `all` are all. */
-export function sessionRoutes(sessions: Pick<PageSessions, 'list' | 'end'>): Hono<AppEnv> {
-  const app = uncachedRoutes<AppEnv>();
-  app.get('/', async (c) => {
-    const own = sessionOf(c);
-    const shown: readonly ShownSession[] = (await sessions.list()).map(
-      ({ hash: _, openedWith: __, signIn, ...facts }) => ({
-        ...facts,
-        person: signIn?.name ?? null,
-        isCurrent: facts.id === own,
-      }),
-    );
-    return c.json({ sessions: shown });
-  });
-  app.delete('/:id', async (c) => {
-    const asked = c.req.param('id');
-    const id = asked === 'current' ? (sessionOf(c) ?? asked) : asked;
-    const ended = await sessions.end(id);
-    if (ended > 0 || id === 'all') return c.json({ ended });
-    return c.json({ error: `There is no session ${id}; it may have ended already.` }, 404);
-  });
-  return app;
-}
-
-/** The session that asks; null: a token does. */
-function sessionOf(c: Context<AppEnv>): string | null {
-  const caller: Caller | undefined = c.get('caller');
-  return caller?.session?.id ?? null;
 }

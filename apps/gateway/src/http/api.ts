@@ -1,18 +1,14 @@
-import type { DefectSummary, Role } from '@parley/core';
+import type { Role } from '@parley/core';
 import type {
-  Backlog,
   ConversationDetails,
-  PageSession,
-  PairingRequest,
   RunningProcess,
   SearchHit,
-  SeenGroup,
   ShownApproval,
   ShownConversation,
   ShownMessage,
   Store,
 } from '@parley/store';
-import type { AccountState, AccountStatus } from '../accounts/connect-account.ts';
+import type { AccountStatus } from '../accounts/connect-account.ts';
 import type { Health } from './health.ts';
 
 export type * from './workspace-api.ts';
@@ -191,15 +187,6 @@ export interface AuditReport {
   readonly findings: readonly AuditFinding[];
 }
 
-/** `/api/queue`. Times in ms. */
-export interface QueueReport extends Backlog {
-  readonly now: number;
-  /** Parts of answers, by state. */
-  readonly parts: Awaited<ReturnType<Store['outbox']['counts']>>;
-  readonly dead: Awaited<ReturnType<Store['deadLetters']['counts']>>;
-  readonly processes: readonly Omit<RunningProcess, 'id'>[];
-}
-
 /** Of which agent a row is, by its name in `routes`. */
 export interface OfAgent {
   readonly agent: string;
@@ -235,49 +222,6 @@ export interface SearchAnswer {
   readonly missing: number;
 }
 
-/** An account of a channel, how it is doing and what its settings allow. */
-export interface ShownAccount {
-  readonly channel: string;
-  readonly account: string;
-  readonly state: AccountState;
-  /** Violations of the contract by its adapter. */
-  readonly defects?: DefectSummary;
-  /** Why it does not work. */
-  readonly reason?: string;
-  /** What a person can do about that. */
-  readonly fix?: string;
-  /** Absent where its settings are wrong, and for the page and the terminal. */
-  readonly access?: {
-    readonly direct: 'pairing' | 'allowlist' | 'open' | 'disabled' | 'token';
-    readonly groups: 'allowlist' | 'open' | 'disabled';
-    /** How many people the settings name. */
-    readonly allow: number;
-    /** Ids of the platform. */
-    readonly allowGroups: readonly string[];
-    readonly activation: 'mention' | 'always' | 'never';
-  };
-  readonly canPause: boolean;
-  /** Groups can be allowed one by one. */
-  readonly canAllowGroups: boolean;
-}
-
-/** `/api/channels`. Names and titles are untrusted. */
-export interface ChannelsReport {
-  readonly accounts: readonly ShownAccount[];
-  /** People who wait to be allowed, the oldest first. */
-  readonly waiting: readonly Omit<PairingRequest, 'route'>[];
-  /** Groups that wrote and are not allowed, the last seen first. */
-  readonly groups: readonly SeenGroup[];
-}
-
-/** `/api/sessions`: a browser that is signed in. */
-export interface ShownSession extends Omit<PageSession, 'hash' | 'openedWith'> {
-  /** Whose it is; null: it was opened with the token of the data folder. */
-  readonly person: string | null;
-  /** The one that asks. */
-  readonly isCurrent: boolean;
-}
-
 /** `/api/me`: who is signed in. */
 export interface Me {
   /** Null: by the token of the data folder. */
@@ -285,32 +229,6 @@ export interface Me {
   readonly role: Role;
   /** The least role for reading each path; one that is not here is for owners alone. */
   readonly routes: Readonly<Record<string, Role>>;
-}
-
-/** `/api/approvals`: newest first. `next` asks for the page after it (`before=`); null: there is none. */
-export interface ApprovalList {
-  readonly now: number;
-  readonly approvals: readonly (ShownApproval & OfAgent)[];
-  readonly next: number | null;
-}
-
-/** `/api/approvals/waiting`: the oldest first, whole; `diff`: how a file would change, by lines. */
-export interface WaitingApprovals {
-  readonly approvals: readonly (ShownApproval & OfAgent & { readonly diff: string | null })[];
-}
-
-/** `/api/approvals/files`: what an agent wrote and no person has opened or kept yet. */
-export interface ShownAgentFile {
-  /** Its path in the workspace. */
-  readonly name: string;
-  readonly changedAt: number;
-  /** The title of the conversation in which it was written; null: that is not known any more. */
-  readonly writtenIn: string | null;
-  /** The whole file; characters that cannot be seen are written out. */
-  readonly shown: string;
-  /** Of the content; a decision names it. */
-  readonly print: string;
-  readonly canOpen: boolean;
 }
 
 export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';

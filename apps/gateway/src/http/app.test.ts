@@ -113,7 +113,7 @@ describe('who has access', () => {
     ['/page/../../package.json', 404],
     ['/metrics', 401],
     ['/api/status', 401],
-    ['/api/sessions', 401],
+    ['/api/sessions/list', 401],
     ['/api/heartbeat/report', 401],
     ['/api/prompts?limit=5', 401],
     ['/channels/web/default/history', 401],

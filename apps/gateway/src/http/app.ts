@@ -2,7 +2,8 @@ import type { HttpFacet } from '@parley/channels';
 import type { Clock } from '@parley/core';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import { Hono } from 'hono';
-import { type ChannelServiceDeps, createChannelService } from '../channel-service.ts';
+import { withoutCodes } from '../channel-operations.ts';
+import type { Services } from '../operations.ts';
 import {
   type AccessOptions,
   type AppEnv,
@@ -19,9 +20,7 @@ import {
   promptRoutes,
   restartRoutes,
   restoreRoutes,
-  sessionRoutes,
 } from './api-routes.ts';
-import { channelRoutes, withoutCodes } from './channel-routes.ts';
 import { addDiagnosisRoutes } from './diagnosis-routes.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
@@ -37,7 +36,12 @@ import { addWorkRoutes, type Work } from './work-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
 /** What the routes show and guard. */
-export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiServices {
+export interface HttpAppOptions
+  extends HealthOptions,
+    AccessOptions,
+    Omit<ApiServices, 'operations'> {
+  /** For the operations; without it there are none. */
+  readonly operations?: Omit<Services, 'pageSessions'>;
   readonly clock: Clock;
   /** The files of the web page. */
   readonly page: PageFiles;
@@ -48,10 +52,6 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiService
   readonly report: (health: AskHealth) => Promise<object>;
   /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
   readonly work?: Work | undefined;
-  /** For `/api/channels`; without it there are no such routes. */
-  readonly channels?:
-    | readonly [ChannelServiceDeps, askHolder: Parameters<typeof channelRoutes>[1]]
-    | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
@@ -118,12 +118,8 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   });
   addDiagnosisRoutes(app, options);
   app.route('/api/prompts', promptRoutes(ownService('inspector')));
-  if (options.channels !== undefined) {
-    const [deps, askHolder] = options.channels;
-    app.route('/api/channels', channelRoutes(createChannelService(deps), askHolder));
-  }
   if (options.work !== undefined) {
-    addWorkRoutes(app, options.work, options.approvals);
+    addWorkRoutes(app, options.work);
   }
   addOwnerRoutes(app, options);
   app.all(FACET_PATH, async (c) => {
@@ -156,7 +152,8 @@ function addGuard(
   });
   // Before the roles of paths: an operation declares its own.
   const { operations } = options;
-  if (operations !== undefined) addOperations(app, { ...operations, endStreams: sessions.look });
+  if (operations !== undefined)
+    addOperations(app, { ...operations, pageSessions: async () => sessions });
   app.use('*', async (c, next) => {
     const least = leastRole(c.req.method, c.req.path);
     return mayAs(c, least) ? next() : refuseRole(c, least);
@@ -166,7 +163,6 @@ function addGuard(
     const routes = await readableRoutes();
     return c.json({ name: signIn?.name ?? null, role, routes } satisfies Me);
   });
-  app.route('/api/sessions', sessionRoutes(sessions));
 }
 
 /** What changes how the agent and the gateway work. */

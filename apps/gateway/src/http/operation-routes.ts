@@ -27,12 +27,14 @@ export function addOperations(app: Hono<AppEnv>, services: Services): void {
       if (isRead && (await findOperation(asked))?.does === 'change') {
         return c.json({ error: `${asked} changes something: use POST.` }, 405, { allow: 'POST' });
       }
-      const caller = { name: senderOf(c), role: c.get('caller').role };
+      const { role, signIn, session } = c.get('caller');
+      const caller = { name: senderOf(c), role, person: signIn?.name, session: session?.id };
       return c.json(await perform(services, asked, input, { caller, agent }));
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
-      const role = error instanceof RoleNeeded && { role: error.role };
-      return c.json({ error: error.message, code: error.code, ...role }, STATUS[error.code] ?? 400);
+      const { message, code } = error;
+      const needed = error instanceof RoleNeeded && { role: error.role };
+      return c.json({ error: message, code, ...needed }, STATUS[code] ?? 400);
     }
   });
 }

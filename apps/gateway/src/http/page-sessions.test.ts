@@ -92,7 +92,7 @@ async function gateway() {
   const session = async (): Promise<string> => Opened.parse(await (await signIn()).json()).session;
   const status = async (secret: string) => (await ask('/api/status', secret)).status;
   const list = async (secret: string) =>
-    Listed.parse(await (await ask('/api/sessions', secret)).json()).sessions;
+    Listed.parse(await (await ask('/api/sessions/list', secret)).json()).sessions;
   return { ask, signIn, session, status, list, lines, cancelled: () => cancelled };
 }
 
@@ -150,7 +150,9 @@ describe('a session of the page', () => {
     const [one, two] = [await gateway(), await gateway()];
     const secret = await one.session();
     expect(await two.status(secret)).toBe(200);
-    expect((await two.ask('/api/sessions/current', secret, { method: 'DELETE' })).status).toBe(200);
+    expect(
+      (await two.ask('/api/sessions/leave', secret, { method: 'POST', body: '{}' })).status,
+    ).toBe(200);
     expect([await one.status(secret), await two.status(secret)]).toEqual([401, 401]);
   });
 
@@ -164,10 +166,12 @@ describe('a session of the page', () => {
     const [kept, ended] = streams.map(({ body }) => body?.getReader());
     for (const reader of [kept, ended]) expect((await reader?.read())?.done).toBe(false);
     const [other] = (await list(mine)).filter(({ isCurrent }) => !isCurrent);
-    expect((await ask(`/api/sessions/${other?.id}`, mine, { method: 'DELETE' })).status).toBe(200);
+    const endOther = () =>
+      ask('/api/sessions/end', mine, { method: 'POST', body: JSON.stringify({ id: other?.id }) });
+    expect((await endOther()).status).toBe(200);
     expect((await ended?.read())?.done).toBe(true);
     await expect.poll(cancelled).toBe(1);
-    expect((await ask(`/api/sessions/${other?.id}`, mine, { method: 'DELETE' })).status).toBe(404);
+    expect((await endOther()).status).toBe(400);
     await kept?.cancel();
     await expect.poll(cancelled).toBe(2);
   });
@@ -222,7 +226,7 @@ describe('a session of the page', () => {
     expect([slow.status, slow.headers.get('retry-after')]).toEqual([429, '1']);
     expect((await signIn(token)).status).toBe(201);
     expect(await status(secret)).toBe(200);
-    expect((await ask('/api/sessions', secret)).status).toBe(200);
+    expect((await ask('/api/sessions/list', secret)).status).toBe(200);
     expect((await ask('/api/status', token)).status).toBe(200);
     const logged = JSON.stringify(lines);
     expect(logged).toContain('a wrong token was sent');
@@ -232,7 +236,7 @@ describe('a session of the page', () => {
   it('[U03] that has ended under many requests does not slow down who signs in again', async () => {
     const { signIn, session, status, ask } = await gateway();
     const secret = await session();
-    await ask('/api/sessions/all', token, { method: 'DELETE' });
+    await ask('/api/sessions/end', token, { method: 'POST', body: '{"id":"all"}' });
     for (let nth = 0; nth < 20; nth += 1) expect(await status(secret)).toBe(401);
     const mistyped = await signIn('wrong');
     expect([mistyped.status, await mistyped.text()]).toEqual([

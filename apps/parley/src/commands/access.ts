@@ -1,9 +1,8 @@
 import { writtenOut } from '@parley/agent/shown-arguments';
 import { countOf, type Role } from '@parley/core';
-import type { ApprovalList, ShownSession } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { Approval } from '@parley/store';
 import { z } from 'zod';
-import { withApi } from '../api.ts';
 import { reachableAddress, signInAddress } from '../banner.ts';
 import { type Cli, notRunning } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
@@ -71,7 +70,7 @@ export function revokePerson(cli: Cli, name: string): Promise<number> {
  * the file change; one that is named in the settings is changed there.
  */
 export async function rotateToken(cli: Cli): Promise<number> {
-  const { folder, env, print } = cli;
+  const { folder, env } = cli;
   if (readSettings(folder, env).settings.http.token !== undefined) {
     throw new CliError(
       'token-in-settings',
@@ -79,21 +78,23 @@ export async function rotateToken(cli: Cli): Promise<number> {
     );
   }
   replaceToken(folder);
-  return endThen(cli, 'all', (ended) => {
-    print(
+  return endThen(
+    cli,
+    'all',
+    (ended) =>
       `There is a new token, and the old one opens nothing any more; ${ended} ended.\n` +
-        `"${commandLine('token show', folder)}" prints the new address.`,
-    );
-  });
+      `"${commandLine('token show', folder)}" prints the new address.`,
+  );
 }
 
 /** `parley sessions`: who is signed in. */
 export function listSessions(cli: Cli): Promise<number> {
-  return withApi(cli, '/api/sessions', async ({ ask }) => {
-    const { sessions } = await ask<{ readonly sessions: readonly ShownSession[] }>('');
-    cli.print(sessions.map(lineOf).join('\n') || 'No browser is signed in.');
-    return 0;
-  });
+  return operate(
+    cli,
+    'sessions/list',
+    {},
+    ({ sessions }) => sessions.map(lineOf).join('\n') || 'No browser is signed in.',
+  );
 }
 
 const Opened = z.object({ session: z.string(), expiresAt: z.number() });
@@ -118,17 +119,14 @@ export async function newSession(cli: Cli): Promise<number> {
 
 /** `parley sessions end`: gateways refuse their next request, and end their streams within seconds. */
 export function endSessions(cli: Cli, which: string): Promise<number> {
-  return endThen(cli, which, (ended) => cli.print(`${ended} ended.`));
+  return endThen(cli, which, (ended) => `${ended} ended.`);
 }
 
-function endThen(cli: Cli, which: string, say: (ended: string) => void): Promise<number> {
-  return withApi(cli, '/api/sessions', async ({ ask }) => {
-    const path = `/${encodeURIComponent(which)}`;
-    const { ended } = await ask<{ readonly ended: number }>(path, { method: 'DELETE' });
-    say(countOf(ended, 'session'));
-    return 0;
-  });
+function endThen(cli: Cli, id: string, say: (ended: string) => string): Promise<number> {
+  return operate(cli, 'sessions/end', { id }, ({ ended }) => say(countOf(ended, 'session')));
 }
+
+type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
 
 const FROM: Readonly<Record<ShownSession['network'], string>> = {
   'this-machine': 'from this machine',
@@ -146,11 +144,8 @@ function lineOf(session: ShownSession): string {
 }
 
 /** `parley approvals`: who was asked what, who decided, and the outcome. */
-export function approvals(cli: Cli, last: number): Promise<number> {
-  return withApi(cli, '/api/approvals', async ({ ask }) => {
-    cli.print(approvalsText((await ask<ApprovalList>(`?limit=${last}`)).approvals));
-    return 0;
-  });
+export function approvals(cli: Cli, limit: number): Promise<number> {
+  return operate(cli, 'approvals/list', { limit }, ({ approvals }) => approvalsText(approvals));
 }
 
 const STATES: Readonly<Record<Approval['state'], string>> = {

@@ -1,6 +1,7 @@
 import { type Clock, type Role, silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
 import type { Store } from '@parley/store';
+import type { Accounts } from '../../channel-operations.ts';
 import { allOperations } from '../../operations.ts';
 import type { AuditSeverity } from '../api.ts';
 import { createHttpApp } from '../app.ts';
@@ -26,12 +27,16 @@ const AGENT = {
 
 const AGENT_OF_OWNER = { ...AGENT, workspace: '/canary', owners: ['telegram:canary'] };
 
+const ACCOUNTS: Accounts = {
+  ...{ status: () => [], planOf: () => undefined },
+  ...{ pause: async () => undefined, resume: async () => undefined },
+};
+
 /** An app with every service there is, so that every route is there. Most services answer nothing. */
 export function fullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
   const turns = { kick: async () => undefined };
   const situation = () => ({ agentName: 'Parley', model: 'm', models: [] });
-  const accounts = { status: () => [], planOf: () => undefined };
   const settings = { read: nothing, schema: nothing, write: nothing };
   const unused = (): never => {
     throw new Error('not used here');
@@ -60,6 +65,8 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     operations: {
       ...{ store, newId: () => 'id', defaultAgent: 'main', scrub: (text) => text },
       ...{ clock, log: silentLogger, wake: async () => undefined },
+      channels: async () => ({ accounts: ACCOUNTS, monotonic: clock }),
+      approvals: unused,
       ...{ cron: unused, heartbeat: unused, hooks: unused, memory: unused, soul: unused },
       agents: async () => [AGENT_OF_OWNER],
       usage: async () => ({ timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] }),
@@ -80,14 +87,6 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
     setup: async () => ({ state: unused, take: unused }),
     work: { store, turns, bus, clock, log: silentLogger, scrub: (text) => text, situation },
-    channels: [
-      {
-        ...{ store, clock },
-        accounts: { ...accounts, pause: unused, resume: unused },
-        deliver: nothing,
-      } as never,
-      undefined,
-    ],
     ping: async () => undefined,
     channel: (channel) =>
       channel === 'api' ? undefined : { fetch: async () => new Response('private') },
