@@ -14,11 +14,6 @@ export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';
 export type { SettingsOrder, SettingsPage } from './http/settings-routes.ts';
 export type { SetupOrder, SetupPage } from './http/setup-routes.ts';
-export type {
-  FilesPage,
-  SkillsPage,
-  WorkspacePage,
-} from './http/workspace-routes.ts';
 export {
   type Gateway,
   type GatewayOptions,

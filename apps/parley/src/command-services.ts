@@ -41,7 +41,9 @@ export function commandServices(
     heartbeat: async (name) => (await proactive()).heartbeatHere(store, chosenAgent(loaded, name)),
     hooks: async () => (await proactive()).hooksHere(store, loaded),
     usage: async () => (await import('./access.ts')).usageFacts(loaded.settings),
+    files: needsGateway,
     memory: needsGateway,
+    skills: needsGateway,
     async pageSessions() {
       const { pageSessions, signIns } = store;
       const list = async () => {

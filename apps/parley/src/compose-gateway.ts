@@ -16,6 +16,7 @@ import type { AgentParts } from './agent-parts.ts';
 import { shownAgents } from './agents.ts';
 import type { Configured } from './configured.ts';
 import { commandLine } from './data-folder.ts';
+import { memoryChats } from './memory-chats.ts';
 import { agentParts, type Foundation, type Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { openHooks, startBoot } from './proactive.ts';
@@ -138,7 +139,9 @@ function servicesOf(
   const { shared, agent, model, mcp, mcpSignIn } = parts;
   const { settings } = parts.loaded;
   const hooks = openHooks(settings, shared, (name) => agentParts(parts, name));
-  const own = (one: AgentParts) => agentServicesOf(options, one, parts, plugged.definitions);
+  const own = (one: AgentParts): AgentServices => ({
+    inspector: { ...parts.inspector.shown, preview: one.preview },
+  });
   return {
     report: async () => {
       const { statusReport } = await import('./status-report.ts');
@@ -223,9 +226,19 @@ function operationServices(
       const { workspace, place } = agentOf(name).agent;
       return approvalsPage({ ...options, store, workspace, name: place.name, channels });
     },
+    async files(name) {
+      const { agent } = agentOf(name);
+      const { workspace, promptFiles } = agent;
+      return { workspace, promptFiles, chats: memoryChats(agent, store) };
+    },
+    async skills(name) {
+      const { turnSkill } = await import('./skill-settings.ts');
+      const { agent, settings } = agentOf(name);
+      const deps = { ...options, channels, settings, name: agent.place.name };
+      return { skills: agent.skills, turn: (...asked) => turnSkill(deps, ...asked) };
+    },
     async memory(name) {
       const { agent, owners } = agentOf(name);
-      const { memoryChats } = await import('./workspace-page.ts');
       const { workspace, memory: service, memorySearch: search, memoryCommands } = agent;
       const chats = memoryChats(agent, store);
       return { workspace, service, search, commands: memoryCommands, chats, owners };
@@ -233,22 +246,6 @@ function operationServices(
     async soul(name) {
       const { soul, agent } = agentOf(name);
       return { service: soul.service, localTime: agent.place.localTime };
-    },
-  };
-}
-
-/** What the routes show of one agent, and do with it. */
-function agentServicesOf(
-  options: StartOptions & OpenLog,
-  own: AgentParts,
-  { shared: { store }, inspector }: Parts,
-  channels: PluggedIn['definitions'],
-): AgentServices {
-  return {
-    inspector: { ...inspector.shown, preview: own.preview },
-    workspace: async () => {
-      const { workspacePage } = await import('./workspace-page.ts');
-      return workspacePage(options, own, store, channels);
     },
   };
 }

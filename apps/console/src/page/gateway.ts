@@ -28,7 +28,7 @@ export function onSession(listener: () => void): void {
 
 /** Below these paths is what each agent has for itself. */
 const OF_ONE_AGENT =
-  /^\/api\/(?:heartbeat|cron|memory|workspace|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
+  /^\/api\/(?:heartbeat|cron|files|memory|skills|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
 /** A path with the agent that the page is about, where the answer is that of one agent (F14). */
 export function pathOfAgent(path: string, agent = shownAgent()): string {

@@ -47,7 +47,7 @@ describe('the agent that the page is about', () => {
     ['/api/heartbeat/now', '/api/heartbeat/now?agent=support'],
     ['/api/cron/add', '/api/cron/add?agent=support'],
     ['/api/memory/report?words=a', '/api/memory/report?words=a&agent=support'],
-    ['/api/workspace/files/a%2Fb.md/1', '/api/workspace/files/a%2Fb.md/1?agent=support'],
+    ['/api/files/open?name=a', '/api/files/open?name=a&agent=support'],
     ['/api/soul/apply', '/api/soul/apply?agent=support'],
     ['/api/prompts/preview?channel=web', '/api/prompts/preview?channel=web&agent=support'],
     ['/api/approvals/files', '/api/approvals/files?agent=support'],

@@ -61,10 +61,10 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
   };
 }
 
-/** Whether the caller of a guarded route may do what `least` may; without a guard it is the command line, on the data. */
+/** Whether the caller may do what `least` may do; without a caller nothing is allowed. */
 export function mayAs(c: Context<AppEnv>, least: Role): boolean {
   const caller: Caller | undefined = c.get('caller');
-  return caller === undefined || roleIncludes(caller.role, least);
+  return caller !== undefined && roleIncludes(caller.role, least);
 }
 
 /** Answers a request of somebody whose role is too small. */

@@ -3,12 +3,10 @@ import type { Context, Hono } from 'hono';
 import type { ShownAgent } from '../agent-operations.ts';
 import type { AppEnv } from './access.ts';
 import type { PromptInspector } from './api-routes.ts';
-import type { WorkspacePage } from './workspace-routes.ts';
 
 /** What each agent has for itself (F14). */
 export interface AgentServices {
   readonly inspector: PromptInspector;
-  readonly workspace?: () => Promise<WorkspacePage>;
 }
 
 /** All agents of the settings. */

@@ -11,7 +11,6 @@ import type {
 import type { AccountStatus } from '../accounts/connect-account.ts';
 import type { Health } from './health.ts';
 
-export type * from './workspace-api.ts';
 export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
 
 // What the HTTP API answers. The page and the command line import these types, and types only, so that nothing

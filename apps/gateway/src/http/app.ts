@@ -33,7 +33,6 @@ import { PAGE_PATH } from './scrubbed-app.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { setupRoutes } from './setup-routes.ts';
 import { addWorkRoutes, type Work } from './work-routes.ts';
-import { workspaceRoutes } from './workspace-routes.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions
@@ -168,11 +167,9 @@ function addGuard(
 /** What changes how the agent and the gateway work. */
 function addOwnerRoutes(
   app: Hono<AppEnv>,
-  { setup, workspace, settings, mcpSignIn, restart, restore }: ApiServices,
+  { setup, settings, mcpSignIn, restart, restore }: ApiServices,
 ): void {
   if (setup !== undefined) app.route('/api/setup', setupRoutes(setup));
-  if (workspace !== undefined)
-    app.route('/api/workspace', workspaceRoutes(ownService('workspace')));
   if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
   if (mcpSignIn !== undefined) app.route('/api/mcp', mcpRoutes(mcpSignIn));
   if (restart !== undefined) app.route('/api/restart', restartRoutes(restart));

@@ -66,7 +66,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
       ...{ store, newId: () => 'id', defaultAgent: 'main', scrub: (text) => text },
       ...{ clock, log: silentLogger, wake: async () => undefined },
       channels: async () => ({ accounts: ACCOUNTS, monotonic: clock }),
-      approvals: unused,
+      ...{ approvals: unused, files: unused, skills: unused },
       ...{ cron: unused, heartbeat: unused, hooks: unused, memory: unused, soul: unused },
       agents: async () => [AGENT_OF_OWNER],
       usage: async () => ({ timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] }),

@@ -1,12 +1,7 @@
 import type { MemoryChat } from '@parley/agent/memory';
-import type { ChannelDefinition } from '@parley/channels';
 import { agentOfConversation } from '@parley/core';
-import type { WorkspacePage } from '@parley/gateway';
 import type { Store } from '@parley/store';
 import type { AgentParts } from './agent-parts.ts';
-import { filesPage } from './files-page.ts';
-import type { OpenLog, StartOptions } from './process-options.ts';
-import { skillsPage } from './skills-page.ts';
 
 /** Chats whose titles are looked up: those with the newest messages. */
 const MAX_CHATS = 500;
@@ -28,20 +23,5 @@ export function memoryChats(
         return files.has(groupMemory) ? [[groupMemory, { title, conversationId: id, person }]] : [];
       }),
     );
-  };
-}
-
-/** Files and skills of the agent for the page (U03). */
-export function workspacePage(
-  options: Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>,
-  { agent, settings }: Pick<AgentParts, 'agent' | 'settings'>,
-  store: Pick<Store, 'conversations'>,
-  channels: readonly ChannelDefinition[],
-): WorkspacePage {
-  const { workspace, promptFiles, skills } = agent;
-  const chats = memoryChats(agent, store);
-  return {
-    files: filesPage({ workspace, promptFiles, chats, scrub: options.secrets.scrub }),
-    skills: skillsPage({ ...options, channels, skills, settings, name: agent.place.name }),
   };
 }
