@@ -90,7 +90,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
 
   /** The address of every route that is read, with ids that are there. */
   async function readablePaths(): Promise<readonly string[]> {
-    const { prompts } = JSON.parse(await (await ask('/api/prompts')).text());
+    const { prompts } = JSON.parse(await (await ask('/api/prompts/list')).text());
     // The turn of the chat that is held may have a prompt by now, without what the owner alone may see.
     const own = Prompts.parse(prompts).find(({ conversationId }) =>
       conversationId.startsWith('web:'),
@@ -105,13 +105,16 @@ describe.runIf(chromiumUrl)('people with a role', () => {
       .map((route) =>
         route
           .slice('GET '.length)
-          .replaceAll(/:(turn|before|after)\b/g, turn)
           .replace('/conversations/:id', '/conversations/web:default:owner')
-          .replace(/:number\{[^}]+\}|:\w+/g, '1'),
+          .replace(/:\w+/g, '1'),
       );
     const more = ['person', 'chat', 'model', 'channel'].map((by) => `/api/usage/report?by=${by}`);
     const web = ['history', 'events', 'else'].map((name) => `/channels/web/default/${name}`);
-    const asked = ['/api/search?q=canary', '/api/why/message?message=last'];
+    const asked = [
+      '/api/search?q=canary',
+      '/api/why/message?message=last',
+      `/api/prompts/show?turn=${turn}`,
+    ];
     return [...paths, ...more, ...web, ...asked];
   }
 

@@ -5,8 +5,7 @@ export type { ShownAgent } from './agent-operations.ts';
 export type { OperatorApprovals } from './approval-operations.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
-export type { AgentServices, AgentsPage } from './http/agent-routes.ts';
-export type { PromptInspector, RestoreRequest } from './http/api-routes.ts';
+export type { RestoreRequest } from './http/api-routes.ts';
 export type { LogPage } from './http/diagnosis-routes.ts';
 export type { Health } from './http/health.ts';
 export type { McpSignInPage } from './http/mcp-routes.ts';
@@ -14,6 +13,7 @@ export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';
 export type { SettingsOrder, SettingsPage } from './http/settings-routes.ts';
 export type { SetupOrder, SetupPage } from './http/setup-routes.ts';
+export type { PreviewPrompt } from './prompt-operations.ts';
 export {
   type Gateway,
   type GatewayOptions,

@@ -15,6 +15,7 @@ export const GROUPS = {
   hooks: async () => (await import('@parley/proactive/hooks')).operations,
   memory: async () => (await import('@parley/agent/memory')).operations,
   people: async () => (await import('./people-operations.ts')).operations,
+  prompts: async () => (await import('./prompt-operations.ts')).operations,
   queue: async () => (await import('./queue-operations.ts')).operations,
   sessions: async () => (await import('./session-operations.ts')).operations,
   skills: async () => (await import('./skill-operations.ts')).operations,

@@ -170,12 +170,6 @@ async function open(
 }
 
 const SERVICES: GatewayServices = {
-  inspector: {
-    list: async () => ({}),
-    prompt: async () => null,
-    compare: async () => null,
-    preview: async () => ({}),
-  },
   report: async () => ({
     agent: 'Polly',
     mcp: 'refused: {"x-key":"chat-key-1"}',

@@ -137,7 +137,7 @@ function httpOptions(
       const [figures, now] = await Promise.all([options.report(), health()]);
       return { channels: accounts.status(), health: now, ...figures };
     },
-    work: options,
+    work: { ...options, defaultAgent: operations?.defaultAgent ?? 'main' },
     ...(operations && {
       operations: { ...operations, channels: async () => ({ accounts, monotonic, settings }) },
     }),

@@ -43,6 +43,7 @@ export function commandServices(
     usage: async () => (await import('./access.ts')).usageFacts(loaded.settings),
     files: needsGateway,
     memory: needsGateway,
+    preview: needsGateway,
     skills: needsGateway,
     async pageSessions() {
       const { pageSessions, signIns } = store;

@@ -1,7 +1,6 @@
 import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
 import { countOf, newId, reasonOf } from '@parley/core';
 import {
-  type AgentServices,
   type GatewayOptions,
   type GatewayServices,
   startGateway,
@@ -139,9 +138,6 @@ function servicesOf(
   const { shared, agent, model, mcp, mcpSignIn } = parts;
   const { settings } = parts.loaded;
   const hooks = openHooks(settings, shared, (name) => agentParts(parts, name));
-  const own = (one: AgentParts): AgentServices => ({
-    inspector: { ...parts.inspector.shown, preview: one.preview },
-  });
   return {
     report: async () => {
       const { statusReport } = await import('./status-report.ts');
@@ -150,14 +146,6 @@ function servicesOf(
       const { localTime } = agent.place;
       const now = { ...facts, mcp: mcp.lines(), settings: watch.state };
       return statusReport(now, shared.store, clock, localTime);
-    },
-    ...own(parts),
-    agents: {
-      list: () => shownAgents(parts.loaded, (name) => agentParts(parts, name)),
-      named: (name) => {
-        const found = parts.agents.get(name);
-        return found && own(found);
-      },
     },
     hooks,
     operations: operationServices(options, parts, hooks, plugged.definitions),
@@ -218,6 +206,7 @@ function operationServices(
         : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
     agents: async () => shownAgents(parts.loaded, (name) => agentParts(parts, name)),
     usage: async () => usageFacts(settings),
+    preview: async (name) => agentOf(name).preview,
     cron: async () => parts.cron,
     heartbeat: async (name) => agentOf(name).proactive.heartbeat,
     hooks: async () => hooks,

@@ -128,13 +128,13 @@ async function firstOf(looks: readonly (() => Promise<number | null>)[]): Promis
 const HISTORY = { entries: 400, tokens: 24_000 };
 
 export function turnServices(parts: Parts, own: AgentParts = parts): TurnServices {
-  const { shared, inspector, loaded } = parts;
+  const { shared, loaded } = parts;
   const { settings, store, media, owners, approvals, proactive, spendGuard } = own;
   const { model, choices } = own.model;
   const { prompt, sources, tools, hooks, memory, workspace, place } = own.agent;
   return {
     ...shared,
-    ...inspector.recording,
+    ...(loaded.settings.inspector.keepDays > 0 && { prompts: shared.store.prompts }),
     store,
     prompt,
     sources,

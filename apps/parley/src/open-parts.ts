@@ -10,7 +10,6 @@ import { localLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import { ownersOf, planAccounts } from './access.ts';
 import { type AgentParts, type KnownModel, openAgentParts } from './agent-parts.ts';
-import { openInspector } from './commands/prompt/page.ts';
 import {
   followMark,
   lost,
@@ -115,7 +114,6 @@ export async function openParts(
     mcpSignIn: signIn,
     accounts,
     cron,
-    inspector: openInspector(shared.store.prompts, settings.inspector, main.preview),
     ...main,
     agents,
   };

@@ -53,7 +53,7 @@ describe('the agent that the page is about', () => {
     ['/api/approvals/files', '/api/approvals/files?agent=support'],
     ['/api/approvals/revoke-rule', '/api/approvals/revoke-rule?agent=support'],
     ['/api/approvals/waiting', '/api/approvals/waiting'],
-    ['/api/prompts', '/api/prompts'],
+    ['/api/prompts/list', '/api/prompts/list'],
     ['/api/usage/report?by=day', '/api/usage/report?by=day'],
     ['/api/settings', '/api/settings'],
     ['/api/crony', '/api/crony'],

@@ -1,7 +1,6 @@
 import { sameSecret } from '@parley/channels';
 import { type Role, roleIncludes } from '@parley/core';
 import type { Context } from 'hono';
-import type { AgentServices } from './agent-routes.ts';
 import type { Door, DoorOptions, Refusal } from './door.ts';
 import { type Caller, type PageSessions, SESSION_SECRET, SIGN_IN_TOKEN } from './page-sessions.ts';
 
@@ -10,8 +9,7 @@ export interface AppEnv {
   readonly Bindings: {
     readonly incoming?: { readonly socket: { remoteAddress?: string | undefined } };
   };
-  /** `agent`: what the agent has that the request names. */
-  readonly Variables: { caller: Caller; agent: AgentServices };
+  readonly Variables: { caller: Caller };
 }
 
 /** What decides about requests. */

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { ChannelSettings } from '../channel-operations.ts';
 import type { Services } from '../operations.ts';
 import { type AppEnv, type createAccess, refuse } from './access.ts';
-import type { AgentServices, AgentsPage, Own } from './agent-routes.ts';
 import type { AuditReport, BugReport } from './api.ts';
 import type { LogPage } from './diagnosis-routes.ts';
 import type { HookReceiver } from './hook-routes.ts';
@@ -38,56 +37,6 @@ export async function orRefused(c: Context, done: Promise<object>): Promise<Resp
     if (error instanceof ParleyError) return c.json({ error: error.message }, 400);
     throw error;
   }
-}
-
-/** Which recorded prompts to list. `before` is what an earlier page gave as `next`. */
-export interface PromptQuery {
-  readonly chat?: string | undefined;
-  readonly before?: string | undefined;
-  readonly limit: number;
-}
-
-/** What the routes ask; everything it gives is JSON for the page. Null: there is no such turn. */
-export interface PromptInspector {
-  /** Newest first, with `next` for the page after it. */
-  list(query: PromptQuery): Promise<object>;
-  prompt(turnId: string): Promise<object | null>;
-  compare(before: string, after: string): Promise<object | null>;
-  /** A preview of a prompt. Throws ParleyError where the question cannot be answered. */
-  preview(asked: Readonly<Record<string, string>>): Promise<object>;
-}
-
-const LARGEST_PAGE = 100;
-const USUAL_PAGE = 30;
-
-/** The prompts of past turns (P17), below `/api/prompts`. They hold private text: guard them. */
-export function promptRoutes(inspector: Own<PromptInspector>): Hono<AppEnv> {
-  const app = uncachedRoutes<AppEnv>();
-  app.get('/', async (c) => {
-    const { chat, before, limit } = c.req.query();
-    return c.json(await inspector(c).list({ chat, before, limit: pageSize(limit) }));
-  });
-  app.get('/preview', (c) => {
-    const { agent: _, ...asked } = c.req.query();
-    return orRefused(c, inspector(c).preview(asked));
-  });
-  app.get('/:turn', async (c) => answer(c, await inspector(c).prompt(c.req.param('turn'))));
-  app.get('/:before/compare/:after', async (c) => {
-    const { before, after } = c.req.param();
-    return answer(c, await inspector(c).compare(before, after));
-  });
-  return app;
-}
-
-function pageSize(given: string | undefined): number {
-  const size = Number(given ?? USUAL_PAGE);
-  return Number.isInteger(size) && size > 0 ? Math.min(size, LARGEST_PAGE) : USUAL_PAGE;
-}
-
-function answer(c: Context, found: object | null): Response {
-  if (found !== null) return c.json(found);
-  const error = 'No prompt of that turn is kept. It may be older than inspector.keepDays allows.';
-  return c.json({ error }, 404);
 }
 
 /** By name, where there is one. Browsers have sessions; who has the token can write the data folder. */
@@ -127,11 +76,10 @@ export function restartRoutes(restart: () => void): Hono {
   return app;
 }
 
-/** What the routes ask, and what they do; without one of them there are no such routes. What is one agent's is the default one's. */
-export interface ApiServices extends AgentServices {
+/** What the routes ask, and what they do; without one of them there are no such routes. */
+export interface ApiServices {
   /** For the operations, besides what the gateway has itself; without it there are none. */
   readonly operations?: Omit<Services, 'pageSessions' | 'channels'>;
-  readonly agents?: AgentsPage;
   /** For `/hooks/NAME`. */
   readonly hooks?: HookReceiver;
   /** Where operations on channels change the settings; without it groups cannot be allowed there. */

@@ -2,7 +2,6 @@ import { type Logger, ParleyError } from '@parley/core';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Services } from '../operations.ts';
-import type { PromptInspector } from './api-routes.ts';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
@@ -18,20 +17,9 @@ const clock = () => 1_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-const INSPECTOR: PromptInspector = {
-  list: async (query) => ({ query }),
-  prompt: async (turnId) => (turnId === 'turn 1' ? { turnId } : null),
-  preview: async (asked) => {
-    if (asked.channel !== 'web')
-      throw new ParleyError({ code: 'x', message: 'Known: web', retryable: false });
-    return { asked };
-  },
-  compare: async (before, after) => (after === 'none' ? null : { before, after }),
-};
-
 /** Everything is known about the heartbeats of two agents, and nothing else. */
 const OPERATIONS = {
-  agents: async () => TWO.agents?.list() ?? [],
+  agents: async () => AGENTS,
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
   heartbeat: async (agent = 'main') => {
     if (agent === 'x')
@@ -60,7 +48,6 @@ function app(given: Partial<HttpAppOptions> = {}) {
     metrics: async () => 'parley_up 1\n',
     status: () => [],
     report: async () => ({ agent: 'Parley' }),
-    inspector: INSPECTOR,
     operations: OPERATIONS,
     ping: async () => undefined,
     channel: () => undefined,
@@ -69,16 +56,10 @@ function app(given: Partial<HttpAppOptions> = {}) {
 }
 
 const SHOWN = { emoji: null, model: 'offline', profile: null, routes: [] };
-/** An installation with the agents main and support, of which support has no task. */
-const TWO: Partial<HttpAppOptions> = {
-  agents: {
-    list: () => [
-      { ...SHOWN, name: 'main', title: 'Ada', isDefault: true },
-      { ...SHOWN, name: 'support', title: 'Help desk', isDefault: false },
-    ],
-    named: (name) => (name !== 'support' ? undefined : { inspector: INSPECTOR }),
-  },
-};
+const AGENTS = [
+  { ...SHOWN, name: 'main', title: 'Ada', isDefault: true },
+  { ...SHOWN, name: 'support', title: 'Help desk', isDefault: false },
+];
 
 describe('the agents of a gateway', () => {
   it.each<readonly [string, number, unknown]>([
@@ -86,12 +67,9 @@ describe('the agents of a gateway', () => {
     ['/api/heartbeat/report?agent=main', 200, expect.objectContaining({ of: 'main' })],
     ['/api/heartbeat/report?agent=support', 200, expect.objectContaining({ of: 'support' })],
     ['/api/heartbeat/report?agent=x', 404, { error: 'No x', code: 'no-agent' }],
-    ['/api/prompts/preview?channel=web&agent=support', 200, { asked: { channel: 'web' } }],
-    ['/api/prompts?agent=x', 404, { error: 'There is no agent "x". There is main, support.' }],
-    ['/api/status?agent=', 404, { error: 'There is no agent "". There is main, support.' }],
-    ['/api/agents/list', 200, { agents: TWO.agents?.list() }],
+    ['/api/agents/list', 200, { agents: AGENTS }],
   ])('[F14] are asked one by one: %s', async (path, status, answer) => {
-    const response = await get(path, { authorization: `Bearer ${TOKEN}` }, TWO);
+    const response = await get(path, { authorization: `Bearer ${TOKEN}` });
     expect([response.status, await response.json()]).toEqual([status, answer]);
   });
 });
@@ -115,7 +93,7 @@ describe('who has access', () => {
     ['/api/status', 401],
     ['/api/sessions/list', 401],
     ['/api/heartbeat/report', 401],
-    ['/api/prompts?limit=5', 401],
+    ['/api/prompts/list?limit=5', 401],
     ['/channels/web/default/history', 401],
   ])(
     '[U03] without token and session %s is %i: the page itself holds no secret',
@@ -211,29 +189,6 @@ describe('the routes of the gateway', () => {
   ])('[D10] %s', async (_case, status, options) => {
     expect((await get('/readyz', {}, options)).status).toBe(status);
     expect((await get('/healthz', {}, options)).status).toBe(200);
-  });
-
-  it.each<[string, number, unknown]>([
-    ['/api/prompts', 200, { query: { limit: 30 } }],
-    [
-      '/api/prompts?limit=5&chat=a%20b&before=1~t',
-      200,
-      { query: { limit: 5, chat: 'a b', before: '1~t' } },
-    ],
-    ['/api/prompts?limit=9999', 200, { query: { limit: 100 } }],
-    ['/api/prompts?limit=-1', 200, { query: { limit: 30 } }],
-    ['/api/prompts/turn%201', 200, { turnId: 'turn 1' }],
-    ['/api/prompts/turn2', 404, { error: expect.stringContaining('keepDays') }],
-    ['/api/prompts/preview?channel=web', 200, { asked: { channel: 'web' } }],
-    ['/api/prompts/preview?channel=x', 400, { error: 'Known: web' }],
-    ['/api/prompts/a/compare/b', 200, { before: 'a', after: 'b' }],
-    ['/api/prompts/a/compare/none', 404, { error: expect.stringContaining('No prompt') }],
-  ])('[P17] reports past prompts, to the owner alone: %s', async (path, status, body) => {
-    const response = await get(path, signedIn);
-    expect(response.status).toBe(status);
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(await response.json()).toEqual(body);
-    expect((await get(path)).status).toBe(401);
   });
 
   it('answers HEAD like GET, without a body', async () => {

@@ -12,15 +12,8 @@ import {
   refuse,
   refuseRole,
 } from './access.ts';
-import { addAgents, ownService } from './agent-routes.ts';
 import type { Me } from './api.ts';
-import {
-  type ApiServices,
-  addSignIn,
-  promptRoutes,
-  restartRoutes,
-  restoreRoutes,
-} from './api-routes.ts';
+import { type ApiServices, addSignIn, restartRoutes, restoreRoutes } from './api-routes.ts';
 import { addDiagnosisRoutes } from './diagnosis-routes.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
@@ -105,7 +98,6 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   addSignIn(app, access, sessions);
   for (const path of ['/', PAGE_PATH]) app.get(path, (c) => page.fetch(c.req.raw));
   addGuard(app, access, sessions, options);
-  addAgents(app, options, options.agents);
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
@@ -116,7 +108,6 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     return c.json({ ...withoutCodes(report), settings: { afterRestart: [], problems: [] } });
   });
   addDiagnosisRoutes(app, options);
-  app.route('/api/prompts', promptRoutes(ownService('inspector')));
   if (options.work !== undefined) {
     addWorkRoutes(app, options.work);
   }

@@ -58,12 +58,6 @@ async function gateway() {
     metrics: async () => '',
     status: () => [],
     report: async () => ({ agent: 'Parley' }),
-    inspector: {
-      list: async () => ({}),
-      prompt: async () => null,
-      compare: async () => null,
-      preview: async () => ({}),
-    },
     operations: {
       store,
       clock: () => now,

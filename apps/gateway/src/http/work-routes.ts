@@ -5,7 +5,6 @@ import type { WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { Hono } from 'hono';
 import type { AppEnv } from './access.ts';
-import type { AgentsPage } from './agent-routes.ts';
 import { conversationRoutes, searchRoutes } from './conversation-routes.ts';
 
 /** What the routes look at that work on the database. */
@@ -18,7 +17,8 @@ export interface Work {
   readonly scrub: Scrub;
   /** Which models there are. */
   readonly situation: (agent: string | undefined) => Situation;
-  readonly agents?: AgentsPage | undefined;
+  /** The name of the default agent in the settings. */
+  readonly defaultAgent: string;
 }
 
 /** Routes on the database. They show private text: guard them. */
