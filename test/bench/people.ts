@@ -10,7 +10,7 @@ export interface Crowd {
 }
 
 /** How long a bot may be silent before the benchmark gives up. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** The next message is written `pauseMs` after the one before is answered. Returns the ms of each. */
 export async function oneByOne(
@@ -23,7 +23,7 @@ export async function oneByOne(
     listen(({ at }) => answered.resolve(at));
     const timer = setTimeout(
       () => answered.reject(new Error(`no answer to ${number}`)),
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
     const writtenAt = preciseNow();
     double.say({ chat, text: textOf(number) });
@@ -44,7 +44,7 @@ export async function sideBySide(
   const latencies: number[] = [];
   let written = 0;
   const finished = Promise.withResolvers<void>();
-  const patience = setTimeout(() => finished.reject(new Error('the bot fell silent')), PATIENCE_MS);
+  const patience = setTimeout(() => finished.reject(new Error('the bot fell silent')), TIMEOUT_MS);
   const write = (chat: number): void => {
     written += 1;
     writtenAt.set(chat, preciseNow());

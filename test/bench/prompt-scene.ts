@@ -1,31 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
-  assembleHistory,
   builtInTools,
   createToolRegistry,
   createTurnRunner,
   localTimeIn,
+  previewTurn,
   skillsSource,
   type TurnServices,
-  turnPrompt,
 } from '@parley/agent';
-import { createCheckRunner, silentRuntime } from '@parley/core';
+import { createCheckRunner, type SentRequest, silentRuntime } from '@parley/core';
 import type { ChatModel, ModelRequest } from '@parley/models';
-import {
-  type AssembledPrompt,
-  builtInLayers,
-  createAssembler,
-  createLayerRegistry,
-  layoutNamed,
-} from '@parley/prompt';
-import {
-  type AdmittedMessage,
-  type ClaimedTurn,
-  openStore,
-  type RememberedEntry,
-  type Store,
-} from '@parley/store';
+import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from '@parley/prompt';
+import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
 import { openSkills, openWorkspace, skillFolders, type Workspace } from '@parley/workspace';
 
 /** The house layouts, the default first. */
@@ -50,8 +37,8 @@ export interface PromptScene {
   readonly workspace: string;
   /** Of the file of a skill. */
   skillFile(nth: number): string;
-  /** The prompt of the last turn once more, and its messages from a history that has been read. */
-  assemble(): Promise<AssembledPrompt>;
+  /** The prompt of the last turn once more, as a preview builds it. */
+  assemble(): Promise<SentRequest>;
   /** A whole turn, a minute after the last: its request, and how long it was until the model was asked. */
   turn(): Promise<{ readonly request: ModelRequest; readonly untilAskedMs: number }>;
   /** As `/new` does. */
@@ -98,26 +85,20 @@ export async function openPromptScene(
     if (started.kind !== 'turn') throw new Error(`There is no turn: ${started.kind}.`);
     return started;
   };
-  let last: { turn: ClaimedTurn; transcript: readonly RememberedEntry[] } | undefined;
+  let last: ClaimedTurn | undefined;
   return {
     workspace: folder,
     skillFile: (nth) => skillFile(folder, nth),
     async assemble() {
       if (last === undefined) throw new Error('There was no turn yet.');
-      const prompt = await turnPrompt(last.turn, { ...deps, pins: store.pins });
-      const content = prompt.userContext.map(({ text }) => text).join('\n\n');
-      const now = { role: 'user', content } as const;
-      const past = { summary: null, entries: last.transcript, now };
-      assembleHistory(past, { history: deps.history.tokens, now: Number.POSITIVE_INFINITY });
-      return prompt;
+      return previewTurn(last, {}, deps);
     },
     async turn() {
       const { turn, lease } = await begin();
       const startedAt = performance.now();
       await runTurn(turn, lease, new AbortController().signal);
       await store.lanes.release(lease);
-      const transcript = await store.transcript.recent(CHAT, turn.session, HISTORY);
-      last = { turn, transcript };
+      last = turn;
       if (asked === undefined) throw new Error('The model was not asked.');
       return { request: asked.request, untilAskedMs: asked.at - startedAt };
     },
@@ -166,7 +147,7 @@ export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnS
     media: {
       readDocument: () => Promise.reject(new Error('there are no documents')),
       scalePicture: () => Promise.reject(new Error('there are no pictures')),
-      pictureSide: 1_568,
+      maxImageDimension: 1_568,
       transcription: undefined,
       fetch: () => Promise.reject(new Error('there is no network')),
       characters: 1_000,

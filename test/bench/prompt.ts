@@ -86,13 +86,14 @@ async function costOf(scene: PromptScene, times: number): Promise<Omit<LayoutCos
   for (let round = 0; round < times; round += 1) await scene.assemble();
   const warm = await timed(times, () => scene.assemble());
   const changed = await timeChanged(scene, times / 2);
-  const { userContext } = await scene.assemble();
+  const { parts } = await scene.assemble();
+  const context = parts.filter(({ placement }) => placement === 'user').map(({ text }) => text);
   return {
     warm,
     changed,
     untilAsked: spreadOf(turns.map(({ untilAskedMs }) => untilAskedMs)),
     systemTokens: estimateTokens(systemOf(before)),
-    contextTokens: estimateTokens(userContext.map(({ text }) => text).join('\n\n')),
+    contextTokens: estimateTokens(context.join('\n\n')),
     sharedSystem: sharedPrefix(systemOf(before), systemOf(after)),
     sharedRequest: sharedPrefix(wholeOf(before), wholeOf(after)),
   };

@@ -8,7 +8,7 @@ import { preciseNow } from './processes.ts';
 // not the bot's, and both ends of a latency are read from one clock.
 
 /** How long a bot may take to ask for messages. */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 const double = await startTelegramDouble({ clock: preciseNow });
 const { transcript } = double;
@@ -40,7 +40,7 @@ tell({ result: { apiRoot: double.apiRoot, token: double.token } });
 async function run(order: Order): Promise<unknown> {
   switch (order.kind) {
     case 'first-poll':
-      return double.waitFor(() => transcript.firstArrival('getUpdates'), PATIENCE_MS);
+      return double.waitFor(() => transcript.firstArrival('getUpdates'), TIMEOUT_MS);
     case 'one-by-one':
       return oneByOne(crowd, order);
     case 'side-by-side':

@@ -82,7 +82,7 @@ const receiveWith = (activation: 'mention' | 'always' = 'mention') =>
     {},
     {
       approvers: ['telegram:8'],
-      limits: { messageCharacters: 4_000, waitingPerConversation: 9, waitingInAll: 99 },
+      limits: { messageCharacters: 4_000, waitingPerConversation: 9, totalWaiting: 99 },
     },
   );
 

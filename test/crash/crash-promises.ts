@@ -13,7 +13,7 @@ import { addTallies, NOTHING } from './tally.ts';
 
 const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, web: 3 };
 /** A busy machine is slow, in ms. */
-const PATIENCE_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 
 /** Where a change is tested: each durable point in one of the deployments. */
 export const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
@@ -45,7 +45,7 @@ export function keepsItsPromises(deployment: DeploymentName): void {
     folder = mkdtempSync(join(tmpdir(), 'parley-crash-test-'));
     const load = { people: PEOPLE, questions: 0, rounds: 1, ...ASKING };
     result = await runSeries({ deployment, folder, sites, depth, seed, ...load });
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const all = () => [...result.tallies.values()].reduce(addTallies, NOTHING);

@@ -7,7 +7,7 @@ import { startKillablePostgres, startKillableRedis } from './killable-server.ts'
 import {
   ENDED,
   GIVEN_UP,
-  MOST_BEGUN,
+  MAX_BEGUN,
   readCount,
   readEnded,
   type Stored,
@@ -66,7 +66,7 @@ function storedAt(url: string): Stored {
   };
   return {
     unfinished: () => count(UNFINISHED),
-    mostBegun: () => count(MOST_BEGUN),
+    mostBegun: () => count(MAX_BEGUN),
     givenUp: () => count(GIVEN_UP),
     endedParts: () => query(url, ENDED, readEnded),
   };

@@ -6,7 +6,7 @@ import { KeptAlive } from './kept-alive.ts';
 import {
   ENDED,
   GIVEN_UP,
-  MOST_BEGUN,
+  MAX_BEGUN,
   readCount,
   readEnded,
   type Stored,
@@ -42,7 +42,7 @@ function storedIn(file: string): Stored {
   };
   return {
     unfinished: () => count(UNFINISHED),
-    mostBegun: () => count(MOST_BEGUN),
+    mostBegun: () => count(MAX_BEGUN),
     givenUp: () => count(GIVEN_UP),
     endedParts: async () => query(file, (database) => readEnded(database.prepare(ENDED).all())),
   };

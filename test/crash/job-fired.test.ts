@@ -9,7 +9,7 @@ import { embedded } from './embedded.ts';
 import type { KeptAlive } from './kept-alive.ts';
 
 const ANN = 501;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const JOB = { action: 'add', task: 'tea', at: 'in 3 s' };
 
 const root = mkdtempSync(join(tmpdir(), 'parley-crash-job-'));
@@ -52,7 +52,7 @@ function plansAndDoes({ messages }: ChatRequest) {
 
 const said = (words: string) =>
   telegram.conversation(ANN).filter(({ from, text }) => from === 'bot' && text === words).length;
-const until = (words: string) => telegram.waitFor(() => said(words) > 0, PATIENCE_MS);
+const until = (words: string) => telegram.waitFor(() => said(words) > 0, TIMEOUT_MS);
 
 it('[H08] [D04] a job whose process dies between its time and its turn is done once', async () => {
   telegram.say({ chat: ANN, text: 'tea, please' });

@@ -3,7 +3,7 @@ import type { Life, Order, Report } from './victim-order.ts';
 import { startVictim, type Victim } from './victim-process.ts';
 
 /** A process that ends by itself (its database is away, say) is started again after this long, in ms. */
-const AGAIN_AFTER_MS = 300;
+const RESTART_DELAY_MS = 300;
 
 /** A process of Parley that somebody starts again whenever it dies, as a supervisor does. */
 export class KeptAlive {
@@ -88,7 +88,7 @@ export class KeptAlive {
       if (death.kind === 'killed') this.kills += 1;
       if (death.kind !== 'by-itself') continue;
       (death.wasReady ? this.crashes : this.failedStarts).push(death.lastOutput);
-      await sleep(AGAIN_AFTER_MS);
+      await sleep(RESTART_DELAY_MS);
     }
   }
 }

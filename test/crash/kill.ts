@@ -54,10 +54,10 @@ export function killSites(deployment: DeploymentName): readonly KillSite[] {
 const PASSINGS = { 'one life': 4, 'several lives': 12 } as const;
 const ACCOUNTS = 3;
 /** One round in so many kills the next life, too. */
-const AGAIN_ONE_IN = 4;
-const LONGEST_AWAY_MS = 3_000;
+const KILL_NEXT_ONE_IN = 4;
+const MAX_AWAY_MS = 3_000;
 /** A start on a busy machine takes about this long. */
-const LONGEST_START_MS = 1_200;
+const MAX_START_MS = 1_200;
 const LIVES_AT_START = 3;
 
 /** Whether a round at a site may kill several lives in a row. */
@@ -71,16 +71,16 @@ export function killAt(site: KillSite, chance: Chance, depth: KillDepth = 'sever
   if (site === 'account-taken') return { kind: 'takeover', nth: 1 + chance.below(ACCOUNTS) };
   const point = DURABLE_POINTS.find((name) => name === site);
   if (point !== undefined) {
-    return { kind: 'point', point, nth, again: isDeep && chance.below(AGAIN_ONE_IN) === 0 };
+    return { kind: 'point', point, nth, again: isDeep && chance.below(KILL_NEXT_ONE_IN) === 0 };
   }
   if (site === 'thinking') return { kind: 'thinking', nth };
   if (site === 'start-up') {
     const lives = isDeep ? LIVES_AT_START : 1;
-    const afterMs = Array.from({ length: lives }, () => chance.below(LONGEST_START_MS));
+    const afterMs = Array.from({ length: lives }, () => chance.below(MAX_START_MS));
     return { kind: 'start-up', afterMs };
   }
   const victims: readonly VictimKind[] = site === 'parley' ? ['parley'] : togetherAt(site);
-  return { kind: 'moment', victims, awayMs: chance.below(LONGEST_AWAY_MS) };
+  return { kind: 'moment', victims, awayMs: chance.below(MAX_AWAY_MS) };
 }
 
 function togetherAt(site: KillSite): readonly VictimKind[] {

@@ -36,7 +36,7 @@ exec 3<&0
 exec "$@" </dev/null >>log 2>&1 3<&-
 `;
 const READY_WITHIN_MS = 30_000;
-const LOOK_EVERY_MS = 20;
+const POLL_INTERVAL_MS = 20;
 
 /** Starts a PostgreSQL of the harness's own. */
 export async function startKillablePostgres(): Promise<KillableServer> {
@@ -90,9 +90,9 @@ async function launch(plan: Plan): Promise<ChildProcess> {
         killAll(child);
         throw new Error(`Not ready in time: ${plan.command[0]}; see ${join(plan.folder, 'log')}`);
       }
-      await sleep(LOOK_EVERY_MS);
+      await sleep(POLL_INTERVAL_MS);
     }
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
     if (Date.now() > late) throw new Error(`It does not start: ${plan.command.join(' ')}`);
   }
 }

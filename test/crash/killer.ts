@@ -5,8 +5,8 @@ import type { KeptAlive } from './kept-alive.ts';
 import type { Kill, VictimKind } from './kill.ts';
 
 /** People ask until the kill has come, so this only ends a series in which nothing moves any more. In ms. */
-const PATIENCE_MS = 60_000;
-const LOOK_EVERY_MS = 10;
+const TIMEOUT_MS = 60_000;
+const POLL_INTERVAL_MS = 10;
 /** What was killed has to be back after this long, in ms. */
 const BACK_WITHIN_MS = 180_000;
 
@@ -70,7 +70,7 @@ export class Killer {
     const died = () => processes.filter((one) => one.kills > (before.get(one) ?? 0));
     if (again) for (const one of processes) one.armNext({ point, nth: 1 });
     await Promise.all(processes.map((one) => one.tell({ point, nth })));
-    await until(() => died().length > 0, PATIENCE_MS);
+    await until(() => died().length > 0, TIMEOUT_MS);
     for (const one of processes) one.armNext(undefined);
     await Promise.all(
       processes.filter((one) => !died().includes(one)).map((one) => one.tell(null)),
@@ -79,7 +79,7 @@ export class Killer {
     const [second] = died();
     if (second === undefined) return;
     const twice = (before.get(second) ?? 0) + 2;
-    await until(() => second.kills >= twice, PATIENCE_MS);
+    await until(() => second.kills >= twice, TIMEOUT_MS);
     if (second.kills < twice) await second.tell(null);
   }
 
@@ -91,7 +91,7 @@ export class Killer {
     for (const one of gateways) one.armNext(order);
     await Promise.all(gateways.map((one) => one.tell(order)));
     await this.#killOne(this.#chance.pick(gateways));
-    await until(() => kills() >= before + 2, PATIENCE_MS);
+    await until(() => kills() >= before + 2, TIMEOUT_MS);
     for (const one of gateways) one.armNext(undefined);
     await Promise.all(gateways.map((one) => one.tell(null)));
   }
@@ -102,7 +102,7 @@ export class Killer {
     this.#onRequest = () => {
       left -= 1;
     };
-    await until(() => left <= 0, PATIENCE_MS);
+    await until(() => left <= 0, TIMEOUT_MS);
     this.#onRequest = () => {};
     await this.#killOne(this.#chance.pick(workers));
   }
@@ -136,7 +136,7 @@ export class Killer {
   async #killOne(victim: KeptAlive): Promise<void> {
     const { kills } = victim;
     victim.kill();
-    await until(() => victim.kills > kills, PATIENCE_MS);
+    await until(() => victim.kills > kills, TIMEOUT_MS);
   }
 }
 
@@ -144,7 +144,7 @@ async function until(look: () => boolean, withinMs: number): Promise<boolean> {
   const limit = Date.now() + withinMs;
   while (!look()) {
     if (Date.now() > limit) return false;
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
   return true;
 }

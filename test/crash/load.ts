@@ -4,13 +4,13 @@ import type { Side } from './side.ts';
 import type { Question } from './words.ts';
 
 /** Questions one person asks in a row. */
-const LONGEST_BURST = 4;
+const MAX_BURST = 4;
 /** Questions of one person that wait; a conversation takes 50 at most, those under way included. */
-const MOST_OF_ONE = 12;
+const MAX_OF_ONE = 12;
 /** The same, on average over all people of a channel. */
-const MOST_ON_AVERAGE = 6;
+const MAX_ON_AVERAGE = 6;
 const PAUSE_MS = 5;
-const LOOK_AGAIN_MS = 20;
+const RECHECK_MS = 20;
 
 /** What a load is. */
 export interface LoadOptions {
@@ -68,14 +68,14 @@ export class Load {
     const { sides, chance, mostWaiting, pauseMs } = this.#options;
     while (!enough()) {
       const free = sides.filter((side) => {
-        const most = Math.min(mostWaiting, side.senders.length * MOST_ON_AVERAGE);
+        const most = Math.min(mostWaiting, side.senders.length * MAX_ON_AVERAGE);
         return (this.#waiting.get(side)?.size ?? 0) < most;
       });
-      if (free.length === 0) await sleep(LOOK_AGAIN_MS);
+      if (free.length === 0) await sleep(RECHECK_MS);
       else {
         const side = sideOfSomebody(free, chance);
         const sender = chance.pick(side.senders);
-        const burst = this.#waitingOf(side, sender) < MOST_OF_ONE ? LONGEST_BURST : 0;
+        const burst = this.#waitingOf(side, sender) < MAX_OF_ONE ? MAX_BURST : 0;
         for (let left = chance.below(burst + 1); left > 0; left -= 1) await this.#ask(side, sender);
         await sleep(pauseMs);
       }

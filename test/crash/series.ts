@@ -56,12 +56,12 @@ const THINKING_MS = 40;
  * Before the next kill no turn has been started more often than this: after five starts it is given up, and
  * `start-up` alone kills four times.
  */
-const MOST_BEGUN = 1;
+const MAX_BEGUN = 1;
 /** When that or the questions between two kills take longer, the next kill comes all the same. In ms. */
 const PROGRESS_WITHIN_MS = 60_000;
 /** When nothing moves any more for so long, what is missing is lost. */
-const PATIENCE_MS = 60_000;
-const LOOK_EVERY_MS = 250;
+const TIMEOUT_MS = 60_000;
+const POLL_INTERVAL_MS = 250;
 
 /** Kills a deployment again and again while people ask, lets it come to rest, and counts. */
 export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
@@ -143,7 +143,7 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
   const scene = { sides, deployment, load, killer, model, chance };
   const connected = async (): Promise<void> => {
     const isServed = (name: string) => deployment.processes.some((one) => one.isConnected(name));
-    while (!channels.every(isServed)) await sleep(LOOK_EVERY_MS);
+    while (!channels.every(isServed)) await sleep(POLL_INTERVAL_MS);
   };
   return { ...scene, connected, askedAgain: () => again };
 }
@@ -179,22 +179,22 @@ async function progress({ load, deployment }: Scene, heardBetween: number): Prom
   const enough = heard() + heardBetween;
   const late = Date.now() + PROGRESS_WITHIN_MS;
   const mayGoOn = async () =>
-    heard() >= enough && ((await deployment.stored.mostBegun()) ?? 0) <= MOST_BEGUN;
-  while (Date.now() < late && !(await mayGoOn())) await sleep(LOOK_EVERY_MS);
+    heard() >= enough && ((await deployment.stored.mostBegun()) ?? 0) <= MAX_BEGUN;
+  while (Date.now() < late && !(await mayGoOn())) await sleep(POLL_INTERVAL_MS);
 }
 
 /** Waits until everything is handed over and done; gives up when nothing moves any more. */
 async function atRest({ sides, deployment, load, model }: Scene): Promise<void> {
   let last = '';
   let movedAt = Date.now();
-  while (Date.now() - movedAt < PATIENCE_MS) {
+  while (Date.now() - movedAt < TIMEOUT_MS) {
     const left = await deployment.stored.unfinished();
     const allDelivered = sides.every((side) => side.allDelivered());
     if (left === 0 && allDelivered && load.waiting === 0) return;
     const now = `${left} ${load.waiting} ${model.total}`;
     if (now !== last) movedAt = Date.now();
     last = now;
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 

@@ -29,7 +29,7 @@ export const UNFINISHED = `
   select (select count(*) from inbox where state <> 'done')
        + (select count(*) from turn where state = 'running')
        + (select count(*) from outbox where state in ('pending', 'sending')) as count`;
-export const MOST_BEGUN = `
+export const MAX_BEGUN = `
   select coalesce(max(attempts), 0) as count from turn where state = 'running'`;
 export const GIVEN_UP = `select count(*) as count from turn where state = 'failed'`;
 export const ENDED = `
@@ -49,7 +49,7 @@ const Ended = z.array(
   }),
 );
 
-/** Reads the answer to `UNFINISHED`, `MOST_BEGUN` and `GIVEN_UP`. */
+/** Reads the answer to `UNFINISHED`, `MAX_BEGUN` and `GIVEN_UP`. */
 export function readCount(row: unknown): number {
   return Counted.parse(row).count;
 }

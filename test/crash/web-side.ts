@@ -17,7 +17,7 @@ const History = z.object({
 
 const FIRST_SENDER = 40_001;
 const TRY_AGAIN_MS = 50;
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 /** The history ends at 200 entries, so it is read this often, and what was seen is kept. */
 const READ_EVERY_MS = 1_000;
 
@@ -123,6 +123,6 @@ function requestOf(folder: string, path: string, init: RequestInit): Promise<Res
   return fetch(`${address}/channels/web/default/${path}`, {
     ...init,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
 }

@@ -6,7 +6,7 @@ import { ANN, openScene, type Scene } from './scene.ts';
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const PEOPLE = 12;
 /** The bound is 15 s; the machine that runs the tests may be twice as slow. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy one', () => {
   let scene: Scene;
@@ -50,7 +50,7 @@ describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy
     const since = Date.now();
     await expect
       .poll(() => [...expected.keys()].filter((chat) => !isAnswered(chat)), {
-        timeout: PATIENCE_MS,
+        timeout: TIMEOUT_MS,
         interval: 50,
       })
       .toEqual([]);

@@ -14,14 +14,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { freshDatabase } from '../services/fresh-database.ts';
 import { startParleyHere, type TestParley } from './parley-here.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  PROGRAM,
-  runCommand,
-  startParleyProcess,
-} from './parley-process.ts';
+import { type DataFolder, makeDataFolder, PROGRAM, runCommand } from './parley-process.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const postgresUrl = inject('postgresUrl');
@@ -99,8 +92,8 @@ describe('a backup', () => {
     database.close();
   });
 
-  it('[D04] put back while Parley runs repeats nothing, holds back what was open, and answers what was asked meanwhile', async () => {
-    // It starts again by itself for a backup that is put back.
+  it('[D04] restored over a running Parley ends it, repeats nothing, holds back what was open, and answers what was asked meanwhile', async () => {
+    // A process that the restore can end.
     const apart = await scene.startApart();
     scene.telegram.say({ chat: ANN, text: 'one' });
     await scene.untilAnswers(ANN, 1);
@@ -127,13 +120,22 @@ describe('a backup', () => {
     expect(unconfirmed).toMatchObject({ code: 1, err: expect.stringContaining('Add --yes') });
     expect(unconfirmed.out).toContain(`process ${apart.pid}`);
 
+    const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(0);
+    const inContainer = await parley(scene.folder, 'restore', file, '--yes');
+    parent.mockRestore();
+    const err = expect.stringContaining('this container ends with it');
+    expect(inContainer).toMatchObject({ code: 1, err });
+
     const restored = await parley(scene.folder, 'restore', file, '--yes');
     expect([restored.code, restored.err]).toEqual([0, '']);
-    expect(restored.out).toContain(`Process ${apart.pid} ends what it does`);
+    expect(await apart.over()).toMatchObject({ code: 0 });
+    expect(restored.out).toContain(`Process ${apart.pid} was asked to end`);
     expect(restored.out).toContain('1 unanswered conversation');
     expect(restored.out).toContain('before-restore-');
     expect(restored.out).toContain('Carried over, since people wait for it: 1 unanswered message.');
+    expect(restored.out).toMatch(/Start Parley with ".*start.*"/);
     waits.release();
+    await scene.startAgain();
     await scene.untilAnswers(ANN, 3);
     scene.telegram.say({ chat: ANN, text: 'four' });
     const answers = await scene.untilAnswers(ANN, 4);
@@ -141,78 +143,41 @@ describe('a backup', () => {
     const dead = await parley(scene.folder, 'dead', 'list');
     expect(dead.out).toContain('two');
     expect(dead.out).not.toContain('three');
-    expect(await apart.end()).toMatchObject({ code: 0 });
     expect(scene.answers(ANN)).toHaveLength(4);
   });
 
-  it.runIf(postgresUrl)('[D09] takes an installation to PostgreSQL, and back', async () => {
-    const database = await freshDatabase(postgresUrl ?? '');
-    scene.telegram.say({ chat: ANN, text: 'one' });
-    await scene.untilAnswers(ANN, 1);
-    const held = scene.hold('two');
-    scene.telegram.say({ chat: ANN, text: 'two' });
-    await held.asked;
-    await scene.parley.end();
-    expect(await parley(scene.folder, 'backup', file)).toMatchObject({ code: 0 });
-    const settings = JSON.parse(readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8'));
-    const large = makeDataFolder({ ...settings, store: { url: database.url } });
-    let running: TestParley | undefined;
-    try {
-      const moved = await parley(large, 'restore', file, '--go-on', '--yes');
-      expect([moved.code, moved.err]).toEqual([0, '']);
-      held.release();
-      running = await startParleyHere(large.path);
-      expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: one', 'You said: two']);
-      const back = join(elsewhere.path, 'back.tar.gz');
-      expect(await parley(large, 'backup', back)).toMatchObject({ code: 0 });
-      await running.end();
-      const small = await parley(scene.folder, 'restore', back, '--go-on');
-      expect([small.code, small.err]).toEqual([0, '']);
-      await scene.startAgain();
-      scene.telegram.say({ chat: ANN, text: 'three' });
-      expect(await scene.untilAnswers(ANN, 3)).toHaveLength(3);
-      const [asked] = scene.model.requests.slice(-1);
-      expect(JSON.stringify(asked).includes('You said: two')).toBe(true);
-    } finally {
-      await running?.discard();
-      large.remove();
-      await database.drop();
-    }
-  });
-
   it.runIf(postgresUrl)(
-    '[D02] put back beneath a running Parley on PostgreSQL fences what it was doing, and does it again',
+    '[D09] moves an installation to an empty PostgreSQL, and to no other',
     async () => {
       const database = await freshDatabase(postgresUrl ?? '');
+      scene.telegram.say({ chat: ANN, text: 'one' });
+      await scene.untilAnswers(ANN, 1);
+      const held = scene.hold('two');
+      scene.telegram.say({ chat: ANN, text: 'two' });
+      await held.asked;
       await scene.parley.end();
+      expect(await parley(scene.folder, 'backup', file)).toMatchObject({ code: 0 });
       const settings = JSON.parse(readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8'));
-      const shared = makeDataFolder({ ...settings, store: { url: database.url } });
-      let running: ParleyProcess | undefined;
+      const large = makeDataFolder({ ...settings, store: { url: database.url } });
+      let running: TestParley | undefined;
       try {
-        running = await startParleyProcess(shared.path);
-        scene.telegram.say({ chat: ANN, text: 'one' });
-        await scene.untilAnswers(ANN, 1);
-        expect(await parley(shared, 'backup', file)).toMatchObject({ code: 0 });
-        scene.telegram.say({ chat: ANN, text: 'two' });
-        await scene.untilAnswers(ANN, 2);
-        const held = scene.hold('three');
-        scene.telegram.say({ chat: ANN, text: 'three' });
-        await held.asked;
-        const restored = await parley(shared, 'restore', file, '--yes');
-        expect([restored.code, restored.err]).toEqual([0, '']);
-        expect(restored.out).toMatch(
-          /tables from before are in the schema public_before_restore_\d+/,
-        );
+        const moved = await parley(large, 'restore', file, '--go-on');
+        expect([moved.code, moved.err]).toEqual([0, '']);
         held.release();
-        scene.telegram.say({ chat: ANN, text: 'four' });
-        const answers = await scene.untilAnswers(ANN, 4);
-        expect(answers).toEqual(['one', 'two', 'three', 'four'].map((text) => `You said: ${text}`));
-        const asked = JSON.stringify(scene.model.requests.at(-1));
-        expect(asked.includes('You said: one')).toBe(true);
-        expect(asked.includes('You said: two')).toBe(false);
+        running = await startParleyHere(large.path);
+        expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: one', 'You said: two']);
+        scene.telegram.say({ chat: ANN, text: 'three' });
+        await scene.untilAnswers(ANN, 3);
+        const [asked] = scene.model.requests.slice(-1);
+        expect(JSON.stringify(asked).includes('You said: two')).toBe(true);
+        await running.end();
+        const again = await parley(large, 'restore', file, '--go-on');
+        expect(again).toMatchObject({ code: 1, err: expect.stringContaining('already has data') });
+        const none = await parley(large, 'backup', join(elsewhere.path, 'b.tar.gz'));
+        expect(none).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });
       } finally {
-        await running?.end('SIGKILL');
-        shared.remove();
+        await running?.discard();
+        large.remove();
         await database.drop();
       }
     },

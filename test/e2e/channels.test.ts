@@ -17,7 +17,7 @@ import {
 const chromiumUrl = inject('chromiumUrl');
 const [ANN, EVE, MAL, GROUP] = [501, 999, 998, -5];
 /** A busy machine is slow. */
-const PATIENCE = { timeout: 30_000 };
+const TIMEOUT = { timeout: 30_000 };
 const FAULTS = `axe.run().then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`;
 
@@ -63,11 +63,11 @@ const answers = (chat: number) =>
 
 describe('the channels', () => {
   it('[U03] says that there is no chat for a test yet, and then sends one to the owner', async () => {
-    await expect.poll(stateOf, PATIENCE).toBe('connected');
+    await expect.poll(stateOf, TIMEOUT).toBe('connected');
     const none = await command('test', 'telegram');
     expect(none).toMatchObject({ code: 1, out: expect.stringContaining('No owner has written') });
     telegram.say({ chat: ANN, text: 'hello' });
-    await expect.poll(() => answers(ANN).length, PATIENCE).toBe(1);
+    await expect.poll(() => answers(ANN).length, TIMEOUT).toBe(1);
     expect(await command('test', 'telegram')).toMatchObject({
       code: 0,
       out: expect.stringContaining('has arrived'),
@@ -83,7 +83,7 @@ describe('the channels', () => {
     await parley.end();
     const killed = await startParleyProcess(folder.path);
     parley = killed;
-    await expect.poll(stateOf, PATIENCE).toBe('connected');
+    await expect.poll(stateOf, TIMEOUT).toBe('connected');
     expect((await command('pause', 'telegram')).out).toContain('paused by the command line');
     expect(await stateOf()).toBe('paused');
     const answered = answers(ANN).length;
@@ -100,7 +100,7 @@ describe('the channels', () => {
     expect(telegram.calls().length).toBe(calls);
     expect(answers(ANN)).toHaveLength(answered);
     expect((await command('resume', 'telegram')).code).toBe(0);
-    await expect.poll(() => answers(ANN).length, PATIENCE).toBe(answered + 1);
+    await expect.poll(() => answers(ANN).length, TIMEOUT).toBe(answered + 1);
     expect(await command('pause', 'web')).toMatchObject({
       code: 1,
       out: expect.stringContaining('cannot be paused'),
@@ -111,8 +111,8 @@ describe('the channels', () => {
     const connections = () => telegram.calls('getMe').length;
     const before = connections();
     expect((await command('reconnect', 'telegram')).code).toBe(0);
-    await expect.poll(connections, PATIENCE).toBe(before + 1);
-    await expect.poll(stateOf, PATIENCE).toBe('connected');
+    await expect.poll(connections, TIMEOUT).toBe(before + 1);
+    await expect.poll(stateOf, TIMEOUT).toBe('connected');
   });
 
   it.runIf(chromiumUrl)(
@@ -124,7 +124,7 @@ describe('the channels', () => {
       const browser = await openChromium(chromiumUrl ?? '');
       const page = await openPage(browser, 1280);
       const badge = page.locator('nav.views .badge');
-      await expect.poll(() => badge.innerText(), PATIENCE).toMatch(/^2/);
+      await expect.poll(() => badge.innerText(), TIMEOUT).toMatch(/^2/);
       await page.getByRole('link', { name: /^Channels/ }).click();
       await fits(page);
       const applicants = page.getByRole('region', { name: 'People who wait' });
@@ -134,8 +134,8 @@ describe('the channels', () => {
         .focus();
       await page.keyboard.press('Enter');
       await page.getByRole('status').filter({ hasText: 'has access now' }).waitFor();
-      await expect.poll(() => badge.innerText(), PATIENCE).toMatch(/^1/);
-      await expect.poll(() => answers(EVE).at(-1), PATIENCE).toContain('You have access now');
+      await expect.poll(() => badge.innerText(), TIMEOUT).toMatch(/^1/);
+      await expect.poll(() => answers(EVE).at(-1), TIMEOUT).toContain('You have access now');
       await page.context().close();
 
       const phone = await openPage(browser, 360);
@@ -156,7 +156,7 @@ describe('the channels', () => {
       const [copy] = readdirSync(folder.path).filter((name) => name.includes('.before-'));
       expect(readFileSync(join(folder.path, copy ?? ''), 'utf8')).toBe(before);
       telegram.say({ chat: GROUP, from: EVE, text: 'and now, @parley_test_bot?' });
-      await expect.poll(() => answers(GROUP).length, PATIENCE).toBe(1);
+      await expect.poll(() => answers(GROUP).length, TIMEOUT).toBe(1);
     },
     120_000,
   );
@@ -179,7 +179,7 @@ const applicantsOf = (page: Page) => page.getByRole('region', { name: 'People wh
 async function openPage(browser: Browser, width: number): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 740 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE.timeout);
+  page.setDefaultTimeout(TIMEOUT.timeout);
   await page.goto(`${parley.address}/#token=${parley.token}`);
   await page.getByText('Connected', { exact: true }).first().waitFor();
   return page;

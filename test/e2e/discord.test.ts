@@ -134,8 +134,8 @@ describe('a conversation in Discord', () => {
   });
 
   it('[D04] is not asked for what was answered between backup and restore', async () => {
-    // It starts again by itself for a backup that is put back.
-    await beApart();
+    // A process that the restore can end.
+    const ending = await beApart();
     const before = answers(direct).length;
     const say = (text: string, count: number) => {
       discord.say({ channel: direct, text });
@@ -151,6 +151,9 @@ describe('a conversation in Discord', () => {
     const sessions = discord.gateway().identifies;
     const restored = await runCommand(['--data', folder.path, 'restore', file, '--yes']);
     expect([restored.code, restored.err]).toEqual([0, '']);
+    expect(await ending.over()).toMatchObject({ code: 0 });
+    apart = undefined;
+    parley = await startParleyHere(folder.path);
     await discord.waitFor(() => discord.gateway().identifies > sessions);
     // Time enough to fetch and to answer.
     await new Promise((wake) => setTimeout(wake, 3_000));

@@ -84,7 +84,7 @@ const Answer = z.looseObject({
 });
 
 /** A process that stands still never answers; a busy machine only takes its time. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** Asks for health again and again. */
 async function watchHealth(): Promise<void> {
@@ -93,7 +93,7 @@ async function watchHealth(): Promise<void> {
     const response = await fetch(`${parley.address}/healthz`, {
       // One that was kept may be closed by the server just when a slow machine uses it again.
       headers: { connection: 'close' },
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     expect(response.status).toBe(200);
     took.push(Date.now() - asked);

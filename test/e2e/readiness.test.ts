@@ -71,7 +71,7 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
 describe('a SQLite file with garbled pages', () => {
   let scene: TelegramScene;
   beforeEach(async () => {
-    // It starts again on the same port.
+    // It gets the same port when it is started again.
     scene = await startTelegramScene({}, { http: { port: await freePort() } });
   });
   afterEach(() => scene.close());
@@ -84,8 +84,8 @@ describe('a SQLite file with garbled pages', () => {
     expect((await runCommand([...data, 'backup', backup])).code).toBe(0);
     await scene.parley.end();
     garble(join(scene.folder.path, 'parley.db'), 'transcript');
-    // It starts again by itself once the backup is put back.
-    await scene.startApart();
+    // A process that the restore can end.
+    const apart = await scene.startApart();
     const ready = async () => {
       const response = await fetch(`${scene.parley.address}/readyz`).catch(() => null);
       return response && `${response.status} ${(await response.text()).trim()}`;
@@ -100,6 +100,8 @@ describe('a SQLite file with garbled pages', () => {
     expect(status.out).toMatch(/^database {2}.*is damaged.*parley restore FILE/m);
 
     expect((await runCommand([...data, 'restore', backup, '--yes'])).code).toBe(0);
+    expect(await apart.over()).toMatchObject({ code: 0 });
+    await scene.startAgain();
     await expect.poll(ready).toBe('200 ready');
     scene.telegram.say({ chat: ANN, text: 'after' });
     await scene.telegram.waitFor(() => scene.answers(ANN).includes('You said: after'));

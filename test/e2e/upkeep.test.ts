@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PATIENCE_MS, putFile, withStore } from '../heartbeat/beat-scene.ts';
+import { putFile, TIMEOUT_MS, withStore } from '../heartbeat/beat-scene.ts';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { type Ended, runCommand } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
@@ -39,7 +39,7 @@ function idOf(request: ChatRequest, words: string): string {
 /** Ann has written, so she can be found; the files lie there; and the model proposes. */
 async function prepare(task = TASK): Promise<void> {
   scene.telegram.say({ chat: ANN, text: 'hello' });
-  await scene.untilAnswers(ANN, 1, PATIENCE_MS);
+  await scene.untilAnswers(ANN, 1, TIMEOUT_MS);
   const day = (back: number) => new Date(Date.now() - back * DAY_MS).toISOString().slice(0, 10);
   putFile(scene.folder, 'HEARTBEAT.md', task);
   putFile(scene.folder, 'MEMORY.md', PAGE);
@@ -74,9 +74,9 @@ describe('memory upkeep of a running Parley', () => {
     await prepare();
     const said = scene.answers(ANN).length;
     await beat();
-    await expect.poll(page, { timeout: PATIENCE_MS }).toContain('Graz');
+    await expect.poll(page, { timeout: TIMEOUT_MS }).toContain('Graz');
     await expect
-      .poll(() => scene.parley.err(), { timeout: PATIENCE_MS })
+      .poll(() => scene.parley.err(), { timeout: TIMEOUT_MS })
       .toContain('MEMORY.md: 2 added, 1 removed');
     expect(asked()).toHaveLength(1);
     expect(page()).toMatch(/^# Memory\n\n## People\n- Bo lives in Leipzig\.\n- Never call me/);
@@ -104,18 +104,18 @@ describe('memory upkeep of a running Parley', () => {
   it('[H07] [W02] is seen by no group, no search and no prompt, and /forget reaches it', async () => {
     await prepare();
     await beat();
-    await expect.poll(page, { timeout: PATIENCE_MS }).toContain('Graz');
+    await expect.poll(page, { timeout: TIMEOUT_MS }).toContain('Graz');
     const before = scene.model.total;
     scene.telegram.say({ chat: GROUP, from: 77, text: 'what of Graz? @parley_test_bot' });
-    await expect.poll(() => scene.model.total, { timeout: PATIENCE_MS }).toBeGreaterThan(before);
+    await expect.poll(() => scene.model.total, { timeout: TIMEOUT_MS }).toBeGreaterThan(before);
     expect(JSON.stringify(scene.model.requests.at(-1)?.body)).not.toContain('moves to Graz');
     expect((await memory('search', 'Küche gestrichen')).out).not.toContain('wird bald');
     scene.telegram.say({ chat: ANN, text: '/forget moves to Graz' });
-    await scene.untilAnswers(ANN, scene.answers(ANN).length + 1, PATIENCE_MS);
+    await scene.untilAnswers(ANN, scene.answers(ANN).length + 1, TIMEOUT_MS);
     const versions = join(scene.folder.path, 'workspace/.parley/memory');
     const kept = () =>
       readdirSync(versions).map((name) => readFileSync(join(versions, name), 'utf8'));
-    await expect.poll(() => kept().join(), { timeout: PATIENCE_MS }).not.toContain('to Graz');
+    await expect.poll(() => kept().join(), { timeout: TIMEOUT_MS }).not.toContain('to Graz');
     expect(page()).not.toContain('to Graz');
   });
 });

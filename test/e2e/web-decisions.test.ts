@@ -136,10 +136,16 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await shoot('files');
     expect(await faultsOf(page)).toEqual([]);
     const path = join(scene.folder.path, 'workspace/notes/one.md');
-    writeFileSync(path, `${onDisk('notes/one.md')}Added.\n`);
+    // It changes behind the click: the page looks by itself every few seconds, and would show the change before.
+    await page.route('**/api/approvals/files', async (route) => {
+      if (route.request().method() === 'POST')
+        writeFileSync(path, `${onDisk('notes/one.md')}Added.\n`);
+      await route.continue();
+    });
     await open.click();
     await page.getByRole('button', { name: 'Open it' }).click();
     await page.getByText('notes/one.md has changed meanwhile.').waitFor();
+    await page.unroute('**/api/approvals/files');
     expect(onDisk('notes/one.md')).toContain('audience: owner');
     await file('notes/one.md').getByText('Added.').waitFor();
     await open.click();

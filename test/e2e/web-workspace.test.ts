@@ -7,7 +7,7 @@ import { faultsOf } from './page-faults.ts';
 import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-const PATIENCE = { timeout: 30_000 };
+const TIMEOUT = { timeout: 30_000 };
 const HOSTILE = '<img src=x onerror="document.title=1">';
 const SKILL = (name: string, more = '') =>
   `---\nname: ${name}\ndescription: About ${name}. ${HOSTILE}\n${more}---\n\nWarm the cups first.\n`;
@@ -71,11 +71,11 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^AGENTS.md/ }).click();
     await page.getByRole('link', { name: /^found like this/ }).click();
-    await expect.poll(() => page.locator('.diff ins').innerText(), PATIENCE).toContain('Whistle');
+    await expect.poll(() => page.locator('.diff ins').innerText(), TIMEOUT).toContain('Whistle');
     expect(await faultsOf(page)).toEqual([]);
     await press('Bring this back');
     await told('Brought back');
-    await expect.poll(() => editor('AGENTS.md').innerText(), PATIENCE).not.toContain('Whistle');
+    await expect.poll(() => editor('AGENTS.md').innerText(), TIMEOUT).not.toContain('Whistle');
     expect(got('AGENTS.md')).not.toContain('Whistle');
   });
 
@@ -165,7 +165,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await page.getByRole('searchbox').fill('plums');
     await page.keyboard.press('Enter');
     await person('web:ann').getByText('Ann likes plums.').waitFor();
-    await expect.poll(() => page.getByText('Ann sails.').count(), PATIENCE).toBe(0);
+    await expect.poll(() => page.getByText('Ann sails.').count(), TIMEOUT).toBe(0);
     await page.getByRole('button', { name: 'Forget: Ann likes plums.' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Forget it' }).press('Enter');

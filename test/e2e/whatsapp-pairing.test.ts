@@ -9,7 +9,7 @@ import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 /** A busy machine is slow. */
-const PATIENCE = { timeout: 20_000 };
+const TIMEOUT = { timeout: 20_000 };
 const PICTURE = '/channels/whatsapp/default/code.svg';
 
 /** For tests of what a terminal shows. */
@@ -48,7 +48,7 @@ async function codeOf(parley: TestParley): Promise<string | undefined> {
 describe('linking WhatsApp', () => {
   it('[U03] shows the code to those who are signed in, to nobody else, and in no log', async () => {
     const { double, parley } = await unlinkedParley(apart);
-    await expect.poll(() => codeOf(parley), PATIENCE).toBeDefined();
+    await expect.poll(() => codeOf(parley), TIMEOUT).toBeDefined();
     const code = await codeOf(parley);
     expect((await fetch(`${parley.address}${PICTURE}`)).status).toBe(401);
     const picture = await ask(parley, PICTURE);
@@ -57,7 +57,7 @@ describe('linking WhatsApp', () => {
     expect(await picture.text()).toBe(drawn);
     double.scan(code ?? '');
     await double.waitFor(() => double.state() === 'open');
-    await expect.poll(async () => (await ask(parley, PICTURE)).status, PATIENCE).toBe(404);
+    await expect.poll(async () => (await ask(parley, PICTURE)).status, TIMEOUT).toBe(404);
     const secret = code?.split(',').at(-2) ?? '';
     expect(secret.length).toBeGreaterThan(20);
     const ann = double.addPerson({ name: 'Ann' });
@@ -79,12 +79,12 @@ describe('linking WhatsApp', () => {
       onTestFinished(() => browser.close());
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
       await page.goto(`${parley.address}/#token=${parley.token}`);
-      await page.getByRole('link', { name: 'Show the code' }).click(PATIENCE);
+      await page.getByRole('link', { name: 'Show the code' }).click(TIMEOUT);
       const account = page.getByRole('article', { name: 'whatsapp' });
       const picture = account.getByRole('img', { name: 'QR code that links WhatsApp' });
-      await picture.waitFor(PATIENCE);
+      await picture.waitFor(TIMEOUT);
       const width = 'document.querySelector(".pairing img").naturalWidth';
-      await expect.poll(() => page.evaluate(width), PATIENCE).toBeGreaterThan(0);
+      await expect.poll(() => page.evaluate(width), TIMEOUT).toBeGreaterThan(0);
       const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
       expect(await page.evaluate(wide)).toBe(false);
       double.scan((await codeOf(parley)) ?? '');
@@ -102,9 +102,9 @@ describe('linking WhatsApp', () => {
       onTestFinished(() => browser.close());
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
       await page.goto(`${parley.address}/#token=${parley.token}`);
-      await page.getByRole('link', { name: 'Show the code' }).click(PATIENCE);
+      await page.getByRole('link', { name: 'Show the code' }).click(TIMEOUT);
       const link = page.getByRole('region', { name: 'Link WhatsApp' });
-      const code = await link.getByRole('status').innerText(PATIENCE);
+      const code = await link.getByRole('status').innerText(TIMEOUT);
       expect(await codeOf(parley)).toBe(code);
       expect(await link.innerText()).toContain(
         'Link with phone number instead, and type this code',

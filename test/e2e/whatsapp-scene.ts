@@ -19,7 +19,7 @@ import { startParleyHere, type TestParley } from './parley-here.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
 
 /** A busy machine is slow; in ms. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 const ANN = '491700000001';
 
 /** A Parley that is linked to a WhatsApp on loopback; Ann owns it, the group is served. */
@@ -78,20 +78,20 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
     },
     answers,
     untilAnswers: (chat, count) =>
-      double.waitFor(() => answers(chat).length >= count && answers(chat), PATIENCE_MS),
+      double.waitFor(() => answers(chat).length >= count && answers(chat), TIMEOUT_MS),
     hold: (question) => held.hold(question),
     async startApart() {
       await parley.end();
-      await double.waitFor(() => double.state() === 'away', PATIENCE_MS);
+      await double.waitFor(() => double.state() === 'away', TIMEOUT_MS);
       const apart = await startParleyProcess(folder.path);
       parley = apart;
-      await double.waitFor(() => double.state() === 'open', PATIENCE_MS);
+      await double.waitFor(() => double.state() === 'open', TIMEOUT_MS);
       return apart;
     },
     async startAgain() {
-      await double.waitFor(() => double.state() === 'away', PATIENCE_MS);
+      await double.waitFor(() => double.state() === 'away', TIMEOUT_MS);
       parley = await startParleyHere(folder.path);
-      await double.waitFor(() => double.state() === 'open', PATIENCE_MS);
+      await double.waitFor(() => double.state() === 'open', TIMEOUT_MS);
     },
     async close() {
       await parley.discard();

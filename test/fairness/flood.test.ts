@@ -108,7 +108,7 @@ describe(`one chat with ${MESSAGES} messages`, () => {
 describe('all chats together', () => {
   it('[D07] may wait up to a bound; beyond it each is notified, and refusals are recorded', async () => {
     const chats = Array.from({ length: 12 }, (_, nth) => 700 + nth);
-    const limits = { waitingInAll: 4 };
+    const limits = { totalWaiting: 4 };
     const lanes = { concurrency: 1, collectPauseMs: 0 };
     scene = await startTelegramScene({}, { limits, lanes }, { allow: chats });
     const [first = 0, ...rest] = chats;

@@ -8,7 +8,7 @@ import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import type { Reply } from '../model/scripted-reply.ts';
 
 /** How long something may take on a busy machine, in ms. */
-export const PATIENCE_MS = 30_000;
+export const TIMEOUT_MS = 30_000;
 
 /** A model whose heartbeats say what the test wants; everything else it repeats. */
 export interface BeatModel {

@@ -8,13 +8,13 @@ import { type DataFolder, makeDataFolder, runCommand } from '../e2e/parley-proce
 import { textOf } from '../model/chat-request.ts';
 import {
   type BeatModel,
-  PATIENCE_MS,
   putFile,
   restartDue,
   runsEnded,
   runsOf,
   startBeatModel,
   TASK,
+  TIMEOUT_MS,
   withStore,
 } from './beat-scene.ts';
 
@@ -61,7 +61,7 @@ const said = (chat: number) =>
     .filter(({ from }) => from === 'bot')
     .map(({ text }) => text);
 const until = (chat: number, words: string) =>
-  telegram.waitFor(() => said(chat).some((text) => text.includes(words)), PATIENCE_MS);
+  telegram.waitFor(() => said(chat).some((text) => text.includes(words)), TIMEOUT_MS);
 
 async function greet(chat: number, from = ANN): Promise<void> {
   telegram.say({ chat, from, text: 'hello @parley_test_bot' });

@@ -4,7 +4,7 @@ import type { Drill } from './drill.ts';
 /** A turn that is not over by then hangs; generous, because a busy machine is slow. In ms. */
 const TURN_WITHIN_MS = 40_000;
 /** What was sent is seen a moment after the model has answered. In ms. */
-const LOOK_EVERY_MS = 25;
+const POLL_INTERVAL_MS = 25;
 
 /** Carries one attack out to its end: until all that was written has been answered or waits for approval. */
 export async function runDrill(drill: Drill): Promise<void> {
@@ -45,6 +45,6 @@ async function until(drill: Drill, key: TurnKey, isSo: () => boolean): Promise<v
       const facts = JSON.stringify({ asked, heard, seen: allSeen(drill) });
       throw new Error(`Turn ${key} of ${drill.attack.id} is not over: ${facts}`);
     }
-    await new Promise((wake) => setTimeout(wake, LOOK_EVERY_MS));
+    await new Promise((wake) => setTimeout(wake, POLL_INTERVAL_MS));
   }
 }

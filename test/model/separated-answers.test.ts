@@ -29,10 +29,10 @@ const WEATHER: ModelTool = {
   },
 };
 
-function open(bounds?: { characters: number; thoughtCharacters: number }) {
+function open(bounds?: { characters: number; reasoningCharacters: number }) {
   const { log, lines: logged } = recordingLogger();
   lines = logged;
-  const usual = { characters: 50_000, thoughtCharacters: 400_000, argumentBytes: 2_000, calls: 20 };
+  const usual = { characters: 50_000, reasoningCharacters: 400_000, argumentBytes: 2_000, calls: 20 };
   return createChatModel(ModelSettings.parse(providerAt(double)), {
     settingsFile: 'settings.yaml',
     clock: () => 0,
@@ -104,7 +104,7 @@ describe('reasoning in the text of a server', () => {
 
   it('[G20] counts as thoughts and not as text', async () => {
     double.queue(bySign(`<think>${'long '.repeat(100)}</think>Hello!`));
-    const events = await ask(open({ characters: 100, thoughtCharacters: 1_000 }));
+    const events = await ask(open({ characters: 100, reasoningCharacters: 1_000 }));
     expect(finish(events)).toMatchObject({ text: 'Hello!' });
     expect(finish(events).cut).toBeUndefined();
   });

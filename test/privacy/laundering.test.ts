@@ -322,7 +322,7 @@ async function fireJob({ stage }: Scene): Promise<void> {
   const senderNow = async () => ({ isOwner: true, conversationId: OWNERS_CHAT, refusal: null });
   const deps = {
     ...{ store: stage.store, senderNow, timeZoneOf: () => 'Europe/Berlin', log: silentLogger },
-    settings: { who: 'owners', leastMinutes: 5, perConversation: 3, total: 4 } as const,
+    settings: { who: 'owners', minMinutes: 5, perConversation: 3, total: 4 } as const,
     ...{
       newCode: () => 'J1',
       planned: async () => {},

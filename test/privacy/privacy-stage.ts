@@ -1,5 +1,5 @@
 import {
-  type AgentPlace,
+  type AgentProfile,
   byAgent,
   createTurnRunner,
   localTimeIn,
@@ -192,7 +192,7 @@ const SILENCE = {
   media: {
     readDocument: () => Promise.reject(new Error('no documents here')),
     scalePicture: () => Promise.reject(new Error('no pictures here')),
-    pictureSide: 1_568,
+    maxImageDimension: 1_568,
     transcription: undefined,
     fetch: () => Promise.reject(new Error('there is no network')),
     characters: 200,
@@ -234,7 +234,7 @@ function featuresFor({ heartbeat, boot }: PromptChoice): PromptFeatures {
   return { ...(heartbeat && { heartbeat: note }), ...(boot && { boot: true, bootstrap: true }) };
 }
 
-function placeOf(workspace: string, name: string | undefined): AgentPlace {
+function placeOf(workspace: string, name: string | undefined): AgentProfile {
   const timeZone = 'Europe/Berlin';
   const localTime = localTimeIn(timeZone);
   const id = name ?? 'main';

@@ -14,7 +14,7 @@ const ON_PHONE = new Set(['chat', 'conversations']);
 /** Colors of a picture: the page has few, and a small file matters more than a shade. */
 const COLORS = 96;
 /** A view that is still loading is shot as it is then. In ms. */
-const PATIENCE_MS = 8_000;
+const TIMEOUT_MS = 8_000;
 
 /**
  * `npm run screenshots`: a picture of every view of the page, in light and dark, from an example that is filled anew, and
@@ -77,7 +77,7 @@ async function shoot(page: Page, example: Example, view: string, name: string): 
   const main = page.locator('main:visible');
   await main.first().waitFor();
   const loading = main.getByText('Loading…').first();
-  await loading.waitFor({ state: 'detached', timeout: PATIENCE_MS }).catch(() => undefined);
+  await loading.waitFor({ state: 'detached', timeout: TIMEOUT_MS }).catch(() => undefined);
   await page.evaluate('document.fonts.ready.then(() => undefined)');
   // What scrolls to its end or is drawn late is there now.
   await page.waitForTimeout(400);

@@ -47,6 +47,19 @@ export const PROGRAMS = {
     folders: ['/opt/homebrew/opt/postgresql@17/bin', '/usr/local/opt/postgresql@17/bin'],
     packages: { debian: 'postgresql', alpine: 'postgresql', homebrew: 'postgresql@17' },
   },
+  pgDump: {
+    title: 'pg_dump',
+    key: 'pgDumpPath',
+    variable: 'PARLEY_TEST_PG_DUMP',
+    names: ['pg_dump'],
+    beside: ['pg_restore'],
+    folders: ['/opt/homebrew/opt/postgresql@17/bin', '/usr/local/opt/postgresql@17/bin'],
+    packages: {
+      debian: 'postgresql-client',
+      alpine: 'postgresql-client',
+      homebrew: 'postgresql@17',
+    },
+  },
   pgbouncer: {
     title: 'PgBouncer',
     key: 'pgbouncerPath',

@@ -69,7 +69,7 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'retention removes messages of turns that are not over',
     breaks: 'D15',
-    file: 'packages/store/src/retention-rules.ts',
+    file: 'packages/store/src/tables/messages.ts',
     text: "needed: `state <> 'done' or ",
     by: 'needed: `',
     scenes: ['upkeep-embedded', 'upkeep-shared'],

@@ -13,7 +13,7 @@ const { values } = parseArgs({
 });
 const MAIN = new URL('main.ts', import.meta.url).pathname;
 /** A run that takes longer than this hangs. In ms of the machine. */
-const LONGEST_MS = 900_000;
+const MAX_MS = 900_000;
 
 interface Found {
   readonly seeds: number;
@@ -44,7 +44,7 @@ function firstFailure(
   args: readonly string[],
 ): { readonly seed: number; readonly violation: string } | null {
   const all = [MAIN, ...args, '--until-failure'];
-  const options = { encoding: 'utf8', timeout: LONGEST_MS } as const;
+  const options = { encoding: 'utf8', timeout: MAX_MS } as const;
   const { stdout, stderr, status } = spawnSync(process.execPath, all, options);
   const [, seed, violation] = /^seed (\d+) .*: FAILED (.*)$/m.exec(stdout) ?? [];
   if (violation !== undefined) return { seed: Number(seed), violation };

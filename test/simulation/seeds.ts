@@ -56,4 +56,16 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     faults: 4,
     was: 'a part was sent again when the platform had forgotten the key of an attempt that had arrived; it is called uncertain now',
   },
+  {
+    scene: 'uncertain',
+    seed: 47,
+    faults: 10,
+    was: 'the promise was wrong: a request that left after its limit, since the process had stood still, arrived behind the notice that it is uncertain',
+  },
+  {
+    scene: 'slow',
+    seed: 39,
+    faults: 0,
+    was: 'the promise was wrong: 27 answers of a chat in which the platform takes 7 s for each need more than 120 s',
+  },
 ];

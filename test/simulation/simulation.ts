@@ -31,7 +31,7 @@ import { Supervisor } from './world/supervisor.ts';
 export const SPAN_MS = 60_000;
 /** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
 const AFTERMATH_MS = 300_000;
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** How long a model thinks, in ms. */
 const THINK_MS = [20, 2_500] as const;
 
@@ -334,7 +334,7 @@ export class Simulation {
     this.#overtaking.end();
     const until = this.calmSince + AFTERMATH_MS;
     while (this.time.now < until && this.violations.length === 0) {
-      await this.time.runUntil(this.time.now + LOOK_EVERY_MS, () => this.violations.length > 0);
+      await this.time.runUntil(this.time.now + POLL_INTERVAL_MS, () => this.violations.length > 0);
       this.supervisor.startMissing();
       const { calmMs = 0 } = this.scene;
       if (this.time.now >= this.calmSince + calmMs && this.#isOver()) break;

@@ -114,12 +114,24 @@ interface Move {
 }
 
 /**
- * A release that renames a setting adds a line, such as `{ from: /\bheartbeat\.tell$/, to: 'heartbeat.notify' }`: paths look like
- * `settings.agents.support.heartbeat.tell` and `channels.telegram/default.access.direct`.
+ * A release that renames a setting adds a line, as below: paths look like
+ * `settings.agents.support.heartbeat.notify` and `channels.telegram/default.access.direct`.
  */
 const MOVES: readonly Move[] = [
   // Of the file itself.
   { from: /^(settings|agents\.[^.]+)\.version$/, to: null },
+  { from: /\bheartbeat\.tell$/, to: 'heartbeat.notify' },
+  { from: /\bheartbeat\.quietCharacters$/, to: 'heartbeat.quietMaxCharacters' },
+  { from: /\bheartbeat\.upkeepNotes$/, to: 'heartbeat.memoryUpkeepDays' },
+  { from: /\b(hooks\.[^.]+)\.does$/, to: '$1.action' },
+  { from: /\bmedia\.pictureSide$/, to: 'media.maxImageDimension' },
+  { from: /\bprompt\.filesInAll$/, to: 'prompt.totalFileCharacters' },
+  { from: /\blimits\.waitingInAll$/, to: 'limits.totalWaiting' },
+  { from: /\blimits\.subAgents\.atOnce$/, to: 'limits.subAgents.concurrent' },
+  { from: /\banswer\.thoughtCharacters$/, to: 'answer.reasoningCharacters' },
+  { from: /\bcron\.leastMinutes$/, to: 'cron.minMinutes' },
+  { from: /\bsessions\.longestDays$/, to: 'sessions.maxDays' },
+  { from: /\bwhenUncertain$/, to: 'whenUncertain', words: { tell: 'notify' } },
 ];
 
 /** Each value of `before` that is another one now, by its path. Values that are new do not count. */

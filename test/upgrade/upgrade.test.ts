@@ -237,7 +237,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     onTestFinished(() => store.close());
     const counts = async () => {
       const { pending, sending } = await store.outbox.counts();
-      return { pending, sending, waiting: await store.inbox.waitingInAll() };
+      return { pending, sending, waiting: await store.inbox.totalWaiting() };
     };
     await expect.poll(counts).toEqual({ pending: 0, sending: 0, waiting: 0 });
     const all = CHATS.flatMap((chat) => work.answered(chat));

@@ -131,7 +131,7 @@ describe('an account that other gateways may have', () => {
       answers: { mentions: 'dead', numbered: false },
     },
     owners: [],
-    limits: { messageCharacters: 100, waitingPerConversation: 5, waitingInAll: 100 },
+    limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
   } as const;
   /** What an adapter does at its start. */
   let begins = (): void => {};

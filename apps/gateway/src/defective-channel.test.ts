@@ -26,7 +26,7 @@ const rules = {
     answers: { mentions: 'dead', numbered: false },
   },
   owners: [],
-  limits: { messageCharacters: 100, waitingPerConversation: 5, waitingInAll: 100 },
+  limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
 } as const;
 
 /** Receipts of code that nobody has checked: the wrong field, the wrong type, nothing. */

@@ -5,7 +5,6 @@ export type { ShownAgent } from './agent-operations.ts';
 export type { OperatorApprovals } from './approval-operations.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
-export type { RestoreRequest } from './http/api-routes.ts';
 export type { LogPage } from './http/diagnosis-routes.ts';
 export type { Health } from './http/health.ts';
 export type { McpSignInPage } from './http/mcp-routes.ts';

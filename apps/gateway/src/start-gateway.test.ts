@@ -43,7 +43,7 @@ const RULES: DecisionRules = {
     answers: { mentions: 'dead', numbered: false },
   },
   owners: [],
-  limits: { messageCharacters: 100, waitingPerConversation: 5, waitingInAll: 100 },
+  limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
 };
 const TOKEN = 'a-token-of-at-least-thirty-two-characters';
 

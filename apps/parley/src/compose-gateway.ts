@@ -69,7 +69,7 @@ function gatewayOptions(
   const { secrets, token, port, role, onState } = options;
   const { processId, shared, scrape, loaded } = configured.parts;
   const { media, http } = loaded.settings;
-  const { idleHours, longestDays } = http.sessions;
+  const { idleHours, maxDays } = http.sessions;
   return {
     ...shared,
     page: async () => (await import('@parley/console')).createConsole(),
@@ -97,7 +97,7 @@ function gatewayOptions(
       host: http.host,
       port: port ?? http.port,
       token,
-      sessions: { idleMs: idleHours * HOUR_MS, longestMs: longestDays * 24 * HOUR_MS },
+      sessions: { idleMs: idleHours * HOUR_MS, longestMs: maxDays * 24 * HOUR_MS },
     },
     metrics: scrape,
     ...(role === 'gateway' && { workers: () => liveWorkers(shared.store) }),
@@ -134,7 +134,7 @@ function servicesOf(
     readonly watch: SettingsWatch;
   },
 ): GatewayServices {
-  const { folder, clock, onRestore, onRestart: restart } = options;
+  const { folder, clock, onRestart: restart, onStop: stop } = options;
   const { shared, agent, model, mcp, mcpSignIn } = parts;
   const { settings } = parts.loaded;
   const hooks = openHooks(settings, shared, (name) => agentParts(parts, name));
@@ -179,9 +179,8 @@ function servicesOf(
       const { settingsPage } = await import('./settings-page.ts');
       return settingsPage(options, plugged.definitions, () => watch.state);
     },
-    // Where several processes share a database, the restore command does it without them.
-    ...(!isShared(settings) && { restore: onRestore }),
     restart,
+    stop,
   };
 }
 

@@ -38,7 +38,7 @@ export interface DataFolder {
   readonly logs: string;
   /** What was last seen of the database: it is never behind that. */
   readonly databaseMark: string;
-  /** There while a restore is exchanging the files. */
+  /** There while a restore replaces the files. */
   readonly restoreMarker: string;
 }
 
@@ -122,7 +122,7 @@ function locked(folder: DataFolder, cause: unknown): CliError {
   );
 }
 
-/** Whether a backup or a restore was cut off here, or is at work. */
+/** Whether a backup or a restore was killed here, or is at work. */
 export function hasUnfinishedWork(folder: DataFolder): boolean {
   return readdirSync(folder.path).some((name) =>
     /^(restoring-|backing-up-|restore-unfinished)/.test(name),

@@ -100,6 +100,15 @@ describe('a database that is behind what was seen of it', () => {
     await store.close();
   });
 
+  it('[D01] [D09] is settled once where Redis remembers more than the data folder', async () => {
+    setCounter(0);
+    remembered = 99;
+    const end = await run();
+    expect(setbacks).toBe(1);
+    await end();
+    await store.close();
+  });
+
   it('[D01] [H04] is told to the owner once', async () => {
     setCounter(0);
     const end = await run();

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import {
   type AddedTools,
   type AgentMcp,
-  type AgentPlace,
+  type AgentProfile,
   type BuiltInToolDeps,
   bootSource,
   builtInTools,
@@ -186,7 +186,7 @@ async function introduced(
     responseFormat,
     turnLimits: { steps: limits.turnSteps, minutes: limits.turnMinutes },
   };
-  return { place: place satisfies AgentPlace, name, emoji };
+  return { place: place satisfies AgentProfile, name, emoji };
 }
 
 /** What the agent can do: Parley's own tools, then those that plugins and servers add, as the settings allow. */

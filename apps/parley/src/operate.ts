@@ -18,7 +18,12 @@ const CALLER = { name: 'the command line', role: 'owner' } as const;
 /** Performs operations: the gateway that runs does, else this process, on the database. */
 export interface Operations {
   readonly isRunning: boolean;
-  perform<Name extends OperationName>(name: Name, input: InputOf<Name>): Promise<OutputOf<Name>>;
+  /** `withinMs`: how long a gateway may take; a few seconds when absent. */
+  perform<Name extends OperationName>(
+    name: Name,
+    input: InputOf<Name>,
+    withinMs?: number,
+  ): Promise<OutputOf<Name>>;
 }
 
 /**
@@ -33,8 +38,8 @@ export async function withOperations(
   try {
     const gateway = await findGateway(cli.folder, cli.env);
     if (gateway === null) return await workHere(cli, name, work);
-    const perform: Operations['perform'] = (asked, input) =>
-      askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input } });
+    const perform: Operations['perform'] = (asked, input, withinMs) =>
+      askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input }, withinMs });
     return await work({ isRunning: true, perform }).catch((error) => {
       // An answer is not parsed, since its type is the gateway's own; only another version has another form.
       throw error instanceof TypeError ? otherVersion(gateway, error) : error;
@@ -73,9 +78,10 @@ export function operate<Name extends OperationName>(
   input: InputOf<Name>,
   show: (answer: OutputOf<Name>) => string,
   codeOf: (answer: OutputOf<Name>) => number = () => 0,
+  withinMs?: number,
 ): Promise<number> {
   return withOperations(cli, name, async ({ perform }) => {
-    const answer = await perform(name, input);
+    const answer = await perform(name, input, withinMs);
     cli.print(cli.json ? jsonText(answer) : show(answer));
     return codeOf(answer);
   });

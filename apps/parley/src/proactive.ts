@@ -54,7 +54,7 @@ export function openHeartbeat(
   const serves = servedBy(accounts);
   const { name: agentName } = agent;
   const targetOf = (tell: string) => createFindTarget({ ...deps, agentName, serves, chats, tell });
-  const findTarget = targetOf(settings.tell);
+  const findTarget = targetOf(settings.notify);
   const notify = async (key: string, markdown: string) => {
     const chat = await ownersChat({ ...deps, agentName, serves });
     if (chat === null) return;
@@ -84,7 +84,7 @@ export function openHeartbeat(
       const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
     },
-    upkeep: { notes: settings.upkeepNotes, tokens: settings.memoryTokens },
+    upkeep: { notes: settings.memoryUpkeepDays, tokens: settings.memoryTokens },
   };
   return { heartbeat, rules, targetOf };
 }
@@ -217,7 +217,7 @@ export async function heartbeatHere(store: Store, { name, settings }: ChosenAgen
     // Which accounts work shows when it is started.
     serves: () => true,
     chats: tools.message.chats,
-    tell: heartbeat.tell,
+    tell: heartbeat.notify,
   });
   const view = workspace.for({ kind: 'owner', conversationId: 'heartbeat' });
   const place = { id, timeZone, isMachinesTimeZone, name };

@@ -10,7 +10,7 @@ import {
   openSecrets,
   type Secrets,
 } from '@parley/core/telemetry';
-import type { AccountStatus, RestoreRequest } from '@parley/gateway';
+import type { AccountStatus } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
 import { liveToken } from './data-folder.ts';
@@ -38,8 +38,8 @@ export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'ran
   readonly onOutdated?: ((version: string) => void) | undefined;
   /** Hears that this process is to start again, as for settings that count from a start: the caller does it. */
   readonly onRestart?: (() => void) | undefined;
-  /** Hears that a backup is to be put back: the caller closes, restores and starts again. */
-  readonly onRestore?: ((request: RestoreRequest) => void) | undefined;
+  /** Hears that this process is to end, as for a restore: the caller closes. */
+  readonly onStop?: (() => void) | undefined;
 }
 
 /** The log, the token of the page, and what keeps that and all secrets out of what leaves the process. */

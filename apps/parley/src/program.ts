@@ -405,19 +405,24 @@ function describeFiles(program: Command, { run }: Runs): void {
   const restore = using(run, () => import('./commands/backup/restore.ts'));
   const importing = using(run, () => import('./commands/import/import.ts'));
   const config = using(run, () => import('./commands/config.ts'));
-  const whole = 'write everything into one file (.tar.gz), while Parley runs or not';
+  const whole =
+    'back up everything into one file (.tar.gz), also while Parley runs; not for PostgreSQL';
   add(program, 'backup <file>', whole, (file: string) => backup((m, cli) => m.backup(cli, file)));
-  const back = 'restore a backup, while Parley runs or not; the current state is moved aside';
+  const back =
+    'restore a backup; a running Parley ends first, and the current state is moved aside';
   add(program, 'restore <file>', back, (file: string, flags: RestoreFlags) =>
     restore((m, cli) => m.restore(cli, file, flags)),
   )
     .option(
       '--go-on',
-      'nothing has run since the backup was made: do what waits in it, instead of holding it back',
+      'nothing has run since the backup was made: continue its unfinished work instead of holding it back',
     )
-    .option('--with-settings', 'take the settings of the backup, too, where there are some already')
-    .option('--yes', 'do not ask, although Parley is running')
-    .option('--dry-run', 'check the file and show what a restore would do; changes nothing');
+    .option('--with-settings', 'also replace existing settings by those of the backup')
+    .option('--yes', 'do not ask before a running Parley ends')
+    .option(
+      '--dry-run',
+      'check the file and show what a restore would do, without changing anything',
+    );
   const other = ofOneAgent(add(program, 'import', 'take over the workspace of another agent'));
   for (const agent of ['openclaw', 'neomagi'] as const) {
     const name = agent === 'openclaw' ? 'OpenClaw' : 'NeoMAGI';

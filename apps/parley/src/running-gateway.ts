@@ -143,15 +143,18 @@ const Part = z.object({
   type: z.literal('part'),
   partId: z.string(),
   turnId: z.string().nullable(),
+  /** In a history: the message that it answers without a turn, such as a command. */
+  answers: z.string().optional(),
   text: z.string(),
   /** A file above the text. */
   file: z.object({ name: z.string().nullable() }).optional(),
 });
-const Inbound = z.object({
-  type: z.literal('inbound'),
-  messageId: z.string(),
+const Inbound = z.object({ type: z.literal('inbound'), messageId: z.string() });
+const Asked = Inbound.extend({
   /** Null while it waits for its turn. */
-  outcome: z.string().nullable().default(null),
+  outcome: z.string().nullable(),
+  /** The turn whose parts answer it; null: none has started. */
+  turnId: z.string().nullable(),
 });
 
 const Event = z.discriminatedUnion('type', [
@@ -163,7 +166,7 @@ const Event = z.discriminatedUnion('type', [
 ]);
 export type ChatEvent = z.infer<typeof Event>;
 
-const History = z.object({ entries: z.array(z.discriminatedUnion('type', [Part, Inbound])) });
+const History = z.object({ entries: z.array(z.discriminatedUnion('type', [Part, Asked])) });
 export type ChatHistory = z.infer<typeof History>['entries'];
 
 const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string().optional() }) });
@@ -219,7 +222,7 @@ export function createGatewayClient(
       return { id, kind: outcome.kind, reason: outcome.reason };
     },
     async history(): Promise<ChatHistory> {
-      const { entries } = History.parse(await insist(() => json('/history'), patience));
+      const { entries } = readHistory(await insist(() => json('/history'), patience));
       return entries.map((entry) => (entry.type === 'part' ? withLine(entry) : entry));
     },
     /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
@@ -243,6 +246,16 @@ export function createGatewayClient(
       }
     },
   };
+}
+
+function readHistory(answer: unknown): z.infer<typeof History> {
+  const { data, error } = History.safeParse(answer);
+  if (data !== undefined) return data;
+  throw new CliError(
+    'status-unanswered',
+    `The gateway shows the chat in another form than this command expects (${z.prettifyError(error)}). It may run another version of Parley: restart it; nothing is lost by that.`,
+    error,
+  );
 }
 
 interface Patience {

@@ -38,7 +38,12 @@ describe('numbers of the settings', () => {
   it('[P04] [H03] [H07] reach the prompt, the verdict on a heartbeat and the upkeep of MEMORY.md', async () => {
     const settings = {
       agent: { timeZone: 'UTC', prompt: { fileCharacters: 300, dailyNotes: 1 } },
-      heartbeat: { quietHours: 'off', quietCharacters: 5, upkeepNotes: 1, memoryTokens: 200 },
+      heartbeat: {
+        quietHours: 'off',
+        quietMaxCharacters: 5,
+        memoryUpkeepDays: 1,
+        memoryTokens: 200,
+      },
     };
     const parley = await openStillParley(settings, BEGIN, () => 'HEARTBEAT_OK A letter came.');
     try {

@@ -9,6 +9,7 @@ import { Configured } from './configured.ts';
 import {
   announceHere,
   createDataFolder,
+  type DataFolder,
   hasUnfinishedWork,
   lockDataFolder,
 } from './data-folder.ts';
@@ -33,8 +34,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   // What is opened is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
-  if (hasUnfinishedWork(folder))
-    await (await import('./commands/backup/exchange.ts')).tidyUp(folder, env);
+  if (hasUnfinishedWork(folder)) await cleanUpAfterKill(folder);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);
@@ -60,6 +60,14 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   const parley = await compose({ ...options, ...open, role }, { plugged, watch }, opened);
   const everything = opened.move();
   return { ...parley, close: () => everything.disposeAsync() };
+}
+
+/** What a backup or a restore left that was killed. Throws BackupError while a restore is half done. */
+async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
+  const { refuseInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
+  const { removeLeftovers } = await import('./commands/backup/work-folder.ts');
+  refuseInterruptedRestore(folder);
+  removeLeftovers(folder.path);
 }
 
 async function compose(

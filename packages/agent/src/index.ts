@@ -1,5 +1,6 @@
 export { questionText } from './approvals/approval-gate.ts';
 export { shownArguments } from './approvals/shown-arguments.ts';
+export { bootSource, createBootstrapSource } from './context/boot-sources.ts';
 export type { Compacting } from './context/compactor.ts';
 export { createCompactor } from './context/compactor.ts';
 export type { HistoryLimits } from './context/history.ts';
@@ -15,8 +16,6 @@ export { type MemoryCommands, memoryCommands } from './memory/memory-commands.ts
 export { keepMemories, MemoryService } from './memory/memory-service.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';
 export { postNotice } from './post-message.ts';
-export { type PreviewChange, type PreviewServices, previewTurn } from './preview-turn.ts';
-export { byAgent, unknownAgent } from './several-agents.ts';
 export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices, SoulTrial } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
@@ -41,13 +40,14 @@ export {
   type ToolProblem,
   type ToolRegistry,
 } from './tools/tool-registry.ts';
+export type { TurnServices } from './turn/means.ts';
+export { type PreviewChange, type PreviewServices, previewTurn } from './turn/preview-turn.ts';
+export { createTurnRunner, withTraces } from './turn/run-turn.ts';
+export { byAgent, unknownAgent } from './turn/several-agents.ts';
+export type { AgentProfile } from './turn/turn.ts';
 export {
   type TurnAdditions,
   TurnAdditionsShape,
   type TurnClosing,
   type TurnHook,
-} from './turn-hooks.ts';
-export type { AgentPlace } from './turn-opening.ts';
-export { bootSource, createBootstrapSource, turnPrompt } from './turn-prompt.ts';
-export { createTurnRunner, withTraces } from './turn-runner.ts';
-export type { TurnServices } from './turn-services.ts';
+} from './turn/turn-hooks.ts';

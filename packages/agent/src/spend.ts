@@ -1,6 +1,12 @@
-import { type Clock, type Logger, ParleyError, type Reader, type RuntimeFacts } from '@parley/core';
 import {
-  type ClaimedTurn,
+  type Clock,
+  type Logger,
+  ParleyError,
+  type Reader,
+  type RuntimeFacts,
+  reasonOf,
+} from '@parley/core';
+import {
   countedInput,
   type SpendAccount,
   type Spent,
@@ -9,7 +15,7 @@ import {
 } from '@parley/store';
 import type { StepUsage } from './loop/turn-journal.ts';
 import { localTimeIn } from './time.ts';
-import { type AgentContext, type AgentPlace, turnFacts } from './turn-opening.ts';
+import type { AgentProfile, Turn } from './turn/turn.ts';
 
 /** A cap is used up, so the model is not asked. The message is for the person. */
 export class SpendCapError extends ParleyError {
@@ -34,6 +40,28 @@ export type SpendingPlace = Pick<RuntimeFacts, 'channel' | 'account' | 'channelU
 /** Throws SpendCapError where a cap forbids to ask the model (G17). Looks at the account each time. */
 export type SpendGuard = (spending: Spending) => Promise<void>;
 
+/** Asks the guard before a call of the model. `used`: by this turn, on no account yet. Throws SpendCapError. */
+export async function assertWithinBudget(
+  { spendGuard }: { readonly spendGuard?: SpendGuard },
+  { account, byOwner, reader, facts }: Turn,
+  used: StepUsage | null,
+): Promise<void> {
+  await spendGuard?.({ account, used, byOwner, reader, at: facts });
+}
+
+/** Counts what a call has used that was ended from outside: nothing can be stored with its turn any more. */
+export async function countCutOff(
+  { store, log }: { readonly store: Pick<Store, 'turns'>; readonly log: Logger },
+  { turnId, account }: Turn,
+  usage: StepUsage,
+): Promise<void> {
+  try {
+    await store.turns.countCutOff(turnId, { account, usage });
+  } catch (error) {
+    log.error({ reason: reasonOf(error) }, 'the usage of a stopped call could not be counted');
+  }
+}
+
 interface SpendServices {
   readonly store: Pick<Store, 'spend'>;
   readonly log: Logger;
@@ -51,7 +79,7 @@ interface SpendServices {
 export function createSpendGuard(
   { store, log, clock, isStranger = () => false }: SpendServices,
   caps: SpendCaps,
-  { name, timeZone }: Pick<AgentPlace, 'name' | 'timeZone'>,
+  { name, timeZone }: Pick<AgentProfile, 'name' | 'timeZone'>,
   own?: SpendCaps,
 ): SpendGuard {
   const { perStrangerDaily } = caps;
@@ -100,28 +128,6 @@ const NOTHING_ELSE = {
   ...{ group: NOTHING, total: NOTHING },
   ofAgent: { person: NOTHING, group: NOTHING, total: NOTHING },
 };
-
-type Payer = Pick<RuntimeFacts, 'user' | 'channel' | 'account' | 'groupId'>;
-
-/** The account of a turn: the sender of its newest message, in their group, on the agent's day. */
-export function accountOf(
-  { user, channel, account, groupId }: Payer,
-  { agent, clock }: Pick<AgentContext, 'agent' | 'clock'>,
-): SpendAccount {
-  return {
-    day: agent.localTime(clock()).date,
-    personId: user.id,
-    groupId: groupId === undefined ? null : `${channel}:${account}:${groupId}`,
-    ...(agent.name !== undefined && { agent: agent.name }),
-  };
-}
-
-export function accountOfTurn(
-  turn: ClaimedTurn,
-  deps: Pick<AgentContext, 'agent' | 'clock'>,
-): SpendAccount {
-  return accountOf(turnFacts(turn, deps.agent, deps.clock()), deps);
-}
 
 export interface SpendCap {
   readonly tokens?: number | undefined;

@@ -234,7 +234,7 @@ export class SharedFile {
 }
 
 /** How long operations may follow each other before the event loop gets a turn, in ms. */
-const LONGEST_TURN_MS = 4;
+const MAX_TURN_MS = 4;
 
 /**
  * Keeps timers and sockets alive under load. SQLite calls finish at once, so workers and producers
@@ -252,7 +252,7 @@ class TurnBudget {
   }
 
   #startTurn(): Promise<void> {
-    this.#spentAt = performance.now() + LONGEST_TURN_MS;
+    this.#spentAt = performance.now() + MAX_TURN_MS;
     return new Promise((resolve) => {
       setImmediate(() => {
         this.#nextTurn = undefined;
@@ -263,7 +263,7 @@ class TurnBudget {
 }
 
 /** Longest single timer; Node's timers overflow at 2^31 ms. */
-const LONGEST_TIMER_MS = 3_600_000;
+const MAX_TIMER_MS = 3_600_000;
 
 interface Waiter {
   readonly queueId: number;
@@ -338,7 +338,7 @@ class WakeUps {
   #setTimer(waiter: Waiter, dueAt: number): void {
     clearTimeout(waiter.timer);
     const until = Math.min(waiter.deadline, dueAt);
-    const ms = Math.min(Math.max(until - this.#clock(), 0), LONGEST_TIMER_MS);
+    const ms = Math.min(Math.max(until - this.#clock(), 0), MAX_TIMER_MS);
     waiter.timer = setTimeout(waiter.wake, ms);
   }
 }

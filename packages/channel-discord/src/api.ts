@@ -45,7 +45,7 @@ export const MenuCommand = z.object({
 export type MenuCommand = z.infer<typeof MenuCommand>;
 
 /** Longer waits for a rate limit are left to the delivery, which serves other chats meanwhile. In ms. */
-const LONGEST_OWN_WAIT_MS = 6_000;
+const MAX_OWN_WAIT_MS = 6_000;
 const Own = z.object({
   id: Snowflake,
   content: z.string().default(''),
@@ -87,7 +87,7 @@ export class DiscordApi {
         return DefaultRestOptions.makeRequest(...request);
       },
       rejectOnRateLimit: ({ retryAfter, timeToReset, sublimitTimeout }) =>
-        Math.max(retryAfter, timeToReset, sublimitTimeout) > LONGEST_OWN_WAIT_MS,
+        Math.max(retryAfter, timeToReset, sublimitTimeout) > MAX_OWN_WAIT_MS,
     }).setToken(token);
   }
 
@@ -251,7 +251,7 @@ export class DiscordApi {
 }
 
 /** Smaller steps cost a call as much more waiting as the clock was set back. In ms. */
-const LEAST_STEP_MS = 1_000;
+const MIN_STEP_MS = 1_000;
 
 /** Returns whether the wall clock was set back since it was asked last. */
 function watchClock({
@@ -262,7 +262,7 @@ function watchClock({
   return () => {
     const before = ahead;
     ahead = clock() - monotonic();
-    return ahead < before - LEAST_STEP_MS;
+    return ahead < before - MIN_STEP_MS;
   };
 }
 

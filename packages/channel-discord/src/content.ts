@@ -78,7 +78,7 @@ function threadOf(message: WireMessage, { chat }: Place, me: string): InboundMes
 }
 
 /** Longest name of a thread that the bot starts; Discord allows 100 characters. */
-const LONGEST_NAME = 60;
+const MAX_NAME = 60;
 
 /** A thread is called by the first words of its message. */
 export function threadName(
@@ -88,9 +88,9 @@ export function threadName(
   const others = content.replaceAll(`<@${me}>`, '').replaceAll(`<@!${me}>`, '');
   const named = withoutMarks(plainMentions(others, namesIn(mentions), () => undefined));
   const text = named.replace(/\s+/g, ' ').trim();
-  if (text === '') return displayName(author, undefined).slice(0, LONGEST_NAME);
-  if (text.length <= LONGEST_NAME) return text;
-  const cut = text.slice(0, LONGEST_NAME).toWellFormed();
+  if (text === '') return displayName(author, undefined).slice(0, MAX_NAME);
+  if (text.length <= MAX_NAME) return text;
+  const cut = text.slice(0, MAX_NAME).toWellFormed();
   return `${cut.replace(/\s\S*$/, '')} …`;
 }
 

@@ -6,7 +6,7 @@ import { type Resumed, type ResumeEnding, resumeSession } from './resume.ts';
 import type { Seen } from './seen.ts';
 
 /** How long messages of a new session wait for those that an earlier one still has to deliver, in ms. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 /** In a direct chat that is new, messages so much older are not looked for any more, in ms. */
 const MAX_GAP_MS = 7 * 24 * 60 * 60_000;
 
@@ -78,7 +78,7 @@ export class EarlierSessions {
   async #patiently(step: (one: Pending) => Promise<void>, signal: AbortSignal): Promise<void> {
     if (!this.arePending) return;
     const over = new AbortController();
-    const patience = this.#deps.wait(PATIENCE_MS, AbortSignal.any([signal, over.signal]));
+    const patience = this.#deps.wait(TIMEOUT_MS, AbortSignal.any([signal, over.signal]));
     await Promise.race([Promise.all([...this.#pending.values()].map(step)), patience]);
     over.abort();
   }

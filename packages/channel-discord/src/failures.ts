@@ -140,7 +140,7 @@ export interface Ending {
 /** Discord allows 1,000 logins a day; this interval makes 480. In ms. */
 const BETWEEN_LOGINS_MS = 180_000;
 /** The count of logins is reset each day; a later time means that this machine's clock is wrong. In ms. */
-const LONGEST_LOGIN_PAUSE_MS = 24 * 60 * 60_000;
+const MAX_LOGIN_PAUSE_MS = 24 * 60 * 60_000;
 
 const PORTAL = 'discord.com/developers/applications → your application → Bot';
 
@@ -196,7 +196,7 @@ export function afterConnectionFailure(
   if (final !== undefined) return { kind: 'give-up', reason: final[0], fix: final[1] };
   const [, resetsAt] = /sessions remaining.*resets at (\S+)/i.exec(reason) ?? [];
   if (resetsAt !== undefined) {
-    const untilReset = Math.min(Date.parse(resetsAt) - now, LONGEST_LOGIN_PAUSE_MS);
+    const untilReset = Math.min(Date.parse(resetsAt) - now, MAX_LOGIN_PAUSE_MS);
     const afterMs = Math.max(BETWEEN_LOGINS_MS, untilReset);
     return { kind: 'retry', afterMs, reason: `no logins are left for today: ${reason}` };
   }

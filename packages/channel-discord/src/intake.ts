@@ -32,10 +32,10 @@ interface IntakeDeps
 }
 
 const FIRST_BACKOFF_MS = 1_000;
-const LONGEST_BACKOFF_MS = 30_000;
+const MAX_BACKOFF_MS = 30_000;
 /** Ids of fetched messages that are kept; the inbox recognises the others. */
-const MOST_FETCHED = 5_000;
-const MOST_WITH_HISTORY = 5_000;
+const MAX_FETCHED = 5_000;
+const MAX_WITH_HISTORY = 5_000;
 const MAX_COVERED = 5_000;
 /** Channels read at a time: Discord allows 50 calls a second, and answers need some. */
 const MAX_READING = 5;
@@ -53,7 +53,7 @@ export class Intake {
   /** Fetched messages that the gateway may deliver, too. */
   readonly #fetched = new Set<string>();
   /** Channels and threads whose earlier messages were read since the start. */
-  readonly #withHistory = new BoundedMap<string, true>(MOST_WITH_HISTORY);
+  readonly #withHistory = new BoundedMap<string, true>(MAX_WITH_HISTORY);
   readonly #missed: MissedMessages;
   /** New direct chats that were read from the gap on. */
   readonly #covered = new BoundedMap<string, true>(MAX_COVERED);
@@ -276,7 +276,7 @@ export class Intake {
         const message = this.#read(data);
         if (this.#stopping.signal.aborted || message === undefined) continue;
         await this.#retry(channelId, () => this.#admit(message));
-        if (this.#fetched.size >= MOST_FETCHED) this.#fetched.clear();
+        if (this.#fetched.size >= MAX_FETCHED) this.#fetched.clear();
         this.#fetched.add(message.id);
       }
     });
@@ -311,7 +311,7 @@ export class Intake {
           this.#log.error({ channelId, reason }, 'the message is invalid; it is skipped');
           return;
         }
-        const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures);
+        const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures);
         const afterMs = failure.kind === 'rate-limited' ? failure.retryAfterMs : backoff;
         this.#log.warn(
           { channelId, afterMs, reason },

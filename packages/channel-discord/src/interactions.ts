@@ -30,7 +30,7 @@ export interface InteractionDeps
 
 const [COMMAND, PRESS, FORM] = [2, 3, 5];
 /** Discord shows a failure after 3 s; what takes longer than this shows "thinking". In ms. */
-const PATIENCE_MS = 1_500;
+const TIMEOUT_MS = 1_500;
 /** First answers: a message or "thinking"; for a button nothing, a change of its message, or a form. */
 const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7, form: 9 } as const;
 const FAILED = 'That did not arrive: my memory does not work right now. Please try again.';
@@ -109,7 +109,7 @@ async function acknowledge(deps: InteractionDeps, interaction: Interaction): Pro
   if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
   const admitting = admit(deps, interaction);
   const patience = new AbortController();
-  const late = deps.wait(PATIENCE_MS, patience.signal).then(() => undefined);
+  const late = deps.wait(TIMEOUT_MS, patience.signal).then(() => undefined);
   const soon = await Promise.race([admitting, late]);
   patience.abort();
   const isPrivate = isPrivateCommand(deps.commands, interaction);

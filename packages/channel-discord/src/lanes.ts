@@ -2,7 +2,7 @@
 type Task = () => Promise<void>;
 
 /** Tasks that may wait in one lane. */
-const LONGEST = 1_000;
+const MAX_WAITING = 1_000;
 
 /**
  * Runs the tasks of one channel in order, channels in parallel. While it is held, tasks wait, so that
@@ -20,8 +20,8 @@ export class Lanes {
    */
   push(channelId: string, task: Task, instead?: Task): 'queued' | 'instead' | 'left' {
     const lane = this.#lane(channelId);
-    const takesInstead = lane.length === LONGEST && instead !== undefined;
-    const placed = lane.length < LONGEST ? 'queued' : takesInstead ? 'instead' : 'left';
+    const takesInstead = lane.length === MAX_WAITING && instead !== undefined;
+    const placed = lane.length < MAX_WAITING ? 'queued' : takesInstead ? 'instead' : 'left';
     if (placed === 'queued') lane.push(task);
     else if (takesInstead) lane.push(instead);
     this.#run(channelId);

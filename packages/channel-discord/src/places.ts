@@ -44,7 +44,7 @@ export function createPlaces(
     const known = knownChannel(current(), id) ?? asked.get(id);
     if (known !== undefined) return known;
     const answer = await api.channel(id);
-    if (asked.size >= MOST_ASKED) asked.clear();
+    if (asked.size >= MAX_CACHED) asked.clear();
     asked.set(id, answer);
     return answer;
   };
@@ -74,7 +74,7 @@ export function createPlaces(
 }
 
 /** Direct chats, mostly; beyond this all are requested again. */
-const MOST_ASKED = 5_000;
+const MAX_CACHED = 5_000;
 
 /** A channel of the gateway's cache; a thread without a known parent counts as unknown. */
 function knownChannel(client: Client | undefined, id: string): WireChannel | undefined {

@@ -65,7 +65,7 @@ const TOO_MANY = 40094;
 /** Discord takes no more: unknown interaction, token expired, never acknowledged, too many messages. */
 const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY]);
 const UNKNOWN_MESSAGE = 10008;
-const MOST_COMMANDS = 1_000;
+const MAX_COMMANDS = 1_000;
 
 /** Whether only answers to an interaction reach the place of a route: nothing else is shown or sent there. */
 export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
@@ -76,13 +76,13 @@ export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>
 export class Responses {
   readonly #api: ResponseDeps['api'];
   /** By command: settles when Discord was told that an answer comes. */
-  readonly #acknowledged = new BoundedMap<string, Promise<void>>(MOST_COMMANDS);
+  readonly #acknowledged = new BoundedMap<string, Promise<void>>(MAX_COMMANDS);
   /** By command: the part that has taken the place of "thinking"; null: none has. */
-  readonly #first = new BoundedMap<string, string | null>(MOST_COMMANDS);
+  readonly #first = new BoundedMap<string, string | null>(MAX_COMMANDS);
   /** By command and part: the further message that this process has sent for it. */
-  readonly #followedUp = new BoundedMap<string, string>(MOST_COMMANDS);
+  readonly #followedUp = new BoundedMap<string, string>(MAX_COMMANDS);
   /** By channel or thread: the newest press of a button there, which takes answers for 15 minutes more. */
-  readonly #pressed = new BoundedMap<string, Press>(MOST_COMMANDS);
+  readonly #pressed = new BoundedMap<string, Press>(MAX_COMMANDS);
 
   constructor({ api }: ResponseDeps) {
     this.#api = api;

@@ -193,7 +193,7 @@ async function filesOf({ file }: OutboundPart, channelId: string): Promise<RawFi
 }
 
 /** Messages whose last reaction is kept. */
-const MOST_REACTIONS = 1_000;
+const MAX_REACTIONS = 1_000;
 
 /** Edits and deletes the bot's own messages, and reacts to others'. */
 export function createMessageFacet(
@@ -201,7 +201,7 @@ export function createMessageFacet(
   linkPreviews: boolean,
 ): Required<MessageFacet> {
   /** A bot has one reaction per emoji; to replace the last one it must know which that was. */
-  const put = new BoundedMap<string, string>(MOST_REACTIONS);
+  const put = new BoundedMap<string, string>(MAX_REACTIONS);
   return {
     edit: (address, messageId, { text }) =>
       inPlaceOf(address, messageId, async (channelId) => {

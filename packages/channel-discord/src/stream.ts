@@ -49,13 +49,13 @@ interface Turn {
 const KIND = 'streamed';
 const Stored = z.array(z.string().nullable());
 /** A shorter answer is sent as one message that was never edited. */
-const LEAST_CHARACTERS = 80;
+const MIN_CHARACTERS = 80;
 /** `flags`: no notification; the text of a message that is created only to be deleted. */
 const [SILENT, PLACEHOLDER] = [1 << 12, '…'];
 /** A part whose receipt was lost is sent again sooner than this, and must find its message. In ms. */
 const FORGET_MS = 600_000;
 /** Turns in memory. Beyond this bound they are read from the store again when needed. */
-const MOST_TURNS = 500;
+const MAX_TURNS = 500;
 
 /**
  * Unfinished answers as messages that are edited. Which message has which place is stored before and after
@@ -88,7 +88,7 @@ export class Streams {
     if (this.#isOver(turn)) return;
     const texts = (await answer.show()).map(({ text }) => text);
     const [first = ''] = texts;
-    if (turn.shown.length === 0 && first.length < LEAST_CHARACTERS) return;
+    if (turn.shown.length === 0 && first.length < MIN_CHARACTERS) return;
     let edits = 0;
     for (const [place, text] of texts.entries()) {
       if (this.#isOver(turn) || text.trim() === '') return;
@@ -138,7 +138,7 @@ export class Streams {
   #turn(turnId: string, channelId: string): Turn {
     const known = this.#turns.get(turnId);
     if (known !== undefined) return known;
-    if (this.#turns.size >= MOST_TURNS) this.#makeRoom();
+    if (this.#turns.size >= MAX_TURNS) this.#makeRoom();
     const turn: Turn = {
       turnId,
       channelId,

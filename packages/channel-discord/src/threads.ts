@@ -23,7 +23,7 @@ interface ThreadsDeps extends Pick<ChannelContext<unknown>, 'tellOwner'> {
 
 /** A thread was started from this message already. */
 const STARTED_ALREADY = 160004;
-const MOST_THREADS = 1_000;
+const MAX_THREADS = 1_000;
 /** The message from which a thread starts is read for its title. In ms. */
 const READ_WITHIN_MS = 10_000;
 
@@ -35,7 +35,7 @@ const READ_WITHIN_MS = 10_000;
 export class Threads {
   readonly #deps: ThreadsDeps;
   /** By thread: where its answer goes, once that is known. */
-  readonly #opened = new BoundedMap<string, 'thread' | 'channel'>(MOST_THREADS);
+  readonly #opened = new BoundedMap<string, 'thread' | 'channel'>(MAX_THREADS);
   readonly #opening = new Map<string, Promise<'thread' | 'channel'>>();
 
   constructor(deps: ThreadsDeps) {

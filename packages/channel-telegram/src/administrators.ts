@@ -8,7 +8,7 @@ const ChatMember = z.object({ status: z.string() });
 const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
 /** A former administrator counts as one for this long. In ms. */
 const KNOWN_FOR_MS = 60_000;
-const MOST_KNOWN = 1_000;
+const MAX_CACHED = 1_000;
 
 /**
  * Finds out whether the sender of a message is an administrator of its group. Telegram is asked once a
@@ -19,7 +19,7 @@ export function createAdministrators(
   monotonic: Monotonic,
 ): (message: InboundMessage) => SenderFacts {
   const known = new BoundedMap<string, { readonly is: boolean; readonly until: number }>(
-    MOST_KNOWN,
+    MAX_CACHED,
   );
   return ({ chat, sender }) => ({
     async isAdministrator(signal) {

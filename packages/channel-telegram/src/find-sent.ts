@@ -8,7 +8,7 @@ import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
 import { isElsewhere } from './places.ts';
 
 /** So many messages of other chats, and such that waited unread, may have been numbered in between. */
-const MOST_LOOKS = 120;
+const MAX_TRIES = 120;
 /** Supergroups and channels number their own messages; all other chats of a bot share one row of numbers. */
 const OWN_NUMBERS = /^-100\d{10}/;
 /** Chats of business accounts and of guests have numbers that the bot's own chats know nothing of. */
@@ -33,7 +33,7 @@ export async function lookFor(
   { chatId, first, isOther, keyboard }: Search,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  for (let number = first; number < first + MOST_LOOKS; number += 1) {
+  for (let number = first; number < first + MAX_TRIES; number += 1) {
     if (isOther(number)) continue;
     const place = { chat_id: chatId, message_id: number };
     try {

@@ -61,7 +61,7 @@ interface GrowingDeps {
 }
 
 /** A shorter answer is sent as one message that was never edited. In characters, like `FULL`. */
-const LEAST = 80;
+const MIN_CHARACTERS = 80;
 /** The first message is full then, and only the first one grows. */
 const FULL = MAX_TEXT + 500;
 const FIRST_AFTER_MS = 1_000;
@@ -71,7 +71,7 @@ const NO_MORE_MS = 10 * 60_000;
 const SEND_TIMEOUT_MS = 15_000;
 /** A part whose receipt was lost is sent again sooner than this, and must find its message. In ms. */
 const [KEPT_DONE_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
-const MOST_KEPT = 200;
+const MAX_KEPT = 200;
 const REMEMBERED = 1_000;
 const [KIND, ID] = ['growing', 'all'];
 
@@ -126,7 +126,7 @@ export class GrowingMessages {
     if (isAlone(address)) return null;
     const isKnown = this.#latest.has(rowOf(moved.now(chatId)));
     const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
-    if (!mayGrow || length < LEAST || length > FULL) return null;
+    if (!mayGrow || length < MIN_CHARACTERS || length > FULL) return null;
     return { minIntervalMs: EDIT_EVERY_MS + length, firstAfterMs: FIRST_AFTER_MS };
   }
 
@@ -332,7 +332,7 @@ export class GrowingMessages {
     const now = this.#deps.monotonic();
     // `at` was stored, maybe by an earlier process.
     const before = this.#deps.clock() - KEPT_MS;
-    let extra = this.#messages.size - MOST_KEPT;
+    let extra = this.#messages.size - MAX_KEPT;
     for (const { turnId, at, doneAt = now } of this.#messages.values()) {
       if (extra > 0 || now - doneAt > KEPT_DONE_MS || at < before) this.#messages.delete(turnId);
       extra -= 1;

@@ -10,7 +10,7 @@ const Stickers = z.array(
 );
 const REMEMBERED = 1_000;
 /** Telegram lets a person set three; all of them are codes of a few characters. */
-const [MOST_REACTIONS, LONGEST_EMOJI] = [20, 64];
+const [MAX_REACTIONS, MAX_EMOJI] = [20, 64];
 /** Where nobody says which standard emoji a custom one stands for. */
 const CUSTOM = 'custom emoji';
 
@@ -41,10 +41,10 @@ export function createReactionReader({ account, api, log }: ReactionDeps) {
     const ids = new_reaction.flatMap(({ custom_emoji_id: id }) => id ?? []);
     await learn(ids.filter((id) => !standard.has(id)));
     const emojis = new_reaction
-      .slice(0, MOST_REACTIONS)
+      .slice(0, MAX_REACTIONS)
       .map(({ type, emoji, custom_emoji_id: id = '' }) => {
         const shown = type === 'paid' ? '⭐' : emoji || standard.get(id) || CUSTOM;
-        return shown.length <= LONGEST_EMOJI ? shown : CUSTOM;
+        return shown.length <= MAX_EMOJI ? shown : CUSTOM;
       });
     return {
       channel: 'telegram',

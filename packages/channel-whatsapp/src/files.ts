@@ -93,7 +93,7 @@ function gone(cause?: unknown): ChannelError {
 const MAC_BYTES = 10;
 /** An encrypted file is longer than its content by the MAC and at most one block of padding. */
 const OVERHEAD_BYTES = MAC_BYTES + 16;
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 /** Statuses that mean "no longer there"; 403 is that of an expired URL. */
 const GONE = new Set([403, 404, 410]);
 
@@ -117,7 +117,7 @@ type EncryptedFile =
  */
 async function fetchEncrypted(address: string, terms: FetchTerms): Promise<EncryptedFile> {
   let next = address;
-  for (let steps = 0; steps < MOST_REDIRECTS; steps += 1) {
+  for (let steps = 0; steps < MAX_REDIRECTS; steps += 1) {
     const url = mediaAddress(next, terms.server);
     if (url === undefined) throw refused('its address is not one of WhatsApp');
     const response = await ask(url, terms.signal);

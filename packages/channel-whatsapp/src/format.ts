@@ -12,17 +12,17 @@ import { notSent, sendErrorOf } from './failures.ts';
 import { personIds } from './people.ts';
 
 /** Longest caption of WhatsApp's apps; a longer text is sent before the file. In UTF-16 units. */
-const LONGEST_CAPTION = 1_024;
+const MAX_CAPTION = 1_024;
 /** An upload without progress is aborted after this long, in ms. */
 const UPLOAD_TIMEOUT_MS = 15_000;
 /** Baileys decodes a picture in this process for its preview; larger ones have none (G19). */
-const MOST_PREVIEWED_PIXELS = 25_000_000;
+const MAX_PREVIEWED_PIXELS = 25_000_000;
 /** A picture states its size within this many bytes, even after a camera's metadata. */
 const SIZE_WITHIN = 256 * 1_024;
 
 /** Whether a text can be the caption of a file; recordings have none. */
 export function canBeCaption({ kind }: OutboundFile, text: string): boolean {
-  return kind !== 'audio' && kind !== 'voice' && text.length <= LONGEST_CAPTION;
+  return kind !== 'audio' && kind !== 'voice' && text.length <= MAX_CAPTION;
 }
 
 /**
@@ -59,7 +59,7 @@ async function isPreviewed(handle: FileHandle): Promise<boolean> {
   const beginning = Buffer.alloc(SIZE_WITHIN);
   const { bytesRead } = await handle.read(beginning, 0, SIZE_WITHIN, 0);
   const pixels = pixelsOf(beginning.subarray(0, bytesRead));
-  return pixels !== null && pixels <= MOST_PREVIEWED_PIXELS;
+  return pixels !== null && pixels <= MAX_PREVIEWED_PIXELS;
 }
 
 function contentOf(

@@ -6,10 +6,10 @@ import type { FileFields, FoundFile } from './kinds/reading.ts';
 /** The file server when a message names none. */
 const DEFAULT_HOST = 'mmg.whatsapp.net';
 /** Longer paths are not WhatsApp's. */
-const LONGEST_ADDRESS = 2_000;
+const MAX_ADDRESS = 2_000;
 /** As the contract allows. Keys and ids of WhatsApp are short, but the sender's app may write anything. */
-const LONGEST_REF = 4_096;
-const LONGEST_NAME = 255;
+const MAX_REF = 4_096;
+const MAX_NAME = 255;
 
 /** The data to fetch a file later, and to verify that it is the one that was sent. */
 const MediaRef = z.strictObject({
@@ -61,12 +61,12 @@ export function attachmentOf(
     ...size,
     ...place,
   } satisfies MediaRef);
-  if (ref.length > LONGEST_REF) return undefined;
+  if (ref.length > MAX_REF) return undefined;
   const name = fileName || title;
   return {
     kind: shownAs,
-    ...(name ? { name: name.slice(0, LONGEST_NAME).toWellFormed() } : {}),
-    ...(mimetype ? { mimeType: mimetype.slice(0, LONGEST_NAME) } : {}),
+    ...(name ? { name: name.slice(0, MAX_NAME).toWellFormed() } : {}),
+    ...(mimetype ? { mimeType: mimetype.slice(0, MAX_NAME) } : {}),
     ...size,
     ...(isViewOnce && { viewOnce: true }),
     ref,
@@ -91,7 +91,7 @@ export function nameOfFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOn
 function addressOf({ url, directPath }: FileFields): string | undefined {
   const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
   const address = directPath ? `https://${host}${directPath}` : url;
-  return address && address.length <= LONGEST_ADDRESS ? address : undefined;
+  return address && address.length <= MAX_ADDRESS ? address : undefined;
 }
 
 function sizeOf({ fileLength }: FileFields): { readonly size?: number } {

@@ -67,6 +67,23 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual(['gone: m1', `gone: ${id}`, '> instead']);
   });
 
+  it('[F03] names the message that a command’s answer belongs to', async () => {
+    await ask('one', 10);
+    const message = aMessage({ messageId: 'c1', text: '/help' });
+    const conversationId = conversationIdOf(message);
+    const help = { route, body: { text: 'Help', plain: 'Help' } };
+    const admitted = { conversationId, message, route, receivedAt: 10 };
+    await store.inbox.command(admitted, { kind: 'none' }, () => [help]);
+    await answer('first', 10);
+    const parts = (await chatHistory(store, CHAT, 10)).flatMap((entry) =>
+      entry.kind === 'outbound' ? [[entry.body.text, entry.answers]] : [],
+    );
+    expect(parts).toEqual([
+      ['Help', 'c1'],
+      ['first', undefined],
+    ]);
+  });
+
   it('ends with the newest when there is more than fits', async () => {
     for (let at = 1; at <= 5; at += 1) {
       await ask(`q${at}`, at * 10);

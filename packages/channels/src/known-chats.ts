@@ -177,11 +177,13 @@ export async function chatHistory(
       }),
     ...outbound
       .filter(({ part }) => part.act === undefined)
-      .map(({ part, createdAt: at, isReplaced }): HistoryEntry => {
+      .map(({ part, createdAt: at, answers, isReplaced }): HistoryEntry => {
         const { id, turnId, body, buttons, file } = part;
         if (isReplaced) return { kind: 'replaced', id, at };
+        const asked = inbound.find(({ seq }) => seq === answers)?.message.messageId;
+        const of = { turnId, ...(asked !== undefined && { answers: asked }) };
         const more = { ...(buttons && { buttons }), ...(file && { file }) };
-        return { kind: 'outbound', partId: id, turnId, body, ...more, at };
+        return { kind: 'outbound', partId: id, ...of, body, ...more, at };
       }),
   ];
   // The sort is stable: a question stored in the same millisecond as its answer stays above it.

@@ -48,6 +48,8 @@ export type HistoryEntry =
       readonly kind: 'outbound';
       readonly partId: string;
       readonly turnId: string | null;
+      /** The message that it answers without a turn, such as a command, if that is in the same history. */
+      readonly answers?: string;
       readonly body: RenderedPart;
       readonly buttons?: readonly Button[];
       readonly file?: OutboundFile;

@@ -30,7 +30,7 @@ export interface AgingDecision {
 const DAY_MS = 24 * 60 * 60_000;
 
 /** The newest thing may be this old while all is well: people are silent for a night. */
-export const NEWEST_WITHIN_MS = DAY_MS;
+const NEWEST_WITHIN_MS = DAY_MS;
 
 /** In one day at most what falls due in so many days is removed, so that what a long pause has left catches up. */
 export const DAYS_PER_DAY = 2;

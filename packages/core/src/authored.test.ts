@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Authored, hasOutsideText, mayCommand, typedText } from './authored.ts';
-import type { Attachment, InboundMessage } from './inbound-message.ts';
+import { hasOutsideText, mayCommand, typedText } from './authored.ts';
+import type { Attachment, Authored, InboundMessage } from './inbound-message.ts';
 
 type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation' | 'authored'>;
 

@@ -1,20 +1,4 @@
-import { z } from 'zod';
-import type { InboundMessage } from './inbound-message.ts';
-
-/**
- * What of a message its sender typed or spoke in this chat, as the adapter knows it. What is not named here is text of
- * outsiders, no matter who passed it on: forwarded messages and their captions, contact cards, places, polls, games, texts of
- * inline bots, what a platform or the adapter itself writes about a message, files, stickers.
- */
-export const Authored = z.strictObject({
-  /** All of `text`: typed, dictated into the app, or the button of this bot that they pressed. */
-  text: z.literal(true).optional(),
-  /** The voice recordings among the attachments: recorded by the sender for this message. */
-  voice: z.literal(true).optional(),
-  /** The text in `replyTo`: typed by the same sender, or in a direct chat written by this bot. */
-  quote: z.literal(true).optional(),
-});
-export type Authored = z.infer<typeof Authored>;
+import type { Authored, InboundMessage } from './inbound-message.ts';
 
 type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation' | 'authored'>;
 

@@ -1,6 +1,20 @@
 import { z } from 'zod';
-import { Authored } from './authored.ts';
 import { StoredResponseFormat } from './json-schema/answer-check.ts';
+
+/**
+ * What of a message its sender typed or spoke in this chat, as the adapter knows it. What is not named here is text of
+ * outsiders, no matter who passed it on: forwarded messages and their captions, contact cards, places, polls, games, texts of
+ * inline bots, what a platform or the adapter itself writes about a message, files, stickers.
+ */
+export const Authored = z.strictObject({
+  /** All of `text`: typed, dictated into the app, or the button of this bot that they pressed. */
+  text: z.literal(true).optional(),
+  /** The voice recordings among the attachments: recorded by the sender for this message. */
+  voice: z.literal(true).optional(),
+  /** The text in `replyTo`: typed by the same sender, or in a direct chat written by this bot. */
+  quote: z.literal(true).optional(),
+});
+export type Authored = z.infer<typeof Authored>;
 
 /** The kind of place a message was written in; decides privacy, activation and the lane. */
 export const ChatType = z.enum(['direct', 'group', 'channel', 'thread']);

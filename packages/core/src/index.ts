@@ -7,12 +7,8 @@ export * from './channel-ids.ts';
 export * from './context-block.ts';
 export * from './context-text.ts';
 export * from './defects.ts';
-export {
-  type DecodedText,
-  decodeText,
-  type EncodingHints,
-  encodingWarning,
-} from './encoding/decode-text.ts';
+export type { DecodedText, EncodingHints } from './encoding/decode-bytes.ts';
+export { decodeText, encodingWarning } from './encoding/decode-text.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
 export {

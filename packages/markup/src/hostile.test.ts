@@ -97,7 +97,7 @@ const SHARE = Object.entries(hostileInputs(isWholeRun() ? 0.05 : 0.02));
  * Longest step, in ms of processor time. Far more than a step takes, because test machines are slow;
  * far less than the whole takes if it is done at once.
  */
-const LONGEST_STEP = Math.max(500, 1_000 * SIZE);
+const MAX_STEP = Math.max(500, 1_000 * SIZE);
 
 /** Renders step by step; tells how many there were and how long one held up everything else. */
 function renderWatched(markdown: string, target: PrintedTarget) {
@@ -118,7 +118,7 @@ const letters = (text: string) => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '');
 function expectAllOf(markdown: string, target: PrintedTarget): void {
   const { parts, count, longest } = renderWatched(markdown, target);
   expect(count).toBeGreaterThan(parts.length * 2);
-  expect(longest).toBeLessThan(LONGEST_STEP);
+  expect(longest).toBeLessThan(MAX_STEP);
   const visible = CAPABILITIES[target.dialect].counts === 'visible';
   const all = parts.flatMap(({ text, plain }) => (visible ? [plain] : [text, plain]));
   expect(all.filter((text) => measure(text, target.unit) > target.maxLength)).toEqual([]);

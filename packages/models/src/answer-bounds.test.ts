@@ -14,7 +14,7 @@ import { providerModel } from './provider-model.ts';
 
 const BOUNDS: AnswerBounds = {
   characters: 10_000,
-  thoughtCharacters: 20_000,
+  reasoningCharacters: 20_000,
   argumentBytes: 5_000,
   calls: 3,
 };
@@ -179,7 +179,7 @@ describe('[D07] an answer without end', () => {
     await expect(ask(baseUrl)).rejects.toMatchObject({
       code: 'model-endless',
       retryable: false,
-      message: expect.stringContaining('limits.answer.thoughtCharacters'),
+      message: expect.stringContaining('limits.answer.reasoningCharacters'),
     });
     await expect.poll(open).toBe(0);
   });

@@ -10,7 +10,7 @@ export interface AnswerBounds {
   /** Of its text. */
   readonly characters: number;
   /** Of what it thinks before and between. */
-  readonly thoughtCharacters: number;
+  readonly reasoningCharacters: number;
   /** Of the arguments of all its calls together. */
   readonly argumentBytes: number;
   readonly calls: number;
@@ -19,7 +19,7 @@ export interface AnswerBounds {
 /** The text is some 20 printed pages; arguments hold a long file. */
 export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
   characters: 50_000,
-  thoughtCharacters: 400_000,
+  reasoningCharacters: 400_000,
   argumentBytes: 256_000,
   calls: 20,
 };
@@ -54,7 +54,7 @@ export interface AnswerMeter {
 }
 
 export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
-  const counted = { characters: 0, thoughtCharacters: 0, argumentBytes: 0, calls: 0 };
+  const counted = { characters: 0, reasoningCharacters: 0, argumentBytes: 0, calls: 0 };
   let cut: AnswerCut | null = null;
   const open = new Map<string, OpenCall>();
   const count = (what: keyof AnswerBounds, amount: number): void => {
@@ -77,7 +77,7 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
       count('characters', piece.length);
       return piece.length <= room ? piece : wholeCharacters(piece.slice(0, room));
     },
-    thought: (piece) => count('thoughtCharacters', piece.length),
+    thought: (piece) => count('reasoningCharacters', piece.length),
     restart() {
       counted.characters = 0;
     },
@@ -98,7 +98,7 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
         const isCut = at === open.size - 1;
         return { id, name, arguments: isCut && cut !== null ? noteOf(cut, written) : written };
       }),
-    written: () => counted.characters + counted.thoughtCharacters + counted.argumentBytes,
+    written: () => counted.characters + counted.reasoningCharacters + counted.argumentBytes,
   };
 }
 
@@ -106,7 +106,7 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
 function noteOf({ what, most }: AnswerCut, written: string): string {
   const bound = {
     characters: 'characters of text',
-    thoughtCharacters: 'characters of thoughts',
+    reasoningCharacters: 'characters of thoughts',
     argumentBytes: 'bytes of arguments',
     calls: 'calls',
   }[what];

@@ -1,6 +1,6 @@
 import type { ChatModel } from './chat-model.ts';
 import type { ProviderChoice } from './model-settings.ts';
-import { withStream } from './second-tries.ts';
+import { withStream } from './retry.ts';
 
 /** What the makers of models ask for input from their cache, as a share of the price of other input; the first that fits. */
 const FAMILIES: readonly (readonly [RegExp, number])[] = [

@@ -123,7 +123,7 @@ export interface AnswerAside {
 
 /** A bound that an answer has exceeded, as the settings name it, and its value. */
 export interface AnswerCut {
-  readonly what: 'characters' | 'thoughtCharacters' | 'argumentBytes' | 'calls';
+  readonly what: 'characters' | 'reasoningCharacters' | 'argumentBytes' | 'calls';
   readonly most: number;
 }
 

@@ -14,14 +14,14 @@ import {
 } from './offline-model.ts';
 import { reportOddities } from './openai-compatible/report-oddities.ts';
 import { providerModel } from './provider-model.ts';
-import { HASTY, PATIENT, type Patience, retryingModel } from './retrying-model.ts';
 import {
   bridgingModel,
   fallbackModel,
   seeingModel,
   toolLessModel,
   withSecondTry,
-} from './second-tries.ts';
+} from './retry.ts';
+import { HASTY, PATIENT, type Patience, retryingModel } from './retrying-model.ts';
 import { smallerOutputModel } from './smaller-output.ts';
 
 /** Only the first four must be given. */
@@ -213,7 +213,7 @@ interface AutoModel {
 }
 
 /** How often to look again while no server is there, in ms, and only when a message comes in. */
-const LOOK_AGAIN_MS = 30_000;
+const RECHECK_MS = 30_000;
 
 /**
  * A local server where one runs, else the offline model. It searches at once, which delays no message;
@@ -235,7 +235,7 @@ export function autoModel(deps: AutoDeps): AutoModel {
   };
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const stale = current === deps.offline && deps.monotonic() - lookedAt >= LOOK_AGAIN_MS;
+    const stale = current === deps.offline && deps.monotonic() - lookedAt >= RECHECK_MS;
     if (looking !== null || stale) await look();
     yield* withSecondTry(current.stream(request, signal), signal, async (failure) => {
       if (!hasGone(failure)) return null;

@@ -97,7 +97,7 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   rubbish:
     'Check baseUrl in the settings; it usually ends in /v1. Or this network wants a sign-in first.',
   empty: 'Try again, or use another model if it happens often.',
-  endless: 'Ask for a smaller part, raise limits.answer.thoughtCharacters, or use another model.',
+  endless: 'Ask for a smaller part, raise limits.answer.reasoningCharacters, or use another model.',
   aborted: '',
 };
 

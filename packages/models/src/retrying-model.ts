@@ -6,7 +6,7 @@ import {
   type ModelFailure,
   type ModelRequest,
 } from './chat-model.ts';
-import { withStream } from './second-tries.ts';
+import { withStream } from './retry.ts';
 
 /** How often one model is asked in a row, and how long that may wait, in ms. */
 export interface Patience {

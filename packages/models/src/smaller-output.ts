@@ -5,7 +5,7 @@ import {
   type ModelFailure,
   type ModelRequest,
 } from './chat-model.ts';
-import { withSecondTry, withStream } from './second-tries.ts';
+import { withSecondTry, withStream } from './retry.ts';
 
 /** Where a server does not say what it allows, half of this is asked first; in tokens. */
 const USUAL_LIMIT = 8_192;

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { LoadedParts, PluginLayer } from './plugin.ts';
 
 /** As long as a hook has (P16). In ms. */
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 /** As long as a setup has. In ms. */
 const LOAD_MS = 10_000;
 
@@ -33,7 +33,7 @@ const Features = z.looseObject({});
  * A plugin's layer that cannot hold up or break the assembling of a prompt: it throws when it takes
  * too long or returns anything but text with an audience, and the assembler leaves it out.
  */
-export function guardedLayer(layer: PluginLayer, patienceMs = PATIENCE_MS): Layer {
+export function guardedLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
   const { id, volatility, placement, modes, reads = [] } = layer;
   return {
     id,
@@ -53,7 +53,7 @@ export function guardedLayer(layer: PluginLayer, patienceMs = PATIENCE_MS): Laye
 }
 
 /** The same for a source; what its fields hold is for the layers to judge. */
-export function guardedSource(source: ContextSource, patienceMs = PATIENCE_MS): ContextSource {
+export function guardedSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
   const { id, reads = [] } = source;
   return {
     id,

@@ -21,7 +21,7 @@ export interface LoadPluginsOptions {
   readonly patienceMs?: number;
 }
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** A plugin on its way: what is wrong with it by now, or what there is of it. */
 type Step<Good> =
@@ -36,7 +36,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
   const { plugins, log } = options;
   if (plugins.length === 0) return [];
   sharePackages();
-  const deps = { onFound: () => {}, ...options, patienceMs: options.patienceMs ?? PATIENCE_MS };
+  const deps = { onFound: () => {}, ...options, patienceMs: options.patienceMs ?? TIMEOUT_MS };
   const imported = await Promise.all(
     plugins.map((choice) => step(choice, undefined, () => importPlugin(choice, deps))),
   );

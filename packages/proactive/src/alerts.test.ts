@@ -2,15 +2,13 @@ import { runs } from '@parley/core/testing';
 import type { HeartbeatRun, HeartbeatRunState } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { alertTarget, type KnownChat, type TargetFacts } from './alert-target.ts';
 import {
   alertFingerprint,
-  alertTarget,
-  type KnownChat,
   quietUntil,
   readQuietHours,
   repeatSince,
   reportFailures,
-  type TargetFacts,
 } from './alerts.ts';
 import { zoneClock } from './zone-clock.ts';
 
@@ -49,7 +47,10 @@ describe('whom an alert goes to', () => {
     ],
     [{ owners: [] }, 'nobody: the settings name no owner'],
     [{ owners: ['telegram:2'] }, 'nobody: no owner has written in a direct chat yet'],
-    [{ choice: 'telegram:2' }, 'nobody: heartbeat.tell is telegram:2, which is none of the owners'],
+    [
+      { choice: 'telegram:2' },
+      'nobody: heartbeat.notify is telegram:2, which is none of the owners',
+    ],
     [
       { choice: 'telegram:7', owners: ['telegram:7'] },
       'nobody: telegram:7 has not written in a direct chat yet',

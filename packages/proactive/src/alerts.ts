@@ -1,83 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
-import type { InboundMessage, Logger, ReplyRoute } from '@parley/core';
+import type { Logger, Runtime } from '@parley/core';
 import type { HeartbeatRun, InboxRow, Store } from '@parley/store';
-import type { HeartbeatServices } from './heartbeat/heartbeat.ts';
+import { type AlertChat, alertTarget, type KnownChat, type NoChat } from './alert-target.ts';
 import { readWindow, type StandingTask } from './heartbeat/task.ts';
 import { type DayWindow, wallMinute, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
 
-/** The chat for the alerts of a run: fixed before the model runs (H04). */
-export interface AlertChat {
-  readonly kind: 'chat';
-  readonly conversationId: string;
-  readonly route: ReplyRoute;
-  /** The last message from there: the chat and the reader. */
-  readonly last: InboundMessage;
-  /** It is a direct chat of an owner. */
-  readonly isOwners: boolean;
-}
-
-interface NoChat {
-  readonly kind: 'none';
-  readonly reason: string;
-}
-
 /** Finds the chat of a task: that of the owner, or the group which the task names. */
 export type FindTarget = (task: Pick<StandingTask, 'name' | 'tell'>) => Promise<AlertChat | NoChat>;
-
-export interface KnownChat {
-  readonly conversationId: string;
-  readonly kind: 'direct' | 'group';
-  /** The person in a direct chat, as `channel:userId`. */
-  readonly person?: string;
-  /** When an owner last wrote here (ms); absent: never. */
-  readonly ownerWroteAt?: number;
-}
-
-export interface TargetFacts<Chat extends KnownChat = KnownChat> {
-  /** The group that the task names, and the chat with that name (null: none). Absent: it names none. */
-  readonly tell?: { readonly name: string; readonly chat: Chat | null } | undefined;
-  /** The setting: an owner as `channel:userId`, or `last`. */
-  readonly choice: string;
-  readonly owners: readonly string[];
-  readonly chats: readonly Chat[];
-}
-
-/** Where an alert goes; `note`: why it goes elsewhere than the task says. */
-type AlertTarget<Chat> =
-  | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
-  | NoChat;
-
-/**
- * Decides before the model runs (H04): the group that the task names, else a direct chat of an owner, and
- * nothing else. An unknown name leads to the owner.
- */
-export function alertTarget<Chat extends KnownChat>({
-  tell,
-  choice,
-  owners,
-  chats,
-}: TargetFacts<Chat>): AlertTarget<Chat> {
-  if (tell?.chat?.kind === 'group') return { kind: 'chat', chat: tell.chat };
-  // Only a chat in which an owner has written is known to reach them.
-  const [latest] = chats
-    .filter(({ kind, person, ownerWroteAt }) => {
-      const isOwners = kind === 'direct' && person !== undefined && owners.includes(person);
-      return isOwners && ownerWroteAt !== undefined && (choice === 'last' || person === choice);
-    })
-    .toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
-  if (latest === undefined) return { kind: 'none', reason: noChat(choice, owners) };
-  if (tell === undefined) return { kind: 'chat', chat: latest };
-  const note = `no group is called "${tell.name}", so the alert goes to the owner`;
-  return { kind: 'chat', chat: latest, note };
-}
-
-function noChat(choice: string, owners: readonly string[]): string {
-  if (owners.length === 0) return 'the settings name no owner';
-  if (choice === 'last') return 'no owner has written in a direct chat yet';
-  if (!owners.includes(choice)) return `heartbeat.tell is ${choice}, which is none of the owners`;
-  return `${choice} has not written in a direct chat yet`;
-}
 
 export interface FindTargetServices extends OwnersChatDeps {
   readonly tell: string;
@@ -137,7 +67,14 @@ function byId(tell: string): NamedChat | undefined {
 
 /** This many failures in a row are no accident of the provider. */
 const IN_A_ROW = 3;
-const LONGEST = 200;
+const MAX_CHARACTERS = 200;
+
+interface FailureServices extends Pick<Runtime, 'clock'> {
+  readonly agent: { readonly id: string; readonly timeZone: string };
+  readonly store: Pick<Store, 'heartbeats'>;
+  readonly settings: { readonly quietHours: string };
+  readonly notify: (key: string, text: string) => Promise<void>;
+}
 
 /** Notifies the owner, once a day and outside the quiet hours, that runs keep failing. */
 export async function reportFailures({
@@ -146,11 +83,7 @@ export async function reportFailures({
   settings,
   notify,
   clock,
-}: Pick<HeartbeatServices, 'agent' | 'clock'> & {
-  readonly store: Pick<Store, 'heartbeats'>;
-  readonly settings: Pick<HeartbeatServices['settings'], 'quietHours'>;
-  readonly notify: NonNullable<HeartbeatServices['notify']>;
-}): Promise<void> {
+}: FailureServices): Promise<void> {
   const text = failureText(await store.heartbeats.recent(agent.id, IN_A_ROW));
   const zone = zoneClock(agent.timeZone);
   const now = clock();
@@ -166,7 +99,7 @@ function failureText(runs: readonly HeartbeatRun[]): string | null {
   if (last === undefined || runs.length < IN_A_ROW) return null;
   if (runs.some(({ state }) => state !== 'failed')) return null;
   const tasks = [...new Set(runs.map(({ task }) => task))].join(', ');
-  const why = (last.reason ?? 'unknown').replace(/[`\s]+/g, ' ').slice(0, LONGEST);
+  const why = (last.reason ?? 'unknown').replace(/[`\s]+/g, ' ').slice(0, MAX_CHARACTERS);
   return `My standing tasks have failed ${IN_A_ROW} times in a row (${tasks}). The last time: \`${why}\`. I go on trying; /heartbeat shows the state.`;
 }
 

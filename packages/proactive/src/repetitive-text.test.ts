@@ -1,6 +1,6 @@
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
-import { readCronExpression } from './cron/timetable.ts';
+import { readCronExpression } from './cron/cron-expression.ts';
 import { languageInProfile, languageOf } from './heartbeat/language.ts';
 import { readTasks } from './heartbeat/read-tasks.ts';
 import { readCadence, readWindow } from './heartbeat/task.ts';

@@ -170,7 +170,7 @@ type SequenceStep<Item> =
 type Pair = readonly [number, number];
 
 /** Beyond so many comparisons (a tenth of a second) the differing middle counts as replaced. */
-const MOST_COMPARISONS = 4_000_000;
+const MAX_COMPARISONS = 4_000_000;
 
 /**
  * The way from one sequence to another that keeps the most items. All `before`s in order are the
@@ -214,7 +214,7 @@ function pairsInBoth(a: readonly string[], b: readonly string[]): readonly Pair[
 
 /** The same, by a table of how much the rests of both have in common. */
 function longestCommon(a: readonly string[], b: readonly string[]): readonly Pair[] {
-  if (a.length * b.length > MOST_COMPARISONS) return [];
+  if (a.length * b.length > MAX_COMPARISONS) return [];
   const width = b.length + 1;
   const lengths = new Uint32Array((a.length + 1) * width);
   const rest = (i: number, j: number) => lengths[i * width + j] ?? 0;

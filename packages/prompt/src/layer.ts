@@ -264,9 +264,9 @@ export interface SandboxNote {
   readonly kind: string;
   /** What a command reaches, and its limits. */
   readonly text: string;
-  /** What commands have left there, newest first; sizes in bytes. `filesInAll`: more than are listed. */
+  /** What commands have left there, newest first; sizes in bytes. `totalFileCharacters`: more than are listed. */
   readonly files?: readonly { readonly name: string; readonly size: number }[];
-  readonly filesInAll?: number;
+  readonly totalFileCharacters?: number;
 }
 
 /** What came with the messages, without any name: those were chosen by chat users (P18). */

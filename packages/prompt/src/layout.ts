@@ -47,7 +47,7 @@ export interface ContextFence {
 /** What the settings say of workspace files, whatever the layout has; absent: as the layout has it. */
 export interface FileLimits {
   readonly fileCharacters?: number | undefined;
-  readonly filesInAll?: number | undefined;
+  readonly totalFileCharacters?: number | undefined;
   /** Days whose notes are shown. */
   readonly dailyNotes?: number | undefined;
 }
@@ -57,7 +57,11 @@ const NO_FILES: ReadonlySet<LayerId> = new Set(['group-context', 'own-messages']
 
 /** The layout with other limits for the workspace files that it shows. */
 export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
-  const { fileCharacters: characters, filesInAll: charactersInAll, dailyNotes: days } = limits;
+  const {
+    fileCharacters: characters,
+    totalFileCharacters: charactersInAll,
+    dailyNotes: days,
+  } = limits;
   const layers = layout.layers.map((entry) => ({
     ...entry,
     ...(characters !== undefined && !NO_FILES.has(entry.layer) && { characters }),
@@ -214,7 +218,7 @@ function isMissing(error: unknown): boolean {
 const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
 /** Longer than any answer a model writes, in characters. */
-const LONGEST_ANSWER = 50_000;
+const MAX_ANSWER = 50_000;
 
 /**
  * How to write for this chat's screen, from `config/channel-formats`; `formats/<dialect>.md` in the
@@ -244,7 +248,7 @@ export function formatLayer(notes: ChannelFormats): Layer {
 
 /** From the adapter's own declaration; a length that no answer reaches is left out. */
 function lengthNote({ maxLength, unit }: RenderTarget): string {
-  if (maxLength > LONGEST_ANSWER) return '';
+  if (maxLength > MAX_ANSWER) return '';
   const what = unit === 'byte' ? 'bytes' : 'characters';
   return ` One message holds ${maxLength.toLocaleString('en-US')} ${what}; what is longer is sent as several.`;
 }

@@ -83,15 +83,15 @@ describe('the length of workspace files', () => {
     ['neomagi', 65_536, 65_536],
   ])('[P04] [P08] is that of the layout %s, or as the settings say', async (name, ...standard) => {
     expect(await lettersShown(name, {})).toEqual(standard);
-    expect(await lettersShown(name, { fileCharacters: 30_000, filesInAll: 60_000 })).toEqual([
-      30_000, 30_000,
-    ]);
+    expect(
+      await lettersShown(name, { fileCharacters: 30_000, totalFileCharacters: 60_000 }),
+    ).toEqual([30_000, 30_000]);
     expect(await lettersShown(name, { fileCharacters: 700 })).toEqual([700, 700]);
   });
 
   it('[P04] is bounded in all, by the layout or as the settings say', async () => {
-    const inAll = (filesInAll?: number) =>
-      lettersShown('mushroom', { fileCharacters: 9_000, filesInAll });
+    const inAll = (totalFileCharacters?: number) =>
+      lettersShown('mushroom', { fileCharacters: 9_000, totalFileCharacters });
     expect(await inAll()).toEqual([9_000, 3_000]);
     expect(await inAll(10_000)).toEqual([9_000, 1_000]);
   });

@@ -1,63 +1,13 @@
-import { type Logger, reasonOf } from '@parley/core';
-import {
-  type IQueueBackend,
-  type Processor,
-  type Queue,
-  type Telemetry,
-  type Worker,
-  type WorkerOptions,
-  withBackend,
-} from 'bullmq';
-import { QueueError, type RedisPlace, unknownUrl } from './open-bus.ts';
-
-/** The body of a wake-up: what has work, and nothing else. */
-export interface WakeUp {
-  readonly key: string;
-}
-
-/** What Parley uses of a BullMQ worker's settings; the backend adds its connection. */
-export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
-
-/** A queue of BullMQ. */
-export type WakeUpJobs = Pick<
-  Queue<WakeUp, unknown, string, WakeUp, unknown, string, IQueueBackend>,
-  | 'add'
-  | 'on'
-  | 'getDeduplicationJobId'
-  | 'getJobState'
-  | 'getJob'
-  | 'removeDeduplicationKey'
-  | 'getJobCounts'
-  | 'close'
->;
-
-/** A worker of BullMQ. */
-export type WakeUpConsumer = Pick<
-  Worker<WakeUp, unknown, string, IQueueBackend>,
-  'on' | 'waitUntilReady' | 'pause' | 'resume' | 'cancelAllJobs' | 'close'
->;
-
-/** Runs a job. */
-export type WakeUpProcess = Processor<WakeUp>;
-
-/** BullMQ bound to one data store. */
-export interface QueueBackend {
-  newQueue(name: string): WakeUpJobs;
-  newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
-  /** Keeps the highest number that any process has named under this name, and returns it. */
-  remember(name: string, number: number): Promise<number>;
-  /** Logs what went wrong in a queue or with its connection, and its consequence; returns the error. */
-  failed(error: unknown, message: string, facts?: { readonly key: string }): QueueError;
-  /** Writes something small; rejects when that is not possible. */
-  check(): Promise<void>;
-  close(): void;
-}
-
-/** The log, and traces for OpenTelemetry where they are on. */
-export interface BackendOptions {
-  readonly log: Logger;
-  readonly telemetry?: Telemetry | undefined;
-}
+import { reasonOf } from '@parley/core';
+import { withBackend } from 'bullmq';
+import type {
+  BackendOptions,
+  QueueBackend,
+  WakeUp,
+  WakeUpConsumer,
+  WakeUpJobs,
+} from './queue-backend.ts';
+import { QueueError, type RedisPlace, unknownUrl } from './redis-place.ts';
 
 /**
  * Picks the backend by URL: `memory:` (one process) or `redis://…` (any number of them).

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { type Logger, reasonOf } from '@parley/core';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import { QueueError, type RedisPlace } from './open-bus.ts';
+import { QueueError, type RedisPlace } from './redis-place.ts';
 
 /** A connection to one server (also one that sentinels named) or to a cluster. */
 export type RedisConnection = Redis | Cluster;

@@ -1,6 +1,6 @@
 import type { LiveEvent } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { createEventBatch } from './redis-bus.ts';
+import { createEventBatch } from './event-batch.ts';
 
 const delta = (turnId: string, text: string, more = {}): LiveEvent => ({
   type: 'turn-delta',

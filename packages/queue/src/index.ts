@@ -6,14 +6,7 @@ export {
 } from './keyed-work.ts';
 export { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from './lane.ts';
 export { startLaneWorker } from './lane-worker.ts';
-export {
-  type BusOptions,
-  createLocalBus,
-  type OpenBus,
-  openBus,
-  QueueError,
-  type RedisPlace,
-  type WakeDelivery,
-  wakeDeliveryOn,
-} from './open-bus.ts';
+export { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
+export { openBus, type WakeDelivery, wakeDeliveryOn } from './open-bus.ts';
+export { QueueError, type RedisPlace } from './redis-place.ts';
 export { openTurnQueue, TURNS, type WakeUpQueue } from './wake-up-queue.ts';

@@ -21,7 +21,7 @@ export interface KeyedWorkOptions {
 }
 
 /** A timer of Node fires at once beyond 24 days; a key that is checked early says when to come again. */
-const LONGEST_PAUSE_MS = 3_600_000;
+const MAX_PAUSE_MS = 3_600_000;
 
 /**
  * Nothing of this is stored: what a process that died was woken for is found by the sweep of the next
@@ -73,7 +73,7 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
     fill();
   };
   const timerFor = (key: string, pauseMs: number): NodeJS.Timeout =>
-    setTimeout(() => wake(key), Math.min(pauseMs, LONGEST_PAUSE_MS)).unref();
+    setTimeout(() => wake(key), Math.min(pauseMs, MAX_PAUSE_MS)).unref();
   return {
     wake,
     async close(graceMs) {
@@ -88,14 +88,14 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
 
 const FIRST_MS = 500;
 /** A database that was away for a minute must not leave chats alone for another one. In ms. */
-const LONGEST_MS = 5_000;
+const MAX_MS = 5_000;
 
 /**
  * How long to wait, in ms, after work on a key has failed for the `attempt`th time in a row (from 1).
  * `random` in [0, 1) spreads what failed together, between half of the pause and all of it.
  */
 export function retryPause(attempt: number, random: number): number {
-  const pause = Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1));
+  const pause = Math.min(MAX_MS, FIRST_MS * 2 ** (attempt - 1));
   return Math.round(pause * (0.5 + random / 2));
 }
 
@@ -125,12 +125,12 @@ export interface Scheduler {
 }
 
 /** Timers and the bus are in time; this is for what was planned while the bus was away. */
-const LOOK_EVERY_MS = 30_000;
+const POLL_INTERVAL_MS = 30_000;
 const SOONEST_MS = 50;
 
 /** Looks after schedules: one timer each in every process; the rows decide which process has what is due. */
 export function startScheduler(options: SchedulerOptions): Scheduler {
-  const { schedules, bus, clock, log, everyMs = LOOK_EVERY_MS } = options;
+  const { schedules, bus, clock, log, everyMs = POLL_INTERVAL_MS } = options;
   const look = async (name: string, signal: AbortSignal): Promise<number | null> => {
     const schedule = schedules.get(name);
     if (schedule === undefined) return null;

@@ -59,7 +59,7 @@ export interface LaneDeps {
  * How long to leave a busy lane alone at most, in ms. Its holder may let go early, and until then a
  * wake-up for a message it has just missed counts as a repetition.
  */
-const LOOK_AGAIN_MS = 1_000;
+const RECHECK_MS = 1_000;
 
 /**
  * Works on one conversation until nothing waits (D02): lease and claim, turn, commit. A commit that finds
@@ -81,7 +81,7 @@ export async function runLane(
   const started = await recordClaim(deps, conversationId, () =>
     lanes.begin(lane, busy, newId('turn'), clock()),
   );
-  if (started.kind === 'busy') return Math.min(started.retryInMs, LOOK_AGAIN_MS);
+  if (started.kind === 'busy') return Math.min(started.retryInMs, RECHECK_MS);
   if (started.kind === 'settling') return started.retryInMs;
   if (started.kind === 'none') return null;
   const { lease, turn } = started;
@@ -266,12 +266,12 @@ interface CollectFacts {
 }
 
 /** A burst is cut after this many pauses, so that even a person who keeps writing gets an answer. */
-const LONGEST_WAIT_IN_PAUSES = 10;
+const MAX_WAIT_IN_PAUSES = 10;
 
 /** How many ms to wait before the messages written during a turn become the next one (D03); 0 means go. */
 export function collectPause(facts: CollectFacts): number {
   const quietIn = facts.pauseMs - facts.quietForMs;
-  const patience = LONGEST_WAIT_IN_PAUSES * facts.pauseMs - facts.waitedMs;
+  const patience = MAX_WAIT_IN_PAUSES * facts.pauseMs - facts.waitedMs;
   return Math.max(0, Math.min(quietIn, patience, facts.pauseMs));
 }
 

@@ -1,6 +1,6 @@
 import type { LiveEvent } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { decodeEvents, encodeEvents, forOthers } from './redis-bus.ts';
+import { decodeEvents, encodeEvents, forOthers } from './event-batch.ts';
 
 type Outcome = Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
 

@@ -3,7 +3,7 @@ import { silentLogger } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RunTurn, stopReasonOf } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
-import { createLocalBus } from './open-bus.ts';
+import { createLocalBus } from './local-bus.ts';
 import { type LaneScene, openLaneScene } from './testing/lane-scene.ts';
 
 /** Renewed after 300 ms, as the real lease of 8 s is after 2.4 s. */

@@ -1,6 +1,6 @@
 import { type LiveEvent, recordingLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { createLocalBus } from './open-bus.ts';
+import { createLocalBus } from './local-bus.ts';
 
 const stop: LiveEvent = { type: 'stop-turn', conversationId: 'c' };
 

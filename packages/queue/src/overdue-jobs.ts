@@ -1,7 +1,7 @@
 import { BoundedMap, type Monotonic } from '@parley/core';
 
 /** No wake-up is put off for longer, in ms: pauses after a failure, bursts and busy lanes are all shorter. */
-export const LONGEST_PUT_OFF_MS = 5_000;
+export const MAX_PUT_OFF_MS = 5_000;
 
 /** Keys whose delayed job is watched at a time; the oldest are watched again from the beginning. */
 const WATCHED = 10_000;
@@ -26,6 +26,6 @@ export function watchDelayedJobs(monotonic: Monotonic): (key: string, run: Delay
       seen.set(key, { ...run, since: now });
       return false;
     }
-    return now - before.since > LONGEST_PUT_OFF_MS;
+    return now - before.since > MAX_PUT_OFF_MS;
   };
 }

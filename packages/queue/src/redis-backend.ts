@@ -1,11 +1,4 @@
 import { createRedisBackend, withBackend } from 'bullmq';
-import type {
-  BackendOptions,
-  QueueBackend,
-  WakeUp,
-  WakeUpConsumer,
-  WakeUpJobs,
-} from './backend.ts';
 import {
   BLOCK_SECONDS,
   checkRedis,
@@ -15,7 +8,14 @@ import {
   redisOutage,
   whenReady,
 } from './connect-redis.ts';
-import { queuePrefix, type RedisPlace } from './open-bus.ts';
+import type {
+  BackendOptions,
+  QueueBackend,
+  WakeUp,
+  WakeUpConsumer,
+  WakeUpJobs,
+} from './queue-backend.ts';
+import { queuePrefix, type RedisPlace } from './redis-place.ts';
 
 /**
  * BullMQ would wait up to 10 s in one command where jobs are delayed: too long to notice a silence. It would

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLogger, silentLogger } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Schedule, type Scheduler, startScheduler, startSweep } from './keyed-work.ts';
-import { createLocalBus } from './open-bus.ts';
+import { createLocalBus } from './local-bus.ts';
 
 const bus = createLocalBus(silentLogger);
 const running: Scheduler[] = [];

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Runtime, reasonOf, systemTime } from '@parley/core';
 import { DelayedError } from 'bullmq';
-import { type BackendOptions, openBackend, type QueueBackend } from './backend.ts';
+import { openBackend } from './backend.ts';
 import { retryPause, type WakeUpHandler } from './keyed-work.ts';
-import type { RedisPlace } from './open-bus.ts';
-import { LONGEST_PUT_OFF_MS, watchDelayedJobs } from './overdue-jobs.ts';
+import { MAX_PUT_OFF_MS, watchDelayedJobs } from './overdue-jobs.ts';
+import type { BackendOptions, QueueBackend } from './queue-backend.ts';
+import type { RedisPlace } from './redis-place.ts';
 
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {
@@ -161,7 +162,7 @@ async function startWorker(
       running.add(run);
       const again = await run.finally(() => running.delete(run));
       if (again === null) return;
-      const pause = Math.min(LONGEST_PUT_OFF_MS, Math.max(1, again));
+      const pause = Math.min(MAX_PUT_OFF_MS, Math.max(1, again));
       // BullMQ takes its own `Date.now()` off again.
       await job.moveToDelayed(systemTime.clock() + pause, token);
       throw new DelayedError();

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { Heartbeat, Limits, Skills } from './agent-schema.ts';
+import { Heartbeat, Skills } from './agent-schema.ts';
+import { Limits } from './limits-schema.ts';
 
 it('[H01] standing tasks are looked at every five minutes at most', () => {
   const isTaken = (everyMinutes: number) => Heartbeat.safeParse({ everyMinutes }).success;
@@ -11,8 +12,8 @@ it.each([
     '[H01] [H03] [H04] [H07] standing tasks',
     Heartbeat,
     {
-      ...{ everyMinutes: 30, quietCharacters: 300, quietHours: '22:00-07:00', repeatHours: 24 },
-      ...{ upkeepNotes: 7, memoryTokens: 4_000 },
+      ...{ everyMinutes: 30, quietMaxCharacters: 300, quietHours: '22:00-07:00', repeatHours: 24 },
+      ...{ memoryUpkeepDays: 7, memoryTokens: 4_000 },
     },
   ],
   ['[S05] skills', Skills, { max: 150, maxCharacters: 30_000, maxFileBytes: 256_000 }],

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { Agent, AgentName, Heartbeat, Skills, Soul, Spend } from './agent-schema.ts';
+import { Agent, AgentName, Heartbeat, Skills, Soul } from './agent-schema.ts';
 import { ACCOUNT_NAME } from './channels.ts';
 import { Person } from './fields.ts';
+import { Spend } from './limits-schema.ts';
 import { Approvals, Tools } from './tools-schema.ts';
 
 export const Owners = z.array(Person.describe('A person the bot belongs to: channel:userId.'));

@@ -11,8 +11,9 @@ import {
   type Node,
   YAMLSeq,
 } from 'yaml';
-import { keepComments, pairAt, SETTINGS_STEPS, sectionAt, upgradeDocument } from './document.ts';
+import { keepComments, pairAt, sectionAt, upgradeDocument } from './document.ts';
 import { parseForWriting } from './settings-file.ts';
+import { SETTINGS_STEPS } from './settings-steps.ts';
 import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';
 
 /** A value as YAML has it. In a text, `${NAME}` and `${file:/path}` are references, `$${` is a literal `${`. */
@@ -37,7 +38,7 @@ export type SettingsChange =
   | { readonly kind: 'take'; readonly path: SettingsPath; readonly value: string | number }
   | { readonly kind: 'remove'; readonly path: SettingsPath };
 
-const LONGEST_COMMENT = 80;
+const MAX_COMMENT = 80;
 
 /** What became of a text; `problems` say what cannot be changed, and why. */
 export type ChangedText =
@@ -48,11 +49,15 @@ export type ChangedText =
 export function changeText(text: string, changes: readonly SettingsChange[]): ChangedText {
   let now = text;
   for (const change of changes) {
-    const document = parseForWriting(now);
+    let document = parseForWriting(now);
     if (document.errors.length > 0) return refused(change.path, 'a file of valid YAML around it');
-    if (upgradeDocument(document, SETTINGS_STEPS).kind === 'newer') {
+    const upgrade = upgradeDocument(document, SETTINGS_STEPS);
+    if (upgrade.kind === 'newer') {
       return refused(['version'], 'a version that this Parley knows');
     }
+    // A file with names of an older version is written as this version has it; others keep their lines.
+    if (upgrade.kind === 'upgraded' && upgrade.renamed.length > 0) now = print(document, now);
+    else document = parseForWriting(now);
     const printed = print(document, now);
     const obstacle = apply(document, change);
     if (obstacle !== undefined) return refused(change.path, obstacle);
@@ -171,7 +176,7 @@ function nodeOf(
   const node = document.createNode(value);
   if (comment === undefined) return node;
   const line = visibleLine(comment).replaceAll(/\s+/g, ' ').trim();
-  if (line !== '') node.comment = ` ${[...line].slice(0, LONGEST_COMMENT).join('')}`;
+  if (line !== '') node.comment = ` ${[...line].slice(0, MAX_COMMENT).join('')}`;
   return node;
 }
 

@@ -79,8 +79,8 @@ export const CommonAccountSettings = z.strictObject({
   activation: Activation.default('mention').describe('When the bot answers in groups.'),
   answers: AnswerSettings.prefault({}).describe('How answers look here.'),
   whenUncertain: choice(
-    ['tell', 'resend'],
-    'When it is unknown whether a part of an answer arrived, where the platform does not recognise repetitions. tell: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
+    ['notify', 'resend'],
+    'When it is unknown whether a part of an answer arrived, where the platform does not recognise repetitions. notify: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
   ),
 });
 
@@ -96,7 +96,7 @@ export type ChannelAccount =
       readonly access: AccessSettings;
       readonly activation: Activation;
       readonly answers: AnswerSettings;
-      readonly whenUncertain: 'tell' | 'resend';
+      readonly whenUncertain: 'notify' | 'resend';
       /** What the channel's own schema made of the rest. */
       readonly settings: unknown;
     }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { renamedPath } from './settings-steps.ts';
 import {
   formatPath,
   problemOf,
@@ -24,7 +25,7 @@ export type Checked<T> =
     };
 
 /** Each round removes unknown keys one level deeper; real settings need one or two. */
-const MOST_ROUNDS = 10;
+const MAX_ROUNDS = 10;
 
 /**
  * Checks `input`, which is at `at`, against a strict schema. Unknown keys are taken out and warned
@@ -45,7 +46,7 @@ export function check<T>(
     const removed = leaves.flatMap((leaf) => removeUnknownKeys(leaf, value, at, source));
     warnings.push(...removed);
     const reread = leaves.filter((leaf) => readText(leaf, value, at, source));
-    if ((removed.length === 0 && reread.length === 0) || round === MOST_ROUNDS) {
+    if ((removed.length === 0 && reread.length === 0) || round === MAX_ROUNDS) {
       const problems = leaves.map(
         (leaf) => misspelt(leaf, input, at, source) ?? problem(leaf, value, at, source),
       );
@@ -79,7 +80,7 @@ export function unknownKey(path: SettingsPath, source: SettingsSource): Settings
       kind: 'unknown-key',
       path,
       expected: keys.length === 0 ? 'no keys here' : oneOf(keys),
-      nearest: nearest(written, keys),
+      nearest: keys.find((key) => key === renamedPath(path)?.at(-1)) ?? nearest(written, keys),
     },
     source,
   );

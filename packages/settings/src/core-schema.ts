@@ -1,10 +1,11 @@
 import { BusyPolicy } from '@parley/core';
 import { z } from 'zod';
-import { Agent, Cron, Heartbeat, Limits, Media, Skills, Soul, Spend } from './agent-schema.ts';
+import { Agent, Cron, Heartbeat, Media, Skills, Soul } from './agent-schema.ts';
 import { Agents, Owners, Routes } from './agents-schema.ts';
 import { Api } from './api-schema.ts';
 import { choice, number, section, wholeNumber } from './fields.ts';
 import { Hooks } from './hooks-schema.ts';
+import { Limits, Spend } from './limits-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
 /** `lanes`: what becomes of messages that come faster than answers (D03). */
@@ -113,10 +114,10 @@ const Telemetry = section(
 );
 
 /** Platforms may deliver again what they delivered lately: until then a message must be known. */
-const SHORTEST_DAYS = 3;
+const MIN_DAYS = 3;
 
 const days = (standard: number) =>
-  z.union([z.number().min(SHORTEST_DAYS), z.literal('forever')]).default(standard);
+  z.union([z.number().min(MIN_DAYS), z.literal('forever')]).default(standard);
 
 /** `retention`: how long things are kept in the database (D15). */
 const Retention = section('How long things are kept. Recorded prompts have inspector.keepDays.', {
@@ -184,10 +185,7 @@ const Http = section('Where the web page, health and metrics are served.', {
       { min: 0.25, max: 720, default: 12 },
       'A browser that was not used for so long has to sign in again.',
     ),
-    longestDays: number(
-      { min: 0.01, max: 365, default: 30 },
-      'So does any browser after this time.',
-    ),
+    maxDays: number({ min: 0.01, max: 365, default: 30 }, 'So does any browser after this time.'),
   }),
 });
 

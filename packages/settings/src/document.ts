@@ -23,7 +23,15 @@ import {
   writeDraft,
 } from './settings-file.ts';
 import {
+  movedPath,
+  newestVersion,
+  SETTINGS_STEPS,
+  type SettingsEdit,
+  type SettingsStep,
+} from './settings-steps.ts';
+import {
   type Block,
+  formatPath,
   isBlock,
   maskLine,
   type Position,
@@ -31,37 +39,17 @@ import {
   type SettingsProblem,
 } from './source.ts';
 
-/**
- * One change of a settings file. `move` takes a key to another name or section, with its comments;
- * `change` writes another value. Neither does anything where there is nothing, or something already.
- */
-type SettingsEdit =
-  | { readonly kind: 'move'; readonly from: SettingsPath; readonly to: SettingsPath }
-  | {
-      readonly kind: 'change';
-      readonly at: SettingsPath;
-      readonly value: (before: unknown) => unknown;
-    };
-
-/** What makes a file of the version before into one of version `to`. */
-export interface SettingsStep {
-  readonly to: number;
-  readonly edits: readonly SettingsEdit[];
-}
-
-/** All steps there ever were, in order, from version 1 on. None was needed yet. */
-export const SETTINGS_STEPS: readonly SettingsStep[] = [];
-
 /** The version of a file, compared with this Parley's. `writtenBy`: the Parley that wrote the version, if it says so. */
 type VersionCheck =
   | { readonly kind: 'current' }
-  | { readonly kind: 'upgraded'; readonly from: number; readonly to: number }
+  /** `renamed`: old names or values with those of today, such as `heartbeat.tell → heartbeat.notify`. */
+  | {
+      readonly kind: 'upgraded';
+      readonly from: number;
+      readonly to: number;
+      readonly renamed: readonly string[];
+    }
   | { readonly kind: 'newer'; readonly version: number; readonly writtenBy: string | null };
-
-/** The version of settings that this Parley writes. */
-export function newestVersion(steps: readonly SettingsStep[]): number {
-  return steps.at(-1)?.to ?? 1;
-}
 
 /** The line that says which version a file has, and which Parley wrote it. */
 export function versionLine(version: number): string {
@@ -75,7 +63,8 @@ export function versionLine(version: number): string {
 export function upgradeDocument(document: Document, steps: readonly SettingsStep[]): VersionCheck {
   const written = document.getIn(['version'], true);
   const value = isScalar(written) ? written.value : 1;
-  const from = Number.isSafeInteger(value) ? Number(value) : 1;
+  if (!Number.isSafeInteger(value)) return { kind: 'current' };
+  const from = Number(value);
   const to = newestVersion(steps);
   if (from > to) {
     const comment = isScalar(written) ? (written.comment ?? '') : '';
@@ -83,25 +72,50 @@ export function upgradeDocument(document: Document, steps: readonly SettingsStep
     return { kind: 'newer', version: from, writtenBy };
   }
   const missing = steps.filter((step) => step.to > from);
-  if (missing.length === 0) return { kind: 'current' };
-  for (const { edits } of missing) for (const edit of edits) apply(document, edit);
+  const isEmptyOrBlock = document.contents === null || isMap(document.contents);
+  if (missing.length === 0 || !isEmptyOrBlock) return { kind: 'current' };
+  const renamed = missing.flatMap(({ edits }) => edits.flatMap((edit) => apply(document, edit)));
   setVersion(document, to);
-  return { kind: 'upgraded', from, to };
+  return { kind: 'upgraded', from, to, renamed };
 }
 
-function apply(document: Document, edit: SettingsEdit): void {
-  if (edit.kind === 'change') {
-    if (document.hasIn(edit.at)) document.setIn(edit.at, edit.value(document.getIn(edit.at)));
-    return;
+/** What it changed, for people. */
+function apply(document: Document, edit: SettingsEdit): readonly string[] {
+  if (edit.kind === 'move') {
+    return pathsOf(document, edit.from).flatMap((from) => {
+      const to = movedPath(edit, from);
+      return move(document, from, to) ? [`${formatPath(from)} → ${formatPath(to)}`] : [];
+    });
   }
-  if (!document.hasIn(edit.from) || document.hasIn(edit.to)) return;
-  const pair = pairAt(document, edit.from);
-  const name = edit.to.at(-1);
-  if (pair === undefined || !isScalar(pair.key)) return;
+  return pathsOf(document, edit.at).flatMap((path) => {
+    const before = document.getIn(path);
+    const value = edit.value(before);
+    if (value === before) return [];
+    document.setIn(path, value);
+    return [`${formatPath(path)}: ${String(before)} → ${String(value)}`];
+  });
+}
+
+/** The paths of a document that a path with `*` for any key means. */
+function pathsOf(document: Document, path: SettingsPath): readonly SettingsPath[] {
+  const star = path.indexOf('*');
+  if (star === -1) return document.hasIn(path) ? [path] : [];
+  const block = at(document, path.slice(0, star));
+  if (!isMap(block)) return [];
+  return block.items.flatMap(({ key }) =>
+    isScalar(key) ? pathsOf(document, path.with(star, String(key.value))) : [],
+  );
+}
+
+function move(document: Document, from: SettingsPath, to: SettingsPath): boolean {
+  const pair = pairAt(document, from);
+  const name = to.at(-1);
+  if (document.hasIn(to) || pair === undefined || !isScalar(pair.key)) return false;
   pair.key.value = name;
-  if (String(edit.from.slice(0, -1)) === String(edit.to.slice(0, -1))) return;
-  document.deleteIn([...edit.from.slice(0, -1), name]);
-  sectionAt(document, edit.to.slice(0, -1)).items.push(pair);
+  if (String(from.slice(0, -1)) === String(to.slice(0, -1))) return true;
+  document.deleteIn([...from.slice(0, -1), name]);
+  sectionAt(document, to.slice(0, -1)).items.push(pair);
+  return true;
 }
 
 /** The block at a path, made where there is none. */
@@ -149,12 +163,7 @@ function setVersion(document: Document, version: number): void {
 type SettingsUpgrade =
   | Exclude<VersionCheck, { kind: 'upgraded' }>
   | { readonly kind: 'missing' | 'broken' }
-  | {
-      readonly kind: 'upgraded';
-      readonly from: number;
-      readonly to: number;
-      readonly kept: string;
-    };
+  | (Extract<VersionCheck, { kind: 'upgraded' }> & { readonly kept: string });
 
 /**
  * Writes an older settings file as this Parley's version has it, comments kept, and leaves the old one
@@ -174,6 +183,16 @@ export function upgradeSettings(
   writeDraft(file, document.toString({ lineWidth: 0 }));
   useDraft(file, kept);
   return { ...check, kept };
+}
+
+/** The old names in a settings file with those of today; none where the file is missing, broken or current. */
+export function oldNamesIn(file: string): readonly string[] {
+  const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
+  if (read.kind === 'missing') return [];
+  const document = parseForWriting(read.text);
+  if (document.errors.length > 0) return [];
+  const check = upgradeDocument(document, SETTINGS_STEPS);
+  return check.kind === 'upgraded' ? check.renamed : [];
 }
 
 /** A YAML file: its plain values, and the place of each. */

@@ -37,7 +37,7 @@ export type SettingsEdited =
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
 
 /** Copies of the file as it was; older ones are removed. */
-const MOST_KEPT = 10;
+const MAX_COPIES = 10;
 
 /**
  * Changes the settings file and leaves the rest of it as it is written: comments, references, order, spaces. All of
@@ -158,7 +158,7 @@ function dropOldCopies(file: string): void {
   const copies = readdirSync(dirname(file)).filter((name) =>
     name.startsWith(`${basename(file)}.before-`),
   );
-  for (const name of copies.toSorted().slice(0, -MOST_KEPT)) {
+  for (const name of copies.toSorted().slice(0, -MAX_COPIES)) {
     rmSync(join(dirname(file), name), { force: true });
   }
 }
@@ -188,7 +188,13 @@ export function withSecrets(
     const hidden = shown.replaceAll(STAND_IN, HIDDEN);
     if (known !== undefined && unquoted(hide(known)) === unquoted(hidden)) {
       whole = whole.slice(0, from) + known + whole.slice(to);
-    } else problems.push({ kind: 'value', path: formatPath(path), found: HIDDEN, expected: AGAIN });
+    } else
+      problems.push({
+        kind: 'value',
+        path: formatPath(path),
+        found: HIDDEN,
+        expected: ENTER_SECRET_AGAIN,
+      });
   }
   if (problems.length > 0) return { kind: 'refused', problems };
   return { kind: 'text', text: withHiddenLines(whole.replaceAll(STAND_IN, HIDDEN), before, hide) };
@@ -200,7 +206,7 @@ const unquoted = (text: string): string => /^(['"])(.*)\1$/s.exec(text)?.[2] ?? 
 /** What stands in the place of a secret that is not shown. */
 const HIDDEN = '[secret]';
 const STAND_IN = 'parley-hidden-secret';
-const AGAIN = 'the secret itself, written again: what stood there before was hidden';
+const ENTER_SECRET_AGAIN = 'the secret itself, written again: what stood there before was hidden';
 
 /** Lines of comments, whole as they were. */
 function withHiddenLines(text: string, before: string, hide: (text: string) => string): string {

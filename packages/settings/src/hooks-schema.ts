@@ -20,7 +20,7 @@ const Hook = z
       )
       .max(200)
       .describe('The secret that the sender proves to know; of this hook alone.'),
-    does: choice(
+    action: choice(
       ['job', 'heartbeat'],
       'job: the instruction is carried out, with the event as untrusted data; heartbeat: a standing task of HEARTBEAT.md runs at once.',
     ),
@@ -68,13 +68,13 @@ const Hook = z
       .optional()
       .describe('Only these parts of a JSON event are shown to the model; without it all.'),
   })
-  .refine(({ does, instruction }) => does !== 'job' || instruction !== undefined, {
+  .refine(({ action, instruction }) => action !== 'job' || instruction !== undefined, {
     path: ['instruction'],
     error: 'what is to be done with each event',
   })
-  .refine(({ does, task }) => does !== 'job' || task === undefined, {
+  .refine(({ action, task }) => action !== 'job' || task === undefined, {
     path: ['task'],
-    error: 'nothing: a job has an instruction; `task` is for does: heartbeat',
+    error: 'nothing: a job has an instruction; `task` is for action: heartbeat',
   });
 
 /** Events from outside (H09), by the name in their address. */

@@ -46,7 +46,7 @@ export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
   for (const at of [[], ['agents', '*']]) {
     visit(all(...at, 'owners', '*'), (place) => readPerson(place, value, forms));
     visit(all(...at, 'approvals', 'approvers', '*'), (place) => readPerson(place, value, forms));
-    visit(all(...at, 'heartbeat', 'tell'), (place) =>
+    visit(all(...at, 'heartbeat', 'notify'), (place) =>
       place.text.trim().toLowerCase() === 'last'
         ? { kind: 'id', id: 'last' }
         : readPerson(place, value, forms),

@@ -1,8 +1,8 @@
-export { strangerCap } from './agent-schema.ts';
 export { placeOf as placeOfRoute } from './agents-schema.ts';
 export type { ChannelAccount } from './channels.ts';
 export { nearest } from './check.ts';
 export { settingsJsonSchema } from './json-schema.ts';
+export { strangerCap } from './limits-schema.ts';
 export {
   loadSettings,
   type Settings,

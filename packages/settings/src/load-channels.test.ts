@@ -22,7 +22,7 @@ describe('loadSettings with channels', () => {
       },
       activation: 'mention',
       answers: { mentions: 'dead', numbered: false, editSeconds: 1 },
-      whenUncertain: 'tell',
+      whenUncertain: 'notify',
       settings: {
         token: '1234567890',
         apiRoot: 'https://api.telegram.org',

@@ -22,7 +22,7 @@ describe('loadSettings with nothing to read', () => {
       model: 'auto',
       owners: [],
       lanes: { busy: 'collect', collectPauseMs: 500 },
-      limits: { messageCharacters: 32_000, waitingPerConversation: 50, waitingInAll: 50_000 },
+      limits: { messageCharacters: 32_000, waitingPerConversation: 50, totalWaiting: 50_000 },
       http: { host: '127.0.0.1', port: 7411 },
       log: { level: 'info', format: 'auto' },
       queue: { prefix: 'parley' },

@@ -7,13 +7,7 @@ import { agentFindings, complete, deriveAgents, readAgents, sharedWorkspaces } f
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { check } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
-import {
-  newestVersion,
-  parseSettings,
-  SETTINGS_STEPS,
-  type SettingsDocument,
-  versionLine,
-} from './document.ts';
+import { parseSettings, type SettingsDocument, versionLine } from './document.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
 import {
   allowedAt,
@@ -24,6 +18,7 @@ import {
 import { chooseProfile } from './profiles.ts';
 import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './settings-file.ts';
+import { newestVersion, SETTINGS_STEPS } from './settings-steps.ts';
 import {
   type Block,
   type Finding,

@@ -107,7 +107,8 @@ function profileNames(folders: readonly string[]): readonly string[] {
 }
 
 function checkProfile(file: string, text: string, place: ProfilePlace): LoadedProfile {
-  const document = parseSettings(text);
+  // No key of a profile has ever had another name.
+  const document = parseSettings(text, []);
   if (document.kind === 'broken') {
     return { kind: 'bad', problems: document.problems, warnings: [], secrets: [], files: [] };
   }

@@ -213,7 +213,7 @@ export function collectSecrets(resolved: Resolved): string[] {
 }
 
 /** Shorter values under such a key are words like `none`. */
-const SHORTEST = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /** Where a settings file holds secrets in clear, as `model.apiKey (line 7)`; never the secrets themselves. */
 export function clearSecretsIn(file: string): readonly string[] {
@@ -226,7 +226,7 @@ export function clearSecretsIn(file: string): readonly string[] {
       for (const [key, entry] of Object.entries(value)) walk(entry, [...path, key]);
     }
     if (typeof value !== 'string' || value.includes('${')) return;
-    const isSecret = isSecretPath(path) && value.length >= SHORTEST;
+    const isSecret = isSecretPath(path) && value.length >= MIN_SECRET_LENGTH;
     if (!isSecret && !isSecretBlock(path, value) && innerSecrets(value).length === 0) return;
     const line = document.locate(path, 'value')?.line;
     found.push(`${formatPath(path)}${line === undefined ? '' : ` (line ${line})`}`);

@@ -15,8 +15,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 describe('the settings template', () => {
   it('[D12] changes nothing: every setting but the version is commented out', () => {
     const document = parseSettings(settingsTemplate());
-    expect(document.kind === 'document' && document.value).toEqual({ version: 1 });
-    expect(settingsTemplate()).toMatch(/^version: 1 # Parley \d+\.\d+\.\d+$/m);
+    expect(document.kind === 'document' && document.value).toEqual({ version: 2 });
+    expect(settingsTemplate()).toMatch(/^version: 2 # Parley \d+\.\d+\.\d+$/m);
   });
 
   it('is written for its owner alone, with the schema that its first line names', () => {

@@ -1,10 +1,13 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseSettings, type SettingsStep, upgradeSettings } from './document.ts';
+import { changeText } from './change-text.ts';
+import { parseSettings, upgradeSettings } from './document.ts';
+import { newestVersion, SETTINGS_STEPS, type SettingsStep } from './settings-steps.ts';
 import { describeProblem } from './source.ts';
 import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
 
 const { load, path } = settingsFolder();
+const NEWEST = newestVersion(SETTINGS_STEPS);
 
 const STEPS: readonly SettingsStep[] = [
   { to: 2, edits: [{ kind: 'move', from: ['log', 'verbosity'], to: ['log', 'level'] }] },
@@ -32,8 +35,8 @@ owners: [telegram:1]
 `;
 
 describe('the version of the settings', () => {
-  it('[D12] is 1 where the file says nothing', () => {
-    expect(okay(load('log:\n  level: warn\n')).settings.version).toBe(1);
+  it('[D12] of a file that names none is brought up to the newest', () => {
+    expect(okay(load('log:\n  level: warn\n')).settings.version).toBe(NEWEST);
   });
 
   it.each([
@@ -85,7 +88,9 @@ describe('upgrading the settings file', () => {
     const file = path('old.yaml');
     writeFileSync(file, OLD, { mode: 0o600 });
     const upgraded = upgradeSettings(file, STEPS);
-    expect(upgraded).toEqual({ kind: 'upgraded', from: 1, to: 3, kept: `${file}.version-1` });
+    const kept = `${file}.version-1`;
+    const renamed = ['log.verbosity → log.level', 'port → http.port', 'log.level: loud → debug'];
+    expect(upgraded).toEqual({ kind: 'upgraded', from: 1, to: 3, renamed, kept });
     const text = readFileSync(file, 'utf8');
     for (const comment of OLD.match(/#.*/g) ?? []) expect(text).toContain(comment);
     expect(text).toMatch(/^version: 3 # Parley \d/m);
@@ -99,7 +104,7 @@ describe('upgrading the settings file', () => {
   });
 
   it.each([
-    ['current', 'log: {}\n'],
+    ['current', `version: ${NEWEST}\nlog: {}\n`],
     ['newer', 'version: 9 # Parley 7.3.0\n'],
     ['broken', 'a: [\n'],
   ])('[D12] leaves a %s one as it is', (kind, text) => {
@@ -111,5 +116,86 @@ describe('upgrading the settings file', () => {
 
   it('[D12] has nothing to do where there is no file', () => {
     expect(upgradeSettings(path('none.yaml'))).toEqual({ kind: 'missing' });
+  });
+});
+
+/** Names of version 1, with values that are no defaults, and where they are today. */
+const VERSION_1 = `agent: { prompt: { filesInAll: 11000 } }
+agents:
+  support: { workspace: w, heartbeat: { tell: "telegram:1", upkeepNotes: 3 }, prompt: { filesInAll: 12000 } }
+channels:
+  telegram: { token: "1:a", whenUncertain: tell }
+  discord: { accounts: { one: { token: b, whenUncertain: tell }, two: { token: c, whenUncertain: resend } } }
+cron: { leastMinutes: 7 }
+heartbeat: { tell: "telegram:1", quietCharacters: 10, upkeepNotes: 4 }
+hooks:
+  ci: { does: job, instruction: Say it. }
+  bell: { does: heartbeat }
+http: { sessions: { longestDays: 9 } }
+limits: { waitingInAll: 99, subAgents: { atOnce: 2 }, answer: { thoughtCharacters: 5000 } }
+media: { pictureSide: 800 }
+`;
+
+describe('names of version 1', () => {
+  it('[D12] are read under the names of version 2, also those of each agent, hook and account', () => {
+    const document = parseSettings(VERSION_1);
+    if (document.kind === 'broken') throw new Error('broken');
+    expect(document.value).toEqual({
+      version: NEWEST,
+      agent: { prompt: { totalFileCharacters: 11_000 } },
+      agents: {
+        support: {
+          workspace: 'w',
+          heartbeat: { notify: 'telegram:1', memoryUpkeepDays: 3 },
+          prompt: { totalFileCharacters: 12_000 },
+        },
+      },
+      channels: {
+        telegram: { token: '1:a', whenUncertain: 'notify' },
+        discord: {
+          accounts: {
+            one: { token: 'b', whenUncertain: 'notify' },
+            two: { token: 'c', whenUncertain: 'resend' },
+          },
+        },
+      },
+      cron: { minMinutes: 7 },
+      heartbeat: { notify: 'telegram:1', quietMaxCharacters: 10, memoryUpkeepDays: 4 },
+      hooks: { ci: { action: 'job', instruction: 'Say it.' }, bell: { action: 'heartbeat' } },
+      http: { sessions: { maxDays: 9 } },
+      limits: {
+        totalWaiting: 99,
+        subAgents: { concurrent: 2 },
+        answer: { reasoningCharacters: 5_000 },
+      },
+      media: { maxImageDimension: 800 },
+    });
+    expect(document.locate(['heartbeat', 'notify'], 'value')?.line).toBe(8);
+  });
+
+  it('[D12] in a file of version 2 are reported with the name of today', () => {
+    const { warnings } = okay(load('version: 2\nheartbeat: { tell: last }\n'));
+    expect(warnings).toMatchObject([
+      { kind: 'unknown-key', path: 'heartbeat.tell', nearest: 'notify' },
+    ]);
+  });
+
+  it('[D12] are left where the new name stands beside them', () => {
+    const { settings, warnings } = okay(load('heartbeat: { tell: last, notify: "telegram:1" }\n'));
+    expect(settings.heartbeat.notify).toBe('telegram:1');
+    expect(warnings).toMatchObject([{ path: 'heartbeat.tell', nearest: 'notify' }]);
+  });
+
+  it('[D12] are written as those of version 2 when the page changes something in the file', () => {
+    const text = '# Mine.\nheartbeat:\n  tell: last # for now\n  steps: 5\n';
+    const changed = changeText(text, [
+      { kind: 'set', path: ['heartbeat', 'notify'], value: 'telegram:1' },
+    ]);
+    if (changed.kind === 'refused') throw new Error('refused');
+    expect(parseSettings(changed.text)).toMatchObject({
+      value: { version: NEWEST, heartbeat: { notify: 'telegram:1', steps: 5 } },
+    });
+    expect(changed.text).toContain('# Mine.');
+    expect(changed.text).not.toContain('tell');
   });
 });

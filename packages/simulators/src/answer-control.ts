@@ -6,7 +6,7 @@ type ControlAction<Double> = (double: Double, body: unknown, query: URLSearchPar
 /** Actions by method and name, for example `POST say`. */
 type ControlActions<Double> = Readonly<Record<string, ControlAction<Double>>>;
 
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for a body it cannot use. */
 export function answersControl<Double>(actions: ControlActions<Double>) {
@@ -35,7 +35,7 @@ export function newest<T>(
   later: (seq: number) => readonly T[],
 ): Promise<readonly T[]> {
   const after = Number(query.get('after') ?? 0);
-  const waitMs = Math.min(Number(query.get('wait') ?? 0), LONGEST_WAIT_MS);
+  const waitMs = Math.min(Number(query.get('wait') ?? 0), MAX_WAIT_MS);
   const found = () => later(after);
   return double.waitFor(() => found().length > 0 && found(), waitMs).catch(found);
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageSession } from './access.ts';
-import type { Store } from './open-store.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { message, part, routeTo } from './testing/messages.ts';
 

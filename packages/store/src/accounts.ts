@@ -1,5 +1,5 @@
+import type { ChatKey } from './conversations.ts';
 import { type Database, statement } from './database.ts';
-import type { ChatKey } from './outbox-parts.ts';
 
 /** That an account is not connected because a person wants it so. */
 export interface AccountPause {

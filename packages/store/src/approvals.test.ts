@@ -1,10 +1,10 @@
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { NewApproval } from './approvals.ts';
+import type { NewApproval } from './approval-rows.ts';
 import type { CommandResult } from './commands.ts';
-import type { Store } from './open-store.ts';
 import type { Lease } from './rows.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
 

@@ -1,7 +1,7 @@
+import type { ChatKey } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
 import { HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
-import type { ChatKey } from './outbox-parts.ts';
 
 /** A sender, as the platform of an account calls them. */
 export interface SenderKey extends Pick<ChatKey, 'channel' | 'account'> {

@@ -1,9 +1,9 @@
 import type { Attachment, InboundMessage } from '@parley/core';
 import { attachmentRoom } from './attachment-room.ts';
+import type { MessageKey } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import { isDue } from './due.ts';
 import { type BytesOfRow, HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
-import type { MessageKey } from './inbox.ts';
 import type { FileRef, InboxRow } from './rows.ts';
 
 /** Names an attachment: its message and which of that message's attachments it is, from 0. */

@@ -28,6 +28,7 @@ import {
   type MessageRow,
   readInboxRow,
 } from './rows.ts';
+import type { Row } from './tables.ts';
 import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
 /** What a claim found: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
@@ -270,15 +271,9 @@ const BEGIN = statement(`
 
 const UNFINISHED = statement(`
   select id, session, attempts, awaits, runs, put_off_since, put_off_until from turn
-  where conversation_id = :conversationId and state = 'running'`).rows<{
-  readonly id: string;
-  readonly session: number;
-  readonly attempts: number;
-  readonly awaits: string | null;
-  readonly runs: string | null;
-  readonly put_off_since: number | null;
-  readonly put_off_until: number | null;
-}>();
+  where conversation_id = :conversationId and state = 'running'`).rows<
+  Row<'turn', 'id' | 'session' | 'attempts' | 'awaits' | 'runs' | 'put_off_since' | 'put_off_until'>
+>();
 
 const RESUME = statement(`
   update turn set attempts = :attempts, runs = :runs, put_off_until = null where id = :turnId`);

@@ -2,7 +2,6 @@ import { approveRequest, type PairingRequest, pendingRequests, personOf } from '
 import { type ApprovalVerdict, decideApproval, withdrawApprovals } from './approvals.ts';
 import {
   COMPLETION,
-  type ConversationMode,
   changeMode,
   changeModel,
   type ModeChange,
@@ -16,7 +15,9 @@ import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
 import { pressCounts } from './own-answers.ts';
 import { type AnswerVerdict, answerQuestion } from './questions.ts';
+import type { ConversationMode } from './rows.ts';
 import { type AdmittedMessage, INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
+import type { Row } from './tables.ts';
 import { BY_STOP } from './turns.ts';
 
 /** What a command does to its conversation in the transaction that stores it. */
@@ -286,11 +287,9 @@ const SET_SOME_ASIDE = statement(`
 
 const RUNNING_SUB_AGENTS = statement(`
   select id, conversation_id, parent_conversation from sub_agent
-  where root_conversation = :root and state = 'running' order by depth`).rows<{
-  readonly id: string;
-  readonly conversation_id: string;
-  readonly parent_conversation: string;
-}>();
+  where root_conversation = :root and state = 'running' order by depth`).rows<
+  Row<'sub_agent', 'id' | 'conversation_id' | 'parent_conversation'>
+>();
 
 const STOP_SUB_AGENT = statement(
   "update sub_agent set state = 'stopped', finished_at = :now where id = :id",

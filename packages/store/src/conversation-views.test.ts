@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageMark } from './conversation-views/messages.ts';
-import type { Store } from './open-store.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, DAY, hold, message, part } from './testing/messages.ts';
 

@@ -2,8 +2,9 @@ import type { Clock } from '@parley/core';
 import { applyCommand, type CommandResult } from './commands.ts';
 import type { MessageQuery } from './conversation-views/messages.ts';
 import type { SearchQuery } from './conversation-views/search.ts';
-import { type ConversationMode, lockConversation } from './conversations.ts';
+import { lockConversation } from './conversations.ts';
 import { type Database, statement } from './database.ts';
+import type { ConversationMode } from './rows.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /** What can be done to a conversation from outside of it, as its commands do. */

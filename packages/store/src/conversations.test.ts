@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { ConversationMode } from './conversations.ts';
-import type { Store } from './open-store.ts';
+import type { ConversationMode } from './rows.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';
 

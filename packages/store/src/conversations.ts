@@ -1,6 +1,22 @@
 import { withoutAgent } from '@parley/core';
 import { type Sql, StoreError, statement } from './database.ts';
-import type { Lease } from './rows.ts';
+import type { ConversationMode, Lease } from './rows.ts';
+import type { Row } from './tables.ts';
+
+/** The rows of a `ChatKey`. */
+export const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
+
+/** The chat a lane of deliveries belongs to; parts of one chat go out in order. */
+export interface ChatKey {
+  readonly channel: string;
+  readonly account: string;
+  readonly chatId: string;
+}
+
+/** Names a message as its platform does. */
+export interface MessageKey extends ChatKey {
+  readonly messageId: string;
+}
 
 /** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
 export const HEARTBEAT_LANE = 'beat:';
@@ -74,22 +90,10 @@ const RUNS_IN_SESSION = statement(`
 }>();
 
 /** One chat as a lane: fencing epoch, `/new` counter and the lease of the worker on it. */
-export interface ConversationRow {
-  readonly epoch: number;
-  readonly session: number;
-  readonly lease_owner: string | null;
-  readonly lease_until: number | null;
+export interface ConversationRow
+  extends Omit<Row<'conversation'>, 'id' | 'mode' | 'mode_since' | 'created_at'> {
   readonly mode: ConversationMode;
-  /** The turn whose plan may be run; null when there is none, or something newer was said. */
-  readonly plan: string | null;
-  /** 1: it was run. */
-  readonly plan_run: number;
-  /** Chosen with `/model`; null: that of the settings. */
-  readonly model: string | null;
 }
-
-/** How freely the agent acts in a conversation (G04). Outlives `/new` and restarts. */
-export type ConversationMode = 'agent' | 'ask' | 'plan';
 
 /** What `/mode` found and did. */
 export interface ModeChange {

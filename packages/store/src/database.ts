@@ -36,7 +36,7 @@ export interface Database {
   change<P>(durability: Durability, statement: Statement<P>, ...params: Bound<P>): Promise<number>;
   /** Like `write`, for leases: no load keeps it waiting for a connection. It awaits as little as can be. */
   writeUrgent<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Like `write`, for a migration or a restore, whose statements may each take an hour. */
+  /** Like `write`, for a migration or a move to PostgreSQL, whose statements may each take an hour. */
   writeLong<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Called for each new connection to a server before it is used, with what runs a transaction on that very
@@ -216,6 +216,7 @@ export type StoreErrorCode =
   | 'store-newer'
   | 'store-older'
   | 'store-missing'
+  | 'store-not-empty'
   | 'store-damaged'
   | 'store-unwritable'
   | 'store-full'

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { DeadLetter } from './dead-letters.ts';
-import type { Store } from './open-store.ts';
+import type { DeadLetter } from './dead-letter-rows.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message, part, routeTo } from './testing/messages.ts';
 

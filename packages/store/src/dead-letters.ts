@@ -1,82 +1,23 @@
 import { agentOfConversation } from '@parley/core';
-import { HEARTBEAT_LANE, isLane, lockConversation, SUB_AGENT_LANE } from './conversations.ts';
+import type { ChatKey } from './conversations.ts';
+import {
+  HEARTBEAT_LANE,
+  isLane,
+  lockConversation,
+  OF_CHAT,
+  SUB_AGENT_LANE,
+} from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
 import {
-  type ChatKey,
-  OF_CHAT,
-  OUTBOX_COLUMNS,
-  type PartRow,
-  type PartState,
-  readPart,
-} from './outbox-parts.ts';
+  DEAD_LETTER,
+  type DeadLetter,
+  type DeadLetterPage,
+  type DeadLetterRow,
+  type SettledDeadLetter,
+} from './dead-letter-rows.ts';
+import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { AnsweredChat } from './own-answers.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
-
-/**
- * Work that was given up (D06):
- * - `refused`: a part that the platform refused for good, or that failed as often as it may;
- * - `uncertain`: a part that may or may not have arrived;
- * - `unanswered`: a turn with people that failed, so that its messages have no answer. That includes a turn
- *   that was started as often as it may be and never ended.
- *
- * Nothing else can be lost: an accepted message waits, or has a turn. Left out are notices about a lost part,
- * which has its own dead letter, sub-agents, whose failure the agent gets, and runs of standing tasks.
- */
-export type DeadLetter = DeadPart | DeadTurn;
-
-/** How and when (ms) an operator settled a dead letter. It is kept, but no longer listed. */
-interface SettledDeadLetter {
-  readonly how: 'replayed' | 'dropped';
-  readonly at: number;
-}
-
-interface DeadLetterBase {
-  /** Never reused: work that fails again is a new dead letter, so a repeated order does nothing twice. */
-  readonly id: number;
-  /** In ms. */
-  readonly diedAt: number;
-  /** Why it was given up; null where it is no longer known. */
-  readonly reason: string | null;
-  readonly settled: SettledDeadLetter | null;
-}
-
-/** A part of an answer or of another message. */
-export interface DeadPart extends DeadLetterBase {
-  readonly kind: 'refused' | 'uncertain';
-  readonly partId: string;
-  readonly chat: ChatKey;
-  /** Where it answers; null: it is no part of an answer. */
-  readonly conversationId: string | null;
-  /** The turn whose answer it is part of, and which part. */
-  readonly turnId: string | null;
-  readonly index: number | null;
-  /** Without markup. Private: for operators alone. */
-  readonly text: string;
-  /** The name of its file. */
-  readonly file: string | null;
-  /** As it is now. */
-  readonly state: PartState;
-}
-
-/** Messages without an answer. */
-export interface DeadTurn extends DeadLetterBase {
-  readonly kind: 'unanswered';
-  readonly turnId: string;
-  readonly conversationId: string;
-  /** Oldest first; none once they are asked again. Their text is private: for operators alone. */
-  readonly messages: readonly UnansweredMessage[];
-  /** What the turn had done before it failed, in steps; tools may do it again. */
-  readonly steps: number;
-}
-
-/** A message of a person. `at` is when it was received, in ms. */
-export interface UnansweredMessage {
-  readonly messageId: string;
-  readonly chat: ChatKey;
-  readonly from: string;
-  readonly text: string;
-  readonly at: number;
-}
 
 /**
  * The outcome of a replay. `wake`: the lane or chat that has work. `uncertain`: nothing was done, since
@@ -93,12 +34,6 @@ export type Resend = 'resent' | 'settled' | 'others' | 'none';
 export type DeadLetterWake =
   | { readonly kind: 'chat'; readonly chat: ChatKey }
   | { readonly kind: 'conversation'; readonly conversationId: string };
-
-/** Dead letters older than `before`, at most `limit`. */
-export interface DeadLetterPage {
-  readonly before?: number | undefined;
-  readonly limit: number;
-}
 
 /** Dead letters, table `dead_letter`. Written in the transaction that gives up; operators settle them. */
 export function deadLetterRepository(database: Database) {
@@ -174,21 +109,6 @@ interface Replay {
   readonly how: 'once' | 'even-twice';
   readonly now: number;
 }
-
-/** A dead letter; `subject` is the id of a part or of a turn. */
-export interface DeadLetterRow {
-  readonly seq: number;
-  readonly kind: DeadLetter['kind'];
-  readonly subject: string;
-  readonly died_at: number;
-  readonly settled: SettledDeadLetter['how'] | null;
-  readonly settled_at: number | null;
-}
-
-/** One dead letter, open or settled. */
-export const DEAD_LETTER = statement(
-  'select * from dead_letter where seq = :id',
-).rows<DeadLetterRow>();
 
 /** Tries the work of a dead letter again, at most once however often it is called. */
 async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<DeadLetterReplay> {

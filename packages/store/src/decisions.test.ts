@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Decision } from './decisions.ts';
-import type { Store } from './open-store.ts';
+import type { Store } from './store.ts';
 import { bothDatabases, sqliteForTests } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';
 

@@ -1,16 +1,22 @@
 import { agentOfConversation } from '@parley/core';
-import { APPROVAL_COLUMNS, type Approval, type ApprovalRow, readApprovalRow } from './approvals.ts';
-import { HEARTBEAT_LANE } from './conversations.ts';
+import {
+  APPROVAL_COLUMNS,
+  type Approval,
+  type ApprovalRow,
+  readApprovalRow,
+} from './approval-rows.ts';
+import type { ChatKey, MessageKey } from './conversations.ts';
+import { HEARTBEAT_LANE, OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
-import type { MessageKey } from './inbox.ts';
-import { type ChatKey, OF_CHAT, type PartState } from './outbox-parts.ts';
+import type { PartState } from './outbox-parts.ts';
 import type { InboxOutcome } from './rows.ts';
 import type { TurnState } from './turns.ts';
+import type { NotTaken, WhyQuestion } from './why/message-facts.ts';
 
 /** That a message was not taken, by whom it was and why. Never its text. */
 export interface Decision extends MessageKey {
   readonly senderId: string;
-  readonly outcome: 'ignored' | 'refused';
+  readonly outcome: NotTaken;
   readonly reason: string;
   readonly at: number;
   /** When it was written, as the platform says. */
@@ -42,14 +48,7 @@ export interface MessageStory {
   /** Of an alert the id of its run. */
   readonly messageId: string;
   readonly at: number;
-  readonly outcome:
-    | Decision['outcome']
-    | 'command'
-    | 'waiting'
-    | 'withdrawn'
-    | 'set-aside'
-    | 'turn'
-    | 'alert';
+  readonly outcome: NotTaken | 'command' | 'waiting' | 'withdrawn' | 'set-aside' | 'turn' | 'alert';
   /** Why it was taken or not; null for what was stored before reasons were. Of an alert the task. */
   readonly reason: string | null;
   /** How often its turn was ended by a later message; absent where it never was. */
@@ -253,19 +252,6 @@ async function toldAlerts(
     ...{ messageId, reason, at, outcome: 'alert' },
     turn: { ...run, outcome: 'answered', reason: null, parts: parts.get(turnId) ?? NO_PARTS },
   }));
-}
-
-/** Which message is meant. */
-export interface WhyQuestion {
-  /**
-   * The platform's id, `channel:chat/message` (with an account `channel/account:chat/message`), the id of
-   * a turn or of a heartbeat's run, or `last`.
-   */
-  readonly message: string;
-  /** Only what was written there; elsewhere nothing is looked for. */
-  readonly chat?: ChatKey | undefined;
-  /** Only what was written to this agent; null: to the default one (F14). */
-  readonly agent?: string | null;
 }
 
 /** What became of a message, stage by stage (D08). It writes nothing. */

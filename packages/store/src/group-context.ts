@@ -1,7 +1,6 @@
+import type { ChatKey, MessageKey } from './conversations.ts';
 import { ensureConversation, lockConversation } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
-import type { MessageKey } from './inbox.ts';
-import type { ChatKey } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 
 /** Messages that the next turn of a conversation gets, where the caller sets no other number (F06). */

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { HeartbeatAlert, HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
-import type { Store } from './open-store.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { claim, hold, message, part, routeTo } from './testing/messages.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { RememberedHistory } from './history.ts';
-import { openStore, type Store } from './open-store.ts';
+import { openStore } from './open-store.ts';
+import { RememberedHistory } from './remembered-history.ts';
+import type { Store } from './store.ts';
 import { bothDatabases, sqliteForTests } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
 

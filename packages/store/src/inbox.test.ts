@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { CommandEffect, CommandResult } from './commands.ts';
-import { openStore, type Store } from './open-store.ts';
+import { openStore } from './open-store.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
 

@@ -1,53 +1,25 @@
-import {
-  agentOfConversation,
-  contextText,
-  InboundMessage,
-  type NewId,
-  ReplyRoute,
-} from '@parley/core';
-import { z } from 'zod';
+import { contextText, type InboundMessage, type NewId } from '@parley/core';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult, namedIn } from './commands.ts';
-import { ensureConversation } from './conversations.ts';
-import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import type { ChatKey, MessageKey } from './conversations.ts';
+import { ensureConversation, OF_CHAT } from './conversations.ts';
+import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
-import { type ChatKey, insertParts, OF_CHAT } from './outbox-parts.ts';
+import { chatsOf, ownerChats, ownerRoute, recentOf, typedCommands } from './inbox-reads.ts';
+import { insertParts } from './outbox-parts.ts';
 import { findReplaced, replaceEarlier } from './replacing.ts';
 import {
   type AdmittedMessage,
   type FileRef,
-  INBOX_COLUMNS,
   INSERT_MESSAGE,
-  type InboxOutcome,
-  type InboxRow,
   type MessageRow,
   type NewPart,
   newInboxRow,
-  readInboxRow,
   withoutKeys,
 } from './rows.ts';
 
-/** Names a message as its platform does. */
-export interface MessageKey extends ChatKey {
-  readonly messageId: string;
-}
-
-/** Messages of owners that are looked at to find where they write. */
-const LATELY = 200;
-
-/** A message with what became of it; null: it still waits for a turn. */
-interface RecentRow extends InboxRow {
-  readonly outcome: InboxOutcome | null;
-  readonly turnId: string | null;
-}
-
 /** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
-interface OwnersPlace {
-  readonly route: ReplyRoute;
-  readonly conversationId: string;
-}
-
 export type InboxRepository = ReturnType<typeof inboxRepository>;
 
 export function inboxRepository(database: Database, newId: NewId, files: StoredFiles) {
@@ -91,131 +63,39 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     revise: (key: MessageKey, message: InboundMessage | null) =>
       database.write((sql) => revise(sql, key, message)),
 
-    /** Where an owner of an agent last wrote to it in a direct chat, and in which conversation; null when none did lately. */
-    ownerRoute: (agent?: string): Promise<OwnersPlace | null> =>
-      database.read(async (sql) => {
-        const rows = await sql.all(OWNER_ROUTES);
-        const row = rows.find(({ lane }) => agentOfConversation(lane) === agent);
-        if (row === undefined) return null;
-        const { replyToMessageId: _, ...route } = fromCheckedJson(
-          ReplyRoute,
-          row.route,
-          "route of an owner's message",
-        );
-        return { route, conversationId: row.lane };
-      }),
+    /** Where an owner of an agent last wrote to it in a direct chat, and in which conversation; null: none did recently. */
+    ownerRoute: (agent?: string) => database.read((sql) => ownerRoute(sql, agent)),
 
     /**
-     * The last message of each direct chat in which an owner wrote lately (among the newest 200 such
-     * messages), newest first. Whether its sender is an owner still is not known here.
+     * The last message of each direct chat in which an owner wrote recently (among the newest 200 such
+     * messages), newest first. Whether its sender is still an owner is not known here.
      */
     ownerChats: () => database.read(ownerChats),
 
     /**
-     * How often each command was typed among the newest 2,000 messages, by its name in lower case with `_` for `-`. Asked
-     * for only when a platform's menu has no room for all commands.
+     * How often each command was typed among the newest 2,000 messages, by its name in lower case with `_` for `-`. Read
+     * only when a platform's menu has no room for all commands.
      */
     typedCommands: () => database.read(typedCommands),
 
     /** How many messages of all conversations wait for a turn. */
-    waitingInAll: (): Promise<number> =>
+    totalWaiting: (): Promise<number> =>
       database.read(async (sql) => (await sql.get(WAITING_IN_ALL))?.count ?? 0),
 
     /** How many messages of a conversation wait for a turn. */
     waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
 
     /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
-    recent: (chat: ChatKey, limit: number): Promise<readonly RecentRow[]> =>
-      database.read(async (sql) => {
-        const rows = await sql.all(RECENT, { ...chat, limit });
-        return rows.reverse().map((row): RecentRow => {
-          return { ...readInboxRow(row), outcome: row.outcome, turnId: row.turn_id };
-        });
-      }),
+    recent: (chat: ChatKey, limit: number) => database.read((sql) => recentOf(sql, chat, limit)),
 
     /**
      * The chats of an account in which people wrote, the newest first, with the first message that is no command and
      * the time of the newest part that went there (ms; 0: none).
      */
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
-      database.read(async (sql) => {
-        const rows = await sql.all(CHATS, { ...account, limit });
-        return rows.map(({ chatId, at, answeredAt, message }) => {
-          const first = fromCheckedJson(InboundMessage, message, `first message of chat ${chatId}`);
-          return { chatId, at, answeredAt: answeredAt ?? 0, first };
-        });
-      }),
+      database.read((sql) => chatsOf(sql, account, limit)),
   };
 }
-
-// Messages that owners wrote themselves in direct chats, newest first; served by `inbox_owner`. Those that
-// Parley wrote have a trigger: inside a JSON string these quotes would be escaped. A client of the API hears the
-// answers to its own requests alone, so nothing else is sent there.
-const OF_OWNERS: string = `
-  from inbox where from_owner = 1 and channel <> 'api' and message not like '%,"trigger":"%' order by seq desc`;
-
-const TYPED = statement(
-  "select message from inbox where seq > (select max(seq) from inbox) - 2000 and message like '%/%'",
-).rows<{ readonly message: string }>();
-const Typed = z.object({ text: z.string() });
-
-async function typedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
-  const counts = new Map<string, number>();
-  for (const { message } of await sql.all(TYPED)) {
-    const { text } = fromCheckedJson(Typed, message, 'message');
-    const [, word] = /^\s*\/([a-z0-9_-]{1,64})(?:\s|$)/i.exec(text) ?? [];
-    const name = word?.toLowerCase().replaceAll('-', '_');
-    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return counts;
-}
-
-const OWNER_ROUTES = statement(
-  `select route, conversation_id as lane ${OF_OWNERS} limit ${LATELY}`,
-).rows<{ readonly route: string; readonly lane: string }>();
-
-const OWNER_CHATS = statement(
-  `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${LATELY}`,
-).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
-
-const RECENT = statement(`
-  select ${INBOX_COLUMNS}, outcome, turn_id from inbox where ${OF_CHAT}
-  order by seq desc limit :limit`).rows<
-  MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
->();
-
-const OF_ACCOUNT = 'channel = :channel and account = :account';
-
-/**
- * The rows of `chat.id`. A range, so that their order is that of `chat_id` and `seq`, for which there is one index: with
- * `=`, PostgreSQL may go through all chats by their `seq` to find one row of this.
- */
-const OF_LISTED = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
-const NEWEST_OF_IT = `${OF_LISTED} order by chat_id desc, seq desc limit 1`;
-
-/**
- * Steps from chat to chat along the index, so that the number of messages does not matter. The first message of a
- * chat is one that is no command and not replaced, where there is one.
- */
-export const CHATS = statement(`
-  with recursive chat (id) as (
-    select min(chat_id) from inbox where ${OF_ACCOUNT}
-    union all
-    select (select min(chat_id) from inbox where ${OF_ACCOUNT} and chat_id > chat.id)
-    from chat where chat.id is not null)
-  select id as "chatId", coalesce(
-      (select message from inbox where ${OF_LISTED}
-        and coalesce(outcome, '') not in ('command', 'replaced') order by chat_id, seq limit 1),
-      (select message from inbox where ${OF_LISTED} order by chat_id, seq limit 1)) as message,
-    (select received_at from inbox where ${NEWEST_OF_IT}) as at,
-    (select created_at from outbox where ${NEWEST_OF_IT}) as "answeredAt"
-  from chat where id is not null
-  order by (select seq from inbox where ${NEWEST_OF_IT}) desc limit :limit`).rows<{
-  readonly chatId: string;
-  readonly at: number;
-  readonly message: string;
-  readonly answeredAt: number | null;
-}>();
 
 /** What is left of a message after its command, and how many messages of the conversation may wait with it. */
 export interface OnwardMessage {
@@ -302,17 +182,6 @@ async function store(
   if (again === null) insertAttachments(sql, seq, message, receivedAt, files);
   else onReplaced(await replaceEarlier(sql, again, seq, { receivedAt, files }));
   return 'stored';
-}
-
-/** The last message of each direct chat in which an owner wrote lately, newest first. */
-async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
-  const rows = await sql.all(OWNER_CHATS);
-  const newest = new Map<string, MessageRow>();
-  for (const row of rows) {
-    const chat = JSON.stringify([row.channel, row.account, row.chat_id]);
-    if (!newest.has(chat)) newest.set(chat, row);
-  }
-  return [...newest.values()].map(readInboxRow);
 }
 
 async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null): Promise<boolean> {

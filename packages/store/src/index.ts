@@ -8,7 +8,8 @@ export type {
 } from './access.ts';
 export type { AccountPause, SeenGroup } from './accounts.ts';
 export type { AgentFile, AgentFileRepository } from './agent-files.ts';
-export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
+export type { Approval, NewApproval } from './approval-rows.ts';
+export type { ApprovalVerdict } from './approvals.ts';
 export type { StepAside } from './asides.ts';
 export type { SenderKey } from './attachment-room.ts';
 export type {
@@ -25,8 +26,8 @@ export type { ConversationDetails, ShownConversation } from './conversation-view
 export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';
 export type { SearchHit, SearchPage } from './conversation-views/search.ts';
 export type { ConversationAction } from './conversation-views.ts';
+export type { ChatKey } from './conversations.ts';
 export {
-  type ConversationMode,
   HEARTBEAT_LANE,
   HOOK_AGENT,
   isLane,
@@ -36,20 +37,12 @@ export {
 } from './conversations.ts';
 export type { CronBounds, CronChange, CronJob, NewCronJob } from './cron-jobs.ts';
 export { StoreError } from './database.ts';
-export type { DeadLetter, DeadLetterWake } from './dead-letters.ts';
-export type {
-  MessageStory,
-  PendingApproval,
-  TurnStory,
-  WhyRepository,
-} from './decisions.ts';
+export type { DeadLetter } from './dead-letter-rows.ts';
+export type { DeadLetterWake } from './dead-letters.ts';
+export type { MessageStory, PendingApproval, TurnStory, WhyRepository } from './decisions.ts';
 export { untilDue } from './due.ts';
-export type {
-  ForgettingRepository,
-  Forgotten,
-  PersonForgotten,
-  RawSearch,
-} from './forgetting/forgetting.ts';
+export type { ForgettingRepository, Forgotten, RawSearch } from './forgetting/forgetting.ts';
+export type { PersonForgotten } from './forgetting/person.ts';
 export { type GroupContextRepository, isOwnMessage } from './group-context.ts';
 export type {
   HeartbeatEnd,
@@ -59,18 +52,17 @@ export type {
   HeartbeatRunState,
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
-export type { NumberedEntry, RememberedEntry } from './history.ts';
 export type { InboxRepository, OnwardMessage } from './inbox.ts';
-export type { Joining, LaneRepository } from './lanes.ts';
+export type { LaneRepository } from './lanes.ts';
+export type { Joining } from './later-messages.ts';
 export type { Link, LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
 export type { AnswerUsage, MessageAnswer } from './message-answers.ts';
-export { openStore, type Store } from './open-store.ts';
+export { openStore } from './open-store.ts';
 export type { OutboxRepository } from './outbox.ts';
 export type {
   AccountWork,
   BeforePart,
-  ChatKey,
   DuePart,
   OutboxEntry,
   Post,
@@ -85,20 +77,17 @@ export type {
   ProcessRole,
   RunningProcess,
 } from './processes.ts';
-export type {
-  NewPrompt,
-  PromptRepository,
-  PromptSearch,
-  PromptSummary,
-  StoredPrompt,
-} from './prompts.ts';
+export type { NewPrompt, PromptSummary, StoredPrompt } from './prompt-rows.ts';
+export type { PromptRepository, PromptSearch } from './prompts.ts';
 export { type AnswerVerdict, joinedStep, SENT_FILES } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
+export type { NumberedEntry, RememberedEntry } from './remembered-history.ts';
 export type { Backlog, OldestWork } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
 export type {
   AdmittedMessage,
   ClaimedTurn,
+  ConversationMode,
   InboxRow,
   JournalStep,
   Lease,
@@ -106,7 +95,6 @@ export type {
   PartWithBytes,
   TranscriptEntry,
   TurnCommit,
-  TurnUsage,
 } from './rows.ts';
 export type {
   PinPlace,
@@ -125,9 +113,12 @@ export type {
   SoulVersion,
 } from './soul-versions.ts';
 export type { SoulRepository } from './souls.ts';
+export type { TurnUsage } from './spend.ts';
 export { countedInput, type SpendAccount, type Spent, type SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
-export type { Setback, StoreMark } from './store-state.ts';
+export type { Store } from './store.ts';
+export type { StoreMark } from './store-mark.ts';
+export type { Setback } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageRepository, UsageRow, UsageSums } from './usage.ts';

@@ -3,8 +3,8 @@ import type { BusyMode } from '@parley/core';
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
 import type { Lease } from './rows.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, message, part, routeTo } from './testing/messages.ts';
 

@@ -3,38 +3,12 @@ import { type Claim, type ClaimResult, claimIn, claimTurn, type LockedLane } fro
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
 import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
 import type { Dropping } from './drop-waiting.ts';
+import type { Joining } from './later-messages.ts';
 import type { PromptWriter } from './prompts.ts';
 import { isPutOffAt, type PutOff, putOffTurn } from './put-off.ts';
-import type {
-  ClaimedTurn,
-  CommitResult,
-  InboxRow,
-  JournalStep,
-  Lease,
-  TurnCommit,
-} from './rows.ts';
+import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
 import { commitTurn } from './turns.ts';
-
-/** Which messages may join a running turn, and the step in the journal for them (D03). */
-export interface Joining {
-  readonly turnId: string;
-  /** Of the conversation when the turn began: with another one nothing joins. */
-  readonly mode: ClaimedTurn['mode'];
-  /** Whether the turn may answer this one, too; the first that may not, and all behind it, wait. */
-  readonly mayJoin: (row: InboxRow) => boolean;
-  /** What is stored in the journal together with the messages. */
-  readonly steps: (rows: readonly InboxRow[]) => readonly JournalStep[];
-}
-
-/** What became of a turn that was to be ended by a later message. */
-export type Interruption =
-  | { readonly kind: 'interrupted' }
-  /** Nothing waits that could end it, or its messages have been interrupted often enough. */
-  | { readonly kind: 'goes-on' }
-  /** What waits may not be whole yet: ask again after this many ms. */
-  | { readonly kind: 'later'; readonly retryInMs: number }
-  | { readonly kind: 'fenced' };
 
 /**
  * One turn at a time per conversation (D02). Every write takes the lease and checks its epoch in

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Joining } from './lanes.ts';
-import type { Store } from './open-store.ts';
+import type { Joining } from './later-messages.ts';
 import type { InboxRow, Lease } from './rows.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
 

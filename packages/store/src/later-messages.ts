@@ -3,10 +3,29 @@ import { withFetchedFiles } from './attachments.ts';
 import { isSameDestination, readyMessages, waitingMessages } from './claim-turn.ts';
 import { lockLeased } from './conversations.ts';
 import { fromCheckedJson, type Sql, statement } from './database.ts';
-import type { Interruption, Joining } from './lanes.ts';
 import { returnMessages } from './put-off.ts';
-import type { InboxRow, Lease } from './rows.ts';
+import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
 import { isUnfinished, storeStep } from './turns.ts';
+
+/** Which messages may join a running turn, and the step in the journal for them (D03). */
+export interface Joining {
+  readonly turnId: string;
+  /** The mode when the turn started; messages sent in another mode do not join. */
+  readonly mode: ClaimedTurn['mode'];
+  /** Whether the turn may answer this one, too; the first that may not, and all behind it, wait. */
+  readonly mayJoin: (row: InboxRow) => boolean;
+  /** What is stored in the journal together with the messages. */
+  readonly steps: (rows: readonly InboxRow[]) => readonly JournalStep[];
+}
+
+/** Result of interrupting a running turn. */
+export type Interruption =
+  | { readonly kind: 'interrupted' }
+  /** Nothing waits that could end it, or its messages have been interrupted often enough. */
+  | { readonly kind: 'goes-on' }
+  /** What waits may not be whole yet: ask again after this many ms. */
+  | { readonly kind: 'later'; readonly retryInMs: number }
+  | { readonly kind: 'fenced' };
 
 interface Join {
   readonly lease: Lease;

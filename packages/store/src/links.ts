@@ -1,5 +1,6 @@
 import { ReplyRoute } from '@parley/core';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import type { Row } from './tables.ts';
 
 /** The accounts of one person that were linked, by Parley's ids (`telegram:42`). */
 export interface Link {
@@ -250,23 +251,10 @@ function routeOf(text: string): ReplyRoute {
   return fromCheckedJson(ReplyRoute, text, 'route of a link code');
 }
 
-interface LinkRow {
-  readonly person_id: string;
-  /** Those with the same one belong together. */
-  readonly link_id: string;
-  /** 1: an owner confirmed it, so its members may do what an owner may. */
-  readonly by_owner: number;
-}
+type LinkRow = Row<'person_link', 'person_id' | 'link_id' | 'by_owner'>;
 
-/** A code of `/link`; the routes are JSON, the typist is null until an account has typed it. */
-interface Code {
-  readonly code: string;
-  readonly maker_id: string;
-  readonly maker_route: string;
-  readonly maker_is_owner: number;
-  readonly typist_id: string | null;
-  readonly typist_route: string | null;
-}
+/** A code of `/link`; the routes are JSON. */
+type Code = Row<'link_code'>;
 
 const LINK_OF_KIND = statement(
   'select link_id from person_link where person_id = :personId and by_owner = :byOwner',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
-import type { Store } from './open-store.ts';
 import type { ClaimedTurn, Lease } from './rows.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, message, part } from './testing/messages.ts';
 

@@ -1,6 +1,7 @@
+import type { MessageKey } from './conversations.ts';
+import { OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
-import type { MessageKey } from './inbox.ts';
-import { OF_CHAT, OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
+import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
 import type { InboxOutcome } from './rows.ts';
 
 /** What became of a message, for a program that waits for its answer. */

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
 import { composed, type Database, IN_MEMORY, type Sql, StoreError, statement } from './database.ts';
-import { schema } from './schema.ts';
+import { MAKE_LEDGER, statementsOf } from './tables/statements.ts';
 
 /** Any number that no other program on the same PostgreSQL is likely to lock. */
 const MIGRATION_LOCK = 7_275_395;
@@ -62,6 +62,16 @@ export async function refuseEmptyServer(database: Database, name: string): Promi
   if (row?.there !== true) throw missing(name);
 }
 
+/** Throws StoreError `store-not-empty` for a database on a server in which Parley has tables. */
+export async function refuseUsedServer(database: Database, name: string): Promise<void> {
+  const row = await database.read((sql) => sql.get(IS_THERE));
+  if (row?.there !== true) return;
+  throw new StoreError(
+    'store-not-empty',
+    `${name} already has data of Parley. Nothing was changed. Restore into an empty database: create another one and name it in store.url, or bring this one back with pg_restore.`,
+  );
+}
+
 function missing(name: string): StoreError {
   return new StoreError(
     'store-missing',
@@ -71,15 +81,10 @@ function missing(name: string): StoreError {
 
 /** The table that says which steps a database has seen. */
 export async function makeLedger(sql: Sql): Promise<void> {
-  await sql.run(MAKE_LEDGER);
+  await sql.run(MAKE_LEDGER_STATEMENT);
 }
 
-const MAKE_LEDGER = composed(`create table if not exists parley_migration (
-  number bigint not null primary key,
-  name text not null,
-  parley_version text not null,
-  applied_at bigint not null
-)`);
+const MAKE_LEDGER_STATEMENT = composed(MAKE_LEDGER);
 
 /** A step that a database has seen. */
 interface AppliedStep {
@@ -88,7 +93,7 @@ interface AppliedStep {
 }
 
 /** The steps that a database has seen. */
-export const APPLIED = composed(
+const APPLIED = composed(
   'select number, parley_version from parley_migration order by number',
 ).rows<AppliedStep>();
 
@@ -165,133 +170,24 @@ export interface Migration {
 }
 
 /**
- * All steps, in the order in which they are applied. The first one is the whole schema; the numbers below it
- * belong to steps that existed before the first release.
+ * All steps, in the order in which they are applied; their statements are with the tables. The first one makes the tables
+ * of 0.1.0; the numbers below it belong to steps that existed before it.
  */
-export const MIGRATIONS: readonly Migration[] = [
-  {
-    number: 31,
-    name: 'schema',
-    statements: (dialect) => [...schema(dialect), ...searchSchema(dialect)],
-  },
-  { number: 32, name: 'agents', statements: (dialect) => SPEND_OF_AGENTS[dialect] },
-  {
-    number: 33,
-    name: 'state',
-    statements: () => [
-      // The moment to which ages were counted (D15); before this step that was the end of the round.
-      'alter table retention_run add column counted_to bigint not null default 0',
-      'update retention_run set counted_to = ended_at',
-      // One row: which database this is, how far it has come, and how often it was found to have gone back.
-      `create table store_state (
-        id bigint not null primary key,
-        name text not null,
-        counter bigint not null,
-        setbacks bigint not null,
-        setback_at bigint,
-        setback_turns bigint,
-        setback_parts bigint
-      )`,
-    ],
-  },
-  { number: 34, name: 'files', statements: filesOutsideRows },
-  {
-    number: 35,
-    name: 'put-off',
-    // A turn whose model is away: since when, and when it is tried again.
-    statements: () => [
-      'alter table turn add column put_off_since bigint',
-      'alter table turn add column put_off_until bigint',
-    ],
-  },
-  { number: 36, name: 'words', statements: (dialect) => WORDS_OF_PARTS[dialect] },
-  {
-    number: 37,
-    name: 'view-once files',
-    statements: () => [
-      // 1: its sender lets it be seen once; its bytes go with its turn.
-      'alter table attachment add column view_once bigint',
-      `create index attachment_view_once on attachment (inbox_seq)
-        where view_once = 1 and ref <> '-'`,
-    ],
-  },
-];
-
-/**
- * Rows name the bytes of their file by `file_id`; what is in `bytes` stays there until it is dropped, a day after it was
- * stored. `person`: the sender of an attachment as their platform calls them. A file beside SQLite has no pieces.
- */
-function filesOutsideRows(dialect: Database['dialect']): readonly string[] {
-  const kept = 'where bytes is not null or file_id is not null';
-  return [
-    'alter table attachment add column file_id text',
-    'alter table attachment add column person text',
-    'alter table agent_file add column file_id text',
-    'drop index attachment_kept',
-    `create index attachment_kept on attachment (updated_at) ${kept}`,
-    `create index attachment_person on attachment (channel, account, person) ${kept}`,
-    'create index attachment_file on attachment (file_id) where file_id is not null',
-    'drop index agent_file_kept',
-    `create index agent_file_kept on agent_file (created_at) ${kept}`,
-    'create index agent_file_file on agent_file (file_id) where file_id is not null',
-    `create table file_piece (
-      file_id text not null,
-      piece_index bigint not null,
-      bytes ${dialect === 'sqlite' ? 'blob' : 'bytea'} not null,
-      primary key (file_id, piece_index)
-    )`,
-  ];
-}
-
-/**
- * Of a part: whose words it carries besides those of its turn and of the message that it answers (`about`: ids of
- * turns and people, one a line; null: stored before this step), whether people can press something below it, and
- * whether it was edited or deleted since.
- */
-const wordsOfParts = (target: string) => [
-  'alter table outbox add column about text',
-  'alter table outbox add column has_buttons bigint not null default 0',
-  'alter table outbox add column changed text',
-  `create index outbox_buttons on outbox (channel, account, chat_id, platform_message_id)
-    where has_buttons = 1`,
-  `update outbox set has_buttons = 1 where body like '%"buttons":[{%'`,
-  ...(['edit', 'delete'] as const).map(
-    (act) => `update outbox set changed = '${act === 'edit' ? 'edited' : 'deleted'}'
-      where (channel, account, chat_id, platform_message_id) in (
-        select channel, account, chat_id, ${target} from outbox
-        where body like '%"act":{"kind":"${act}",%')`,
-  ),
-];
-
-const WORDS_OF_PARTS = {
-  postgres: wordsOfParts("cast(body as json) #>> '{act,messageId}'"),
-  sqlite: wordsOfParts("json_extract(body, '$.act.messageId')"),
-};
-
-/** What was spent, by agent as well (F14); empty: the default one. SQLite cannot change the key of a table. */
-const SPEND_OF_AGENTS = {
-  postgres: [
-    "alter table spend add column agent text not null default ''",
-    'alter table spend drop constraint spend_pkey',
-    'alter table spend add primary key (day, person_id, group_id, agent)',
-  ],
-  sqlite: [
-    'alter table spend rename to spend_before',
-    `create table spend (
-      day text not null,
-      person_id text not null,
-      group_id text not null,
-      input_tokens bigint not null,
-      output_tokens bigint not null,
-      cost_usd double precision not null,
-      agent text not null default '',
-      primary key (day, person_id, group_id, agent)
-    )`,
-    `insert into spend (day, person_id, group_id, input_tokens, output_tokens, cost_usd)
-      select day, person_id, group_id, input_tokens, output_tokens, cost_usd from spend_before`,
-    'drop table spend_before',
-  ],
-};
+export const MIGRATIONS: readonly Migration[] = (
+  [
+    [31, 'schema'],
+    [32, 'agents'],
+    [33, 'state'],
+    [34, 'files'],
+    [35, 'put-off'],
+    [36, 'words'],
+    [37, 'view-once files'],
+  ] as const
+).map(([number, name]) => ({
+  number,
+  name,
+  statements: (dialect) => statementsOf(number, dialect),
+}));
 
 /** A log is a few megabytes; copying a much larger one would hold up the start. */
 const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
@@ -347,24 +243,4 @@ function stepsIn(sqlite: DatabaseSync): readonly AppliedStep[] {
   } finally {
     sqlite.close();
   }
-}
-
-/** The migration that adds the index, and the index by which the messages of a conversation are found. */
-function searchSchema(dialect: Database['dialect']): readonly string[] {
-  const entries =
-    dialect === 'sqlite'
-      ? [
-          // Without the texts themselves; the words come cut already, `ascii` only splits them at spaces.
-          `create virtual table search_entry using fts5(
-            words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
-        ]
-      : [
-          'create table search_entry (id bigint not null primary key, words tsvector not null)',
-          'create index search_entry_words on search_entry using gin (words)',
-        ];
-  return [
-    ...entries,
-    'create table search_reach (source text not null primary key, seq bigint not null)',
-    'create index inbox_conversation on inbox (conversation_id, seq)',
-  ];
 }

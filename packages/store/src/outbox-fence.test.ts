@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
 import type { OutboxRepository } from './outbox.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { part } from './testing/messages.ts';
 

@@ -1,23 +1,14 @@
 import { hash } from 'node:crypto';
 import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { agentFileRow, INSERT_AGENT_FILE } from './agent-files.ts';
-import { isTurnRunning, lockConversation } from './conversations.ts';
+import type { ChatKey } from './conversations.ts';
+import { isTurnRunning, lockConversation, OF_CHAT } from './conversations.ts';
 import { fromCheckedJson, type Sql, StoreError, statement, toJson } from './database.ts';
 import { keepNotice } from './group-context.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
 
 /** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
 export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
-
-/** The chat a lane of deliveries belongs to; parts of one chat go out in order. */
-export interface ChatKey {
-  readonly channel: string;
-  readonly account: string;
-  readonly chatId: string;
-}
-
-/** Condition of a statement: the rows of a `ChatKey`. */
-export const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
 
 /** The first part of a chat that is not finished, and when it may be tried. */
 export interface DuePart {
@@ -43,6 +34,8 @@ export interface OutboxEntry {
   readonly state: PartState;
   readonly createdAt: number;
   readonly error: string | null;
+  /** `seq` of the message that it answers without a turn, such as a command. */
+  readonly answers?: number;
   /** Another message has taken the place of what it answers. */
   readonly isReplaced?: true;
 }

@@ -1,7 +1,7 @@
 import type { FreshParts } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { untilDue } from './due.ts';
-import type { Store } from './open-store.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { claim, hold, message, part, routeTo } from './testing/messages.ts';
 

@@ -1,4 +1,6 @@
 import type { NewId } from '@parley/core';
+import type { ChatKey } from './conversations.ts';
+import { OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, StoreError, statement } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
 import { isDue } from './due.ts';
@@ -7,10 +9,8 @@ import {
   type About,
   type AccountWork,
   beforePart,
-  type ChatKey,
   type DuePart,
   insertParts,
-  OF_CHAT,
   OUTBOX_COLUMNS,
   type OutboxEntry,
   type PartRow,
@@ -180,6 +180,7 @@ function chatsOf(database: Database, newId: NewId, files: StoredFiles) {
         state: row.state,
         createdAt: row.createdAt,
         error: row.error,
+        ...(row.answers !== null && { answers: row.answers }),
         ...(row.replaced ? { isReplaced: true } : {}),
       }));
     },
@@ -291,11 +292,15 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
 
 /** The newest parts of a chat. */
 const RECENT = statement(`
-  select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, exists (select 1 from inbox
+  select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, answers, exists (select 1 from inbox
     where inbox.turn_id = outbox.turn_id and inbox.turn_id is not null
       and inbox.outcome = 'replaced') as replaced
   from outbox where ${OF_CHAT} order by seq desc limit :limit`).rows<
-  PartRow & Omit<OutboxEntry, 'part' | 'isReplaced'> & { readonly replaced: number | boolean }
+  PartRow &
+    Omit<OutboxEntry, 'part' | 'answers' | 'isReplaced'> & {
+      readonly answers: number | null;
+      readonly replaced: number | boolean;
+    }
 >();
 
 /**

@@ -1,8 +1,8 @@
 import type { ReplyRoute } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
-import { isPressOf, type PressableMessage } from './own-answers.ts';
+import { isPressOf, type PressableMessage } from './presses.ts';
 import type { NewPart } from './rows.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
 

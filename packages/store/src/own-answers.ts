@@ -1,12 +1,8 @@
 import type { InboundMessage, ReplyRoute } from '@parley/core';
+import { OF_CHAT } from './conversations.ts';
 import { type Sql, statement, toJson } from './database.ts';
-import {
-  OF_CHAT,
-  OUTBOX_COLUMNS,
-  type PartChange,
-  type PartRow,
-  readPart,
-} from './outbox-parts.ts';
+import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
+import { isPressOf, type PressableMessage } from './presses.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /** A sent part of an answer that the agent may name as its own message. */
@@ -65,35 +61,6 @@ const ANSWERED = statement(`
   where turn_id in (select value from json_each(:turns))`).rows<
   MessageRow & { readonly turnId: string }
 >();
-
-/** A stored part with buttons; `messageId` null: whether and where it arrived is not known yet. */
-export interface PressableMessage {
-  readonly messageId: string | null;
-  readonly changed: PartChange | null;
-  /** What its buttons write. */
-  readonly data: readonly string[];
-  /** What those of them write that ask for words, which follow it. */
-  readonly asks?: readonly string[];
-}
-
-/**
- * Whether a press counts: the button stands below a message as Parley stored and sent it, and that message was never
- * edited. People can press before its id is stored, or although its sending seemed to fail; nothing can have edited
- * it then.
- */
-export function isPressOf(
-  messages: readonly PressableMessage[],
-  { pressed, data }: { readonly pressed: string; readonly data: string },
-): boolean {
-  const offering = messages.filter((message) => isOffered(message, data));
-  const itself = offering.find(({ messageId }) => messageId === pressed);
-  if (itself !== undefined) return itself.changed === null;
-  return offering.some(({ messageId, changed }) => messageId === null && changed === null);
-}
-
-function isOffered({ data: all, asks = [] }: PressableMessage, data: string): boolean {
-  return all.includes(data) || asks.some((before) => data.startsWith(`${before} `));
-}
 
 /** Whether a message counts: it was typed, or is a press of a stored button below an unedited message. */
 export async function pressCounts(sql: Sql, message: InboundMessage): Promise<boolean> {

@@ -1,7 +1,8 @@
 import type { AdapterValues } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { openStore, type Store } from './open-store.ts';
+import { openStore } from './open-store.ts';
 import type { RunningProcess } from './processes.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,7 +1,48 @@
 import { hash } from 'node:crypto';
-import { PromptLists, PromptPlace, rememberTexts, requestSizes } from '@parley/core';
+import {
+  type MessageSize,
+  PromptLists,
+  type PromptMessage,
+  PromptPlace,
+  rememberTexts,
+  requestSizes,
+  type SentPrompt,
+  type SentRequest,
+} from '@parley/core';
+import type { StepAside } from './asides.ts';
 import { fromCheckedJson, toJson } from './database.ts';
-import type { NewPrompt, PromptSummary, StoredPrompt } from './prompts.ts';
+
+/** The facts of a prompt without its texts. Sizes are those of the whole request; tokens are estimates. */
+export interface PromptSummary {
+  readonly turnId: string;
+  readonly conversationId: string;
+  readonly at: number;
+  readonly layout: string;
+  /** `provider/model` as it was known before the call. */
+  readonly model: string;
+  readonly characters: number;
+  readonly tokens: number;
+  readonly place: PromptPlace;
+  /** The platform's ids of the messages that the turn answered. */
+  readonly messageIds: readonly string[];
+  /** Of several agents, which one and by what rule (F14), as text. */
+  readonly answeredBy?: string;
+}
+
+/** The whole prompt of a turn. */
+export interface StoredPrompt extends PromptSummary, SentRequest {
+  readonly messages: readonly PromptMessage[];
+  /** What the model wrote besides its answer, by steps of the turn. */
+  readonly asides: readonly StepAside[];
+}
+
+/** What a turn has to say of its prompt; totals and hashes are made here. */
+export interface NewPrompt
+  extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
+    SentPrompt,
+    Pick<SentRequest, 'tools'> {
+  readonly messages: readonly (Omit<MessageSize, 'characters'> & { readonly content: string })[];
+}
 
 /** A text and what it is known by; `content` is JSON, in which every character survives. */
 export interface HashedText {

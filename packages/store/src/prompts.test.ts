@@ -1,11 +1,14 @@
 import type { SentPart } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { composed, parseStoreUrl } from './database.ts';
-import { openStore, type Store } from './open-store.ts';
+import { knownHashes } from './known-hashes.ts';
+import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
+import type { NewPrompt } from './prompt-rows.ts';
 import { hashed, partsJson, promptOf, rowOf } from './prompt-rows.ts';
-import { KNOWN_FOR_MS, knownHashes, type NewPrompt } from './prompts.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import type { Store } from './store.ts';
+import { TEXT_KNOWN_MS } from './tables/turns.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -244,8 +247,8 @@ describe('hashes that are known', () => {
   it('[P17] are known for an hour, so that the rows of used texts stay young', () => {
     const known = knownHashes();
     known.add(['a'], 0);
-    expect(known.has('a', KNOWN_FOR_MS - 1)).toBe(true);
-    expect(known.has('a', KNOWN_FOR_MS)).toBe(false);
+    expect(known.has('a', TEXT_KNOWN_MS - 1)).toBe(true);
+    expect(known.has('a', TEXT_KNOWN_MS)).toBe(false);
     expect(known.has('b', 0)).toBe(false);
   });
 

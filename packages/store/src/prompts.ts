@@ -1,12 +1,4 @@
-import {
-  BoundedMap,
-  type MessageSize,
-  type PromptMessage,
-  type PromptPlace,
-  type SentPrompt,
-  type SentRequest,
-} from '@parley/core';
-import { readAsides, type StepAside } from './asides.ts';
+import { readAsides } from './asides.ts';
 import {
   type Database,
   fromJson,
@@ -16,6 +8,8 @@ import {
   statement,
   toJson,
 } from './database.ts';
+import { knownHashes } from './known-hashes.ts';
+import type { NewPrompt, PromptSummary, StoredPrompt } from './prompt-rows.ts';
 import {
   type HashedText,
   hashesOf,
@@ -28,38 +22,6 @@ import {
   summaryOf,
   textHashes,
 } from './prompt-rows.ts';
-
-/** The facts of a prompt without its texts. Sizes are those of the whole request; tokens are estimates. */
-export interface PromptSummary {
-  readonly turnId: string;
-  readonly conversationId: string;
-  readonly at: number;
-  readonly layout: string;
-  /** `provider/model` as it was known before the call. */
-  readonly model: string;
-  readonly characters: number;
-  readonly tokens: number;
-  readonly place: PromptPlace;
-  /** The platform's ids of the messages that the turn answered. */
-  readonly messageIds: readonly string[];
-  /** Of several agents, which one and by what rule (F14), as text. */
-  readonly answeredBy?: string;
-}
-
-/** The whole prompt of a turn. */
-export interface StoredPrompt extends PromptSummary, SentRequest {
-  readonly messages: readonly PromptMessage[];
-  /** What the model wrote besides its answer, by steps of the turn. */
-  readonly asides: readonly StepAside[];
-}
-
-/** What a turn has to say of its prompt; totals and hashes are made here. */
-export interface NewPrompt
-  extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
-    SentPrompt,
-    Pick<SentRequest, 'tools'> {
-  readonly messages: readonly (Omit<MessageSize, 'characters'> & { readonly content: string })[];
-}
 
 /** Which prompts to list; all that is given must hold. */
 export interface PromptSearch {
@@ -239,33 +201,4 @@ function missing(turnId: string): never {
     'store-damaged',
     `A text of the prompt of turn ${turnId} is gone. Only this record is affected: answers never depend on it.`,
   );
-}
-
-/** So many hashes at most are remembered: a few hundred kilobytes. */
-const MOST = 2_000;
-
-/** How long a text counts as known without its row being touched, in ms. */
-export const KNOWN_FOR_MS = 60 * 60_000;
-
-/** Texts that are certainly in the database, so that a turn need not write them again. */
-interface KnownHashes {
-  has(hash: string, now: number): boolean;
-  /** To be called once the rows are committed. */
-  add(hashes: readonly string[], now: number): void;
-  clear(): void;
-}
-
-/** A bounded memory; the oldest entries go first and are merely written once more. */
-export function knownHashes(): KnownHashes {
-  const known = new BoundedMap<string, number>(MOST);
-  return {
-    has(hash, now) {
-      const since = known.get(hash);
-      return since !== undefined && now - since < KNOWN_FOR_MS;
-    },
-    add(hashes, now) {
-      for (const hash of hashes) known.set(hash, now);
-    },
-    clear: () => known.clear(),
-  };
 }

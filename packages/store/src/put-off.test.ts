@@ -1,11 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
-import { MAX_PUT_OFF_MS } from './put-off.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { idsOf, message } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const UNTIL = 10_000;
+/** A turn is never put off for longer. */
+const HOUR_MS = 3_600_000;
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`[D13] a turn that is put off, on ${database.name}`, () => {
@@ -97,7 +98,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('does not wait for a moment that was computed before the clock was set back', async () => {
-      await putOff('t1', UNTIL + MAX_PUT_OFF_MS, UNTIL + MAX_PUT_OFF_MS + 5_000);
+      await putOff('t1', UNTIL + HOUR_MS, UNTIL + HOUR_MS + 5_000);
       expect(await workAt(1_000)).toEqual([LANE]);
       expect((await started('t2', 1_000)).turn.turnId).toBe('t1');
     });

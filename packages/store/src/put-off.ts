@@ -13,7 +13,7 @@ export interface PutOff {
  * The longest time until the next attempt, in ms. A moment that is further away was computed before the
  * clock was set back, and does not count.
  */
-export const MAX_PUT_OFF_MS = 3_600_000;
+const MAX_PUT_OFF_MS = 3_600_000;
 
 /** `isPutOff` as the condition of a statement on the table `turn`; `moment` is now. */
 export function isPutOffAt<const Moment extends string>(moment: Moment) {

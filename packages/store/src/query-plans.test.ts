@@ -6,14 +6,16 @@ import { silentLogger } from '@parley/core';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { textFor, valuesOf } from './database.ts';
-import { CHATS } from './inbox.ts';
+import { CHATS } from './inbox-reads.ts';
 import type { LinkAction } from './links.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
-import { type Store, storeOn, timedIds, watchDatabase } from './open-store.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import { type Store, storeOn } from './store.ts';
 import { StoreState } from './store-state.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo, useWork } from './testing/messages.ts';
+import { timedIds } from './timed-ids.ts';
+import { watchDatabase } from './watch-database.ts';
 
 /**
  * Indexes that hold only what is still to be done, or that a sum has to go through; the newest few of
@@ -203,7 +205,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.turns.totals(0);
   await store.transcript.recent('web:c1', 0, 5);
   await store.inbox.waiting('web:c1');
-  await store.inbox.waitingInAll();
+  await store.inbox.totalWaiting();
   await store.inbox.recent(chat, 5);
   await store.inbox.chats(chat, 5);
   await store.turns.calls(['t1']);

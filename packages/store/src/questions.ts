@@ -3,9 +3,9 @@ import {
   APPROVAL_COLUMNS,
   type Approval,
   type ApprovalRow,
-  letGoOn,
   readApprovalRow,
-} from './approvals.ts';
+} from './approval-rows.ts';
+import { letGoOn } from './approvals.ts';
 import { type Sql, statement } from './database.ts';
 import { matchChoice } from './match-choice.ts';
 import type { InboxRow, JournalStep } from './rows.ts';

@@ -1,9 +1,11 @@
 import { InboundMessage } from '@parley/core';
+import type { MessageKey } from './conversations.ts';
+import { OF_CHAT } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
 import { type ContextPlace, keepGroupContext } from './group-context.ts';
-import type { MessageKey } from './inbox.ts';
-import { OF_CHAT, OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
+import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
+import { REACTION_PREFIX } from './tables/messages.ts';
 
 /** A message of a chat, said by the agent or a person. Names and texts of persons are untrusted. */
 export type StoredMessage =
@@ -29,9 +31,6 @@ export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
   /** When the platform says it was, in ms. */
   readonly sentAt: number;
 }
-
-/** Begins the ids of reactions in table `group_context`; no platform has ids with a space. */
-export const REACTION_PREFIX = 'reaction ';
 
 /** Reactions to messages, as lines of the table `group_context`. */
 export function reactionRepository(database: Database) {

@@ -7,7 +7,7 @@ import {
   type DeadPart,
   type DeadTurn,
   type UnansweredMessage,
-} from './dead-letters.ts';
+} from './dead-letter-rows.ts';
 import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
 import type { AdmittedMessage, TurnCommit } from './rows.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
 
@@ -202,7 +202,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           } as const;
           await store.subAgents.start(
             { ...order, id: 'a', callId: 'a' },
-            { depth: 2, atOnce: 3 },
+            { depth: 2, concurrent: 3 },
             0,
           );
           await store.lanes.commit(lease, answer('t1', []), 1);

@@ -1,7 +1,7 @@
 import { InboundMessage } from '@parley/core';
 import { copyAttachments, insertAttachments } from './attachments.ts';
+import { OF_CHAT } from './conversations.ts';
 import { fromCheckedJson, type Sql, statement } from './database.ts';
-import { OF_CHAT } from './outbox-parts.ts';
 import type { AdmittedMessage, FileRef } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 

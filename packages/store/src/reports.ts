@@ -1,4 +1,5 @@
 import { type Database, type Sql, statement, toJson } from './database.ts';
+import type { Row } from './tables.ts';
 
 /** A conversation in which messages wait for a turn. */
 interface WaitingConversation {
@@ -204,12 +205,9 @@ const STEPS = statement(`
   select turn_id, step_index, content, created_at from turn_step
   where turn_id in (select value from json_each(:turns))
     and exists (select 1 from json_each(:patterns) where content like value)
-  order by created_at desc`).rows<{
-  readonly turn_id: string;
-  readonly step_index: number;
-  readonly content: string;
-  readonly created_at: number;
-}>();
+  order by created_at desc`).rows<
+  Row<'turn_step', 'turn_id' | 'step_index' | 'content' | 'created_at'>
+>();
 
 const DECIDED = statement(`
   select call_key, decided_by from approval

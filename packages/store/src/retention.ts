@@ -118,7 +118,7 @@ export async function retain(
   let removed = 0;
   let goesOn = true;
   for (const rule of RETENTION_RULES) {
-    if (!goesOn || !(rule.isSorted || isThorough || cutoff !== null)) continue;
+    if (!goesOn || (rule.isUnsorted === true && !isThorough && cutoff === null)) continue;
     const before = Math.max(beforeOf(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
     for await (const step of removeOld(database, rule, before)) {
       removed += step.removed;
@@ -155,10 +155,10 @@ async function* removeOld(
   rule: RetentionRule,
   before: number,
 ): AsyncGenerator<Step> {
-  const { table, key, at, among } = rule;
+  const { table, by, at, among } = rule;
   const bound = boundOf(rule, before);
-  const columns = key.join(', ');
-  const cells = (row: string) => key.map((_, nth) => `:${row}${nth}`).join(', ');
+  const columns = by.join(', ');
+  const cells = (row: string) => by.map((_, nth) => `:${row}${nth}`).join(', ');
   const behind = `(${columns}) > (${cells('after')})`;
   const upTo = `(${columns}) <= (${cells('to')}) and ${isOld(rule)}`;
   const step = (...conditions: readonly (string | undefined)[]) => {
@@ -198,19 +198,19 @@ async function* removeOld(
       }, 'process');
     }
     yield { removed, tookMs };
-    if (rows.length < limit || (rule.isSorted && !isBeforeBound(last))) return;
+    if (rows.length < limit || (rule.isUnsorted !== true && !isBeforeBound(last))) return;
     after = cellsOf('after', rule, last);
     if (tookMs > STEP_MS) limit = Math.max(10, Math.floor(limit / 2));
     else if (tookMs < STEP_MS / 2) limit = Math.min(MOST_ROWS, limit * 2);
   }
 }
 
-/** The columns of a rule’s key and when the row was written. */
+/** The columns in whose order rows are read, and when the row was written. */
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** The key of a row as parameters: `to0`, `to1`, … */
-function cellsOf(name: string, { key }: RetentionRule, row: Row): Record<string, SqlValue> {
-  return Object.fromEntries(key.map((column, nth) => [`${name}${nth}`, row[column] ?? 0]));
+/** Where a row is in that order, as parameters: `to0`, `to1`, … */
+function cellsOf(name: string, { by }: RetentionRule, row: Row): Record<string, SqlValue> {
+  return Object.fromEntries(by.map((column, nth) => [`${name}${nth}`, row[column] ?? 0]));
 }
 
 /** In pages: what is free beyond this, and beyond a quarter of the file, is released to the disk. */
@@ -268,9 +268,9 @@ const LARGE: ReadonlySet<string> = new Set(['transcript', 'inbox', 'outbox', 'tu
 async function oldestOf(database: Database, now: number): Promise<number> {
   let oldest = now;
   for (const rule of RETENTION_RULES.filter(({ table }) => LARGE.has(table))) {
-    const { table, key, at } = rule;
+    const { table, by, at } = rule;
     const first = composed(
-      `select ${at} as at from ${table} order by ${key.join(', ')} limit :limit`,
+      `select ${at} as at from ${table} order by ${by.join(', ')} limit :limit`,
     );
     const row = await database.read((sql) =>
       sql.get(first.rows<{ readonly at: number }>(), { limit: 1 }),

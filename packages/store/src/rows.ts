@@ -5,11 +5,14 @@ import {
   ReplyRoute,
   type StepFacts,
 } from '@parley/core';
-import type { ConversationMode } from './conversations.ts';
 import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
-import type { NewPrompt } from './prompts.ts';
-import type { SpendAccount } from './spend.ts';
+import type { NewPrompt } from './prompt-rows.ts';
+import type { SpendAccount, TurnUsage } from './spend.ts';
+import type { Row } from './tables.ts';
+
+/** How freely the agent acts in a conversation (G04). Outlives `/new` and restarts. */
+export type ConversationMode = 'agent' | 'ask' | 'plan';
 
 /** An accepted inbound message, with the lane it belongs to and the route of its answer. */
 export interface AdmittedMessage {
@@ -113,19 +116,6 @@ export interface ClaimedTurn {
   readonly model?: string | null;
 }
 
-/** What the model call of a turn used, for `/status` and spending. */
-export interface TurnUsage {
-  readonly model: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** Those of `inputTokens` that the provider had in its cache. */
-  readonly cachedInputTokens?: number | undefined;
-  /** How much of a token each of these counts against caps (G17), by its price; a whole one when absent. */
-  readonly cachedShare?: number | undefined;
-  /** US dollars, null when the price of the model is not known. */
-  readonly costUsd: number | null;
-}
-
 /** How a turn ended; `silent` has no parts, `failed` has a notice for the person. */
 export interface TurnCommit {
   readonly turnId: string;
@@ -159,16 +149,11 @@ export const INBOX_COLUMNS =
   'inbox.seq, inbox.conversation_id, message, route, received_at, from_owner, settles_at, inbox.trace';
 
 /** What a query for `INBOX_COLUMNS` gives. */
-export interface MessageRow {
-  readonly seq: number;
-  readonly conversation_id: string;
-  readonly message: string;
-  readonly route: string;
-  readonly received_at: number;
-  readonly from_owner: number;
-  readonly settles_at: number | null;
-  readonly trace: string | null;
-}
+export type MessageRow = Row<
+  'inbox',
+  | ('seq' | 'conversation_id' | 'message' | 'route')
+  | ('received_at' | 'from_owner' | 'settles_at' | 'trace')
+>;
 
 /** A stored message as the other packages know it. Throws StoreError `store-damaged`. */
 export function readInboxRow(row: MessageRow): InboxRow {

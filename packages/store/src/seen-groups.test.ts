@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {

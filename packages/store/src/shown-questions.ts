@@ -1,8 +1,9 @@
 import type { InboundMessage } from '@parley/core';
-import { type Approval, OPEN_IN, readApprovalRow } from './approvals.ts';
+import { type Approval, readApprovalRow } from './approval-rows.ts';
+import { OPEN_IN } from './approvals.ts';
+import { OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
 import {
-  OF_CHAT,
   OUTBOX_COLUMNS,
   type PartChange,
   type PartRow,

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SignIn } from './access.ts';
-import type { Store } from './open-store.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 
 const signIn = (name: string, more: Partial<SignIn> = {}): SignIn => ({

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
 import type { NewSoul, SoulVerdict } from './soul-versions.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 
 const PASSED: SoulVerdict = { state: 'passed', score: 90, findings: [], appliesAt: 100 };

@@ -1,5 +1,17 @@
 import { type Database, type Sql, statement } from './database.ts';
-import type { TurnUsage } from './rows.ts';
+
+/** What the model call of a turn used, for `/status` and spending. */
+export interface TurnUsage {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Those of `inputTokens` that the provider had in its cache. */
+  readonly cachedInputTokens?: number | undefined;
+  /** How much of a token each of these counts against caps (G17), by its price; a whole one when absent. */
+  readonly cachedShare?: number | undefined;
+  /** US dollars, null when the price of the model is not known. */
+  readonly costUsd: number | null;
+}
 
 /**
  * What was used of models, as it counts against caps: tokens in and out together, those from a provider's cache at the share

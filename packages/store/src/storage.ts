@@ -1,7 +1,6 @@
 import { composed, type Database, type Sql, statement } from './database.ts';
 import { type FolderUse, folderUse } from './files/folder-bytes.ts';
 import {
-  BOUNDED_WITHOUT_AGE,
   beforeOf,
   boundOf,
   isOld,
@@ -9,6 +8,7 @@ import {
   type RetentionAges,
   type RetentionRule,
 } from './retention-rules.ts';
+import { TABLE_LIST } from './tables.ts';
 
 /** What a table takes, its indexes included. */
 export interface TableUse {
@@ -46,11 +46,14 @@ export async function storageUse(
 ): Promise<StorageUse> {
   const sizes = await (database.dialect === 'sqlite' ? sqliteSizes : postgresSizes)(database);
   const rules = new Map(RETENTION_RULES.map((rule) => [rule.table, rule]));
+  const kept = new Map<string, string>(
+    TABLE_LIST.map(([name, { kept }]) => [name, typeof kept === 'string' ? kept : '']),
+  );
   const tables: TableUse[] = [];
   for (const [table, bytes] of sizes.tables) {
     const rule = rules.get(table);
     const { rows, old } = await countOf(database, table, rule, rule && beforeOf(rule, ages, now));
-    const bound = rule?.keeps ?? BOUNDED_WITHOUT_AGE[table] ?? '';
+    const bound = rule?.keeps ?? kept.get(table) ?? '';
     const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
     tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
   }
@@ -138,8 +141,8 @@ const SAMPLE = 200;
 /** Of a row besides its columns: header and pointer. */
 const ROW_BYTES = 28;
 
-async function estimated(database: Database, { table, key }: RetentionRule): Promise<number> {
-  const newest = key.map((name) => `${name} desc`).join(', ');
+async function estimated(database: Database, { table, by }: RetentionRule): Promise<number> {
+  const newest = by.map((name) => `${name} desc`).join(', ');
   const estimate = composed(`
     select n_live_tup * (1 + cast(pg_indexes_size(relid) as float8) / greatest(pg_table_size(relid), 1))
       * (select avg(pg_column_size(newest.*)) + ${ROW_BYTES} from

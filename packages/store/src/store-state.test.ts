@@ -3,9 +3,11 @@ import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Durability, IN_MEMORY } from './database.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
-import { openStore, type Store } from './open-store.ts';
+import { openStore } from './open-store.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { judgeMark, type Setback, StoreState } from './store-state.ts';
+import type { Store } from './store.ts';
+import { judgeMark } from './store-mark.ts';
+import { type Setback, StoreState } from './store-state.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
 import { answer, claim, hold, message, part } from './testing/messages.ts';
 
@@ -101,6 +103,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await Promise.all(all.map((one) => one.state.advance()));
       await store.inbox.accept(message('later', 'c4'));
       for (const one of all) await one.state.advance();
+      expect(setbacks).toHaveLength(1);
+      expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
+    });
+
+    it('[D01] is settled once, also where the process that notices it first has seen least of what is lost', async () => {
+      const others = [await process(), await process()];
+      for (const one of others)
+        for (let round = 0; round < 5; round += 1) await one.state.advance();
+      await leaveWork();
+      await goBack(database, 15);
+      await store.state.advance();
+      await store.inbox.accept(message('later', 'c4'));
+      for (const one of others) await one.state.advance();
       expect(setbacks).toHaveLength(1);
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });

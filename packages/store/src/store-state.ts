@@ -1,12 +1,7 @@
 import type { Clock, NewId } from '@parley/core';
-import type { ForgottenValues, HeldBack } from './backup/unfinished.ts';
+import type { ForgottenValues, HeldBack } from './backup/settle-unfinished.ts';
 import { type Database, type Sql, statement, type WriteHere } from './database.ts';
-
-/** Which database this is, and how far it has come: its counter only rises. */
-export interface StoreMark {
-  readonly name: string;
-  readonly counter: number;
-}
+import { judgeMark, type StoreMark } from './store-mark.ts';
 
 /** The last time that the database was found to have gone back, and what was held back then. */
 export interface Setback {
@@ -18,19 +13,6 @@ export interface Setback {
   readonly parts: number;
 }
 
-/** What a found mark says to a process that has seen another one; both are of one moment. */
-export type MarkVerdict = 'first' | 'onward' | 'behind' | 'other';
-
-/**
- * Compares what a process has seen of its database with what it finds. `behind`: rows that were confirmed are gone,
- * as after a failover to a late replica or with an older copy. `other`: it was replaced on purpose, as by a restore.
- */
-export function judgeMark(seen: StoreMark | null, found: StoreMark): MarkVerdict {
-  if (seen === null) return 'first';
-  if (seen.name !== found.name) return 'other';
-  return found.counter < seen.counter ? 'behind' : 'onward';
-}
-
 export interface StateDeps {
   readonly clock: Clock;
   readonly newId: NewId;
@@ -39,6 +21,13 @@ export interface StateDeps {
   /** Hears that this process has found the database to have gone back, after all of it was held back. */
   readonly onSetback: (setback: Setback) => void;
 }
+
+/**
+ * How far the counter is raised beyond what the process that settles a setback has seen. Others, Redis and data folders may
+ * have seen more of the lost history, and would find the database behind a second time. It is raised a few times a second
+ * at most, so this is the work of decades.
+ */
+const BEYOND_LOST_MARKS = 1_000_000_000;
 
 type Found = StoreMark & { readonly setbacks: number };
 
@@ -142,13 +131,13 @@ export class StoreState {
 
   async #holdBack(before: StoreMark, setbacks: number, write: WriteHere): Promise<void> {
     const { clock, forget, onSetback } = this.#deps;
-    const { settleUnfinished } = await import('./backup/unfinished.ts');
+    const { settleUnfinished } = await import('./backup/settle-unfinished.ts');
     const done = await write(async (sql) => {
       const found = await sql.get(LOCK);
       if (found === undefined || found.setbacks > setbacks) return null;
       const now = clock();
       const held: HeldBack = await settleUnfinished(sql, forget, now);
-      const counter = Math.max(before.counter, found.counter) + 1;
+      const counter = Math.max(before.counter, found.counter) + BEYOND_LOST_MARKS;
       const { turns, parts } = held;
       await sql.run(SET_BACK, { counter, now, turns, parts });
       return {
@@ -157,7 +146,7 @@ export class StoreState {
       };
     });
     if (done === null) {
-      // Another process was first; what this one has seen is in its counter or before it.
+      // Another process was first, and has raised the counter beyond what this one has seen.
       this.#seen = null;
       return;
     }

@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
 import type { Lease } from './rows.ts';
+import type { Store } from './store.ts';
 import type { SubAgentOrder, SubAgentTurn } from './sub-agents.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
 
-const BOUNDS = { depth: 2, atOnce: 3 };
+const BOUNDS = { depth: 2, concurrent: 3 };
 const CHAT = 'web:c1';
 
 const order = (id: string, change: Partial<SubAgentOrder> = {}): SubAgentOrder => ({

@@ -130,7 +130,7 @@ async function startSubAgent(
   const depth = (parentRun?.depth ?? 0) + 1;
   if (depth > bounds.depth) return { kind: 'too-deep' };
   const running = (await sql.get(COUNT_RUNNING, { root }))?.count ?? 0;
-  if (running >= bounds.atOnce) return { kind: 'too-many' };
+  if (running >= bounds.concurrent) return { kind: 'too-many' };
   const asker = agentOfConversation(asking.conversation_id);
   const agent = order.to === undefined ? asker : order.to.agent;
   const lane = conversationOfAgent(agent, `${SUB_AGENT_LANE}${order.id}`);
@@ -243,7 +243,7 @@ export interface SubAgentBounds {
   /** 1: sub-agents may not delegate. */
   readonly depth: number;
   /** Running at a time in one conversation with people, all depths together. */
-  readonly atOnce: number;
+  readonly concurrent: number;
 }
 
 /** One sub-agent, running or over. Times in ms. */

@@ -4,14 +4,8 @@ import { type Database, listItemField, type Sql, statement, toJson } from './dat
 import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
 import { insertParts } from './outbox-parts.ts';
-import type {
-  CommitResult,
-  JournalStep,
-  Lease,
-  TranscriptEntry,
-  TurnCommit,
-  TurnUsage,
-} from './rows.ts';
+import type { CommitResult, JournalStep, Lease, TranscriptEntry, TurnCommit } from './rows.ts';
+import type { TurnUsage } from './spend.ts';
 import { addSpend } from './spend.ts';
 import { markHung } from './turn-runs.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
-import type { TurnUsage } from './rows.ts';
+import type { TurnUsage } from './spend.ts';
+import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, hold, message } from './testing/messages.ts';
 import type { UsageGrouping, UsageQuery } from './usage.ts';
@@ -145,7 +145,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[U07] counts a sub-agent for the chat whose turn started it', async () => {
       const { turnId } = await begin({ sender: 'ada' });
       const order = { id: 'a', callId: 'a', turnId, title: 't', task: 't', text: 'w' } as const;
-      const bounds = { depth: 2, atOnce: 3 };
+      const bounds = { depth: 2, concurrent: 3 };
       await store.subAgents.start({ ...order, reader: 'owner' }, bounds, NOON);
       const own = await hold(store, 'sub:a', 'w1', NOON);
       await store.lanes.claim(own, 'collect', 't9999', NOON);

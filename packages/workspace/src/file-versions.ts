@@ -33,7 +33,7 @@ export interface FileVersionsOptions {
 }
 
 /** More of one file are not kept; the oldest are removed. */
-export const MOST_VERSIONS = 30;
+export const MAX_VERSIONS = 30;
 /** Older ones are removed. In ms. */
 const KEPT_MS = 365 * 24 * 60 * 60_000;
 
@@ -145,7 +145,7 @@ export class FileVersions {
     const newest = Math.max(versions[0]?.at ?? 0, lastWritten);
     const oldest = countFromNewest(clock(), newest) - KEPT_MS;
     for (const [index, { name, at }] of versions.entries()) {
-      if (index < spared || (index < MOST_VERSIONS && at >= oldest)) continue;
+      if (index < spared || (index < MAX_VERSIONS && at >= oldest)) continue;
       for (const { segments } of [this.#place(name, 'md'), this.#place(name, 'why')]) {
         await rm(join(folder, ...segments), { force: true });
       }

@@ -29,7 +29,7 @@ export {
 } from './memory/memory-search.ts';
 export { type MemoryVersions, VERSIONS_FOLDER } from './memory/memory-versions.ts';
 export { openWorkspace, type Workspace } from './open-workspace.ts';
-export { ownersMarks, type SplitText, splitOwnersFile } from './owners-parts.ts';
+export { ownersMarks, type SplitText, splitOwnersFile } from './owner-sections.ts';
 export { otherFiles } from './paths.ts';
 export {
   covers,

@@ -1,6 +1,6 @@
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
-import { ownersMarks, splitOwners } from './owners-parts.ts';
+import { ownersMarks, splitOwners } from './owner-sections.ts';
 import { createPromptFiles } from './prompt-files.ts';
 
 const FILES = createPromptFiles(['AGENTS.md', 'skills/']);

@@ -28,7 +28,7 @@ export interface LinesMessage {
 }
 
 /** The longest message it takes, in UTF-16 units. */
-const LONGEST = 1_000;
+const MAX_MESSAGE_LENGTH = 1_000;
 
 /** A chat server on loopback that keeps what the bot has not acknowledged and drops what it has. */
 export class LinesServer {
@@ -111,7 +111,7 @@ export class LinesServer {
       this.#tell({ kind: 'refused', key, retryAfterMs: 300 });
       return;
     }
-    if (text.length > LONGEST) throw new Error(`${text.length} characters are too many`);
+    if (text.length > MAX_MESSAGE_LENGTH) throw new Error(`${text.length} characters are too many`);
     let id = this.#keys.get(key);
     if (id === undefined) {
       id = this.#newId();

@@ -2,7 +2,7 @@ import type { Nodes, Root } from 'mdast';
 import { inlineMaths, masked } from './inline-maths.ts';
 
 /** With more doubtful places than this, only the plainest readings are tried. */
-const MOST_DOUBTS = 4;
+const MAX_DOUBTS = 4;
 
 /** Decides at each doubtful place, counted through the document, whether it is maths. */
 type Choice = (place: number) => boolean;
@@ -38,7 +38,7 @@ export function* readingsOf(
 }
 
 function choices(doubts: number): Choice[] {
-  if (doubts <= MOST_DOUBTS) {
+  if (doubts <= MAX_DOUBTS) {
     return Array.from({ length: 2 ** doubts }, (_, bits): Choice => {
       return (place) => (bits >> place) % 2 === 0;
     });

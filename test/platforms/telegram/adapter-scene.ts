@@ -9,7 +9,7 @@ import {
 import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 
 /** Between attempts nothing waits longer, in ms. */
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 const cleanUp: (() => Promise<void>)[] = [];
 
@@ -41,7 +41,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
       const stopped = new Promise<void>((resolve) =>
         signal.addEventListener('abort', () => resolve()),
       );
-      const over = ms > LONGEST_PAUSE_MS ? wishes.watch?.() : delay(1);
+      const over = ms > MAX_PAUSE_MS ? wishes.watch?.() : delay(1);
       await Promise.race([stopped, over ?? stopped]);
     },
   };

@@ -7,7 +7,7 @@ import { coreAround } from '../adapter-core.ts';
 // A thread with an adapter of its own, in which telegraf was never loaded. Telling: what it received, and for each
 // time telegraf was loaded, whether a poll had arrived by then; `timed-out` means that the load went first.
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const { settings, polls } = z
   .object({ settings: z.object({}).loose(), polls: z.instanceof(Int32Array) })
   .parse(workerData);
@@ -15,7 +15,7 @@ const { settings, polls } = z
 const loads: string[] = [];
 registerHooks({
   load(url, context, next) {
-    if (/\/telegraf\/lib\/index\.js$/.test(url)) loads.push(Atomics.wait(polls, 0, 0, PATIENCE_MS));
+    if (/\/telegraf\/lib\/index\.js$/.test(url)) loads.push(Atomics.wait(polls, 0, 0, TIMEOUT_MS));
     return next(url, context);
   },
 });

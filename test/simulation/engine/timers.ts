@@ -4,7 +4,7 @@ import nodePromises from 'node:timers/promises';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** Longer delays overflow in Node and become 1 ms. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 /** What `setTimeout` and its like return. */
 class VirtualTimer {
@@ -55,7 +55,7 @@ type Callback = (...args: unknown[]) => void;
 /** As Node reads a delay: at least 1 ms. */
 function delayOf(ms: unknown): number {
   const delay = Number(ms);
-  return delay >= 1 && delay <= LONGEST_MS ? delay : 1;
+  return delay >= 1 && delay <= MAX_MS ? delay : 1;
 }
 
 /** Puts virtual time in the place of all timers and clocks of this thread. */

@@ -34,7 +34,7 @@ export const collectsAll: MakeInvariant = () => ({
 });
 
 /** So long nobody may have written before the next turn begins, and so long a turn waits for that. In ms. */
-const [QUIET_MS, PATIENCE_MS] = [500, 5_000];
+const [QUIET_MS, TIMEOUT_MS] = [500, 5_000];
 
 /**
  * What was written during a turn becomes the next one after a pause (D03), which begins when a gateway has received the
@@ -62,7 +62,7 @@ export const pausesToCollect: MakeInvariant = () => {
         if (from !== null || to !== 'running' || !isNext) continue;
         const quietMs = simulation.databaseTime(at) - lastReceived(turn, simulation) + 1;
         const waitedMs = Math.ceil(at - (ended.get(conversation) ?? 0)) + 1;
-        if (quietMs < QUIET_MS && waitedMs < PATIENCE_MS)
+        if (quietMs < QUIET_MS && waitedMs < TIMEOUT_MS)
           wrong.push(`${turn} of ${conversation} began ${quietMs} ms after the last message`);
       }
       return wrong;

@@ -3,7 +3,7 @@ import type { MakeInvariant } from './invariant.ts';
 import { rowOf } from './questions.ts';
 
 /** So often a turn that ends its process is begun. */
-const MOST_DEATHS = 5;
+const MAX_DEATHS = 5;
 
 /** A question that ends each process is given up after five of them, and its chat is told (D06). */
 export const givenUp: MakeInvariant = () => {
@@ -13,9 +13,7 @@ export const givenUp: MakeInvariant = () => {
     onRequest: (request) => {
       if (!lastSaid(request).includes('fatal')) return [];
       asked += 1;
-      return asked > MOST_DEATHS
-        ? [`the model was asked ${asked} times what ends the process`]
-        : [];
+      return asked > MAX_DEATHS ? [`the model was asked ${asked} times what ends the process`] : [];
     },
     atEnd: (simulation) => {
       const { observer, said, questions } = simulation;

@@ -1,13 +1,17 @@
+import type { Platform } from '../world/platform.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** Parts of a chat are shown in the order of the outbox (D04). */
+/**
+ * Parts of a chat are shown in the order of the outbox (D04). The request of an uncertain part may still be on its way
+ * when its limit has passed, as after a process stood still, and nothing takes it back: the chat has a notice then.
+ */
 export const partsInOrder: MakeInvariant = () => {
   const orders = new Map<string, number>();
   const last = new Map<string, number>();
   const seen = new Set<string>();
   return {
     id: 'D04',
-    afterStep: ({ changes }, { observer: { tables } }) => {
+    afterStep: ({ changes }, { observer: { tables }, platforms }) => {
       const [first] = changes;
       if (first?.kind === 'rewound' && first.by === 'older-copy') {
         // It counts from its own last number again, so a request that was on its way is compared with nothing.
@@ -24,13 +28,25 @@ export const partsInOrder: MakeInvariant = () => {
         if (order === undefined) return [];
         const before = last.get(change.chat) ?? 0;
         last.set(change.chat, Math.max(order, before));
-        return order < before
+        const isUncertain =
+          tables.parts.get(change.part)?.state === 'unknown' &&
+          hasUnheardAttempt(platforms, change.part);
+        return order < before && !isUncertain
           ? [`part ${change.part} was shown in ${change.chat} after a later one`]
           : [];
       });
     },
   };
 };
+
+/** Whether an attempt at a part ended without an answer of its platform: after its limit, or with its process. */
+function hasUnheardAttempt(platforms: ReadonlyMap<string, Platform>, part: string): boolean {
+  return [...platforms.values()].some(({ attempts }) =>
+    attempts.ofPart
+      .get(part)
+      ?.some(({ heard }) => heard === 'unknown-outcome' || heard === 'nothing'),
+  );
+}
 
 /**
  * A part is shown once: where the platform knows it by its key, and where it has no keys, since there an uncertain part

@@ -4,7 +4,7 @@ import type { PlatformKind } from '../world/platform-kind.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** So often a part is tried under one key before its outcome is called uncertain. */
-const MOST_ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 
 /**
  * A part becomes sent only where some process has heard that the platform took it, or found it there (D04): what a dead
@@ -37,7 +37,7 @@ export const keysMakeCertain: MakeInvariant = () => ({
       const { part, chat } = change;
       const { kind, attempts } = attemptsAt(simulation, chat, part);
       if (kind?.hasKeys !== true || kind.keysForMs !== undefined) return [];
-      return attempts.length >= MOST_ATTEMPTS
+      return attempts.length >= MAX_ATTEMPTS
         ? []
         : [`part ${part} of ${chat} was given up as uncertain after ${attempts.length} attempts`];
     });

@@ -4,9 +4,9 @@ import type { MakeInvariant } from './invariant.ts';
 import { rowOf } from './questions.ts';
 
 /** So often a turn is started for an answer; whoever begins it then gives it up. */
-const MOST_STARTS = 5;
+const MAX_STARTS = 5;
 /** Within how many of its events a process dies that has begun or resumed the turn. */
-const MOST_STEPS = 12;
+const MAX_STEPS = 12;
 /** The chat whose turns are unlucky. */
 export const UNLUCKY = 'unlucky';
 
@@ -34,7 +34,7 @@ export const killsTheUnlucky: MakeInvariant = () => {
         if ((turns.get(change.turn)?.length ?? 0) < 2) continue;
         chance ??= simulation.chance('kills of the unlucky');
         const [name = ''] = process.split('.');
-        const steps = Math.floor(chance.between(0, MOST_STEPS));
+        const steps = Math.floor(chance.between(0, MAX_STEPS));
         simulation.supervisor.killAfter(name, steps, chance.between(50, 2_000));
       }
       return [];
@@ -65,9 +65,9 @@ export const nothingGivenUpSilently: MakeInvariant = () => {
       for (const [turn, questions] of turnsOf(simulation)) {
         const [of, count] = [questions.join(' and '), starts.get(turn) ?? 0];
         const { state } = turns.get(turn) ?? {};
-        if (state === 'failed' && count <= MOST_STARTS)
+        if (state === 'failed' && count <= MAX_STARTS)
           wrong.push(`the turn of ${of} was given up after ${count} starts`);
-        if (count > MOST_STARTS && state !== 'failed') wrong.push(`the turn of ${of} is ${state}`);
+        if (count > MAX_STARTS && state !== 'failed') wrong.push(`the turn of ${of} is ${state}`);
         if (state !== 'failed') continue;
         if (![...deadLetters.values()].some(({ subject }) => subject === turn))
           wrong.push(`the turn of ${of} is not among the dead letters`);

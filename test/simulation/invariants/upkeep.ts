@@ -5,9 +5,9 @@ import type { MakeInvariant } from './invariant.ts';
 export const KEPT_DAYS = 3;
 const DAY_MS = 24 * 3_600_000;
 /** A clock that is set may make a row due for removal earlier, but no more than this (docs/retention.md). */
-const SHORTEST_MS = (KEPT_DAYS / 2) * DAY_MS;
+const MIN_MS = (KEPT_DAYS / 2) * DAY_MS;
 /** So much later old rows are gone. */
-const LONGEST_MS = (KEPT_DAYS + 5) * DAY_MS;
+const MAX_MS = (KEPT_DAYS + 5) * DAY_MS;
 
 /** Retention removes what is old, and nothing that is young or still needed (D15). */
 export const keepsYoung: MakeInvariant = () => {
@@ -31,14 +31,12 @@ export const keepsYoung: MakeInvariant = () => {
         const age = at - (since.get(what) ?? 0);
         const isNeeded = change.from !== 'done' && change.from !== 'sent';
         return [
-          ...(age < SHORTEST_MS
-            ? [`${what} was removed after ${(age / DAY_MS).toFixed(1)} days`]
-            : []),
+          ...(age < MIN_MS ? [`${what} was removed after ${(age / DAY_MS).toFixed(1)} days`] : []),
           ...(isNeeded ? [`${what} was removed while it was ${change.from}`] : []),
         ];
       }),
     atEnd: ({ time, questions }) => {
-      const isOld = questions.some(({ at }) => time.now - at > LONGEST_MS);
+      const isOld = questions.some(({ at }) => time.now - at > MAX_MS);
       return isOld && removed === 0 ? [`nothing old was removed, ${last}`] : [];
     },
   };

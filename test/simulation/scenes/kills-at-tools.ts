@@ -7,7 +7,7 @@ import { journalReader } from '../invariants/journal.ts';
  * about forty, and is done on the disk with the thirtieth.
  */
 const SHARE = 0.25;
-const MOST_STEPS = 44;
+const MAX_STEPS = 44;
 
 /**
  * Kills processes while they run tools: between the step that asks for a call and its result lie a few events of many
@@ -24,7 +24,7 @@ export const killsAtTools: MakeInvariant = () => {
       chance ??= simulation.chance('kills at tools');
       if (!chance.happens(SHARE)) return [];
       const [name = ''] = process.split('.');
-      const steps = Math.floor(chance.between(0, MOST_STEPS));
+      const steps = Math.floor(chance.between(0, MAX_STEPS));
       simulation.supervisor.killAfter(name, steps, chance.between(50, 2_000));
       return [];
     },

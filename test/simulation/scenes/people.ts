@@ -16,7 +16,7 @@ export interface Place {
 export const WITHOUT_SKILLS = { skills: { maxFileBytes: 1_000 } };
 
 /** As many questions as one short message names. */
-const MOST_IN_A_LINE = 4;
+const MAX_IN_A_LINE = 4;
 
 /** Names the questions of the last message, and how they were reworded, so that each answer can be told from others. */
 export function nameQuestions(request: ModelRequest): string {
@@ -27,8 +27,8 @@ export function nameQuestions(request: ModelRequest): string {
 export function longAnswer(request: ModelRequest): { readonly text: string } {
   const asked = questionsOf(request);
   const lines: string[] = [];
-  for (let at = 0; at < asked.length; at += MOST_IN_A_LINE) {
-    lines.push(answerTo(asked.slice(at, at + MOST_IN_A_LINE)));
+  for (let at = 0; at < asked.length; at += MAX_IN_A_LINE) {
+    lines.push(answerTo(asked.slice(at, at + MAX_IN_A_LINE)));
   }
   const more = ['More about it follows here, line by line.', 'And this is the end of the answer.'];
   return { text: [...lines, ...more].join('\n\n') };

@@ -96,7 +96,7 @@ const SCENE = {
   spanMs: SPAN_MS,
   settings: {
     owners: [`keyed:${OWNER}`],
-    cron: { leastMinutes: 1 },
+    cron: { minMinutes: 1 },
     // What a sub-agent has found would make each job ask for one.
     approvals: { auto: ['cron'] },
     heartbeat: { enabled: true, everyMinutes: 5, quietHours: 'off', tokensPerDay: 100_000_000 },

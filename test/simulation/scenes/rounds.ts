@@ -10,7 +10,7 @@ const OWNER = '1';
 /** A model that takes its time, though never so long that it is given up. In ms. */
 const THINK_MS = [8_000, 14_000] as const;
 /** The limit of a turn, the step during which it is reached, the answer that the model must give then, and the rest. */
-const LONGEST_TURN_MS = 60_000 + 2 * THINK_MS[1] + 2_000;
+const MAX_TURN_MS = 60_000 + 2 * THINK_MS[1] + 2_000;
 
 /** A model that goes on with tools for ever, until it is told that it must answer. */
 function answer(request: ModelRequest) {
@@ -39,7 +39,7 @@ export const rounds: Scene = {
   settings: { owners: [`keyed:${OWNER}`], heartbeat: { enabled: false } },
   files: { [LEDGER]: OWNERS_LEDGER },
   thinkMs: THINK_MS,
-  invariants: [turnsEndWithin(LONGEST_TURN_MS)],
+  invariants: [turnsEndWithin(MAX_TURN_MS)],
   answer,
   people,
 };

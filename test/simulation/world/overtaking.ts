@@ -8,7 +8,7 @@ import type { Deployment } from './deployment.ts';
 type Overtaken = Extract<Fault, { readonly kind: 'overtaken' }>;
 
 /** Nobody may want what the process has: then it goes on after this time. In ms. */
-const LONGEST_MS = 20_000;
+const MAX_MS = 20_000;
 
 /**
  * Processes that stand still right after a step of a certain kind, until another one has taken over what they had: the
@@ -62,7 +62,7 @@ export class Overtaking {
     waiting.left -= 1;
     if (waiting.left >= 0) return;
     this.#waiting.delete(process);
-    process.pausedUntil = this.#time.now + LONGEST_MS;
+    process.pausedUntil = this.#time.now + MAX_MS;
     this.#standing.set(process.name, { process, afterMs: waiting.fault.afterMs });
   }
 

@@ -36,7 +36,7 @@ export interface PlatformKind {
   /** It refuses some sends for good while sends go wrong. */
   readonly refuses?: true;
   /** As in the settings; `tell` when absent. */
-  readonly whenUncertain?: 'tell' | 'resend';
+  readonly whenUncertain?: 'notify' | 'resend';
 }
 
 export const DEFAULT_ACCOUNT = 'default';

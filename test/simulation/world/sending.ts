@@ -43,7 +43,7 @@ export type SendFate =
   | { readonly kind: 'reset-before' | 'reset-after' | 'swallowed' | 'swallowed-after' };
 
 /** How long a request takes to a slow chat, in ms. */
-const SLOW_MS = [5_000, 9_000] as const;
+export const SLOW_MS = [5_000, 9_000] as const;
 
 /** The half of a platform that takes what the bot sends. */
 export class Sending {

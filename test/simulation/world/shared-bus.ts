@@ -1,11 +1,10 @@
-import type { BusOptions } from '../../../packages/queue/src/open-bus.ts';
-import { createLocalBus, type OpenBus } from '../../../packages/queue/src/open-bus.ts';
+import type { LiveBus } from '@parley/core';
+import type { BusOptions, OpenBus } from '../../../packages/queue/src/local-bus.ts';
 import { sharedServers } from './servers-now.ts';
 
 /** The live bus between simulated processes. Like that of Redis it loses and delays, and keeps nothing. */
-export async function openRedisBus({ log }: BusOptions): Promise<OpenBus> {
+export async function openRedisBus(_options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const servers = sharedServers();
-  const local = createLocalBus(log);
   const leave = servers.listen((event) => local.publish(event));
   return {
     subscribe: local.subscribe,

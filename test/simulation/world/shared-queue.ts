@@ -7,8 +7,8 @@ import type {
   WakeUp,
   WakeUpConsumer,
   WakeUpJobs,
-} from '../../../packages/queue/src/backend.ts';
-import { QueueError, type RedisPlace } from '../../../packages/queue/src/open-bus.ts';
+} from '../../../packages/queue/src/queue-backend.ts';
+import { QueueError, type RedisPlace } from '../../../packages/queue/src/redis-place.ts';
 import { sharedServers } from './servers-now.ts';
 
 /** How often a process looks for jobs of the others; more often would be most of all events. In ms. */

@@ -3,9 +3,9 @@ import type { Scene } from '../scene.ts';
 import type { Deployment } from './deployment.ts';
 
 /** How long after a start that has failed the next one is, in ms; twice as long each time. */
-const AGAIN_MS = 1_000;
+const RESTART_DELAY_MS = 1_000;
 /** Longer than this it never waits, in ms. */
-const LONGEST_AGAIN_MS = 60_000;
+const MAX_RESTART_DELAY_MS = 60_000;
 
 /** Kills and pauses the processes of a deployment, and starts them again, as a supervisor of services does. */
 export class Supervisor {
@@ -92,8 +92,8 @@ export class Supervisor {
 
   /** A start that fails, with settings that are broken for example, is tried again later and later. */
   #startAgain(name: string): void {
-    const afterMs = this.#againMs.get(name) ?? AGAIN_MS;
-    this.#againMs.set(name, Math.min(afterMs * 2, LONGEST_AGAIN_MS));
+    const afterMs = this.#againMs.get(name) ?? RESTART_DELAY_MS;
+    this.#againMs.set(name, Math.min(afterMs * 2, MAX_RESTART_DELAY_MS));
     this.#startAt(name, afterMs);
   }
 

@@ -26,11 +26,11 @@ const ONE: Agents = { all: [], chosen: undefined, inTitles: null, state: 'here' 
 export const AgentsHere = createContext(ONE);
 
 /** Settings change while the page is open: it is asked for this often, in ms. */
-const LOOK_EVERY_MS = 60_000;
+const POLL_INTERVAL_MS = 60_000;
 
 /** What a view of `route` knows of the agents; without `mayAsk` as where there is one. */
 export function useAgentsAt(route: Route, kind: View['agent'], mayAsk: boolean): Agents {
-  const { value, failure } = useOperation('agents/list', mayAsk ? {} : null, LOOK_EVERY_MS);
+  const { value, failure } = useOperation('agents/list', mayAsk ? {} : null, POLL_INTERVAL_MS);
   if (value !== undefined) return agentsAt(value.agents, route, kind);
   return mayAsk && failure === null && route.agent !== undefined ? { ...ONE, state: 'asked' } : ONE;
 }

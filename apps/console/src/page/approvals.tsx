@@ -24,11 +24,11 @@ type WaitingApproval = OutputOf<'approvals/waiting'>['approvals'][number];
 type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
 
 /** Questions come by themselves: it is asked for this often, in ms. */
-const LOOK_EVERY_MS = 8_000;
+const POLL_INTERVAL_MS = 8_000;
 
 /** What waits for the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
 export function ApprovalsView(): VNode {
-  const waiting = useOperation('approvals/waiting', {}, LOOK_EVERY_MS);
+  const waiting = useOperation('approvals/waiting', {}, POLL_INTERVAL_MS);
   const files = useOperation('approvals/files', {});
   const rules = useOperation('approvals/rules', {});
   const { outcome, run } = useWork();

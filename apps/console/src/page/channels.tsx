@@ -13,11 +13,11 @@ type ChannelsReport = OutputOf<'channels/report'>;
 type ShownAccount = ChannelsReport['accounts'][number];
 
 /** States and people change by themselves: it is asked for this often, in ms. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
 /** The accounts, who waits to be allowed, and the groups that wrote and are not allowed (U03, F05). */
 export function ChannelsView({ args: [shown] }: Route): VNode {
-  const data = useOperation('channels/report', {}, LOOK_EVERY_MS);
+  const data = useOperation('channels/report', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
   return (
     <ColumnView name="channels-view" title="Channels">

@@ -6,7 +6,7 @@ const UNREACHABLE = 'The gateway does not answer. It may be starting again.';
 const BROKEN = 'The gateway failed to do that; its log says why.';
 
 /** A gateway that does not answer for so long is treated as gone, in ms. An audit takes the longest. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** Of this origin alone: another port of the same machine has a storage of its own. */
 const KEY = 'parley.session';
@@ -178,7 +178,7 @@ export async function order<Name extends OperationName>(
 
 async function send<Value>(path: string, init: RequestInit = {}): Promise<Answer<Value>> {
   try {
-    const response = await request(path, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await request(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (response.status === 401) return failed('This browser is not signed in any more.');
     if (response.status >= 500) return failed(BROKEN, true);
     if (response.ok) return { kind: 'here', value: await response.json() };

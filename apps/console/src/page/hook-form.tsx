@@ -5,7 +5,7 @@ import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
 /** A hook as the settings write it, without its token. */
 export interface NewHook {
   readonly name: string;
-  readonly does: 'job' | 'heartbeat';
+  readonly action: 'job' | 'heartbeat';
   readonly instruction: string;
   readonly task: string;
   readonly target: string;
@@ -20,7 +20,7 @@ interface FormProps {
 }
 
 const EMPTY: NewHook = {
-  ...{ name: '', does: 'job', instruction: '', task: '', target: '' },
+  ...{ name: '', action: 'job', instruction: '', task: '', target: '' },
   signature: false,
 };
 
@@ -47,16 +47,16 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
         <select
           id="hook-does"
           class="field"
-          value={draft.does}
+          value={draft.action}
           onChange={({ currentTarget: { value } }) =>
-            setDraft({ ...draft, does: value === 'job' ? 'job' : 'heartbeat' })
+            setDraft({ ...draft, action: value === 'job' ? 'job' : 'heartbeat' })
           }
         >
           <option value="job">The agent does what you say here</option>
           <option value="heartbeat">A standing task runs at once</option>
         </select>
       </Labelled>
-      {draft.does === 'job' ? (
+      {draft.action === 'job' ? (
         <>
           <Labelled label="What is to be done with an event" id="hook-instruction">
             <textarea {...text('instruction')} rows={3} required maxLength={8_000} />

@@ -28,11 +28,11 @@ interface Made {
 }
 
 /** Events come by themselves: it is asked for this often, in ms. */
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 /** Events from outside (H09): where they are sent to, and what came of the last ones; made and tested here. */
 export function HooksView(): VNode {
-  const data = useOperation('hooks/list', {}, LOOK_EVERY_MS);
+  const data = useOperation('hooks/list', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
   const [isOpen, setOpen] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -89,12 +89,12 @@ export function HooksView(): VNode {
 
 /** As the settings file is to say it; what is empty has its default. */
 function settingsOf(hook: NewHook, token: string): object {
-  const { does, instruction, task, target, signature } = hook;
+  const { action, instruction, task, target, signature } = hook;
   return {
     token,
-    does,
-    ...(does === 'job' ? { instruction } : task.trim() !== '' && { task: task.trim() }),
-    ...(does === 'job' && target.trim() !== '' && { target: target.trim() }),
+    action,
+    ...(action === 'job' ? { instruction } : task.trim() !== '' && { task: task.trim() }),
+    ...(action === 'job' && target.trim() !== '' && { target: target.trim() }),
     ...(signature && { signature }),
   };
 }
@@ -149,7 +149,7 @@ interface HookProps {
 
 /** A hook and its last events. What the agent said of them is shown as text. */
 function Hook({ hook, run }: HookProps): VNode {
-  const { name, does, instruction, task, target, events } = hook;
+  const { name, action, instruction, task, target, events } = hook;
   const [isTested, setTested] = useState(false);
   const [body, setBody] = useState(SAMPLE);
   const test = () => run(() => order('hooks/test', { name, body }, ({ text }) => text));
@@ -159,17 +159,17 @@ function Hook({ hook, run }: HookProps): VNode {
         <h4>{name}</h4>
         <span class="hint">{addressOf(name)}</span>
       </header>
-      {does === 'job' ? (
+      {action === 'job' ? (
         <Said look="job-task">{instruction}</Said>
       ) : (
         <p>Runs {task ?? 'the most overdue standing task'} at once.</p>
       )}
-      {does === 'job' && <p class="facts">Answers go to {target}.</p>}
+      {action === 'job' && <p class="facts">Answers go to {target}.</p>}
       <List look="rows" of={events}>
         {({ id, at, outcome, said }) => (
           <div key={id}>
             <p class="facts">
-              {does === 'job' ? <a href={hrefOf('why', id)}>{momentOf(at)}</a> : momentOf(at)}:{' '}
+              {action === 'job' ? <a href={hrefOf('why', id)}>{momentOf(at)}</a> : momentOf(at)}:{' '}
               {outcome}
             </p>
             {said !== null && <Said look="job-task">{said}</Said>}

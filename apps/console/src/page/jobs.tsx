@@ -13,11 +13,11 @@ type ShownJob = OutputOf<'cron/list'>['jobs'][number];
 type Action = 'pause' | 'resume' | 'remove' | 'run';
 
 /** They run by themselves: it is asked for this often, in ms. */
-const LOOK_EVERY_MS = 15_000;
+const POLL_INTERVAL_MS = 15_000;
 
 /** Jobs with a timetable: what they do, their next runs and the last one; made and changed here (H08). */
 export function JobsView(): VNode {
-  const data = useOperation('cron/list', {}, LOOK_EVERY_MS);
+  const data = useOperation('cron/list', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
   /** The job whose form is open; empty: a new one. */
   const [edited, setEdited] = useState<string | null>(null);

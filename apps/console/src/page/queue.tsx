@@ -11,11 +11,11 @@ import { useMayRead } from './who.ts';
 type QueueReport = OutputOf<'queue/report'>;
 
 /** The page asks again this often, in ms. */
-const AGAIN_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
 /** Dead letters, and messages and turns that wait, run or are still to be sent (D06, U03). */
 export function QueueView(): VNode {
-  const queue = useOperation('queue/report', {}, AGAIN_MS);
+  const queue = useOperation('queue/report', {}, POLL_INTERVAL_MS);
   return (
     <ColumnView name="queue-view" title="Queue">
       {queue.value && <p class="facts">{summaryOf(queue.value)}</p>}

@@ -11,7 +11,7 @@ import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widge
 type ShownSkill = OutputOf<'skills/list'>['skills'][number];
 
 /** Programs and files may come; changed settings count a moment after they were saved. In ms. */
-const LOOK_EVERY_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 const LOOK_SOON_MS = 1_000;
 
 const STATES: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ const STATES: Readonly<Record<string, string>> = {
 /** Every skill that was found: its source, whether it is used, and why not (S09). */
 export function SkillsView(): VNode {
   const { outcome, run } = useWork();
-  const everyMs = outcome === undefined ? LOOK_EVERY_MS : LOOK_SOON_MS;
+  const everyMs = outcome === undefined ? POLL_INTERVAL_MS : LOOK_SOON_MS;
   const data = useOperation('skills/list', {}, everyMs);
   return (
     <ColumnView name="skills-view" title="Skills">

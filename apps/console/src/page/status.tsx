@@ -12,7 +12,7 @@ import { money } from './usage/figures.ts';
 import { Who } from './who.ts';
 
 /** The page asks again this often, in ms. */
-const AGAIN_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 
 const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
   ready: 'Everything works.',
@@ -22,7 +22,7 @@ const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
 
 /** Whether it works, and the figures of a day: nothing that was said, and by nobody (D10). */
 export function StatusView({ args }: Route): VNode {
-  const status = useData<GatewayStatus>('/api/status', AGAIN_MS);
+  const status = useData<GatewayStatus>('/api/status', POLL_INTERVAL_MS);
   const work = useWork();
   useEffect(() => {
     const [answer] = args;

@@ -117,7 +117,7 @@ export interface AccountPlan {
   readonly account: string;
   readonly settings: unknown;
   readonly rules: DecisionRules;
-  /** Of a part that may have arrived; `tell` when absent. */
+  /** Of a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }
 

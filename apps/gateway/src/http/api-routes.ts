@@ -45,32 +45,14 @@ export function senderOf(c: Context<AppEnv>): string {
   return caller?.signIn?.name ?? (caller?.session ? 'the console' : 'the command line');
 }
 
-/** A restored state is ready: this process ends all it does, exchanges its own for it, and starts again. */
-const RestoreRequest = z.object({
-  /** Names the answer, which lies in the data folder afterwards: by then this server is gone. */
-  id: z.uuid(),
-  /** The folder in the data folder in which it is ready. */
-  staging: z.string().regex(/^restoring-\w+$/),
-});
-export type RestoreRequest = z.infer<typeof RestoreRequest>;
-
-/** Restoring, at `/api/restore`. It replaces everything: guard it. */
-export function restoreRoutes(ask: (request: RestoreRequest) => void): Hono {
-  const app = new Hono();
-  app.post('/', async (c) => {
-    const request = await bodyOf(c, RestoreRequest);
-    if (request === undefined) return c.json({ error: 'This is no request to restore.' }, 400);
-    ask(request);
-    return c.json({ text: 'It begins.' }, 202);
-  });
-  return app;
-}
-
-/** Starting again, at `/api/restart`, for settings that count from a start (D12). */
-export function restartRoutes(restart: () => void): Hono {
+/**
+ * Ending this process: at `/api/stop`, for a restore, and at `/api/restart`, for settings that count from a start
+ * (D12). The answer is sent before anything ends; guard it.
+ */
+export function endRoutes(end: () => void): Hono {
   const app = new Hono();
   app.post('/', (c) => {
-    restart();
+    end();
     return c.json({ text: 'It begins.' }, 202);
   });
   return app;
@@ -91,12 +73,12 @@ export interface ApiServices {
   readonly logs?: () => Promise<LogPage>;
   /** Collects a bundle for a bug report. */
   readonly bugReport?: () => Promise<BugReport>;
-  /** Asks for a backup to be put back. */
-  readonly restore?: ((request: RestoreRequest) => void) | undefined;
   readonly settings?: () => Promise<SettingsPage>;
   readonly setup?: () => Promise<SetupPage>;
   /** Asks this process to start again. */
   readonly restart?: (() => void) | undefined;
+  /** Asks this process to end. */
+  readonly stop?: (() => void) | undefined;
 }
 
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });

@@ -13,7 +13,7 @@ import {
   refuseRole,
 } from './access.ts';
 import type { Me } from './api.ts';
-import { type ApiServices, addSignIn, restartRoutes, restoreRoutes } from './api-routes.ts';
+import { type ApiServices, addSignIn, endRoutes } from './api-routes.ts';
 import { addDiagnosisRoutes } from './diagnosis-routes.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
@@ -158,11 +158,11 @@ function addGuard(
 /** What changes how the agent and the gateway work. */
 function addOwnerRoutes(
   app: Hono<AppEnv>,
-  { setup, settings, mcpSignIn, restart, restore }: ApiServices,
+  { setup, settings, mcpSignIn, restart, stop }: ApiServices,
 ): void {
   if (setup !== undefined) app.route('/api/setup', setupRoutes(setup));
   if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
   if (mcpSignIn !== undefined) app.route('/api/mcp', mcpRoutes(mcpSignIn));
-  if (restart !== undefined) app.route('/api/restart', restartRoutes(restart));
-  if (restore !== undefined) app.route('/api/restore', restoreRoutes(restore));
+  if (restart !== undefined) app.route('/api/restart', endRoutes(restart));
+  if (stop !== undefined) app.route('/api/stop', endRoutes(stop));
 }

@@ -99,7 +99,7 @@ const NO_ANSWER: Answer = { text: '', isAnswered: true };
 
 /** Sends one message and waits for its answer. Throws CliError when it is refused or the gateway is gone. */
 export async function askOnce(
-  client: GatewayClient,
+  client: Pick<GatewayClient, 'send' | 'history' | 'watch'>,
   ended: AbortController,
   message: string,
 ): Promise<Answer> {
@@ -123,23 +123,28 @@ function sayThatItWaits(): void {
 }
 
 async function waitForAnswer(
-  client: GatewayClient,
+  client: Pick<GatewayClient, 'history' | 'watch'>,
   ended: AbortController,
   messageId: string,
 ): Promise<Answer> {
   let answer: Answer | null = null;
   let looking = false;
+  let isStale = false;
   const look = async (): Promise<void> => {
-    if (looking || ended.signal.aborted) return;
+    // What happens while the history is read may be missing in it, and there may be no other event.
+    isStale = true;
+    if (looking) return;
     looking = true;
-    try {
-      answer = answerTo(await client.history(), messageId);
-    } catch (error) {
-      if (error instanceof ParleyError) ended.abort(error);
-    } finally {
-      looking = false;
+    while (isStale && !ended.signal.aborted) {
+      isStale = false;
+      try {
+        answer = answerTo(await client.history(), messageId);
+      } catch (error) {
+        if (error instanceof ParleyError) ended.abort(error);
+      }
+      if (answer !== null) ended.abort();
     }
-    if (answer !== null) ended.abort();
+    looking = false;
   };
   await client.watch({
     linked: look,
@@ -157,17 +162,16 @@ const UNANSWERED: ReadonlySet<string> = new Set(['failed', 'stopped', 'withdrawn
 
 /** The answer to a message once its turn has ended, '' for none; null while it is still to come. */
 export function answerTo(history: ChatHistory, messageId: string): Answer | null {
-  const at = history.findIndex(
-    (entry) => entry.type === 'inbound' && entry.messageId === messageId,
-  );
-  const asked = history[at];
-  if (asked?.type !== 'inbound' || asked.outcome === null) return null;
-  const parts = history.slice(at + 1).filter((entry) => entry.type === 'part');
-  // A part of an earlier question may have come in between; this one's turn was the last to end.
-  const turnId = parts.at(-1)?.turnId ?? null;
-  const own = turnId === null ? parts.slice(-1) : parts.filter((part) => part.turnId === turnId);
-  return {
-    text: own.map(({ text }) => text).join('\n\n'),
-    isAnswered: !UNANSWERED.has(asked.outcome),
-  };
+  const asked = history
+    .filter((entry) => entry.type === 'inbound')
+    .find((entry) => entry.messageId === messageId);
+  if (asked === undefined || asked.outcome === null) return null;
+  const { outcome, turnId } = asked;
+  // Others may write to the chat at the same time, and the answers come in any order.
+  const own = history
+    .filter((entry) => entry.type === 'part')
+    .filter((part) => (turnId === null ? part.answers === messageId : part.turnId === turnId));
+  const text = own.map((part) => part.text).join('\n\n');
+  if (!UNANSWERED.has(outcome)) return { text, isAnswered: true };
+  return { text: text || `The message got no answer: it was ${outcome}.`, isAnswered: false };
 }

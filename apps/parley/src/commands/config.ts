@@ -72,10 +72,11 @@ function withTools(loaded: LoadedSettings, added: readonly string[]): LoadedSett
 export async function configUpgrade({ folder: { settingsFile }, print }: Cli): Promise<number> {
   const result = upgradeSettings(settingsFile);
   if (result.kind === 'upgraded') {
-    const { from, to, kept } = result;
+    const { from, to, renamed, kept } = result;
     print(
       `${settingsFile} was of version ${from} and is of version ${to} now; ${kept} is as it was.`,
     );
+    for (const line of renamed) print(`  ${line}`);
     return 0;
   }
   if (result.kind === 'current') print(`${settingsFile} is up to date.`);

@@ -13,9 +13,9 @@ export function listHooks(cli: Cli): Promise<number> {
   );
 }
 
-function lineOf({ name, agent, does, task, target, events: [last] }: HookView): string {
+function lineOf({ name, agent, action, task, target, events: [last] }: HookView): string {
   const work =
-    does === 'job' ? `job for ${target}` : `heartbeat, ${task ?? 'the most overdue task'}`;
+    action === 'job' ? `job for ${target}` : `heartbeat, ${task ?? 'the most overdue task'}`;
   const what = last === undefined ? 'no event yet' : `${minuteText(last.at)}, ${last.outcome}`;
   return `${name}${agent === undefined ? '' : ` (${agent})`}: ${work}; ${what}`;
 }

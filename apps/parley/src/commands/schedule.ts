@@ -40,6 +40,9 @@ export function heartbeat(cli: Cli): Promise<number> {
   );
 }
 
+/** Several tasks may be checked for news first, for 30 s each. In ms. */
+const STARTED_WITHIN_MS = 5 * 60_000;
+
 /** `parley heartbeat now`: 1 no task was started, 3 nothing runs. `task` empty: the one that is due. */
 export function heartbeatNow(cli: Cli, task: string): Promise<number> {
   const asked = { id: randomUUID(), ...(task !== '' && { task }) };
@@ -49,6 +52,7 @@ export function heartbeatNow(cli: Cli, task: string): Promise<number> {
     asked,
     ({ text }) => text,
     (answer) => (answer.task === null ? 1 : 0),
+    STARTED_WITHIN_MS,
   );
 }
 

@@ -1,5 +1,4 @@
 import { type PassPoint, systemTime } from '@parley/core';
-import type { RestoreRequest } from '@parley/gateway';
 import { banner, createPairingScreen } from '../banner.ts';
 import { type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
 import type { StartOptions } from '../process-options.ts';
@@ -22,10 +21,8 @@ export async function start(
   writeForOwnerAlone();
   const options = { folder, env, ...systemTime, pass, endsWhenStill: true, ...how };
   let ending = await runToItsEnd(signal, options);
-  while (ending.kind === 'restore' || ending.kind === 'restart') {
-    const message =
-      ending.kind === 'restore' ? await restored(ending.request, folder) : 'Parley starts again.';
-    process.stdout.write(`${message}\n\n`);
+  while (ending.kind === 'restart') {
+    process.stdout.write('Parley starts again.\n\n');
     ending = await runToItsEnd(signal, options);
   }
   const message =
@@ -39,17 +36,10 @@ export async function start(
   process.exit(ending.kind === 'stop' ? 0 : 1);
 }
 
-async function restored(request: RestoreRequest, folder: DataFolder): Promise<string> {
-  const { restoreHere } = await import('./backup/exchange.ts');
-  const { error, aside } = await restoreHere(request, folder);
-  return error ?? `A backup was restored; what was before is in ${aside}.`;
-}
-
-/** Why a Parley ends: it was asked to, or to start again, or to restore before that, or it is too old by now. */
+/** Why a Parley ends: it was asked to, or to start again, or it is too old by now. */
 type Ending =
   | { readonly kind: 'stop' }
   | { readonly kind: 'restart' }
-  | { readonly kind: 'restore'; readonly request: RestoreRequest }
   | { readonly kind: 'outdated'; readonly version: string };
 
 async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promise<Ending> {
@@ -61,7 +51,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
     ...options,
     onState,
     onRestart: () => end({ kind: 'restart' }),
-    onRestore: (request) => end({ kind: 'restore', request }),
+    onStop: () => end({ kind: 'stop' }),
     onOutdated: (version) => end({ kind: 'outdated', version }),
   });
   const shown = parley.banner().then((facts) => {

@@ -194,7 +194,7 @@ describe('what the terminal waits for', () => {
   });
   const linked = (outcome: string | null): WaitingChange => ({
     type: 'linked',
-    history: [{ type: 'inbound', messageId: 'm', outcome }],
+    history: [{ type: 'inbound', messageId: 'm', outcome, turnId: null }],
   });
 
   describe('what the terminal waits for', () => {

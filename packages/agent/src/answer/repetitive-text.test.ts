@@ -2,7 +2,7 @@ import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
 import { readNotes } from '../context/summary.ts';
 import { parsePromptCommand, promptArguments } from '../mcp/mcp-prompts.ts';
-import { ownText, triggerIn } from '../memory/own-words.ts';
+import { ownText, triggerIn } from '../memory/memory-triggers.ts';
 import { addressesIn } from '../tools/web-tools.ts';
 import { holdsToken, mayBecomeWhole, withoutFirstToken, withoutLastToken } from './silent-token.ts';
 import { visibleText } from './visible-text.ts';

@@ -149,7 +149,7 @@ function unwrapped(before: string, after: string): readonly [string, string] {
 export function settledLength(text: string): number {
   let end = text.length;
   for (let pattern = MAY_BECOME; end > 0; pattern = IS_OVER) {
-    const [held = ''] = pattern.exec(text.slice(Math.max(0, end - LONGEST), end)) ?? [];
+    const [held = ''] = pattern.exec(text.slice(Math.max(0, end - MAX_TOKEN_LENGTH), end)) ?? [];
     if (held === '') break;
     end -= held.length;
   }
@@ -158,4 +158,4 @@ export function settledLength(text: string): number {
 }
 
 /** More than a token takes with something invisible between its letters, in UTF-16 units. */
-const LONGEST = 100;
+const MAX_TOKEN_LENGTH = 100;

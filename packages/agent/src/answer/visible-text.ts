@@ -66,7 +66,7 @@ function quotedBy(answer: string, { current, known }: QuotableMessages): string 
 const TAG = /\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^[\]<>\n]{1,200}?))[ \t]*\]\][ \t]*/gi;
 
 /** A tag is over by then, so that a list of lists is not held back for long. In characters. */
-const LONGEST_TAG = 260;
+const MAX_TAG = 260;
 
 type AskedQuote = { readonly kind: 'current' } | { readonly kind: 'message'; readonly id: string };
 
@@ -94,8 +94,8 @@ function withoutTags(text: string): WithoutTags {
 /** Where something begins that may become a tag, or the length of the text. */
 function openTagAt(text: string): number {
   for (let at = text.indexOf('[['); at !== -1; at = text.indexOf('[[', at + 1)) {
-    const rest = text.slice(at, at + LONGEST_TAG);
-    if (rest.length < LONGEST_TAG && !/\]\]|\n/.test(rest)) return at;
+    const rest = text.slice(at, at + MAX_TAG);
+    if (rest.length < MAX_TAG && !/\]\]|\n/.test(rest)) return at;
   }
   return text.endsWith('[') ? text.length - 1 : text.length;
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
-import { mortalStore } from '../testing/mortal-store.ts';
+import { mortalStore } from '../testing/crashing-store.ts';
 import {
   openTurnScene,
   type SceneExtras,

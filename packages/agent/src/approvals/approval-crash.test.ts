@@ -1,7 +1,7 @@
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Death, mortalStore } from '../testing/mortal-store.ts';
+import { type Death, mortalStore } from '../testing/crashing-store.ts';
 import { countingTool } from '../testing/tool-scene.ts';
 import {
   openTurnScene,

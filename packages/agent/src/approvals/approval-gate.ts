@@ -1,14 +1,6 @@
 import { type Button, inlineCode, type ReplyRoute, shownBlock } from '@parley/core';
 import { toolArguments } from '@parley/models';
-import type {
-  Approval,
-  ClaimedTurn,
-  InboxRow,
-  Lease,
-  NewApproval,
-  NewPart,
-  Store,
-} from '@parley/store';
+import type { Approval, InboxRow, Lease, NewApproval, NewPart, Store } from '@parley/store';
 import { marked } from '../answer/visible-text.ts';
 import type { JournalledCall } from '../loop/turn-journal.ts';
 import { renderParts } from '../post-message.ts';
@@ -21,11 +13,11 @@ import {
   TurnSuspendedError,
 } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
-import { leadingMessage } from '../turn-opening.ts';
+import { personOf, type Turn } from '../turn/turn.ts';
 import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
 import { askPerson } from './ask-person.ts';
 import { ruleFor } from './auto-rules.ts';
-import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
+import { MAX_SHOWN, shownArguments } from './shown-arguments.ts';
 import {
   type Asked,
   type GateServices,
@@ -42,7 +34,7 @@ type GateVerdict =
 
 export type ApprovalGate = ReturnType<typeof openGate>;
 
-export function openGate(deps: GateServices, turn: ClaimedTurn, lease: Lease) {
+export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
   const { approvals } = deps.store;
   return {
     /**
@@ -75,7 +67,7 @@ export function openGate(deps: GateServices, turn: ClaimedTurn, lease: Lease) {
       // Strangers must not call an owner, nor a group wait, for what a person can simply name.
       if (moment.reader.kind !== 'owner' && moment.untrustedText && isSometimes(tool, deps.rules))
         return { kind: 'refused', text: othersText(name, asksAbout) };
-      if (asked.shown.length > MOST_SHOWN)
+      if (asked.shown.length > MAX_SHOWN)
         return { kind: 'refused', text: tooLongText(name, asked.shown) };
       const place = await placeToAsk(deps, turn);
       if (place === null) return { kind: 'refused', text: noApproverText(name) };
@@ -111,7 +103,7 @@ function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateV
 
 async function allow(
   deps: GateServices,
-  turn: ClaimedTurn,
+  turn: Turn,
   lease: Lease,
   asked: Asked,
 ): Promise<GateVerdict> {
@@ -122,7 +114,7 @@ async function allow(
 
 async function ask(
   deps: GateServices,
-  turn: ClaimedTurn,
+  turn: Turn,
   lease: Lease,
   { place, ...asked }: Asked & { readonly place: AskedPlace },
 ): Promise<GateVerdict> {
@@ -155,17 +147,16 @@ interface Deciders {
  */
 async function placeToAsk(
   deps: Deciders & { readonly store: Pick<Store, 'inbox'> },
-  turn: ClaimedTurn,
+  turn: Turn,
 ): Promise<AskedPlace | null> {
-  const leading = leadingMessage(turn);
-  const { message, route } = leading;
-  const here = { route, conversationId: turn.conversationId };
-  if (message.chat.type !== 'direct') return { ...here, toDecider: false };
-  if (mayDecide(leading, deps)) return { ...here, toDecider: true };
+  const { lead, route, conversationId: askedIn } = turn;
+  const here = { route, conversationId: askedIn };
+  if (lead.message.chat.type !== 'direct') return { ...here, toDecider: false };
+  if (mayDecide(lead, deps)) return { ...here, toDecider: true };
   const chats = await deps.store.inbox.ownerChats();
   const owners = chats.find((row) => deps.owners.includes(personOf(row)));
   if (owners === undefined) return null;
-  const who = inlineCode(personOf(leading));
+  const who = inlineCode(personOf(lead));
   const { conversationId } = owners;
   return { route: owners.route, conversationId, toDecider: true, onBehalf: { who, route } };
 }
@@ -174,10 +165,6 @@ function mayDecide(row: InboxRow, { owners, rules }: Deciders): boolean {
   const person = personOf(row);
   // Ingress sets it for accounts that an owner linked (F13).
   return row.fromOwner === true || owners.includes(person) || rules.approvers.includes(person);
-}
-
-function personOf({ message }: InboxRow): string {
-  return `${message.channel}:${message.sender.id}`;
 }
 
 async function questionFor(
@@ -259,7 +246,7 @@ function refusalText(
 
 function tooLongText(tool: string, shown: string): string {
   const length = `${shown.length.toLocaleString('en')} characters`;
-  return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MOST_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
+  return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MAX_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
 }
 
 function changedText(tool: string): string {

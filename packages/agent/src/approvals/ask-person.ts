@@ -1,14 +1,8 @@
 import { literal, type ReplyRoute, shownLiteral } from '@parley/core';
-import {
-  type Approval,
-  type ClaimedTurn,
-  type Lease,
-  type NewPart,
-  SENT_FILES,
-} from '@parley/store';
+import { type Approval, type Lease, type NewPart, SENT_FILES } from '@parley/store';
 import { renderParts } from '../post-message.ts';
 import { type AskedPerson, type PersonQuestion, TurnSuspendedError } from '../tools/tool.ts';
-import { leadingMessage } from '../turn-opening.ts';
+import type { Turn } from '../turn/turn.ts';
 import { type GateServices, minutes, newApproval, storeQuestion } from './stored-question.ts';
 
 /** Others of a group wait behind the question, so the one who was asked has less time. In ms. */
@@ -21,7 +15,7 @@ const GROUP_WAIT_MS = 10 * 60_000;
  */
 export async function askPerson(
   deps: GateServices,
-  turn: ClaimedTurn,
+  turn: Turn,
   lease: Lease,
   call: string,
   asking: PersonQuestion,
@@ -31,7 +25,8 @@ export async function askPerson(
   const callKey = part === undefined ? `${call}.ask` : `${call}.ask.${part}`;
   const asked = await deps.store.approvals.of(turn.turnId, callKey);
   if (asked !== null) return answerIn(asked);
-  const { message, route } = leadingMessage(turn);
+  const { lead, route } = turn;
+  const { message } = lead;
   if (message.trigger !== undefined) return { kind: 'no-person' };
   const isGroup = message.chat.type !== 'direct';
   const waitMs = Math.min(deps.rules.waitMs, isGroup ? GROUP_WAIT_MS : Number.POSITIVE_INFINITY);
@@ -50,7 +45,7 @@ export async function askPerson(
 /** Most characters of a choice: what a button shows on every platform. */
 export const CHOICE_CHARACTERS = 60;
 /** As many as a menu of Discord has. */
-export const MOST_CHOICES = 25;
+export const MAX_CHOICES = 25;
 /** Buttons of a part where the route does not say how many there can be. */
 const USUAL_BUTTONS = 8;
 

@@ -1,5 +1,5 @@
 /** Longest call that a person is asked about, in characters as shown; a little more than tools take. */
-export const MOST_SHOWN = 24_000;
+export const MAX_SHOWN = 24_000;
 
 /** Shorter strings without quotes and line ends are on the line of their name. */
 const INLINE = 80;

@@ -1,7 +1,7 @@
-import type { ClaimedTurn, Lease, NewApproval, NewPart } from '@parley/store';
+import type { Lease, NewApproval, NewPart } from '@parley/store';
 import { TurnSuspendedError } from '../tools/tool.ts';
-import { leadingMessage } from '../turn-opening.ts';
-import type { TurnServices } from '../turn-services.ts';
+import type { TurnServices } from '../turn/means.ts';
+import { personOf, type Turn } from '../turn/turn.ts';
 
 export type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
 
@@ -10,17 +10,16 @@ export type Asked = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
 
 export function newApproval(
   { rules, newCode, clock }: GateServices,
-  turn: ClaimedTurn,
+  turn: Turn,
   asked: Asked,
   askedIn = turn.conversationId,
 ): NewApproval {
-  const { message } = leadingMessage(turn);
-  const { channel, sender, chat } = message;
+  const { channel, chat } = turn.lead.message;
   return {
     ...asked,
     code: newCode(),
     turnId: turn.turnId,
-    askedBy: `${channel}:${sender.id}`,
+    askedBy: personOf(turn.lead),
     place: `${channel} ${chat.type} ${chat.id}`,
     askedIn,
     approvers: rules.approvers,
@@ -42,7 +41,7 @@ interface MadeQuestion {
  */
 export async function storeQuestion(
   deps: GateServices,
-  turn: ClaimedTurn,
+  turn: Turn,
   lease: Lease,
   make: () => Promise<MadeQuestion | null>,
 ): Promise<'fenced' | 'none'> {

@@ -1,25 +1,26 @@
 import { busyIn, reasonOf } from '@parley/core';
 import type { StopReason } from '@parley/queue';
-import { type ClaimedTurn, type InboxRow, isSameDestination, type Lease } from '@parley/store';
+import { type InboxRow, isSameDestination, type Lease } from '@parley/store';
 import type { TimedAnswer, TurnJournal } from '../loop/turn-journal.ts';
-import { leadingMessage } from '../turn-opening.ts';
-import type { TurnServices } from '../turn-services.ts';
+import type { TurnServices } from '../turn/means.ts';
+import type { Turn } from '../turn/turn.ts';
 
 export type LaterMessages = ReturnType<typeof openLaterMessages>;
 
-/** Decides what becomes of messages that arrive while one turn runs (D03). `turn` as it was started. */
+/** Decides what happens to messages that arrive while a turn runs (D03). */
 export function openLaterMessages(
-  deps: TurnServices,
-  { turn, journal }: { readonly turn: ClaimedTurn; readonly journal: TurnJournal },
+  services: TurnServices,
+  turn: Turn,
+  journal: TurnJournal,
   lease: Lease,
   signal: AbortSignal,
 ) {
-  const { turnId, mode } = turn;
-  const busy = busyIn(deps.busy, leadingMessage(turn).message);
+  const { turnId, mode, lead, format } = turn;
+  const busy = busyIn(services.busy, lead.message);
   const interruption =
-    busy === 'interrupt' ? openInterruption(deps, { turn, journal }, lease) : null;
+    busy === 'interrupt' ? openInterruption(services, turn, journal, lease) : null;
   // A turn that has acted must not be started again, or it would act twice: then they join it.
-  const joins = () => busy === 'steer' || interruption?.isOver() === true;
+  const joins = () => format === undefined && (busy === 'steer' || interruption?.isOver() === true);
   return {
     /** Fires like the one that was given, and when a later message ends the turn. */
     signal: interruption === null ? signal : AbortSignal.any([signal, interruption.signal]),
@@ -29,10 +30,10 @@ export function openLaterMessages(
       if (!joins()) return 'none';
       return journal.join(
         (steps) =>
-          deps.store.lanes.join(
+          services.store.lanes.join(
             lease,
             { turnId, mode, steps, mayJoin: (row) => mayJoin(turn, row) },
-            deps.clock(),
+            services.clock(),
           ),
         answer,
       );
@@ -46,16 +47,18 @@ export function openLaterMessages(
  * from the messages it began with, so only the same person in the same place adds to it, as text alone:
  * files, commands and what Parley itself says wait for a turn of their own.
  */
-export function mayJoin(turn: ClaimedTurn, row: InboxRow): boolean {
-  const leading = leadingMessage(turn);
+export function mayJoin(
+  { messages, lead }: Pick<Turn, 'messages' | 'lead'>,
+  row: InboxRow,
+): boolean {
   const { message } = row;
   return (
-    turn.messages.every((one) => one.message.trigger === undefined) &&
+    messages.every((one) => one.message.trigger === undefined) &&
     message.trigger === undefined &&
     message.responseFormat === undefined &&
-    isSameDestination(row.route, leading.route) &&
-    placeOf(row) === placeOf(leading) &&
-    row.fromOwner === leading.fromOwner &&
+    isSameDestination(row.route, lead.route) &&
+    placeOf(row) === placeOf(lead) &&
+    row.fromOwner === lead.fromOwner &&
     message.attachments === undefined &&
     !message.text.trimStart().startsWith('/')
   );
@@ -73,10 +76,10 @@ function placeOf({ message: { channel, account, chat, sender, variables } }: Inb
  */
 function openInterruption(
   { store, bus, clock, log }: TurnServices,
-  { turn, journal }: { readonly turn: ClaimedTurn; readonly journal: TurnJournal },
+  { turnId, conversationId }: Turn,
+  journal: TurnJournal,
   lease: Lease,
 ) {
-  const { turnId, conversationId } = turn;
   const ended = new AbortController();
   const interrupted: StopReason = 'interrupted';
   let isOver = journal.rounds().length > 0 || journal.answer !== null;

@@ -1,11 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InboundMessage } from '@parley/core';
 import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from '@parley/prompt';
-import type { ClaimedTurn, InboxRow } from '@parley/store';
+import type { InboxRow } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool, say } from '../testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import {
+  agentIn,
+  claimedOf,
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+} from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { CHAT, startTurn, type Turn } from '../turn/turn.ts';
 import { mayJoin } from './later-messages.ts';
 
 let scene: TurnScene;
@@ -296,16 +303,8 @@ function row(seq: number, { message = {}, route = {}, fromOwner }: Change = {}):
   };
 }
 
-const turnOf = (...messages: readonly InboxRow[]): ClaimedTurn => ({
-  turnId: 't',
-  conversationId: 'c',
-  session: 0,
-  resumed: false,
-  attempts: 0,
-  messages,
-  groupContext: [],
-  steps: [],
-});
+const turnOf = (...messages: readonly InboxRow[]): Turn =>
+  startTurn(claimedOf(...messages), CHAT, { agent: agentIn('/w', 'UTC'), owners: [] }, 0);
 
 const BO = { id: '2', name: 'Bo', isBot: false };
 const GROUP: InboundMessage['chat'] = { id: 'c', type: 'group' };

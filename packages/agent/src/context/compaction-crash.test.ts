@@ -1,6 +1,6 @@
 import type { Store } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LongTalk, openLongTalk, QUESTION } from '../testing/long-talk.ts';
+import { type LongTalk, openLongTalk, QUESTION } from '../testing/long-conversation.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
 import type { CompactServices } from './compactor.ts';
 

@@ -1,17 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageAfter, parseCommand, splitCommand, type TypedCommand } from '@parley/channels';
 import { type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
-import type {
-  ClaimedTurn,
-  InboxRow,
-  NumberedEntry,
-  PinPlace,
-  StoredSummary,
-  SummaryTask,
-} from '@parley/store';
+import type { InboxRow, NumberedEntry, PinPlace, StoredSummary, SummaryTask } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { withTimeLimit } from '../time.ts';
-import { type AgentContext, turnReader } from '../turn-opening.ts';
+import type { Turn } from '../turn/turn.ts';
 import { entryText, type HistoryFill, type HistoryLimits, isFull } from './history.ts';
 import {
   checkUnchanged,
@@ -71,33 +64,25 @@ export function createCompactor(deps: CompactServices) {
   };
 }
 
-/** The result of `/compact`, and the rest of its turn. */
-interface AskedToCompact {
+/** The result of `/compact`, and the messages that are still to be answered. */
+interface Compacted {
   readonly notice: string;
-  readonly rest: ClaimedTurn | null;
+  readonly rest: readonly InboxRow[];
 }
 
 /**
  * Runs `/compact`. It comes through the lane like any message, so that it is stored, waits for the turn
  * before it, and is run by one worker. Null where no message asks for it; `stopped` when `stop` fired.
  */
-export async function askedToCompact(
-  deps: Omit<AgentContext, 'workspace'> & {
-    readonly compactor?: Compactor | undefined;
-  },
-  turn: ClaimedTurn,
+export async function compactIfAsked(
+  compactor: Compactor | undefined,
+  { messages, conversationId, session, reader }: Turn,
   stop: AbortSignal,
-): Promise<AskedToCompact | 'stopped' | null> {
-  if (deps.compactor === undefined || !turn.messages.some(({ message }) => compactIn(message))) {
-    return null;
-  }
-  const messages = turn.messages.flatMap(withoutCompact);
-  const { conversationId, session } = turn;
-  const reader = turnReader(turn, deps);
-  const order = { conversationId, session, reader, forced: true };
+): Promise<Compacted | 'stopped' | null> {
+  if (compactor === undefined || !messages.some(({ message }) => compactIn(message))) return null;
   try {
-    const notice = compactionText(await deps.compactor.now(order, stop));
-    return { notice, rest: messages.length === 0 ? null : { ...turn, messages } };
+    const done = await compactor.now({ conversationId, session, reader, forced: true }, stop);
+    return { notice: compactionText(done), rest: messages.flatMap(withoutCompact) };
   } catch (error) {
     if (stop.aborted) return 'stopped';
     throw error;
@@ -172,9 +157,9 @@ export interface CompactionOrder extends PinPlace {
 const KEEP_TURNS = { wanted: 10, forced: 2 };
 /** Their share of the past, and the share of the model's window that one summary may use. */
 const KEEP_SHARE = 0.3;
-const MOST_SHARE = 0.5;
-const LEAST_TOKENS = { wanted: 400, forced: 1 };
-const MOST_ENTRIES = 1_000;
+const MAX_WINDOW_SHARE = 0.5;
+const MIN_TOKENS = { wanted: 400, forced: 1 };
+const MAX_ENTRIES = 1_000;
 const HOOK_MS = 30_000;
 
 /**
@@ -191,7 +176,7 @@ async function compact(
   const stored = await deps.store.summaries.latest(place);
   const before = Summary.safeParse(stored?.content).data ?? null;
   const after = before === null ? 0 : (stored?.reaches ?? 0);
-  const all = await deps.store.transcript.oldestAfter(place, after, MOST_ENTRIES);
+  const all = await deps.store.transcript.oldestAfter(place, after, MAX_ENTRIES);
   const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
   const entries = olderPart(all, divisionOf(deps, before, forced));
   const last = entries.at(-1);
@@ -225,8 +210,8 @@ function divisionOf(
   return {
     keepTurns: KEEP_TURNS[how],
     keepTokens: KEEP_SHARE * Math.min(history.tokens, room / 2),
-    mostTokens: MOST_SHARE * room - tokensOf(before),
-    leastTokens: LEAST_TOKENS[how],
+    mostTokens: MAX_WINDOW_SHARE * room - tokensOf(before),
+    leastTokens: MIN_TOKENS[how],
   };
 }
 

@@ -2,15 +2,15 @@ import type { ModelMessage } from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { spoken } from '../turn-opening.ts';
+import { textEntry } from '../turn/turn-text.ts';
 import { assembleHistory, fitRounds, historyBudget, isFull } from './history.ts';
 
-const user = (text: string) => spoken('user', text);
-const assistant = (text: string) => spoken('assistant', text);
+const user = (text: string) => textEntry('user', text);
+const assistant = (text: string) => textEntry('assistant', text);
 const now = (content: string) => ({ role: 'user', content }) as const;
 const ROOM = { history: 1_000, now: 1_000 };
 const messages = (
-  entries: readonly ReturnType<typeof spoken>[],
+  entries: readonly ReturnType<typeof textEntry>[],
   content: string,
   budget = ROOM,
   summary: string | null = null,
@@ -91,7 +91,7 @@ describe('the history a model is given', () => {
     });
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 40 }), fc.nat(400), (past, history) => {
-        const entries = past.map(({ role, text }) => spoken(role, text));
+        const entries = past.map(({ role, text }) => textEntry(role, text));
         const shown = messages(entries, 'now', { history, now: 10 });
         for (const [index, { role }] of shown.entries()) {
           expect(role).toBe(index % 2 === 0 ? 'user' : 'assistant');
@@ -112,7 +112,7 @@ describe('the history a model is given', () => {
   });
 
   it('[G11] keeps the same beginning for many turns, also while the oldest are left out', () => {
-    const past: ReturnType<typeof spoken>[] = [];
+    const past: ReturnType<typeof textEntry>[] = [];
     let changes = 0;
     let before = '';
     for (let turn = 0; turn < 120; turn += 1) {

@@ -27,7 +27,7 @@ const Spoken = z.object({ text: z.string() });
 
 const OVERHEAD = 4;
 /** Fewer tokens of a summary say nothing. */
-const LEAST_NOTES = 100;
+const MIN_NOTES = 100;
 
 /**
  * The past and the newest message within a budget (G11). Messages are whole or left out, the oldest
@@ -57,7 +57,7 @@ function summaryWithin(text: string, budget: number): readonly Said[] {
   const whole = asSaid('user', text);
   if (whole.tokens <= budget) return [whole];
   const share = Math.floor(budget / 2);
-  return share < LEAST_NOTES ? [] : [asSaid('user', fitText(text, share, 'these notes'))];
+  return share < MIN_NOTES ? [] : [asSaid('user', fitText(text, share, 'these notes'))];
 }
 
 /** What the entries say, and after each whether that reached the chat, as the system reports (D05, G08). */
@@ -168,7 +168,7 @@ export interface HistoryBudget {
 }
 
 /** Largest room that is kept free for an answer, in tokens. */
-const LONGEST_ANSWER = 4_096;
+const MAX_ANSWER = 4_096;
 
 /**
  * Divides what a model can take: first the prompt and room for an answer, then the newest message, and
@@ -183,7 +183,7 @@ export function historyBudget(
   if (contextTokens === Number.POSITIVE_INFINITY) {
     return { now: contextTokens, history: limits.tokens };
   }
-  const answer = Math.min(LONGEST_ANSWER, Math.floor(contextTokens / 8));
+  const answer = Math.min(MAX_ANSWER, Math.floor(contextTokens / 8));
   const room = contextTokens - answer - size.fixed;
   const now = Math.max(room, Math.floor(contextTokens / 4));
   // A short message must not move the beginning of the past about.
@@ -196,15 +196,15 @@ export function historyBudget(
  * in tokens: a turn that has read too much must not be refused for it.
  */
 export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize): number {
-  const answer = Math.min(LONGEST_ANSWER, contextTokens / 8);
+  const answer = Math.min(MAX_ANSWER, contextTokens / 8);
   return Math.max(0, Math.floor(contextTokens - answer - fixed - Math.min(now, contextTokens / 4)));
 }
 
-const LONGEST_SUMMARY = 1_500;
+const MAX_SUMMARY = 1_500;
 
 /** What a summary may cost, in tokens: it must leave room for what was said since. */
 export function summaryBudget(contextTokens: number): number {
-  return Math.min(LONGEST_SUMMARY, Math.floor(contextTokens / 8));
+  return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
 
 export interface HistoryFill {
@@ -268,9 +268,9 @@ export function fitText(text: string, budget: number, what: string): string {
 }
 
 /** What is left of a result at least, in tokens. */
-const LEAST = 50;
+const MIN_RESULT_TOKENS = 50;
 /** A last line up to this length stays, in characters: it may be the end of a frame around foreign text. */
-const LONGEST_LAST_LINE = 200;
+const MAX_LAST_LINE = 200;
 
 /** Arguments up to this length stay in any case, in tokens. */
 const SHORT_ARGUMENTS = 200;
@@ -291,7 +291,7 @@ export function fitRounds(
     message.role === 'tool' ? [sizes[at] ?? 0] : [],
   );
   const others = all - results.reduce((sum, size) => sum + size, 0);
-  const limit = Math.max(LEAST, commonLimit(results, budget - others));
+  const limit = Math.max(MIN_RESULT_TOKENS, commonLimit(results, budget - others));
   const fitted = messages.map((message, at) =>
     message.role === 'tool' && (sizes[at] ?? 0) > limit
       ? { ...message, content: shortened(message.content, limit) }
@@ -330,7 +330,7 @@ function commonLimit(sizes: readonly number[], room: number): number {
 function shortened(text: string, tokens: number): string {
   const end = text.lastIndexOf('\n');
   const lastLine = end === -1 ? '' : text.slice(end);
-  if (lastLine.length > LONGEST_LAST_LINE) return fitText(text, tokens, 'this result');
+  if (lastLine.length > MAX_LAST_LINE) return fitText(text, tokens, 'this result');
   const room = Math.max(0, tokens - estimateTokens(lastLine));
   return `${fitText(text.slice(0, text.length - lastLine.length), room, 'this result')}${lastLine}`;
 }

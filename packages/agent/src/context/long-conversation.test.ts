@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LongTalk, openLongTalk, QUESTION, tokensOf } from '../testing/long-talk.ts';
+import { type LongTalk, openLongTalk, QUESTION, tokensOf } from '../testing/long-conversation.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { Summary } from './summary.ts';
 

@@ -11,11 +11,11 @@ import type {
 } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
-import { audienceOf } from '../loop/call-tools.ts';
 import { wholeLines } from '../loop/cut-answers.ts';
 import { askModel } from '../loop/model-request.ts';
 import type { StepUsage } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time.ts';
+import { audienceOf } from '../turn/turn.ts';
 import { entryText, fitText, summaryBudget } from './history.ts';
 
 /** What is kept of a conversation that is no longer shown verbatim. */
@@ -37,11 +37,11 @@ const SECTIONS = [
   ['tone', 'Tone'],
 ] as const satisfies readonly (readonly [keyof Summary, string])[];
 
-const LONGEST_POINT = 500;
+const MAX_POINT = 500;
 
 /** Over sentences that may be remembered beyond this conversation; no part of the summary. */
 const QUOTES_HEADING = 'Their own words';
-const MOST_QUOTES = 10;
+const MAX_QUOTES = 10;
 
 export interface Notes {
   readonly summary: Summary | null;
@@ -67,12 +67,12 @@ export function readNotes(text: string, mostTokens: number): Notes {
     if (point === '' || /^[`#(]|^none\.?$/i.test(point)) continue;
     // A cut quotation would not be what the person wrote.
     if (section !== 'quotes') summary[section].push(shortened(point));
-    else if (point.length <= LONGEST_POINT) quotes.push(point);
+    else if (point.length <= MAX_POINT) quotes.push(point);
   }
   const isEmpty = SECTIONS.every(([key]) => summary[key].length === 0);
   return {
     summary: isEmpty ? null : bounded(summary, mostTokens),
-    quotes: quotes.slice(0, MOST_QUOTES),
+    quotes: quotes.slice(0, MAX_QUOTES),
   };
 }
 
@@ -83,8 +83,8 @@ function headingOf(line: string): keyof Summary | 'quotes' | null {
 }
 
 function shortened(point: string): string {
-  if (point.length <= LONGEST_POINT) return point;
-  return `${point.slice(0, LONGEST_POINT).toWellFormed()}… [cut: ${LONGEST_POINT} of ${point.length} characters]`;
+  if (point.length <= MAX_POINT) return point;
+  return `${point.slice(0, MAX_POINT).toWellFormed()}… [cut: ${MAX_POINT} of ${point.length} characters]`;
 }
 
 /** What goes beyond the limit is left out and counted, the least important first (P10). */
@@ -168,8 +168,8 @@ interface ToSumUp {
 
 const SUMMARY_MS = 180_000;
 /** Longest message that is read whole, and longest answer, in tokens. */
-const LONGEST_MESSAGE = 2_000;
-const LONGEST_ANSWER = 2_000;
+const MAX_MESSAGE = 2_000;
+const MAX_ANSWER = 2_000;
 /** Shares of a model's window for its answer and for the text to summarize. */
 const ANSWER_SHARE = 0.25;
 const RECORD_SHARE = 0.5;
@@ -204,7 +204,7 @@ export async function writeSummary(
   const request: ModelRequest = {
     system: [{ text: quotes ? `${INSTRUCTIONS}\n${QUOTES}` : INSTRUCTIONS, stable: true }],
     messages: [{ role: 'user', content: recordOf(before, entries, RECORD_SHARE * room) }],
-    maxOutputTokens: Math.min(LONGEST_ANSWER, Math.floor(ANSWER_SHARE * room)),
+    maxOutputTokens: Math.min(MAX_ANSWER, Math.floor(ANSWER_SHARE * room)),
   };
   const answer = await withTimeLimit({ ms: SUMMARY_MS, stop }, (signal) =>
     askModel(deps.model, request, { ...deps, onText() {} }, signal),
@@ -223,7 +223,7 @@ function recordOf(
   budget: number,
 ): string {
   const all = entries.reduce((sum, entry) => sum + tokensRead(entry), 0);
-  const most = all <= budget ? LONGEST_MESSAGE : Math.floor(budget / entries.length);
+  const most = all <= budget ? MAX_MESSAGE : Math.floor(budget / entries.length);
   const notes = before === null ? [] : [`Your notes so far:\n${summaryText(before)}`];
   const said = entries.flatMap((entry) => {
     if (entry.role !== 'user' && entry.role !== 'assistant') return [];
@@ -235,7 +235,7 @@ function recordOf(
 }
 
 export function tokensRead(entry: NumberedEntry): number {
-  return Math.min(LONGEST_MESSAGE, estimateTokens(entryText(entry)));
+  return Math.min(MAX_MESSAGE, estimateTokens(entryText(entry)));
 }
 
 /** Why there is no summary: another process writes it, or it failed a short while ago, or now. */

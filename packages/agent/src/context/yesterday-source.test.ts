@@ -2,7 +2,7 @@ import { silentLogger, silentMeter } from '@parley/core';
 import type { SourceTurn } from '@parley/prompt';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LongTalk, openLongTalk } from '../testing/long-talk.ts';
+import { type LongTalk, openLongTalk } from '../testing/long-conversation.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
 import { localTimeIn } from '../time.ts';
 import { dayBefore, startOfDay, yesterdaySource } from './yesterday-source.ts';

@@ -1,8 +1,8 @@
 import { BoundedMap, type PromptPart, type Reader, reasonOf } from '@parley/core';
 import type { ContextSource, SourceTurn } from '@parley/prompt';
 import type { SummaryTask } from '@parley/store';
-import { audienceOf } from '../loop/call-tools.ts';
 import type { LocalTime } from '../time.ts';
+import { audienceOf } from '../turn/turn.ts';
 import {
   checkUnchanged,
   claimSummary,
@@ -18,7 +18,7 @@ interface YesterdayServices extends SummaryServices {
   readonly localTime: LocalTime;
 }
 
-const MOST_ENTRIES = 400;
+const MAX_ENTRIES = 400;
 /** Longer than any day, in ms. */
 const LONG_DAY = 26 * 60 * 60_000;
 /** Conversations of which it is remembered what they had yesterday. */
@@ -94,7 +94,7 @@ async function summedUp(
 ): Promise<PromptPart | null | 'later'> {
   // Only up to the end of that day: what was said since must not crowd it out.
   const end = endOf(deps, day);
-  const between = [end - LONG_DAY, end, MOST_ENTRIES] as const;
+  const between = [end - LONG_DAY, end, MAX_ENTRIES] as const;
   const said = await deps.store.transcript.saidBetween(turn, ...between);
   const entries = said.filter(({ at }) => deps.localTime(at).date === day);
   const last = entries.at(-1);

@@ -5,8 +5,7 @@ import { HEARTBEAT_LANE, isLane } from '@parley/store';
 import type { AddressRules } from '@parley/tools/web';
 import type { BuiltInToolDeps } from '../tools/built-in-tools.ts';
 import { workspaceSandbox } from '../tools/exec.ts';
-import { leadingMessage } from '../turn-opening.ts';
-import type { TurnServices } from '../turn-services.ts';
+import type { TurnServices } from '../turn/means.ts';
 
 /**
  * Runs the turns of heartbeats (H05) and leaves all others to `runTurn`: without history, with few tools
@@ -15,8 +14,9 @@ import type { TurnServices } from '../turn-services.ts';
 export function withHeartbeats(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
     if (!isLane(turn.conversationId, HEARTBEAT_LANE)) return runTurn(turn, lease, signal);
-    const run = await deps.store.heartbeats.of(leadingMessage(turn).message.messageId);
-    if (run === null) throw new Error(`The lane ${turn.conversationId} has no heartbeat.`);
+    const lead = turn.messages.at(-1);
+    const run = lead && (await deps.store.heartbeats.of(lead.message.messageId));
+    if (run == null) throw new Error(`The lane ${turn.conversationId} has no heartbeat.`);
     const { runHeartbeat } = await import('./heartbeat-turn.ts');
     await runHeartbeat(deps, run, turn, lease, signal);
   };
@@ -28,7 +28,7 @@ interface NewsCheckerOptions extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
 }
 
 /** A check must be cheap: no command may take longer. */
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 const NEVER = new AbortController().signal;
 const require = createRequire(import.meta.url);
 
@@ -60,7 +60,7 @@ export function newsChecker({ exec, web, rules }: NewsCheckerOptions): NewsCheck
 /** Its output counts as news, and so does nothing else; it changes nothing on the way. */
 async function runCommand(command: string, exec: NewsCheckerOptions['exec']): Promise<string> {
   if (exec === undefined) throw new Error('Commands are switched off.');
-  const timeoutMs = Math.min(exec.maxSeconds * 1_000, LONGEST_MS);
+  const timeoutMs = Math.min(exec.maxSeconds * 1_000, MAX_MS);
   const sandbox = workspaceSandbox(exec);
   const { output, exitCode, ended } = await sandbox.run(command, { signal: NEVER, timeoutMs });
   if (exitCode === 0) return output;

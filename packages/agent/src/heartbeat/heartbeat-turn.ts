@@ -1,269 +1,62 @@
 import { HEARTBEAT_ROUTINES, type HeartbeatVerdict, inlineCode } from '@parley/core';
-import type { ContextSource, HeartbeatNote } from '@parley/prompt';
-import type { ClaimedTurn, HeartbeatEnd, HeartbeatRun, Lease } from '@parley/store';
+import type { HeartbeatNote } from '@parley/prompt';
+import type { LaneLease } from '@parley/queue';
+import type { ClaimedTurn, HeartbeatEnd, HeartbeatRun } from '@parley/store';
 import { z } from 'zod';
 import { marked, visibleText } from '../answer/visible-text.ts';
-import type { Ending } from '../end-turn.ts';
-import { openJournal, type StepUsage, type TurnJournal } from '../loop/turn-journal.ts';
+import { type FinalStep, openJournal, type StepUsage } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS } from '../loop/turn-limits.ts';
-import { unseenMedia } from '../media/turn-media.ts';
 import { renderParts } from '../post-message.ts';
-import { accountOfTurn } from '../spend.ts';
+import { assertWithinBudget } from '../spend.ts';
 import { TimeUpError } from '../time.ts';
-import { maySpend } from '../turn-answer.ts';
-import {
-  type AgentContext,
-  leadingMessage,
-  type OpenedTurn,
-  openTurn,
-  spoken,
-  textOf,
-  turnReader,
-} from '../turn-opening.ts';
-import type { PromptServices } from '../turn-prompt.ts';
-import { orFailure, whyHopeless } from '../turn-runner.ts';
-import type { TurnServices } from '../turn-services.ts';
-import { answerUnseen, inItsChat, type UnseenAnswer, unseenServices } from '../unseen-turn.ts';
+import { answerTurn, catchModelFailure, type NoAnswer } from '../turn/answer-turn.ts';
+import { openTurn } from '../turn/build-prompt.ts';
+import type { Ending } from '../turn/commit-answer.ts';
+import { laneMeans, lanePrompt, type PromptMeans, type TurnServices } from '../turn/means.ts';
+import type { Run } from '../turn/run.ts';
+import { exhaustedReason } from '../turn/run-turn.ts';
+import { type AgentContext, startTurn, type Turn } from '../turn/turn.ts';
+import { textEntry } from '../turn/turn-text.ts';
 import { memoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
 
 interface HeartbeatTurn {
-  readonly run: HeartbeatRun;
-  readonly turn: ClaimedTurn;
-  readonly journal: TurnJournal;
+  readonly beat: HeartbeatRun;
+  readonly turn: Turn;
+  readonly run: Run;
   /** The hook whose event it is (H09). */
   readonly hook: string | undefined;
 }
 
 export async function runHeartbeat(
-  deps: TurnServices,
-  run: HeartbeatRun,
+  services: TurnServices,
+  beat: HeartbeatRun,
   claimed: ClaimedTurn,
-  lease: Lease,
+  lease: LaneLease,
   signal: AbortSignal,
 ): Promise<void> {
-  const { note, turn, routine, hook } = readTask(inItsChat(claimed));
-  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock: deps.clock });
-  const current = { run, turn, journal, hook };
+  const { store, clock, log, tracer } = services;
+  const { note, turn, routine, hook } = startHeartbeat(claimed, beat, services);
+  const journal = openJournal(claimed, lease, { turns: store.turns, clock });
+  const current = { beat, turn, run: { lease, signal, journal }, hook };
   const ended = await (routine === undefined
-    ? endOfTask(deps, current, await answerOf(deps, current, note, signal))
-    : runRoutine(deps, current, routine, signal));
-  const facts = { agent: run.agent, task: run.task, turn: turn.turnId };
+    ? endOfTask(services, current, await answerOf(services, current, note))
+    : runRoutine(services, current, routine));
+  const facts = { agent: beat.agent, task: beat.task, turn: turn.turnId };
   if ('outcome' in ended) {
-    deps.log.info({ ...facts, outcome: ended.outcome }, 'heartbeat');
+    log.info({ ...facts, outcome: ended.outcome }, 'heartbeat');
     return;
   }
-  const committed = await deps.tracer.span('parley.outbox', {}, ({ trace }) => {
+  const committed = await tracer.span('parley.outbox', {}, ({ trace }) => {
     const commit = { ...ended.commit, trace };
-    return deps.store.heartbeats.commit(lease, { ...ended, commit }, deps.clock());
+    return store.heartbeats.commit(lease, { ...ended, commit }, clock());
   });
   const { state, reason } = ended;
-  deps.log.info({ ...facts, state, reason, committed }, 'heartbeat');
+  log.info({ ...facts, state, reason, committed }, 'heartbeat');
   if (committed === 'fenced') return;
-  if (hook !== undefined) deps.meter.count('parley_hook_runs_total', { hook, outcome: state });
-  deps.pass('turn-committed');
-  const { channel, account, chatId } = leadingMessage(turn).route;
-  if (ended.alert !== undefined) await deps.deliver(channel, account, chatId);
-}
-
-/** Sources for conversations; some of them ask a model. */
-const EXCLUDED_SOURCES: ReadonlySet<string> = new Set([
-  'yesterday',
-  'memory',
-  'todos',
-  'bootstrap',
-]);
-
-/** A heartbeat reports by its answer alone (H03); to-dos and SOUL.md belong to conversations. */
-const EXCLUDED_TOOLS: ReadonlySet<string> = new Set([
-  ...['message', 'delegate_task', 'cron', 'ask_user', 'send_file'],
-  ...['react', 'edit_message', 'delete_message'],
-  ...['write_todos', 'propose_soul_change'],
-]);
-
-async function answerOf(
-  deps: TurnServices,
-  current: HeartbeatTurn,
-  note: HeartbeatNote,
-  signal: AbortSignal,
-): Promise<UnseenAnswer> {
-  const prepare = async () => ({
-    ...(await openTask(deps, current, note)),
-    limits: { ...deps.limits, ...(await deps.heartbeat.limits(current.run)) },
-    compactor: undefined,
-  });
-  return answerUnseen(deps, current, prepare, signal);
-}
-
-interface OpenTask extends Pick<HeartbeatTurn, 'turn' | 'hook'> {
-  readonly run: Pick<HeartbeatRun, 'target'>;
-}
-
-/**
- * All that the request of a run is made from, also for a preview (H10): light (H05), in the agent's own voice. Tools
- * can read what a run needs beyond its task.
- */
-async function openTask(
-  deps: AgentContext & Pick<TurnServices, 'sources'>,
-  { run, turn, hook }: OpenTask,
-  note: HeartbeatNote,
-) {
-  // HEARTBEAT.md and the settings are the owner’s text; an event is not (G05).
-  const origin = {
-    said: [note.task, note.instruction, note.context ?? ''],
-    untrustedText: hook !== undefined,
-  };
-  const task: ContextSource = {
-    id: 'heartbeat-task',
-    gather: async () => ({ heartbeat: note }),
-  };
-  return {
-    opened: { ...(await openHeartbeatTurn(deps, run, turn)), origin },
-    sources: [...deps.sources.filter(({ id }) => !EXCLUDED_SOURCES.has(id)), task],
-    history: { entries: 0, tokens: 0 },
-    promptMode: 'light' as const,
-    withheld: EXCLUDED_TOOLS,
-  };
-}
-
-/** The run that a preview shows. `claimed`: as a worker claims it. */
-export async function heartbeatRequest<Services extends PromptServices>(
-  deps: Services,
-  run: Pick<HeartbeatRun, 'target'>,
-  claimed: ClaimedTurn,
-) {
-  const { note, turn, hook } = readTask(inItsChat(claimed));
-  const { opened, withheld, ...own } = await openTask(deps, { run, turn, hook }, note);
-  return { turn, opened, services: { ...unseenServices(deps, withheld), ...own } };
-}
-
-async function endOfTask(
-  deps: TurnServices,
-  current: HeartbeatTurn,
-  answer: UnseenAnswer,
-): Promise<HeartbeatEnd | Ending> {
-  const { run, turn, hook } = current;
-  if ('outcome' in answer) return answer;
-  const isUrgent = hook !== undefined && leadingMessage(turn).message.chat.type !== 'direct';
-  if ('notice' in answer) return failedEnd(deps, current, answer, isUrgent);
-  const verdict = await deps.heartbeat.judge(answer.text, { ...run, isUrgent });
-  const { usage } = answer;
-  if (verdict.state !== 'alerted') return silentEnd(deps, current, { ...verdict, usage });
-  const seen = visibleText(verdict.text, { known: new Set() });
-  if (seen.kind === 'silent')
-    return silentEnd(deps, current, { state: 'quiet', reason: seen.reason, usage });
-  const alert = await alertOf(turn, { ...verdict, text: seen.text });
-  const commit = { ...commitOf(deps, turn), outcome: 'answered' as const, usage };
-  return { id: run.id, commit, state: 'alerted', reason: null, alert };
-}
-
-/** Of a standing task nobody hears: it runs again. An event does not come again, so its failure is reported. */
-async function failedEnd(
-  deps: TurnServices,
-  current: HeartbeatTurn,
-  { notice, reason }: Extract<UnseenAnswer, { notice: string }>,
-  isUrgent: boolean,
-): Promise<HeartbeatEnd> {
-  const { run, turn, journal, hook } = current;
-  const end = silentEnd(deps, current, { state: 'failed', reason, usage: journal.spent() });
-  if (hook === undefined) return end;
-  const text = `I could not do what the hook ${inlineCode(hook)} asks for with an event: ${notice}`;
-  const verdict = await deps.heartbeat.judge(text, { ...run, isUrgent });
-  return verdict.state === 'alerted' ? { ...end, alert: await alertOf(turn, verdict) } : end;
-}
-
-async function alertOf(
-  turn: ClaimedTurn,
-  { text, fingerprint, heldUntil }: Extract<HeartbeatVerdict, { state: 'alerted' }>,
-): Promise<NonNullable<HeartbeatEnd['alert']>> {
-  const { route } = leadingMessage(turn);
-  const shown = marked(text);
-  return {
-    text,
-    fingerprint,
-    entry: spoken('assistant', shown),
-    parts: await renderParts(shown, route),
-    ...(heldUntil !== undefined && { heldUntil }),
-  };
-}
-
-/** Runs a built-in routine (H07); it never sends a message. */
-async function runRoutine(
-  deps: TurnServices,
-  current: HeartbeatTurn,
-  routine: string,
-  signal: AbortSignal,
-): Promise<HeartbeatEnd | Ending> {
-  const { turn, journal } = current;
-  const failed = (reason: string) =>
-    silentEnd(deps, current, { state: 'failed', reason, usage: journal.answer?.usage ?? null });
-  const hopeless = whyHopeless(deps, turn);
-  if (hopeless !== null) return failed(`${hopeless.notice} (${hopeless.reason})`);
-  if (!HEARTBEAT_ROUTINES.some((name) => name === routine)) {
-    return failed(`HEARTBEAT.md runs "${routine}", and this version of Parley has no such routine`);
-  }
-  const end = await upkeepEnd(deps, current, signal);
-  if ('outcome' in end) return end;
-  return 'notice' in end ? failed(end.reason) : silentEnd(deps, current, end);
-}
-
-async function upkeepEnd(
-  deps: TurnServices,
-  { run, turn, journal }: HeartbeatTurn,
-  signal: AbortSignal,
-) {
-  const opened = await openHeartbeatTurn(deps, run, turn);
-  const { tokens = DEFAULT_TURN_LIMITS.tokens } = await deps.heartbeat.limits(run);
-  const upkeep = {
-    view: opened.view,
-    today: opened.facts.date,
-    journal,
-    tokens,
-    maySpend: () => maySpend(deps, turn, opened, null),
-    bounds: deps.heartbeat.upkeep,
-  };
-  const work = () =>
-    memoryUpkeep(deps, upkeep, signal).catch((error: unknown): UpkeepEnd => {
-      // A model that takes too long fails this run, not the worker.
-      if (!(error instanceof TimeUpError)) throw error;
-      return { state: 'failed', reason: `the model: ${error.message}`, usage: null };
-    });
-  return orFailure(work, opened.reader, signal);
-}
-
-/** Opens the turn for the reader of the alerts, who must not see more than they may (W02). */
-async function openHeartbeatTurn(
-  deps: AgentContext,
-  { target }: Pick<HeartbeatRun, 'target'>,
-  turn: ClaimedTurn,
-): Promise<OpenedTurn> {
-  const { kind } = turnReader(turn, deps);
-  const { message, route } = leadingMessage(turn);
-  // Both must say so: a route into a group makes every reader a guest, whatever the message says.
-  const isOwners =
-    kind === 'owner' && message.chat.type === 'direct' && (route.chatType ?? 'direct') === 'direct';
-  const reader = { kind: isOwners ? kind : ('guest' as const), conversationId: target };
-  const text = textOf(turn.messages, unseenMedia().forModel);
-  return openTurn(turn, text, deps, reader);
-}
-
-interface SilentEnd extends Pick<HeartbeatEnd, 'reason'> {
-  readonly state: Exclude<HeartbeatEnd['state'], 'alerted'>;
-  readonly usage: StepUsage | null;
-}
-
-function silentEnd(
-  deps: TurnServices,
-  { run, turn }: HeartbeatTurn,
-  { state, reason, usage }: SilentEnd,
-): HeartbeatEnd {
-  const outcome = state === 'failed' ? ('failed' as const) : ('silent' as const);
-  const base = commitOf(deps, turn);
-  const commit = { ...base, outcome, usage, ...(reason !== null && { reason }) };
-  return { id: run.id, commit, state, reason };
-}
-
-function commitOf(deps: TurnServices, turn: ClaimedTurn) {
-  return { turnId: turn.turnId, entries: [], parts: [], account: accountOfTurn(turn, deps) };
+  if (hook !== undefined) services.meter.count('parley_hook_runs_total', { hook, outcome: state });
+  services.pass('turn-committed');
+  const { channel, account, chatId } = turn.route;
+  if (ended.alert !== undefined) await services.deliver(channel, account, chatId);
 }
 
 /** The variables of the message: the task as it was when the run started. */
@@ -277,14 +70,164 @@ const Task = z.object({
   hook: z.string().optional(),
 });
 
-/** The task of a run, and its turn without it: the prompt has a layer for it. */
-function readTask(turn: ClaimedTurn) {
-  const { variables } = leadingMessage(turn).message;
+/** The turn of a heartbeat run and its task, also for a preview (H10). `claimed`: as a worker claims it. */
+export function startHeartbeat(
+  claimed: ClaimedTurn,
+  { target }: Pick<HeartbeatRun, 'target'>,
+  services: Pick<AgentContext, 'agent' | 'owners' | 'clock'>,
+) {
+  const variables = claimed.messages.at(-1)?.message.variables;
   const { routine, hook, context, ...task } = Task.parse(variables);
-  const note = { ...task, ...(context !== undefined && { context }) };
-  const messages = turn.messages.map((row) => ({
-    ...row,
-    message: { ...row.message, variables: {} },
-  }));
-  return { note, turn: { ...turn, messages }, routine, hook };
+  const note: HeartbeatNote = { ...task, ...(context !== undefined && { context }) };
+  // HEARTBEAT.md and the settings are the owner’s text; an event is not (G05).
+  const said = [note.task, note.instruction, note.context ?? ''];
+  const origin = { said, untrustedText: hook !== undefined };
+  const purpose = { kind: 'heartbeat', target, origin } as const;
+  return { note, turn: startTurn(claimed, purpose, services, services.clock()), routine, hook };
+}
+
+/** Sources for conversations; some of them ask a model. */
+const WITHHELD_SOURCES: ReadonlySet<string> = new Set([
+  'yesterday',
+  'memory',
+  'todos',
+  'bootstrap',
+]);
+
+/** A heartbeat reports by its answer alone (H03); to-dos and SOUL.md belong to conversations. */
+const WITHHELD_TOOLS: ReadonlySet<string> = new Set([
+  ...['message', 'delegate_task', 'cron', 'ask_user', 'send_file'],
+  ...['react', 'edit_message', 'delete_message'],
+  ...['write_todos', 'propose_soul_change'],
+]);
+
+/** A light prompt (H05), in the agent's own voice. Tools can read what a run needs beyond its task. */
+export function heartbeatPrompt(chat: PromptMeans, note: HeartbeatNote): PromptMeans {
+  return lanePrompt(chat, {
+    task: { id: 'heartbeat-task', gather: async () => ({ heartbeat: note }) },
+    withheldTools: WITHHELD_TOOLS,
+    withheldSources: WITHHELD_SOURCES,
+    mode: 'light',
+    hasHistory: false,
+  });
+}
+
+async function answerOf(
+  services: TurnServices,
+  { beat, turn, run }: HeartbeatTurn,
+  note: HeartbeatNote,
+): Promise<FinalStep | NoAnswer> {
+  const reason = exhaustedReason(services, turn);
+  if (reason !== null) return reason;
+  const limits = await services.heartbeat.limits(beat);
+  const prompt = (chat: PromptMeans) => heartbeatPrompt(chat, note);
+  const means = { ...laneMeans(services, turn, prompt, limits), compactor: undefined };
+  return answerTurn(services, turn, means, await openTurn(turn, services), run);
+}
+
+async function endOfTask(
+  services: TurnServices,
+  current: HeartbeatTurn,
+  answer: FinalStep | NoAnswer,
+): Promise<HeartbeatEnd | Ending> {
+  const { beat, turn, hook } = current;
+  if ('outcome' in answer) return answer;
+  const isUrgent = hook !== undefined && turn.lead.message.chat.type !== 'direct';
+  if ('notice' in answer) return failedEnd(services, current, answer, isUrgent);
+  const verdict = await services.heartbeat.judge(answer.text, { ...beat, isUrgent });
+  const { usage } = answer;
+  if (verdict.state !== 'alerted') return silentEnd(current, { ...verdict, usage });
+  const seen = visibleText(verdict.text, { known: new Set() });
+  if (seen.kind === 'silent')
+    return silentEnd(current, { state: 'quiet', reason: seen.reason, usage });
+  const alert = await alertOf(turn, { ...verdict, text: seen.text });
+  const commit = { ...commitOf(turn), outcome: 'answered' as const, usage };
+  return { id: beat.id, commit, state: 'alerted', reason: null, alert };
+}
+
+/** Of a standing task nobody hears: it runs again. An event does not come again, so its failure is reported. */
+async function failedEnd(
+  services: TurnServices,
+  current: HeartbeatTurn,
+  { notice, reason }: Extract<NoAnswer, { notice: string }>,
+  isUrgent: boolean,
+): Promise<HeartbeatEnd> {
+  const { beat, turn, run, hook } = current;
+  const end = silentEnd(current, { state: 'failed', reason, usage: run.journal.spent() });
+  if (hook === undefined) return end;
+  const text = `I could not do what the hook ${inlineCode(hook)} asks for with an event: ${notice}`;
+  const verdict = await services.heartbeat.judge(text, { ...beat, isUrgent });
+  return verdict.state === 'alerted' ? { ...end, alert: await alertOf(turn, verdict) } : end;
+}
+
+async function alertOf(
+  { route }: Turn,
+  { text, fingerprint, heldUntil }: Extract<HeartbeatVerdict, { state: 'alerted' }>,
+): Promise<NonNullable<HeartbeatEnd['alert']>> {
+  const shown = marked(text);
+  return {
+    text,
+    fingerprint,
+    entry: textEntry('assistant', shown),
+    parts: await renderParts(shown, route),
+    ...(heldUntil !== undefined && { heldUntil }),
+  };
+}
+
+/** Runs a built-in routine (H07); it never sends a message. */
+async function runRoutine(
+  services: TurnServices,
+  current: HeartbeatTurn,
+  routine: string,
+): Promise<HeartbeatEnd | Ending> {
+  const { turn, run } = current;
+  const failed = (reason: string) =>
+    silentEnd(current, { state: 'failed', reason, usage: run.journal.answer?.usage ?? null });
+  const exhausted = exhaustedReason(services, turn);
+  if (exhausted !== null) return failed(`${exhausted.notice} (${exhausted.reason})`);
+  if (!HEARTBEAT_ROUTINES.some((name) => name === routine)) {
+    return failed(`HEARTBEAT.md runs "${routine}", and this version of Parley has no such routine`);
+  }
+  const end = await upkeepEnd(services, current);
+  if ('outcome' in end) return end;
+  return 'notice' in end ? failed(end.reason) : silentEnd(current, end);
+}
+
+async function upkeepEnd(services: TurnServices, { beat, turn, run }: HeartbeatTurn) {
+  const { journal, signal } = run;
+  const { view } = await openTurn(turn, services);
+  const { tokens = DEFAULT_TURN_LIMITS.tokens } = await services.heartbeat.limits(beat);
+  const upkeep = {
+    view,
+    today: turn.facts.date,
+    journal,
+    tokens,
+    assertWithinBudget: () => assertWithinBudget(services, turn, null),
+    bounds: services.heartbeat.upkeep,
+  };
+  const work = () =>
+    memoryUpkeep(services, upkeep, signal).catch((error: unknown): UpkeepEnd => {
+      // A model that takes too long fails this run, not the worker.
+      if (!(error instanceof TimeUpError)) throw error;
+      return { state: 'failed', reason: `the model: ${error.message}`, usage: null };
+    });
+  return catchModelFailure(work, turn.reader, signal);
+}
+
+interface SilentEnd extends Pick<HeartbeatEnd, 'reason'> {
+  readonly state: Exclude<HeartbeatEnd['state'], 'alerted'>;
+  readonly usage: StepUsage | null;
+}
+
+function silentEnd(
+  { beat, turn }: HeartbeatTurn,
+  { state, reason, usage }: SilentEnd,
+): HeartbeatEnd {
+  const outcome = state === 'failed' ? ('failed' as const) : ('silent' as const);
+  const commit = { ...commitOf(turn), outcome, usage, ...(reason !== null && { reason }) };
+  return { id: beat.id, commit, state, reason };
+}
+
+function commitOf({ turnId, account }: Turn) {
+  return { turnId, entries: [], parts: [], account };
 }

@@ -1,23 +1,13 @@
 import {
-  type Audience,
   argumentLine,
-  type CheckRunner,
-  type Clock,
   type InboundMessage,
   type LiveToolCall,
-  type Logger,
-  type Meter,
-  type Monotonic,
-  type Reader,
   reasonOf,
   type StepFacts,
-  silentTracer,
-  type Tracer,
   typedText,
 } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
-import type { AgentFile } from '@parley/store';
-import { type ApprovalGate, noApproverText } from '../approvals/approval-gate.ts';
+import { noApproverText } from '../approvals/approval-gate.ts';
 import {
   type ApprovalRules,
   hasUntrustedText,
@@ -28,94 +18,57 @@ import {
 } from '../approvals/approval-policy.ts';
 import { givenText, kindOf } from '../tools/send-file.ts';
 import {
-  type CallLimits,
   type CallMoment,
   type HeldCall,
   type PersonQuestion,
   type Proposal,
   runTool,
   type Tool,
-  type ToolCall,
   type ToolOutcome,
   TurnSuspendedError,
 } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { tryArguments } from '../tools/try-arguments.ts';
-import type { TurnOrigin } from '../turn-opening.ts';
+import type { RunningTurn } from '../turn/run.ts';
+import { audienceOf, type Turn } from '../turn/turn.ts';
 import { cutCallText, isCutCall } from './cut-answers.ts';
 import { type RepeatedCall, repeatedCall } from './repeated-call.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
-/** What tools are called with in a turn. */
-export interface CallToolsDeps {
-  readonly turnId: string;
-  readonly tools: ToolSet;
-  /** Tries arguments out whose check could take long. */
-  readonly checks: CheckRunner;
-  readonly journal: TurnJournal;
-  /** Asks for approvals (G05); without it, tools that need one are not run. */
-  readonly gate?: ApprovalGate | undefined;
-  /** Which do besides those that say so themselves. */
-  readonly approvals?: { readonly rules: Pick<ApprovalRules, 'ask' | 'auto'> } | undefined;
-  readonly limits: CallLimits;
-  /** Called before anything that changes something: from then on the turn is not ended for a later message. */
-  readonly beforeActing?: (() => Promise<void>) | undefined;
-  /** Keeps a file that a tool has made; without it such files are dropped. */
-  readonly keepFile?: ((id: string, file: AgentFile) => Promise<void>) | undefined;
-  /** Called when a tool is started and when it has ended, for people who watch. */
-  readonly onCall?: (call: LiveToolCall) => void;
-  readonly clock: Clock;
-  readonly monotonic: Monotonic;
-  readonly log: Logger;
-  readonly meter?: Meter;
-  /** Without it nothing is traced. */
-  readonly tracer?: Tracer | undefined;
-  readonly at: Pick<
-    ToolCall,
-    'facts' | 'reader' | 'view' | 'session' | 'messages' | 'route' | 'show'
-  > & {
-    /** Where the messages are Parley’s own: what caused them. */
-    readonly origin?: TurnOrigin;
-  };
+/** Shows what happens during a call. */
+export interface CallWatch {
+  /** Shows Markdown until the answer replaces it, where the platform can. */
+  show(markdown: string): void;
+  /** Called when a tool is started and when it has ended. */
+  onCall(call: LiveToolCall): void;
 }
 
 /**
  * Runs the calls of a round that have no result yet, one after another, each journalled before the next
- * (G16). False when the lease was lost. Throws when `stop` has fired, and TurnSuspendedError.
+ * (G16). False when the lease was lost. Throws when the signal of the run has fired, and TurnSuspendedError.
  */
 export async function callTools(
-  deps: CallToolsDeps,
+  running: RunningTurn,
   round: Round,
-  stop: AbortSignal,
+  watch: CallWatch,
 ): Promise<boolean> {
-  const { calls } = round;
-  const audience = audienceOf(deps.at.reader);
-  for (const [nth, journalled] of calls.entries()) {
+  const { services, turn, run, tools } = running;
+  const audience = audienceOf(turn.reader);
+  for (const [nth, journalled] of round.calls.entries()) {
     if (journalled.result !== null) continue;
-    stop.throwIfAborted();
-    const startedAt = deps.clock();
+    run.signal.throwIfAborted();
+    const startedAt = services.clock();
     const outcome = isCutCall(round, nth)
       ? { text: cutCallText(journalled), failed: true }
-      : await outcomeOf(deps, journalled, nth, stop);
+      : await outcomeOf(running, journalled, nth, watch);
     if (outcome === null) return false;
     const { text, failed = false, foreign = false } = outcome;
-    const result = {
-      kind: 'result',
-      call: journalled.key,
-      text,
-      failed,
-      audience,
-      foreign,
-    } as const;
-    const facts = toolFacts(deps.tools, journalled, outcome);
-    if (!(await deps.journal.append(result, { startedAt, facts }))) return false;
+    const { key: call } = journalled;
+    const result = { kind: 'result', call, text, failed, audience, foreign } as const;
+    const facts = toolFacts(tools, journalled, outcome);
+    if (!(await run.journal.append(result, { startedAt, facts }))) return false;
   }
   return true;
-}
-
-/** Whatever a tool was shown may be in what it says. */
-export function audienceOf({ kind, conversationId }: Reader): Audience {
-  return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };
 }
 
 interface Outcome extends ToolOutcome {
@@ -137,70 +90,104 @@ function toolFacts(
 
 /** Null when the lease was lost. */
 async function outcomeOf(
-  deps: CallToolsDeps,
+  running: RunningTurn,
   journalled: JournalledCall,
   nth: number,
-  stop: AbortSignal,
+  watch: CallWatch,
 ): Promise<Outcome | null> {
+  const { services, turn, means, run, tools } = running;
   const { key, call, started, held } = journalled;
   if (started) return cutOff(call);
-  if (nth >= deps.limits.calls) return tooMany(call, deps.limits.calls);
-  const tool = deps.tools.get(call.name);
-  if (tool === undefined) return held.length > 0 ? gone(call) : unknownTool(call, deps.tools);
-  const repeated = repeatedCall(deps.journal.rounds(), nth, deps.tools);
+  if (nth >= means.limits.calls) return tooMany(call, means.limits.calls);
+  const tool = tools.get(call.name);
+  if (tool === undefined) return held.length > 0 ? gone(call) : unknownTool(call, tools);
+  const repeated = repeatedCall(run.journal.rounds(), nth, tools);
   if (repeated !== null) return again(repeated);
-  const unchecked = await tryArguments(deps, call, stop);
+  const unchecked = await tryArguments({ tools, checks: services.checks }, call, run.signal);
   if (unchecked !== null) return unchecked;
-  const moment = momentOf(deps.at, deps.journal);
-  const proposal = await proposalOf(deps, tool, call);
-  const verdict = await verdictOn(deps, tool, journalled, moment, proposal);
+  const moment = momentOf(turn, run.journal);
+  const proposal = await proposalOf(running, tool, call);
+  const verdict = await verdictOn(running, tool, journalled, moment, proposal);
   if (verdict === null || 'text' in verdict) return verdict;
-  const { approved } = verdict;
   if (tool.effect !== 'read') {
-    await deps.beforeActing?.();
-    stop.throwIfAborted();
+    await run.later?.beforeActing();
+    run.signal.throwIfAborted();
   }
-  const begin = () => journalStart(deps, tool, key);
   // A call that was held has a tool that says itself when it begins again.
-  if (journalled.held.length === 0 && !(await begin())) return null;
-  const { turnId, tools, clock, monotonic, log, limits, gate } = deps;
+  if (held.length === 0 && !(await journalStart(run.journal, tool, key))) return null;
+  const approved = verdict.approved && proposal !== null ? proposal.content : undefined;
+  return runCall(running, { tool, journalled, moment, approved }, watch);
+}
+
+/** A call that may run now. */
+interface AllowedCall {
+  readonly tool: Tool;
+  readonly journalled: JournalledCall;
+  readonly moment: CallMoment;
+  /** The content that a person approved. */
+  readonly approved: string | undefined;
+}
+
+async function runCall(
+  running: RunningTurn,
+  { tool, journalled, moment, approved }: AllowedCall,
+  { show, onCall }: CallWatch,
+): Promise<Outcome> {
+  const { services, turn, means, run, tools } = running;
+  const { meter, tracer, monotonic, clock, log } = services;
+  const { key, call } = journalled;
+  const { gate, journal } = run;
   const foreign = tools.foreign.has(tool.name);
-  const { origin: _origin, ...at } = deps.at;
-  const messages = [...(at.messages ?? []), ...deps.journal.joined().map(({ message }) => message)];
   const startedAt = monotonic();
   const about = {
-    ...{ ...at, messages, moment, turnId, callId: key, clock, log },
-    held: heldCall(deps, journalled, begin),
-    ...(approved && proposal !== null && { approved: proposal.content }),
+    ...{ ...atTurn(running), show, moment, callId: key, clock, log, turnId: turn.turnId },
+    messages: messagesOf(turn, journal),
+    held: heldCall(journal, journalled, () => journalStart(journal, tool, key)),
+    ...(approved !== undefined && { approved }),
     ...(gate !== undefined && { ask: (question: PersonQuestion) => gate.askPerson(key, question) }),
   };
-  const { tracer = silentTracer, onCall } = deps;
   const shown = { callId: key, tool: tool.name, about: argumentLine(call.arguments) };
-  onCall?.({ ...shown, state: 'running', ms: 0 });
+  onCall({ ...shown, state: 'running', ms: 0 });
   const outcome = await tracer.span('parley.tool', { facts: { tool: tool.name } }, async (span) => {
     const offered = tools.offered.find(({ name }) => name === tool.name);
-    const ended = await runTool({ tool, foreign, offered }, call, about, limits, stop);
+    const ended = await runTool({ tool, foreign, offered }, call, about, means.limits, run.signal);
     span.note({ failed: ended.failed === true });
     return ended;
   });
   const ended = outcome.failed === true ? 'failed' : 'done';
   const ms = monotonic() - startedAt;
-  onCall?.({ ...shown, state: ended, ms });
-  deps.meter?.observe('parley_tool_seconds', ms, { tool: tool.name, outcome: ended });
+  onCall({ ...shown, state: ended, ms });
+  meter.observe('parley_tool_seconds', ms, { tool: tool.name, outcome: ended });
   log.info({ tool: tool.name, ms, failed: outcome.failed }, 'tool');
-  const text = await withFiles(deps, key, outcome);
+  const text = await withFiles(running, key, outcome);
   return { ...outcome, text, ran: true, foreign };
 }
 
+/** The turn as its tools see it. */
+function atTurn({
+  turn: { session, route },
+  opened: { facts, reader, view, messages },
+}: RunningTurn) {
+  return { facts, reader, view, messages, session, route };
+}
+
+/** The messages that the turn started with, and those that joined it. */
+function messagesOf(
+  turn: Pick<Turn, 'messages'>,
+  journal: Pick<TurnJournal, 'joined'>,
+): readonly InboundMessage[] {
+  return [...turn.messages, ...journal.joined()].map(({ message }) => message);
+}
+
 /** Reading may be done twice; anything else must not be done again by a later run. False when the lease was lost. */
-async function journalStart({ journal }: CallToolsDeps, tool: Tool, key: string): Promise<boolean> {
+async function journalStart(journal: TurnJournal, tool: Tool, key: string): Promise<boolean> {
   if (tool.effect === 'read' || tool.actsOnce === true) return true;
   return await journal.append({ kind: 'started', call: key });
 }
 
 /** Where the lease was lost the turn is left, as where it waits: the worker that has the lane now goes on. */
 function heldCall(
-  { journal }: CallToolsDeps,
+  journal: TurnJournal,
   { key, call, held }: JournalledCall,
   begin: () => Promise<boolean>,
 ): HeldCall {
@@ -216,44 +203,47 @@ function heldCall(
 
 /** The result with the files that the tool has made, which are kept first. */
 async function withFiles(
-  { keepFile, tools }: CallToolsDeps,
+  { services: { store, clock }, turn, tools }: RunningTurn,
   key: string,
   { text, files = [] }: ToolOutcome,
 ): Promise<string> {
-  if (files.length === 0 || keepFile === undefined || !tools.names.includes('send_file'))
-    return text;
+  if (files.length === 0 || !tools.names.includes('send_file')) return text;
   const given = files.map((file, nth) => ({ ...file, id: `${key}.f${nth + 1}` }));
-  for (const { id, ...file } of given) await keepFile(id, { ...file, kind: kindOf(file.mimeType) });
+  for (const { id, ...file } of given) {
+    const kept = { ...file, kind: kindOf(file.mimeType) };
+    await store.agentFiles.keep(id, turn.turnId, kept, clock());
+  }
   return `${text}\n\n${givenText(given)}`;
 }
 
 /** What a call would change, for people to see. What cannot be planned is not asked about: the tool says why. */
 async function proposalOf(
-  { at, tools, log }: CallToolsDeps,
+  running: RunningTurn,
   tool: Tool,
   call: ModelToolCall,
 ): Promise<Proposal | null> {
   const input = toolArguments(call);
-  if (tool.proposes === undefined || isPlaceholder(tools, tool.name)) return null;
+  if (tool.proposes === undefined || isPlaceholder(running.tools, tool.name)) return null;
   if (input === null || !tool.input.safeParse(input).success) return null;
   try {
-    return await tool.proposes(input, at);
+    return await tool.proposes(input, atTurn(running));
   } catch (error) {
-    log.warn({ tool: tool.name, reason: reasonOf(error) }, 'what a call would change is not known');
+    const facts = { tool: tool.name, reason: reasonOf(error) };
+    running.services.log.warn(facts, 'what a call would change is not known');
     return null;
   }
 }
 
 /** Whether a call may be run, and as it was approved; else the refusal for the model. Null: the lease was lost. */
 async function verdictOn(
-  deps: CallToolsDeps,
+  { services, run: { gate }, tools }: RunningTurn,
   tool: Tool,
   journalled: JournalledCall,
   moment: CallMoment,
   proposal: Proposal | null,
 ): Promise<{ readonly approved: boolean } | ToolOutcome | null> {
-  const { gate, tools } = deps;
-  if (gate === undefined) return withoutAsking(deps, tool, journalled, moment, proposal);
+  if (gate === undefined)
+    return withoutAsking(services.approvals?.rules, tools, tool, journalled, moment, proposal);
   const verdict = await gate.check(tool, journalled, tools, moment, proposal);
   if (verdict.kind === 'fenced') return null;
   return verdict.kind === 'run' ? verdict : { text: verdict.text, failed: true };
@@ -261,13 +251,13 @@ async function verdictOn(
 
 /** Where no approver can be asked, only calls that need no approval run, and reads that the settings allow. */
 function withoutAsking(
-  { approvals, tools }: CallToolsDeps,
+  rules: Pick<ApprovalRules, 'ask' | 'auto'> = NO_RULES,
+  tools: ToolSet,
   tool: Tool,
   { call }: JournalledCall,
   moment: CallMoment,
   proposal: Proposal | null,
 ): ToolOutcome | { readonly approved: boolean } {
-  const { rules = { ask: [], auto: [] } } = approvals ?? {};
   const input = toolArguments(call);
   // Broken arguments are never run; the tool says so better.
   if (input === null || !tool.input.safeParse(input).success) return { approved: false };
@@ -278,6 +268,8 @@ function withoutAsking(
   const about = isSometimes(tool, rules) ? tool.asksAbout : undefined;
   return { text: noApproverText(tool.name, about), failed: true };
 }
+
+const NO_RULES = { ask: [], auto: [] };
 
 /** What an earlier result says was framed when it came. */
 function again({ result, remark }: RepeatedCall): Outcome {
@@ -307,19 +299,11 @@ function unknownTool({ name }: ModelToolCall, { names }: ToolSet): ToolOutcome {
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
 }
 
-/** Whom a turn answers, and from what. */
-export interface TurnSoFar {
-  readonly reader: Reader;
-  readonly messages?: readonly InboundMessage[];
-  readonly origin?: TurnOrigin;
-}
-
 /** What has been said in a turn up to now, from its messages and its journal. */
-function momentOf(
-  { reader, messages: startedWith = [], origin }: TurnSoFar,
-  journal: Pick<TurnJournal, 'rounds' | 'joined'>,
-): CallMoment {
-  const messages = [...startedWith, ...journal.joined().map(({ message }) => message)];
+function momentOf(turn: Turn, journal: TurnJournal): CallMoment {
+  const { reader, purpose } = turn;
+  const origin = purpose.kind === 'chat' ? undefined : purpose.origin;
+  const messages = messagesOf(turn, journal);
   const results = journal
     .rounds()
     .flatMap(({ calls }) =>

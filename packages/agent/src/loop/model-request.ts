@@ -41,7 +41,7 @@ import {
 } from '../context/history.ts';
 import { withTimeLimit } from '../time.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
-import { textOf } from '../turn-opening.ts';
+import { messagesText } from '../turn/turn-text.ts';
 import { continuationText, cutBefore, isCutText } from './cut-answers.ts';
 import type { JournalledCall, Round, StepUsage } from './turn-journal.ts';
 
@@ -292,7 +292,7 @@ function repairMessage(misfit: string): UserMessage {
 function joinedMessage(rows: readonly InboxRow[], fence: AssembledPrompt['fence']): UserMessage {
   const messages = rows.map(({ message }) => message);
   const context = fencedContext(messageContext(messages), fence);
-  const content = `${context}\n\n${textOf(rows, () => [])}`;
+  const content = `${context}\n\n${messagesText(rows, () => [])}`;
   return { role: 'user', content, said: messages.map(({ text }) => text).join('\n') };
 }
 

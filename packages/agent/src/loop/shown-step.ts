@@ -1,21 +1,11 @@
-import type { LiveBus, Reader, ReplyRoute, ResponseFormat } from '@parley/core';
 import { enforceAudience } from '@parley/prompt';
 import { openJoint } from '../answer/joint.ts';
-import { answerStream, type QuotableMessages } from '../answer/visible-text.ts';
+import { answerStream } from '../answer/visible-text.ts';
+import type { RunningTurn } from '../turn/run.ts';
+import type { Turn } from '../turn/turn.ts';
+import { quotableMessages } from '../turn/turn-text.ts';
 import { cutBefore, isCutText } from './cut-answers.ts';
 import type { Round } from './turn-journal.ts';
-
-/** Where a step is shown. */
-export interface ShownStepDeps {
-  readonly conversationId: string;
-  readonly turnId: string;
-  readonly bus: LiveBus;
-  readonly at: { readonly reader: Reader; readonly route?: ReplyRoute | undefined };
-  readonly format?: ResponseFormat | undefined;
-  readonly quotable: () => QuotableMessages;
-  /** Hears all that people have seen of the answer so far. */
-  readonly shown?: (text: string) => void;
-}
 
 /** What people see of a step while it grows. */
 export interface ShownStep {
@@ -31,21 +21,21 @@ export interface ShownStep {
   end(): void;
 }
 
-export function showStep(deps: ShownStepDeps, rounds: readonly Round[]): ShownStep {
-  const { conversationId, turnId, bus, at } = deps;
+export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Round[]): ShownStep {
+  const { conversationId, turnId, route, format } = turn;
   let step = rounds.length;
   const openStream = () =>
-    answerStream(deps.quotable(), ({ text, replyTo }) => {
+    answerStream(quotableMessages(turn, run.journal.joined()), ({ text, replyTo }) => {
       // Whether it is the answer shows only when it has been checked, and nothing could be taken back.
-      if (deps.format !== undefined && at.route?.appends === true) return;
+      if (format !== undefined && route.appends === true) return;
       const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
-      bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
+      means.bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
     });
   let stream = openStream();
   const before = cutBefore(rounds);
   let joint = openJoint(before);
   let said = '';
-  let unsent: string | null = unsentIn(deps, rounds);
+  let unsent: string | null = unsentAnswerText(turn, rounds);
   const show = (text: string): void => {
     if (text === '') return;
     // It is sent together with what comes now, and precedes it; a request that is refused shows nothing twice.
@@ -53,7 +43,7 @@ export function showStep(deps: ShownStepDeps, rounds: readonly Round[]): ShownSt
     unsent = null;
     said += text;
     stream.push(text);
-    deps.shown?.(stream.shown());
+    if (format === undefined) run.onShown?.(stream.shown());
   };
   return {
     push: (text) => show(before === '' ? text : joint.push(text)),
@@ -62,7 +52,7 @@ export function showStep(deps: ShownStepDeps, rounds: readonly Round[]): ShownSt
       step += RESTARTED;
       stream = openStream();
       joint = openJoint(before);
-      unsent = unsentIn(deps, rounds);
+      unsent = unsentAnswerText(turn, rounds);
       said = '';
     },
     said: () => said,
@@ -75,11 +65,11 @@ export function showStep(deps: ShownStepDeps, rounds: readonly Round[]): ShownSt
 const RESTARTED = 1_000_000;
 
 /** The answers that other messages joined before they were sent; where nothing can be taken back, the text of each step. */
-export function unsentIn(
-  { at: { reader, route }, format }: Pick<ShownStepDeps, 'at' | 'format'>,
+export function unsentAnswerText(
+  { reader, route, format }: Pick<Turn, 'reader' | 'route' | 'format'>,
   rounds: readonly Round[],
 ): string {
-  const keepsAll = route?.appends === true && format === undefined;
+  const keepsAll = route.appends === true && format === undefined;
   // A piece of JSON that did not fit is replaced by an answer that stands alone.
   const lastMisfit = rounds.findLastIndex(({ step }) => step.misfit !== undefined);
   const answers = rounds

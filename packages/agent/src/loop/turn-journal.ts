@@ -192,8 +192,8 @@ export interface JournalDeps {
   readonly clock: Clock;
   /** The commit of the turn stores its answer; without this the answer is stored before. */
   readonly answerWithCommit?: boolean;
-  /** On whose account each step is as it completes; without it the commit of the turn counts them all. */
-  readonly account?: () => SpendAccount;
+  /** The account that pays for each step as it completes; without it the commit of the turn counts them all. */
+  readonly account?: SpendAccount;
 }
 
 /** Opens the journal of a turn that was claimed. */
@@ -270,7 +270,7 @@ function spending(
   account: JournalDeps['account'],
 ): Pick<JournalStep, 'spends'> {
   if (content.kind !== 'model' || account === undefined) return {};
-  return { spends: { account: account(), usage: content.usage } };
+  return { spends: { account, usage: content.usage } };
 }
 
 /** Reads steps; what an other version wrote and this one does not know is passed over. */
@@ -324,11 +324,14 @@ function joinedBehind(read: readonly ReadStep[], at: number): number[] {
   return between.flatMap(({ step }) => (step.kind === 'joined' ? step.messages : []));
 }
 
-/** A turn as it was started: without the messages that joined it later (D03). */
-export function asStarted(turn: ClaimedTurn): ClaimedTurn {
+/** The messages that a turn started with: without those that joined it later (D03). */
+export function startedWith(
+  messages: readonly InboxRow[],
+  steps: readonly JournalStep[],
+): readonly InboxRow[] {
+  if (steps.length === 0) return messages;
   const later = new Set(
-    readSteps(turn.steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
+    readSteps(steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
   );
-  if (later.size === 0) return turn;
-  return { ...turn, messages: turn.messages.filter(({ seq }) => !later.has(seq)) };
+  return messages.filter(({ seq }) => !later.has(seq));
 }

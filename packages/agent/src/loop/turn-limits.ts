@@ -38,7 +38,7 @@ export interface TurnSpent {
 }
 
 /** Why the model has to answer now, for the model; null while it may go on with tools. */
-export function closingText({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+export function limitNotice({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
   const reason = reachedLimit({ rounds, ms }, limits);
   if (reason === null) return null;
   return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;

@@ -1,133 +1,99 @@
 import {
   CheckError,
   type CheckedJson,
-  type LiveBus,
   type LiveToolCall,
-  type Logger,
-  type Meter,
-  type PassPoint,
   type ResponseFormat,
   ResponseFormatError,
 } from '@parley/core';
-import { type ChatModel, ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
-import type { AssembledPrompt } from '@parley/prompt';
+import { ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
 import { endNote } from '../answer/long-answer.ts';
-import type { QuotableMessages } from '../answer/visible-text.ts';
-import type { HistoryFill } from '../context/history.ts';
+import { assertWithinBudget, countCutOff } from '../spend.ts';
 import { isQuick } from '../tools/try-arguments.ts';
-import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
+import type { TurnServices } from '../turn/means.ts';
+import { recordPrompt } from '../turn/record-prompt.ts';
+import type { RunningTurn } from '../turn/run.ts';
+import { audienceOf, type Turn } from '../turn/turn.ts';
+import { callTools } from './call-tools.ts';
 import { cutBefore, isCutText, isSilent, mayContinue } from './cut-answers.ts';
 import {
-  type AskDeps,
   askModel,
   checkedRequest,
   cutOffUsage,
   type ModelAnswer,
   type OfferedTools,
-  type RequestDraft,
 } from './model-request.ts';
-import { type ShownStep, showStep, unsentIn } from './shown-step.ts';
-import {
-  type FinalStep,
-  type ModelStep,
-  type Round,
-  type StepUsage,
-  type TimedAnswer,
-  type TurnJournal,
-  totalUsage,
-} from './turn-journal.ts';
-import { closingText, TurnLimitError, type TurnLimits } from './turn-limits.ts';
+import { type ShownStep, showStep, unsentAnswerText } from './shown-step.ts';
+import { type FinalStep, type ModelStep, type Round, totalUsage } from './turn-journal.ts';
+import { limitNotice, TurnLimitError } from './turn-limits.ts';
 
-/** What the loop works with; `draft` is what each request begins with. */
-export interface TurnLoopDeps extends CallToolsDeps {
-  readonly conversationId: string;
-  readonly limits: TurnLimits;
-  /** Throws SpendCapError where the model may not be asked once more; `used`: by this turn, on no account yet. */
-  readonly maySpend?: (used: StepUsage | null) => Promise<void>;
-  /** Hears what a call of the model has used that was ended from outside (G17). */
-  readonly cutOff?: (used: StepUsage) => Promise<void>;
-  /** Hears all that people have seen of the answer so far. */
-  readonly shown?: (text: string) => void;
-  /** What its answer may quote, as of now. */
-  readonly quotable: () => QuotableMessages;
-  /** Lets messages that came meanwhile join; without it they wait for the next turn. */
-  readonly joinLater?: ((answer?: TimedAnswer) => ReturnType<TurnJournal['join']>) | undefined;
-  /** The JSON that the answer must be; an answer of any kind when absent. */
-  readonly format?: ResponseFormat | undefined;
-  readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
-  readonly model: ChatModel;
-  readonly bus: LiveBus;
-  readonly meter: Meter;
-  readonly log: Logger;
-  readonly pass: PassPoint;
-  /** Keeps what a turn began with, for people. */
-  readonly record: (prompt: AssembledPrompt, request: ModelRequest) => void;
-  /** Hears how full the past is. */
-  readonly notice?: (fill: HistoryFill) => void;
-  /** Hears how long a request was, in tokens, that may have been refused for its length. */
-  readonly refused?: (tokens: number) => void;
+/** A running turn, and who wants to know how long a request was that may have been refused for its length. */
+export interface LoopTurn extends RunningTurn {
+  readonly onRefused: (tokens: number) => void;
 }
 
 /**
  * Model, tools, model … until it answers (G01). Every step is journalled as it completes, and what the
  * journal has already is not done again (G16). Null when the lease was lost meanwhile. Throws
- * ModelError, TurnLimitError, SpendCapError and ResponseFormatError, and whatever `stop` fires with.
+ * ModelError, TurnLimitError, SpendCapError, ResponseFormatError and TurnSuspendedError, and the reason of the signal.
  */
-export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<FinalStep | null> {
-  const { journal, limits, monotonic } = deps;
-  const startedAt = monotonic();
+export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
+  const { services, turn, means, run } = running;
+  const { journal, later, signal } = run;
+  const startedAt = services.monotonic();
   for (;;) {
     const unfinished = journal.rounds().at(-1);
-    if (unfinished !== undefined && !(await callTools(showing(deps), unfinished, stop)))
+    if (unfinished !== undefined && !(await callTools(running, unfinished, watchCalls(running))))
       return null;
     const closingNow = () =>
-      closingText({ rounds: journal.rounds(), ms: monotonic() - startedAt }, limits);
+      limitNotice({ rounds: journal.rounds(), ms: services.monotonic() - startedAt }, means.limits);
     // What joins belongs behind an answer, and not into the middle of one.
     if (unfinished !== undefined && !isCutText(unfinished.step) && closingNow() === null) {
-      if ((await deps.joinLater?.()) === 'fenced') return null;
+      if ((await later?.join()) === 'fenced') return null;
     }
     const rounds = journal.rounds();
     assertRepairable(rounds);
     const closing = closingNow();
-    await deps.maySpend?.(journal.uncounted());
-    const answer = await askStep(deps, rounds, closing, stop);
+    await assertWithinBudget(services, turn, journal.uncounted());
+    const answer = await askStep(running, rounds, closing);
     if (answer.continues) {
-      const piece = { ...modelStep(deps, answer, rounds), cut: true } as const;
+      const piece = { ...modelStep(running, answer, rounds), cut: true } as const;
       if (!(await journal.append(piece, answer.timing))) return null;
-      deps.pass('step-journalled');
+      services.pass('step-journalled');
       continue;
     }
     const isFinal = answer.calls.length === 0 || closing !== null;
     if (isFinal && closing === null && answer.text.trim() !== '') {
-      const step = modelStep(deps, answer, rounds);
-      const joined = await deps.joinLater?.({ step, timing: answer.timing });
+      const step = modelStep(running, answer, rounds);
+      const joined = await later?.join({ step, timing: answer.timing });
       if (joined === 'fenced') return null;
       if (joined === 'joined') continue;
     }
     const step = isFinal
-      ? await checkedStep(deps, answer, rounds, stop)
-      : modelStep(deps, answer, rounds);
+      ? await checkedStep(running, answer, rounds)
+      : modelStep(running, answer, rounds);
     if (step.kind === 'answer') {
-      await deps.beforeActing?.();
-      stop.throwIfAborted();
+      await later?.beforeActing();
+      signal.throwIfAborted();
     }
     if (!(await journal.append(step, answer.timing))) return null;
-    deps.pass('step-journalled');
+    services.pass('step-journalled');
     if (step.kind === 'answer') return step;
   }
 }
 
-/** The notes of its tools are below the text of this step; the next step replaces both. */
-function showing(deps: TurnLoopDeps): TurnLoopDeps {
-  const { conversationId, turnId, bus, journal, at } = deps;
-  const step = journal.rounds().length - 1;
-  const show = (markdown: string): void => {
-    if (at.route?.appends === true) return;
-    bus.publish({ type: 'turn-delta', conversationId, turnId, step, text: `\n\n${markdown}` });
+/** Publishes what tools do. Their notes are below the text of this step; the next step replaces both. */
+function watchCalls({ turn, means, run }: LoopTurn) {
+  const { conversationId, turnId, route } = turn;
+  const step = run.journal.rounds().length - 1;
+  return {
+    show: (markdown: string): void => {
+      if (route.appends === true) return;
+      const text = `\n\n${markdown}`;
+      means.bus.publish({ type: 'turn-delta', conversationId, turnId, step, text });
+    },
+    onCall: (call: LiveToolCall): void =>
+      means.bus.publish({ type: 'tool-call', conversationId, turnId, ...call }),
   };
-  const onCall = (call: LiveToolCall): void =>
-    bus.publish({ type: 'tool-call', conversationId, turnId, ...call });
-  return { ...deps, at: { ...at, show }, onCall };
 }
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
@@ -138,39 +104,40 @@ interface StepAnswer extends ModelAnswer {
 }
 
 async function askStep(
-  deps: TurnLoopDeps,
+  running: LoopTurn,
   rounds: readonly Round[],
   closing: string | null,
-  stop: AbortSignal,
 ): Promise<StepAnswer> {
-  const { draft, tools, at, log } = deps;
+  const { services, turn, means, run, draft, tools } = running;
+  const { log, clock, prompts, sentParts } = services;
   const step = rounds.length;
   // A model that could call no tool any more in its only step is not offered any.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
-  const appendsOnly = at.route?.appends === true;
-  const full = { ...draft, rounds, tools: offered, format: deps.format, appendsOnly };
+  const appendsOnly = turn.route.appends === true;
+  const full = { ...draft, rounds, tools: offered, format: turn.format, appendsOnly };
   const build = (said: string | null) =>
-    checkedRequest({ ...full, ...(said !== null && { closing: said }) }, at.reader, log);
+    checkedRequest({ ...full, ...(said !== null && { closing: said }) }, turn.reader, log);
   const { request, prompt, fill } = build(closing);
   if (step === 0) {
-    deps.record(prompt, request);
-    deps.notice?.(fill);
+    const recording = { prompts: run.prompt ?? prompts, model: means.model, clock, sentParts, log };
+    recordPrompt(recording, turn, { prompt, request, reader: turn.reader });
+    means.compactor?.notice(turn, fill);
   }
-  deps.pass('model-called');
-  const shown = showStep(deps, rounds);
+  services.pass('model-called');
+  const shown = showStep(running, rounds);
   try {
-    const answer = await askOnce(deps, request, shown, stop);
-    if (!isEmptyAfterTools(answer, rounds)) return ended(deps, answer, rounds, closing, shown);
+    const answer = await askOnce(running, request, shown);
+    if (!isEmptyAfterTools(answer, rounds)) return ended(running, answer, rounds, closing, shown);
   } catch (error) {
-    const isStopped = stop.aborted || !(error instanceof ModelError);
+    const isStopped = run.signal.aborted || !(error instanceof ModelError);
     if (isStopped || error.failure.kind === 'aborted') throw error;
-    if (cutBefore(rounds) !== '') return leftCut(deps, rounds, shown);
+    if (cutBefore(rounds) !== '') return leftCut(running, rounds, shown);
     if (error.failure.kind !== 'empty' || !hasResults(rounds)) throw error;
   }
   log.info({ step }, 'the model sent an empty answer after its tools; it is asked once more');
   const nudged = build([closing, EMPTY_NOTE].filter((text) => text !== null).join('\n\n'));
-  const answer = await askOnce(deps, nudged.request, shown, stop);
-  return ended(deps, answer, rounds, closing, shown);
+  const answer = await askOnce(running, nudged.request, shown);
+  return ended(running, answer, rounds, closing, shown);
 }
 
 /** Follows the last result when the answer to it was empty. */
@@ -186,30 +153,24 @@ function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[
 }
 
 async function askOnce(
-  deps: TurnLoopDeps,
+  { services, turn, means, run, tools, onRefused }: LoopTurn,
   request: ModelRequest,
   shown: ShownStep,
-  stop: AbortSignal,
 ): Promise<ModelAnswer> {
-  const { clock, monotonic, meter, tracer } = deps;
-  const { push: onText, restart: onRestart } = shown;
-  const ask: AskDeps = { clock, monotonic, meter, tracer, onText, onRestart };
+  const ask = { ...services, onText: shown.push, onRestart: shown.restart };
   try {
-    return await fittedAnswer(await askModel(deps.model, request, ask, stop), deps.tools);
+    return await fittedAnswer(await askModel(means.model, request, ask, run.signal), tools);
   } catch (error) {
-    const used = () => cutOffUsage(deps.model.id, request, shown.said());
+    const used = () => cutOffUsage(means.model.id, request, shown.said());
     // A provider charges for an answer that it started, and a question that is kept is asked again.
-    if (stop.aborted || shown.said() !== '') await deps.cutOff?.(used());
-    if (error instanceof ModelError && mayBeTooLong(error)) deps.refused?.(used().inputTokens);
+    if (run.signal.aborted || shown.said() !== '') await countCutOff(services, turn, used());
+    if (error instanceof ModelError && mayBeTooLong(error)) onRefused(used().inputTokens);
     throw error;
   }
 }
 
 /** With the calls as their tools take them, also for those who look at the turn. */
-async function fittedAnswer(
-  answer: ModelAnswer,
-  tools: TurnLoopDeps['tools'],
-): Promise<ModelAnswer> {
+async function fittedAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
   const { fittedCall } = await import('../tools/fit-call.ts');
   const calls = answer.calls.map((call) => fittedCall(call, tools, isQuick));
@@ -226,7 +187,7 @@ function mayBeTooLong({ failure }: ModelError): boolean {
 
 /** The step with a sentence about its end where the model did not end it, unless it is asked for the rest. */
 function ended(
-  deps: TurnLoopDeps,
+  running: LoopTurn,
   answer: ModelAnswer,
   rounds: readonly Round[],
   closing: string | null,
@@ -236,13 +197,13 @@ function ended(
   const before = cutBefore(rounds);
   const text = before === '' ? answer.text : shown.said();
   const whole = { ...answer, text };
-  const { characters } = deps.limits;
+  const { characters } = running.means.limits;
   if (mayContinue({ answer: whole, rounds, isClosing: closing !== null, characters })) {
     return { ...whole, continues: true };
   }
   const isFinal = answer.calls.length === 0 || closing !== null;
   const mayNote =
-    deps.format === undefined && (before + text).trim() !== '' && !isSilent(before + text);
+    running.turn.format === undefined && (before + text).trim() !== '' && !isSilent(before + text);
   const note = isFinal && mayNote ? endNote(before + text, answer) : '';
   shown.push(note);
   shown.end();
@@ -250,14 +211,14 @@ function ended(
 }
 
 /** The end of an answer whose rest cannot be had: what there is stays, and says that it was cut. */
-function leftCut(deps: TurnLoopDeps, rounds: readonly Round[], shown: ShownStep): StepAnswer {
-  const { model, clock } = deps;
+function leftCut(running: LoopTurn, rounds: readonly Round[], shown: ShownStep): StepAnswer {
+  const { model } = running.means;
   const usage = { model: model.id, inputTokens: 0, outputTokens: 0, costUsd: 0 };
   const facts = { kind: 'model', ...usage, calls: [], ended: 'length' } as const;
   const { costUsd: _free, ...timed } = facts;
   const answer = { text: '', calls: [], usage, finishReason: 'length', cut: undefined };
-  const timing = { startedAt: clock(), facts: timed };
-  return ended(deps, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
+  const timing = { startedAt: running.services.clock(), facts: timed };
+  return ended(running, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
 }
 
 /** How often the model is asked again for an answer that fits the response format. */
@@ -276,17 +237,17 @@ function assertRepairable(rounds: readonly Round[]): void {
 
 /** The answer; or, where it does not fit the response format, a step that says so. */
 async function checkedStep(
-  deps: TurnLoopDeps,
+  running: LoopTurn,
   answer: ModelAnswer,
   rounds: readonly Round[],
-  stop: AbortSignal,
 ): Promise<FinalStep | ModelStep> {
-  const final = finalStep(deps, answer, rounds);
-  if (deps.format === undefined) return final;
-  const checked = await checkedAnswer(deps.checks, final.text, deps.format, stop);
+  const { services, turn, run } = running;
+  const final = finalStep(turn, answer, rounds);
+  if (turn.format === undefined) return final;
+  const checked = await checkedAnswer(services.checks, final.text, turn.format, run.signal);
   if ('json' in checked) return { ...final, text: checked.json, isJson: true };
   const misfit = `${BECAUSE_CUT[answer.finishReason] ?? ''}${checked.wrong}`;
-  return { ...modelStep(deps, { ...answer, calls: [] }, rounds), misfit };
+  return { ...modelStep(running, { ...answer, calls: [] }, rounds), misfit };
 }
 
 /** Why JSON may lack its end. */
@@ -297,7 +258,7 @@ const BECAUSE_CUT: Readonly<Record<string, string>> = {
 
 /** Throws ResponseFormatError where the check cannot be carried out: another answer would change nothing. */
 async function checkedAnswer(
-  checks: TurnLoopDeps['checks'],
+  checks: TurnServices['checks'],
   text: string,
   format: ResponseFormat,
   stop: AbortSignal,
@@ -313,32 +274,38 @@ async function checkedAnswer(
 }
 
 function finalStep(
-  deps: TurnLoopDeps,
+  turn: Turn,
   { text, usage, aside }: ModelAnswer,
   rounds: readonly Round[],
 ): FinalStep {
   if (`${cutBefore(rounds)}${text}`.trim() === '') throw new TurnLimitError();
   return {
     kind: 'answer',
-    text: `${unsentIn(deps, rounds)}${text}`,
+    text: `${unsentAnswerText(turn, rounds)}${text}`,
     usage: totalUsage([...rounds.map(({ step }) => step.usage), usage]),
     ...(aside !== undefined && { aside }),
   };
 }
 
 function modelStep(
-  { at }: TurnLoopDeps,
+  { turn }: LoopTurn,
   { text, calls, usage, finishReason, aside }: ModelAnswer,
   rounds: readonly Round[],
 ): ModelStep {
-  const audience = audienceOf(at.reader);
+  const audience = audienceOf(turn.reader);
   const isCut = calls.length > 0 && finishReason === 'length';
-  const step = { kind: 'model', text, calls: named(calls, rounds), usage, audience } as const;
+  const step = {
+    kind: 'model',
+    text,
+    calls: assignCallIds(calls, rounds),
+    usage,
+    audience,
+  } as const;
   return { ...step, ...(isCut && { cut: true }), ...(aside !== undefined && { aside }) };
 }
 
 /** Some servers give every call the same id, or none; results must find theirs. */
-function named(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
+function assignCallIds(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
   const taken = new Set(rounds.flatMap(({ step }) => step.calls.map(({ id }) => id)));
   return calls.map((call, nth) => {
     const isFree = call.id !== '' && !taken.has(call.id);

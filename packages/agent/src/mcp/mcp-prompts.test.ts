@@ -1,7 +1,7 @@
 import { silentLogger } from '@parley/core';
 import type { McpServerView } from '@parley/tools/mcp';
 import { describe, expect, it } from 'vitest';
-import { gatherFeatures } from '../turn-prompt.ts';
+import { gatherFeatures } from '../turn/build-prompt.ts';
 import { mcpSource, parsePromptCommand, promptArguments, promptCommand } from './mcp-prompts.ts';
 
 const RULES = {

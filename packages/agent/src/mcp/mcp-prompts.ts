@@ -9,8 +9,8 @@ import {
 } from '@parley/prompt';
 import type { McpPrompt, McpServers, McpServerView } from '@parley/tools/mcp';
 import { cutText } from '@parley/workspace';
-import { audienceOf } from '../loop/call-tools.ts';
 import { withTimeLimit } from '../time.ts';
+import { audienceOf } from '../turn/turn.ts';
 import type { McpRulesByServer } from './mcp-tools.ts';
 
 export interface McpSourceDeps {
@@ -20,8 +20,8 @@ export interface McpSourceDeps {
 }
 
 /** Prompts for one turn; burst messages can hold several commands. */
-const MOST_CALLED = 3;
-const LONGEST = 30_000;
+const MAX_CALLED_PROMPTS = 3;
+const MAX_CHARACTERS = 30_000;
 /** Short, because a person waits for the answer. */
 const FILL_MS = 15_000;
 const PICKED =
@@ -43,7 +43,9 @@ export function mcpSource(deps: McpSourceDeps): ContextSource {
         .filter(mayCommand)
         .flatMap(({ text }) => parsePromptCommand(text) ?? []);
       const called = await Promise.all(
-        typed.slice(0, MOST_CALLED).map((command) => pickedPrompt(deps, views, reader, command)),
+        typed
+          .slice(0, MAX_CALLED_PROMPTS)
+          .map((command) => pickedPrompt(deps, views, reader, command)),
       );
       const calledSkills = called.flatMap((part) => part ?? []);
       return {
@@ -100,7 +102,7 @@ async function pickedPrompt(
     const text = await withTimeLimit({ ms: FILL_MS }, (signal) =>
       servers.prompt(server, prompt.name, values, signal),
     );
-    const cut = cutText(text, LONGEST, `the prompt ${prompt.name}`).text;
+    const cut = cutText(text, MAX_CHARACTERS, `the prompt ${prompt.name}`).text;
     return part(frameUntrusted(cut, { note: PICKED }));
   } catch (error) {
     const reason = reasonOf(error);

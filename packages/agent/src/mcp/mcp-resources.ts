@@ -2,7 +2,6 @@ import type { McpServers } from '@parley/tools/mcp';
 import { z } from 'zod';
 import { withTimeLimit } from '../time.ts';
 import { defineTool, failure, type Tool } from '../tools/tool.ts';
-import type { McpRules } from './mcp-tools.ts';
 
 /** By this name the settings allow or block it, as if it were a tool of the server. */
 export const RESOURCES = 'resources';
@@ -10,7 +9,11 @@ export const RESOURCES = 'resources';
 interface ResourceToolDeps {
   readonly servers: Pick<McpServers, 'resources' | 'resource'>;
   readonly server: string;
-  readonly rules: McpRules;
+  readonly rules: {
+    readonly audience: Tool['audience'];
+    readonly approval?: Tool['approval'] | undefined;
+    readonly timeoutMs: number;
+  };
   readonly name: string;
 }
 

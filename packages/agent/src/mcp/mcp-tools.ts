@@ -129,7 +129,7 @@ export interface McpRules {
 export type McpRulesByServer = Readonly<Record<string, McpRules>>;
 
 /** What the strictest provider takes. */
-const LONGEST = 64;
+const MAX_NAME_LENGTH = 64;
 const MARK = 6;
 
 /**
@@ -146,7 +146,7 @@ export function toolNames(
   for (const [, name] of plain) count.set(name, (count.get(name) ?? 0) + 1);
   return new Map(
     plain.map(([original, name]) => {
-      const isFine = name.length <= LONGEST && count.get(name) === 1;
+      const isFine = name.length <= MAX_NAME_LENGTH && count.get(name) === 1;
       return [original, isFine ? name : marked(name, original)];
     }),
   );
@@ -163,5 +163,5 @@ function plainName(server: string, original: string): string {
 
 function marked(name: string, original: string): string {
   const mark = createHash('sha256').update(original).digest('hex').slice(0, MARK);
-  return `${name.slice(0, LONGEST - MARK - 1)}_${mark}`;
+  return `${name.slice(0, MAX_NAME_LENGTH - MARK - 1)}_${mark}`;
 }

@@ -24,7 +24,7 @@ export interface MediaDeps {
   readonly readDocument: ReadDocument;
   readonly scalePicture: ScalePicture;
   /** The longest side of a picture that the model is shown, in pixels. */
-  readonly pictureSide: number;
+  readonly maxImageDimension: number;
   readonly transcription: TranscriptionSettings | undefined;
   readonly fetch: typeof globalThis.fetch;
   /** Without it answers are text alone. */
@@ -106,11 +106,11 @@ async function lookAt(
   }
   const { type, size } = format;
   if (type === 'image/heic') return cannotOpen(type);
-  if (size !== null && size.width * size.height > MOST_PIXELS) {
-    return unread(`it has more than ${MOST_PIXELS / 1_000_000} million pixels`);
+  if (size !== null && size.width * size.height > MAX_PIXELS) {
+    return unread(`it has more than ${MAX_PIXELS / 1_000_000} million pixels`);
   }
   const length = bytes.byteLength;
-  const isWorth = isWorthScaling(format, length, deps.media.pictureSide);
+  const isWorth = isWorthScaling(format, length, deps.media.maxImageDimension);
   if (type === 'image/avif' || isWorth) return scaled(deps, sent, { ...format, length }, signal);
   return asItIs(type, bytes);
 }
@@ -129,7 +129,7 @@ async function scaled(
   signal: AbortSignal,
 ): Promise<ReadAttachment> {
   const load = () => attachments.bytes(stored);
-  const made = await media.scalePicture({ sender, side: media.pictureSide, load }, signal);
+  const made = await media.scalePicture({ sender, side: media.maxImageDimension, load }, signal);
   if (made.kind === 'scaled') return asItIs('image/jpeg', made.bytes);
   if (!signal.aborted) log.info({ why: made.why }, 'a picture was not made smaller');
   if (type === 'image/avif' || type === 'image/heic') return cannotOpen(type);
@@ -184,7 +184,7 @@ async function listen(
 
 const GONE = unread('it is no longer kept');
 /** Models decode what they are given, and a small file can be a huge picture. */
-const MOST_PIXELS = 50_000_000;
+const MAX_PIXELS = 50_000_000;
 
 function unread(why: string): ReadAttachment & { readonly kind: 'unread' } {
   return { kind: 'unread', why };
@@ -192,7 +192,7 @@ function unread(why: string): ReadAttachment & { readonly kind: 'unread' } {
 
 export interface MediaSettings {
   readonly maxCharacters: number;
-  readonly pictureSide: number;
+  readonly maxImageDimension: number;
   readonly transcription?: TranscriptionSettings | undefined;
   readonly speech?: (SpeechSettings & Omit<Speech, 'speak'>) | undefined;
 }
@@ -200,7 +200,7 @@ export interface MediaSettings {
 /** Loads nothing until a file comes. Answers hold no secrets: the model passes on none (G18). */
 export function openMedia({
   maxCharacters,
-  pictureSide,
+  maxImageDimension,
   transcription,
   speech,
 }: MediaSettings): MediaDeps {
@@ -209,7 +209,7 @@ export function openMedia({
   return {
     readDocument: createDocumentReader({ queue }),
     scalePicture: createPictureScaler({ queue }),
-    pictureSide,
+    maxImageDimension,
     transcription,
     fetch,
     ...(speech !== undefined && {

@@ -102,7 +102,7 @@ interface Read {
 /** The newest message has a quarter of what the model can take; three quarters of that are for documents. */
 const SHARE = 3 / 16;
 /** A document of which less would be shown is not opened, in tokens. */
-const LEAST = 50;
+const MIN_DOCUMENT_TOKENS = 50;
 
 /** One after another: their bytes need not all be in memory, and documents share their limit. */
 async function readAll(
@@ -116,7 +116,12 @@ async function readAll(
   let images = 0;
   let imageBytes = 0;
   for (const one of sent) {
-    let read = await readAttachment(deps, one, tokens < LEAST ? 0 : characters, signal);
+    let read = await readAttachment(
+      deps,
+      one,
+      tokens < MIN_DOCUMENT_TOKENS ? 0 : characters,
+      signal,
+    );
     if (read.kind === 'document') {
       read = shortened(read, tokens);
       characters -= read.text.length;

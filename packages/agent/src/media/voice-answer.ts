@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { type InboundMessage, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
-import type { AgentFile, ClaimedTurn } from '@parley/store';
+import type { AgentFile } from '@parley/store';
 import type { SpokenText } from '@parley/tools/documents';
 import { type PostDeps, postMessage } from '../post-message.ts';
-import { leadingMessage } from '../turn-opening.ts';
+import type { Turn } from '../turn/turn.ts';
 
 /** How answers are spoken: the settings section `media.speech`. */
 export interface Speech {
@@ -27,14 +27,13 @@ const NOT_SPOKEN = 'an answer was not spoken; its text was sent';
  */
 export async function answerByVoice(
   deps: VoiceDeps,
-  turn: ClaimedTurn,
+  turn: Turn,
   answer: string,
   signal: AbortSignal,
 ): Promise<void> {
   const { media, log } = deps;
-  const { turnId } = turn;
+  const { turnId, route } = turn;
   if (media.speech === undefined || !isSpoken(media.speech.when, turn)) return;
-  const { route } = leadingMessage(turn);
   try {
     const file = await spoken(media.speech, answer, route, signal);
     if ('bytes' in file) {

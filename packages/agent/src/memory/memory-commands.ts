@@ -16,7 +16,7 @@ import type {
   WorkspaceView,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { spoken, textOf } from '../turn-opening.ts';
+import { messagesText, textEntry } from '../turn/turn-text.ts';
 import type { MemoryService } from './memory-service.ts';
 
 export interface MemoryAsker {
@@ -52,7 +52,7 @@ interface ForgetProof {
 
 const MARK = '[forgotten]';
 /** More memories than this are not removed by a search text: that is probably not what was meant. */
-const MOST_AT_ONCE = 10;
+const MAX_REMOVED_AT_ONCE = 10;
 /** A second `/forget all` within this time confirms the first. */
 const CONFIRM_MS = 10 * 60_000;
 const LISTED = 40;
@@ -82,7 +82,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
         return proofText(await removeAll(options, view, asker, mine, whom), isOwner);
       }
       const chosen = mine.filter(({ entry }) => meansMemory(words, entry));
-      if (chosen.length > MOST_AT_ONCE) return tooManyText(chosen);
+      if (chosen.length > MAX_REMOVED_AT_ONCE) return tooManyText(chosen);
       return proofText(await remove(options, view, asker, chosen, words), isOwner);
     },
     /** `/forget` from outside of a chat: a memory that the reader sees, or `words` in all notes of the owner. */
@@ -94,7 +94,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
           : name === what.name && entry.id === what.id;
       const chosen = (await options.service.list(view)).filter(isMeant);
       const words = typeof what === 'string' ? what : null;
-      if (chosen.length > MOST_AT_ONCE) return tooManyText(chosen);
+      if (chosen.length > MAX_REMOVED_AT_ONCE) return tooManyText(chosen);
       return proofText(await remove(options, view, { reader }, chosen, words), true);
     },
     /** `/forget all` for somebody else, from outside of a chat: in what `readers` see, the first of them an owner. */
@@ -216,9 +216,9 @@ async function removeAll(
     now: options.clock(),
     onStopped: options.stopTurn,
     retell: (messages) =>
-      spoken(
+      textEntry(
         'user',
-        textOf(messages, () => []),
+        messagesText(messages, () => []),
       ).content,
   });
   const proof = await remove(options, view, asker, mine, null);

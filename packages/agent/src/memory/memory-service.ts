@@ -10,11 +10,11 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import type { Compacting } from '../context/compactor.ts';
-import { type AgentContext, turnReader } from '../turn-opening.ts';
-import { askedSentences, judgeSaving, type SavingPlace, triggerIn } from './own-words.ts';
+import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
+import { askedSentences, judgeSaving, type SavingPlace, triggerIn } from './memory-triggers.ts';
 
 /** Sentences of one turn that are saved automatically; more is a text about remembering. */
-const MOST_ASKED = 5;
+const MAX_SAVED_SENTENCES = 5;
 
 interface MemoryOptions {
   readonly index: MemoryIndex;
@@ -77,7 +77,7 @@ export class MemoryService extends Memories {
       );
     return asked
       .filter(({ message }) => !isSaved(message))
-      .slice(0, MOST_ASKED)
+      .slice(0, MAX_SAVED_SENTENCES)
       .flatMap(({ text, message, trigger }) => {
         const type = place.chatType === 'direct' ? trigger.type : 'fact';
         const request = { type, scope: 'user', quote: text, automatic: true } as const;
@@ -154,22 +154,10 @@ async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[]
     .filter((row) => {
       const { channel, chat, messageId } = row.message;
       const isKnown = known.has(keyOf(channel, chat.id, messageId));
-      return !isKnown && readerOfRow(deps, row).kind === reader.kind;
+      const alone = { messages: [row], conversationId: row.conversationId };
+      return !isKnown && decideReader(CHAT, alone, deps.owners).kind === reader.kind;
     })
     .map((row) => ({ ...row, letters: lettersOf(row.message.text) }));
-}
-
-function readerOfRow(deps: KeepMemoriesOptions, row: InboxRow): Reader {
-  const { conversationId } = row;
-  const alone = {
-    turnId: '',
-    session: 0,
-    resumed: false,
-    attempts: 0,
-    groupContext: [],
-    steps: [],
-  };
-  return turnReader({ ...alone, conversationId, messages: [row] }, deps);
 }
 
 function entryOf(

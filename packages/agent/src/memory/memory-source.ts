@@ -13,11 +13,11 @@ import {
   type SavedMemory,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { audienceOf } from '../loop/call-tools.ts';
 import { defineTool, failure, type Tool } from '../tools/tool.ts';
-import type { TurnHook } from '../turn-hooks.ts';
+import { audienceOf } from '../turn/turn.ts';
+import type { TurnHook } from '../turn/turn-hooks.ts';
 import type { MemoryService } from './memory-service.ts';
-import { askedSentences, judgeSaving } from './own-words.ts';
+import { askedSentences, judgeSaving } from './memory-triggers.ts';
 
 interface MemorySourceOptions {
   readonly service: Pick<MemoryService, 'list'>;
@@ -27,8 +27,8 @@ interface MemorySourceOptions {
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
 }
 
-const MOST_MEMORIES = 5;
-const MOST_KNOWLEDGE = 3;
+const MAX_MEMORIES = 5;
+const MAX_KNOWLEDGE = 3;
 const MEMORY_LENGTH = 300;
 const KNOWLEDGE_LENGTH = 800;
 const QUESTION = 1_000;
@@ -49,8 +49,8 @@ export function memorySource(options: MemorySourceOptions): ContextSource {
         options.search.find(view, question, { ...at, most: 12 }),
       ]);
       const clear = hits.filter(({ isClear }) => isClear);
-      const memories = clear.filter(({ kind }) => kind !== 'knowledge').slice(0, MOST_MEMORIES);
-      const knowledge = clear.filter(({ kind }) => kind === 'knowledge').slice(0, MOST_KNOWLEDGE);
+      const memories = clear.filter(({ kind }) => kind !== 'knowledge').slice(0, MAX_MEMORIES);
+      const knowledge = clear.filter(({ kind }) => kind === 'knowledge').slice(0, MAX_KNOWLEDGE);
       const ids = memories.flatMap(({ entry }) => entry?.id ?? []);
       // A preview does not count as a use.
       if (ids.length > 0 && fix !== undefined) await options.index.used(ids);
@@ -105,7 +105,7 @@ function memoryText({ text, heading, source, entry }: MemoryHit, length: number)
   return `${shown} (${[type, who, date].filter((fact) => fact !== null).join(', ')})`;
 }
 
-const MOST_QUOTES = 5;
+const MAX_QUOTES = 5;
 
 /** Asks the model to save what the sender asks it to remember (G13). `offers`: whether it has `save_memory`. */
 export function memoryHook(offers: (reader: Reader) => boolean): TurnHook {
@@ -115,7 +115,7 @@ export function memoryHook(offers: (reader: Reader) => boolean): TurnHook {
       if (!offers(reader)) return {};
       const asked = askedSentences(messages);
       if (asked.length === 0) return {};
-      const quotes = asked.slice(0, MOST_QUOTES).map(({ text }) => `- ${JSON.stringify(text)}`);
+      const quotes = asked.slice(0, MAX_QUOTES).map(({ text }) => `- ${JSON.stringify(text)}`);
       const text = [
         'The message below asks to be remembered. Call `save_memory` in this turn, with these words as `quote`:',
         ...quotes,

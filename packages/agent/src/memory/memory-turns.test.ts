@@ -7,7 +7,7 @@ import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { MemoryService } from './memory-service.ts';
-import { judgeSaving, type SavingPlace } from './own-words.ts';
+import { judgeSaving, type SavingPlace } from './memory-triggers.ts';
 
 const message = (text: string, change: object = {}) => ({
   ...EXAMPLE_MESSAGE,

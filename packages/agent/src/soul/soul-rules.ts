@@ -1,6 +1,6 @@
 import type { SoulFinding, SoulVerdict } from '@parley/store';
 import { isBlank } from '@parley/workspace';
-import { LONGEST_SOUL, onlyAgentReason, SEED_ONLY, type SoulSettings } from './soul-text.ts';
+import { MAX_SOUL, onlyAgentReason, SEED_ONLY, type SoulSettings } from './soul-text.ts';
 
 export interface SoulCandidate {
   readonly text: string;
@@ -60,9 +60,9 @@ function together(rules: number, scenarios: number | undefined): number {
 
 /** Some layouts show at most this many characters. */
 const COMFORTABLE = 4_000;
-const SHORTEST = 40;
+const MIN_CHARACTERS = 40;
 /** Share of the words that the agent may remove at once, and that of a small step. */
-const MOST_LOST = 0.6;
+const MAX_REMOVED_SHARE = 0.6;
 const SMALL_STEP = 0.35;
 /** A shorter text may be rewritten: there is little to lose. */
 const LITTLE = 200;
@@ -72,7 +72,7 @@ export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
   if (isBlank(text)) return [heavy('empty', 'It says nothing.')];
   // The patterns need not run over a text that is far too long.
-  if (text.length > LONGEST_SOUL) return lengthFindings(text);
+  if (text.length > MAX_SOUL) return lengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
       ? [heavy('no-change', 'It is what SOUL.md says already.')]
@@ -101,14 +101,14 @@ export function scoreOf(findings: readonly SoulFinding[]): number {
 
 function lengthFindings(text: string): readonly SoulFinding[] {
   const { length } = text;
-  if (length > LONGEST_SOUL) {
-    return [heavy('length', `It has ${length} characters; ${LONGEST_SOUL} at most.`)];
+  if (length > MAX_SOUL) {
+    return [heavy('length', `It has ${length} characters; ${MAX_SOUL} at most.`)];
   }
   if (length > COMFORTABLE) {
     const finding = `It has ${length} characters; some prompts show only the first ${COMFORTABLE}.`;
     return [light('length', 15, finding)];
   }
-  return length < SHORTEST ? [light('length', 10, 'It says very little.')] : [];
+  return length < MIN_CHARACTERS ? [light('length', 10, 'It says very little.')] : [];
 }
 
 /** Findings about the size of the change; a person may change as much as they like. */
@@ -121,8 +121,8 @@ function stepFindings({
   const findings: SoulFinding[] = [];
   const lost = before.length < LITTLE ? 0 : shareLost(before, text);
   const percent = `${Math.round(lost * 100)} %`;
-  if (lost > MOST_LOST) {
-    const most = `${MOST_LOST * 100} % at most in one step`;
+  if (lost > MAX_REMOVED_SHARE) {
+    const most = `${MAX_REMOVED_SHARE * 100} % at most in one step`;
     findings.push(heavy('rewrite', `It takes ${percent} of the words away; ${most}.`));
   } else if (lost > SMALL_STEP) {
     findings.push(

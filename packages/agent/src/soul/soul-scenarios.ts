@@ -34,7 +34,7 @@ export async function judgeWithScenarios(
 export type SoulTrial = () => Promise<ScenarioServices | null>;
 
 /** The texts of some proposals and the one in use. */
-const MOST_KNOWN = 200;
+const MAX_KNOWN = 200;
 
 export interface ScenarioServices extends AskOnceServices {
   readonly judge: ChatModel;
@@ -88,7 +88,7 @@ async function knownFaultIn(
   const fault = await faultIn(deps, scenario, soul, stop);
   known.set(key, fault);
   const [oldest] = known.keys();
-  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+  if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
   return fault;
 }
 

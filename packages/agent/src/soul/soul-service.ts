@@ -12,13 +12,7 @@ import {
 } from '@parley/workspace';
 import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
 import type { SoulTrial } from './soul-scenarios.ts';
-import {
-  BY_HAND,
-  LONGEST_SOUL,
-  onlyAgentReason,
-  type SoulSettings,
-  soulDiff,
-} from './soul-text.ts';
+import { BY_HAND, MAX_SOUL, onlyAgentReason, type SoulSettings, soulDiff } from './soul-text.ts';
 
 /** A proposed text; `askedBy` deduplicates proposals. */
 interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
@@ -49,7 +43,7 @@ type SyncMoment = 'at-once' | 'settled';
 
 const LISTED = 50;
 /** Proposals of the agent, and edits by hand, that may be open at a time; the oldest edit is dropped. */
-const [MOST_OPEN, MOST_EDITS] = [3, 5];
+const [MAX_OPEN, MAX_EDITS] = [3, 5];
 /** Pause after a failure of a model. */
 const RETRY_MS = 5 * 60_000;
 /** An editor may still be writing a file that changed less than this ago. In ms. */
@@ -138,14 +132,14 @@ export class SoulService implements GovernedFile {
     const inUse = await this.sync('settled');
     if (raw.includes('\0') || !raw.isWellFormed()) return refused('That is no plain text.');
     if (proposal.author === 'agent' && this.settings.apply === 'never') return refused(FROZEN);
-    if (raw.length > LONGEST_SOUL * 2) return refused('That is far too long for SOUL.md.');
+    if (raw.length > MAX_SOUL * 2) return refused('That is far too long for SOUL.md.');
     const text = soulText(raw);
     if (inUse === null) return this.#seed({ ...proposal, text });
     const version = { ...proposal, text, head: inUse.head, ...against(inUse, text) };
-    const stored = await souls.propose(agent, version, MOST_OPEN, clock());
+    const stored = await souls.propose(agent, version, MAX_OPEN, clock());
     if (stored.kind === 'full') {
       return refused(
-        `${MOST_OPEN} proposals are open already; the owner has to decide on them first.`,
+        `${MAX_OPEN} proposals are open already; the owner has to decide on them first.`,
       );
     }
     await this.#judgeByRules();
@@ -370,7 +364,7 @@ async function syncFile(
     const askedBy = `edit:${print}:${applied.number}`;
     const edit = { author: 'person', by: BY_HAND, reason: 'edited by hand' } as const;
     const version = { ...edit, askedBy, text, head, ...against(applied, text) };
-    const stored = await souls.propose(agent, version, MOST_EDITS, clock());
+    const stored = await souls.propose(agent, version, MAX_EDITS, clock());
     if (stored.kind === 'proposed') {
       log.info({ version: stored.version.number }, 'an edit of SOUL.md waits as a proposal');
     }

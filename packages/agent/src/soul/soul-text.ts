@@ -3,7 +3,7 @@ import { compareTexts } from '@parley/prompt';
 import type { SoulVersion } from '@parley/store';
 import type { LocalTime } from '../time.ts';
 
-export const LONGEST_SOUL = 8_000;
+export const MAX_SOUL = 8_000;
 /** Author of a version that was written into the file. */
 export const BY_HAND = 'an editor';
 

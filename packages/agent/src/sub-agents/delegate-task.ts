@@ -19,7 +19,7 @@ export interface SubAgentLimits
 
 export const DEFAULT_SUB_AGENT_LIMITS: SubAgentLimits = {
   depth: 2,
-  atOnce: 3,
+  concurrent: 3,
   steps: 20,
   turnMs: 30 * 60_000,
   tokens: 500_000,
@@ -115,13 +115,13 @@ export function delegateTaskTool({
 
 function refusal(
   kind: 'too-deep' | 'too-many' | 'over',
-  { depth, atOnce }: SubAgentBounds,
+  { depth, concurrent }: SubAgentBounds,
 ): string {
   switch (kind) {
     case 'too-deep':
       return `Not started: a task can be handed on ${countOf(depth, 'time')} at most. Do it yourself.`;
     case 'too-many':
-      return `Not started: ${countOf(atOnce, 'sub-agent')} of this conversation ${atOnce === 1 ? 'is' : 'are'} at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`;
+      return `Not started: ${countOf(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`;
     case 'over':
       return 'Not started: this turn was stopped, or its conversation started again.';
   }

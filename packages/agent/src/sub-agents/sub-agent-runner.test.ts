@@ -109,7 +109,7 @@ describe('the limits of sub-agents', () => {
 
   it('[G07] depth, number, steps and tokens are settings', async () => {
     await scene.close();
-    const subAgentLimits = { depth: 1, atOnce: 1, steps: 3, turnMs: 60_000, tokens: 500_000 };
+    const subAgentLimits = { depth: 1, concurrent: 1, steps: 3, turnMs: 60_000, tokens: 500_000 };
     const tools = [countingTool('plain').tool];
     scene = await openTurnScene({}, { delegates: true, tools, subAgentLimits });
     const lane = await delegate();

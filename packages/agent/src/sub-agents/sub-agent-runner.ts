@@ -1,33 +1,33 @@
 import { conversationOfAgent, quotedLines } from '@parley/core';
 import type { ContextSource } from '@parley/prompt';
-import type { RunTurn } from '@parley/queue';
+import type { LaneLease, RunTurn } from '@parley/queue';
 import {
   type ClaimedTurn,
   isLane,
-  type Lease,
   SUB_AGENT_LANE,
   type SubAgentRun,
   type TurnCommit,
 } from '@parley/store';
 import { cutText } from '@parley/workspace';
 import { marked, visibleText } from '../answer/visible-text.ts';
-import { audienceOf } from '../loop/call-tools.ts';
 import { type FinalStep, openJournal, type TurnJournal } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-limits.ts';
 import { unseenMedia } from '../media/turn-media.ts';
-import { accountOfTurn } from '../spend.ts';
-import type { SeenTurn } from '../turn-answer.ts';
+import { answerTurn, type NoAnswer } from '../turn/answer-turn.ts';
+import { openTurn } from '../turn/build-prompt.ts';
+import { laneMeans, lanePrompt, type PromptMeans, type TurnServices } from '../turn/means.ts';
+import type { Run } from '../turn/run.ts';
+import { exhaustedReason } from '../turn/run-turn.ts';
 import {
-  leadingMessage,
-  type OpenedTurn,
-  openTurn,
-  spoken,
-  textOf,
-  turnReader,
-} from '../turn-opening.ts';
-import type { PromptServices } from '../turn-prompt.ts';
-import type { TurnServices } from '../turn-services.ts';
-import { answerUnseen, inItsChat, type UnseenAnswer, unseenServices } from '../unseen-turn.ts';
+  type AgentContext,
+  audienceOf,
+  CHAT,
+  decideReader,
+  type Purpose,
+  startTurn,
+  type Turn,
+} from '../turn/turn.ts';
+import { messagesText, textEntry } from '../turn/turn-text.ts';
 import {
   DEFAULT_SUB_AGENT_LIMITS,
   FIRST_MESSAGE,
@@ -41,130 +41,154 @@ import {
  * Runs the turns of sub-agents itself (G07) and leaves all others to `runTurn`. A sub-agent is a lane
  * like every other, so leases, journals and sweeps serve it, too; but nothing is shown or sent from it.
  */
-export function withSubAgents(deps: TurnServices, runTurn: RunTurn): RunTurn {
+export function withSubAgents(services: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
     if (!isLane(turn.conversationId, SUB_AGENT_LANE)) return runTurn(turn, lease, signal);
-    const run = await deps.store.subAgents.of(turn.conversationId);
+    const run = await services.store.subAgents.of(turn.conversationId);
     if (run === null) throw new Error(`The lane ${turn.conversationId} has no sub-agent.`);
-    await runSubAgent(deps, run, turn, lease, signal);
+    await runSubAgent(services, run, turn, lease, signal);
   };
 }
 
 async function runSubAgent(
-  deps: TurnServices,
-  run: SubAgentRun,
+  services: TurnServices,
+  agent: SubAgentRun,
   claimed: ClaimedTurn,
-  lease: Lease,
+  lease: LaneLease,
   signal: AbortSignal,
 ): Promise<void> {
-  const startedAt = deps.monotonic();
-  const turn = inItsChat(claimed);
-  const account = () => accountOfTurn(turn, deps);
-  const { turns } = deps.store;
-  const journal = openJournal(turn, lease, { turns, clock: deps.clock, account });
-  const answer = await answerOf(deps, run, { turn, journal }, signal);
-  const facts = { conversation: turn.conversationId, turn: turn.turnId, for: run.rootConversation };
+  const { store, clock, log, monotonic } = services;
+  const startedAt = monotonic();
+  const turn = startTurn(claimed, purposeOf(agent, services), services, clock());
+  const { account } = turn;
+  const journal = openJournal(claimed, lease, { turns: store.turns, clock, account });
+  const answer = await answerOf(services, agent, turn, { lease, signal, journal });
+  const facts = {
+    conversation: turn.conversationId,
+    turn: turn.turnId,
+    for: agent.rootConversation,
+  };
   if ('outcome' in answer) {
-    deps.log.info({ ...facts, outcome: answer.outcome }, 'turn of a sub-agent');
+    log.info({ ...facts, outcome: answer.outcome }, 'turn of a sub-agent');
     return;
   }
   const end = endOf(answer);
-  const committed = await deps.store.subAgents.commit(
+  const committed = await store.subAgents.commit(
     lease,
     {
-      commit: commitOf(deps, turn, answer, journal),
+      commit: commitOf(turn, answer, journal),
       steps: journal.rounds().length + 1,
       state: end.kind,
       result: end.kind === 'done' ? end.result : end.reason,
-      text: completionText(run.title, end),
+      text: completionText(agent.title, end),
     },
-    deps.clock(),
+    clock(),
   );
-  const ms = deps.monotonic() - startedAt;
-  deps.log.info({ ...facts, ms, outcome: end.kind, run: committed.kind }, 'turn of a sub-agent');
+  const ms = monotonic() - startedAt;
+  log.info({ ...facts, ms, outcome: end.kind, run: committed.kind }, 'turn of a sub-agent');
   if (committed.kind === 'fenced') return;
-  deps.pass('turn-committed');
-  if (committed.kind === 'over') await deps.wake(committed.wake);
+  services.pass('turn-committed');
+  if (committed.kind === 'over') await services.wake(committed.wake);
 }
 
-type Found = Exclude<UnseenAnswer, { outcome: unknown }>;
+type Found = Exclude<FinalStep | NoAnswer, { outcome: unknown }>;
 
-/** Tools that message people or schedule jobs; the last depth has none to delegate either. */
-const WITHHELD = [
+async function answerOf(
+  services: TurnServices,
+  agent: SubAgentRun,
+  turn: Turn,
+  run: Run,
+): Promise<FinalStep | NoAnswer> {
+  const reason = exhaustedReason(services, turn);
+  if (reason !== null) return reason;
+  const { subAgentLimits: all = DEFAULT_SUB_AGENT_LIMITS } = services;
+  const limits = { ...DEFAULT_TURN_LIMITS, ...services.limits };
+  const left = limitsLeft(agent, { turn: limits, all }, services.clock());
+  const prompt = (chat: PromptMeans) => subAgentPrompt(chat, agent, all);
+  const means = laneMeans(services, turn, prompt, left);
+  return answerTurn(services, turn, means, await openTurn(turn, services), run);
+}
+
+/** The task of a sub-agent and for whom it works, also in a preview. */
+type Delegated = Pick<SubAgentRun, 'task' | 'depth' | 'reader' | 'rootConversation'>;
+
+function purposeOf(
+  { task, reader, rootConversation }: Delegated,
+  { agent }: Pick<AgentContext, 'agent'>,
+): Purpose {
+  const { named, untrustedText } = originIn(task);
+  return {
+    kind: 'sub-agent',
+    // Another agent knows the chat by a conversation of its own.
+    parent: conversationOfAgent(agent.name, rootConversation),
+    forOwner: reader === 'owner',
+    origin: { said: named, untrustedText },
+  };
+}
+
+/** Tools that message people or schedule jobs. */
+const WITHHELD_TOOLS = [
   ...['message', 'cron', 'ask_user', 'send_file'],
   ...['react', 'edit_message', 'delete_message'],
 ];
 
-async function answerOf(
-  deps: TurnServices,
-  run: SubAgentRun,
-  current: Pick<SeenTurn, 'turn' | 'journal'>,
-  signal: AbortSignal,
-): Promise<UnseenAnswer> {
-  const { subAgentLimits = DEFAULT_SUB_AGENT_LIMITS } = deps;
-  const limits = { ...DEFAULT_TURN_LIMITS, ...deps.limits };
-  const prepare = async () => ({
-    ...(await meansOf(deps, run, current.turn)),
-    limits: limitsLeft(run, { turn: limits, all: subAgentLimits }, deps.clock()),
+function subAgentPrompt(
+  chat: PromptMeans,
+  { task, depth }: Delegated,
+  limits: Pick<SubAgentLimits, 'depth'>,
+): PromptMeans {
+  const isLast = depth >= limits.depth;
+  return lanePrompt(chat, {
+    // Last in the prompt (P13), for the one who asked for it.
+    task: {
+      id: 'sub-agent-task',
+      gather: async ({ reader }) => ({
+        ephemeral: {
+          text: `## Your task\n\n${task}`,
+          source: 'sub-agent',
+          audience: audienceOf(reader),
+        },
+      }),
+    } satisfies ContextSource,
+    withheldTools: new Set(isLast ? [...WITHHELD_TOOLS, 'delegate_task'] : WITHHELD_TOOLS),
+    mode: 'minimal',
+    hasHistory: true,
   });
-  return answerUnseen(deps, current, prepare, signal);
-}
-
-/** What the requests of a sub-agent are made from. */
-type RequestedRun = Pick<SubAgentRun, 'task' | 'depth' | 'reader' | 'rootConversation'>;
-type SubAgentServices = PromptServices & Pick<TurnServices, 'subAgentLimits'>;
-
-/** What a turn of a sub-agent reads and may use. */
-async function meansOf(deps: SubAgentServices, run: RequestedRun, turn: ClaimedTurn) {
-  // Last in the prompt (P13), for the one who asked for it.
-  const task: ContextSource = {
-    id: 'sub-agent-task',
-    gather: async ({ reader }) => ({
-      ephemeral: {
-        text: `## Your task\n\n${run.task}`,
-        source: 'sub-agent',
-        audience: audienceOf(reader),
-      },
-    }),
-  };
-  const { subAgentLimits = DEFAULT_SUB_AGENT_LIMITS } = deps;
-  const isLast = run.depth >= subAgentLimits.depth;
-  return {
-    opened: await openSubAgentTurn(turn, run, deps),
-    sources: [...deps.sources, task],
-    withheld: new Set(isLast ? [...WITHHELD, 'delegate_task'] : WITHHELD),
-  };
 }
 
 /**
- * The first request of a sub-agent that a turn of this chat would start with the text of its message as the task, for
+ * The first turn of a sub-agent that a turn of this chat would start with the text of its message as the task, for
  * previews (P17).
  */
-export async function subAgentRequest<Services extends SubAgentServices>(
-  deps: Services,
+export function previewSubAgent(
   chat: ClaimedTurn,
+  services: Pick<AgentContext, 'agent' | 'owners' | 'clock'>,
+  limits: SubAgentLimits = DEFAULT_SUB_AGENT_LIMITS,
 ) {
-  const { message, ...row } = leadingMessage(chat);
-  const { conversationId, turnId } = chat;
-  const { variables: _, ...place } = message;
-  const first = {
-    ...place,
-    messageId: turnId,
-    text: FIRST_MESSAGE,
-    mentions: [],
-    addressed: true,
-    variables: {},
-    trigger: 'sub-agent' as const,
-  };
-  const turn = { ...chat, messages: [{ ...row, message: first }] };
-  const run: RequestedRun = {
-    task: withOrigin(message.text, originOfTyped(message.text)),
+  const messages = chat.messages.slice(-1).map((row) => ({
+    ...row,
+    message: {
+      ...row.message,
+      messageId: chat.turnId,
+      text: FIRST_MESSAGE,
+      mentions: [],
+      addressed: true,
+      variables: {},
+      trigger: 'sub-agent' as const,
+    },
+  }));
+  const text = chat.messages.at(-1)?.message.text ?? '';
+  const delegated: Delegated = {
+    task: withOrigin(text, originOfTyped(text)),
     depth: 1,
-    reader: turnReader(chat, deps).kind,
-    rootConversation: conversationId,
+    reader: decideReader(CHAT, chat, services.owners).kind,
+    rootConversation: chat.conversationId,
   };
-  const { opened, withheld, ...own } = await meansOf(deps, run, turn);
-  return { turn, opened, services: { ...unseenServices(deps, withheld), ...own } };
+  const purpose = purposeOf(delegated, services);
+  return {
+    turn: startTurn({ ...chat, messages }, purpose, services, services.clock()),
+    prompt: (means: PromptMeans) => subAgentPrompt(means, delegated, limits),
+  };
 }
 
 function endOf(answer: Found): SubAgentEnd {
@@ -175,40 +199,15 @@ function endOf(answer: Found): SubAgentEnd {
 }
 
 /** Its own history: its task and its answers. */
-function commitOf(
-  deps: TurnServices,
-  turn: ClaimedTurn,
-  answer: Found,
-  journal: TurnJournal,
-): TurnCommit {
-  const asked = spoken('user', textOf(turn.messages, unseenMedia().forHistory));
-  const base = { turnId: turn.turnId, parts: [], account: accountOfTurn(turn, deps) };
+function commitOf(turn: Turn, answer: Found, journal: TurnJournal): TurnCommit {
+  const asked = textEntry('user', messagesText(turn.messages, unseenMedia().forHistory));
+  const base = { turnId: turn.turnId, parts: [], account: turn.account };
   if ('notice' in answer) {
     const { reason } = answer;
     return { ...base, outcome: 'failed', reason, entries: [asked], usage: journal.spent() };
   }
-  const { text, usage }: FinalStep = answer;
-  return { ...base, outcome: 'answered', entries: [asked, spoken('assistant', text)], usage };
-}
-
-/**
- * Opens the turn for the conversation that the sub-agent works for (W02): as an owner only if the turn that
- * started it did and this conversation is still an owner's. Never more than its parent.
- */
-async function openSubAgentTurn(
-  turn: ClaimedTurn,
-  run: RequestedRun,
-  deps: SubAgentServices,
-): Promise<OpenedTurn> {
-  const text = textOf(turn.messages, unseenMedia().forModel);
-  const isOwner = run.reader === 'owner' && turnReader(turn, deps).kind === 'owner';
-  const reader = {
-    kind: isOwner ? ('owner' as const) : ('guest' as const),
-    // Another agent knows the chat by a conversation of its own.
-    conversationId: conversationOfAgent(deps.agent.name, run.rootConversation),
-  };
-  const { named, untrustedText } = originIn(run.task);
-  return { ...(await openTurn(turn, text, deps, reader)), origin: { said: named, untrustedText } };
+  const { text, usage } = answer;
+  return { ...base, outcome: 'answered', entries: [asked, textEntry('assistant', text)], usage };
 }
 
 /** What is left for the next turn: at least one step, so that the model reports what it has. */

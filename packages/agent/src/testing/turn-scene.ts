@@ -25,7 +25,7 @@ import {
   type PromptAssembler,
 } from '@parley/prompt';
 import { createLocalBus } from '@parley/queue';
-import type { ClaimedTurn, Lease, Store } from '@parley/store';
+import type { ClaimedTurn, InboxRow, Lease, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { createPictureScaler, openPlaces } from '@parley/tools/documents';
 import { readHere } from '@parley/tools/testing/read-here';
@@ -33,16 +33,16 @@ import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
-import { type PreviewChange, previewTurn } from '../preview-turn.ts';
 import { createSpendGuard, type SpendCaps, type SpendGuard, type SpendingPlace } from '../spend.ts';
 import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
 import { localTimeIn } from '../time.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type AddedTools, createToolRegistry } from '../tools/tool-registry.ts';
-import type { AgentPlace } from '../turn-opening.ts';
-import { createTurnRunner } from '../turn-runner.ts';
-import type { TurnServices } from '../turn-services.ts';
+import type { TurnServices } from '../turn/means.ts';
+import { type PreviewChange, previewTurn } from '../turn/preview-turn.ts';
+import { createTurnRunner } from '../turn/run-turn.ts';
+import type { AgentProfile } from '../turn/turn.ts';
 import { OWNER_CHAT, PLACE, type Writing, writeMessage } from './write-message.ts';
 
 export type TurnScene = Awaited<ReturnType<typeof openTurnScene>>;
@@ -235,7 +235,7 @@ function quietMedia(): MediaDeps {
   return {
     readDocument: readHere,
     scalePicture: createPictureScaler({ queue: openPlaces() }),
-    pictureSide: 1_568,
+    maxImageDimension: 1_568,
     transcription: undefined,
     fetch: () => Promise.reject(new Error('there is no network')),
     characters: 200,
@@ -248,7 +248,21 @@ function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false
   return createSpendGuard({ store, log, isStranger }, caps, { timeZone: 'Europe/Berlin' });
 }
 
-export function agentIn(workspace: string, timeZone: string): AgentPlace {
+/** A turn that was claimed for these messages and has not run yet. */
+export function claimedOf(...messages: readonly InboxRow[]): ClaimedTurn {
+  return {
+    turnId: 't',
+    conversationId: 'c',
+    session: 0,
+    resumed: false,
+    attempts: 0,
+    messages,
+    groupContext: [],
+    steps: [],
+  };
+}
+
+export function agentIn(workspace: string, timeZone: string): AgentProfile {
   const localTime = localTimeIn(timeZone);
   return { id: 'main', identity: {}, workspace, timeZone, localTime, clockMinutes: 10 };
 }

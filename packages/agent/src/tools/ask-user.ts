@@ -1,6 +1,6 @@
 import { withoutNoncharacters } from '@parley/core';
 import { z } from 'zod';
-import { CHOICE_CHARACTERS, MOST_CHOICES } from '../approvals/ask-person.ts';
+import { CHOICE_CHARACTERS, MAX_CHOICES } from '../approvals/ask-person.ts';
 import { type AskedPerson, defineTool, failure, type Tool } from './tool.ts';
 
 const Choice = z.string().trim().min(1).max(CHOICE_CHARACTERS);
@@ -19,7 +19,7 @@ export const askUserTool: Tool = defineTool({
   approval: 'never',
   input: z.object({
     question: z.string().trim().min(1).max(1_000),
-    choices: z.array(Choice).min(2).max(MOST_CHOICES),
+    choices: z.array(Choice).min(2).max(MAX_CHOICES),
   }),
   async run({ question, choices }, { ask }) {
     if (ask === undefined) return failure(NO_PERSON);

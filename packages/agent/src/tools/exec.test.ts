@@ -221,7 +221,7 @@ describe('the sandbox in the prompt of an owner', () => {
       expect(sandbox?.text).toBe(
         'They start in your workspace; it and a /tmp of their own are all that they can write. They reach no network. One command: 20 s (30 s if you ask for it), 64 processes, 500 MB of memory, 400 MB written, 1000 characters of output.',
       );
-      expect(sandbox).toMatchObject({ kind: 'bubblewrap', filesInAll: 26 });
+      expect(sandbox).toMatchObject({ kind: 'bubblewrap', totalFileCharacters: 26 });
       expect(sandbox?.files).toHaveLength(20);
       expect(JSON.stringify(sandbox?.files)).not.toMatch(
         /hidden|skills|node_modules|link|notes|old/,

@@ -118,7 +118,7 @@ function plain(output: string): string {
     .trimEnd();
 }
 
-const MOST_FILES = 20;
+const MAX_FILES = 20;
 
 /** Where commands run and what they have left there, for the prompt of an owner (P06). */
 export function sandboxSource(
@@ -142,8 +142,8 @@ export function sandboxSource(
     id: 'sandbox',
     async gather({ reader }) {
       if (reader.kind !== 'owner') return {};
-      const { files, total } = await otherFiles(folder, MOST_FILES, CLOSED_TO_COMMANDS);
-      return { sandbox: { kind: 'bubblewrap', text, files, filesInAll: total } };
+      const { files, total } = await otherFiles(folder, MAX_FILES, CLOSED_TO_COMMANDS);
+      return { sandbox: { kind: 'bubblewrap', text, files, totalFileCharacters: total } };
     },
   };
 }

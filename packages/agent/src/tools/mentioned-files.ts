@@ -2,7 +2,7 @@ import { type InboundMessage, typedText } from '@parley/core';
 import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 
 /** Files of one turn, and the text of each and of all, in characters. */
-const [MOST_FILES, MOST_OF_ONE, MOST_IN_ALL] = [5, 8_000, 16_000];
+const [MAX_FILES, MAX_OF_ONE, MAX_IN_ALL] = [5, 8_000, 16_000];
 
 /** `@notes/plan.md`: a name with an ending, so that it is not taken for a person. */
 const MENTION =
@@ -17,9 +17,9 @@ export async function mentionedFiles(
   messages: readonly Naming[],
 ): Promise<readonly WorkspaceFile[]> {
   const files: WorkspaceFile[] = [];
-  let room = MOST_IN_ALL;
+  let room = MAX_IN_ALL;
   for (const name of namesIn(messages)) {
-    const file = await view.read(name, Math.min(MOST_OF_ONE, room));
+    const file = await view.read(name, Math.min(MAX_OF_ONE, room));
     if (file.kind === 'absent') continue;
     room -= file.cut?.shown ?? file.text.length;
     const { warning } = file;
@@ -39,5 +39,5 @@ function namesIn(messages: readonly Naming[]): readonly string[] {
   const names = said.flatMap((text) =>
     text.includes('@') ? [...text.matchAll(MENTION)].map(([, name = '']) => name) : [],
   );
-  return [...new Set(names)].slice(0, MOST_FILES);
+  return [...new Set(names)].slice(0, MAX_FILES);
 }

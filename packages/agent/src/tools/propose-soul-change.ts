@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SoulService } from '../soul/soul-service.ts';
-import { LONGEST_SOUL, momentOf } from '../soul/soul-text.ts';
+import { MAX_SOUL, momentOf } from '../soul/soul-text.ts';
 import type { LocalTime } from '../time.ts';
 import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -17,7 +17,7 @@ const Input = z
     reason: z.string().min(3).max(400).describe('Why, in a sentence for the owner.'),
     text: z
       .string()
-      .max(LONGEST_SOUL * 2)
+      .max(MAX_SOUL * 2)
       .optional()
       .describe('All of SOUL.md as it should be, without front matter.'),
     replacements: z.array(Replacement).min(1).max(20).optional().describe('Or only what changes.'),

@@ -12,7 +12,7 @@ export interface ReadDocumentDeps {
 }
 
 const USUAL_CHARACTERS = 16_000;
-const MOST_CHARACTERS = 30_000;
+const MAX_CHARACTERS = 30_000;
 /** A document waits for its turn among others, and then may take long (G19). */
 const WAIT_MS = 90_000;
 
@@ -30,14 +30,14 @@ export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool
     audience: 'everyone',
     approval: 'never',
     foreign: true,
-    limits: { ms: WAIT_MS, characters: MOST_CHARACTERS },
+    limits: { ms: WAIT_MS, characters: MAX_CHARACTERS },
     input: z.strictObject({
       file: z.string().max(40).describe('Its id in this conversation, such as "12-0".'),
       offset: z.int().min(0).default(0).describe('Where to begin, in characters.'),
       length: z
         .int()
         .min(1_000)
-        .max(MOST_CHARACTERS)
+        .max(MAX_CHARACTERS)
         .optional()
         .describe('How many characters; 16,000 when absent.'),
     }),

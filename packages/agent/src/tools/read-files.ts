@@ -8,7 +8,7 @@ export const PATH_HINT = 'Path inside the workspace, such as notes/today.md.';
 /** The whole file; the workspace itself bounds how long one may be. */
 export const WHOLE_FILE: number = Number.MAX_SAFE_INTEGER;
 
-const MOST_CHARACTERS = 16_000;
+const MAX_CHARACTERS = 16_000;
 
 export const readTool: Tool = defineTool({
   name: 'read',
@@ -41,7 +41,7 @@ function pieceOf(name: string, lines: readonly string[], offset: number, limit: 
   let characters = 0;
   const tooMany = wanted.findIndex((line) => {
     characters += line.length + 1;
-    return characters > MOST_CHARACTERS;
+    return characters > MAX_CHARACTERS;
   });
   if (tooMany === 0) return cutLine(name, wanted[0] ?? '', offset, lines.length);
   const shown = tooMany === -1 ? wanted : wanted.slice(0, tooMany);
@@ -52,11 +52,11 @@ function pieceOf(name: string, lines: readonly string[], offset: number, limit: 
 }
 
 function cutLine(name: string, line: string, at: number, of: number): string {
-  const start = line.slice(0, MOST_CHARACTERS).toWellFormed();
-  return `${start}\n\n[Cut: the first ${MOST_CHARACTERS} of ${line.length} characters of line ${at} of ${of} of ${name} are shown.]`;
+  const start = line.slice(0, MAX_CHARACTERS).toWellFormed();
+  return `${start}\n\n[Cut: the first ${MAX_CHARACTERS} of ${line.length} characters of line ${at} of ${of} of ${name} are shown.]`;
 }
 
-const MOST_ENTRIES = 300;
+const MAX_ENTRIES = 300;
 
 export const listTool: Tool = defineTool({
   name: 'list',
@@ -75,14 +75,14 @@ export const listTool: Tool = defineTool({
       return { text: inside === '' ? 'There are no files.' : `There are no files in ${inside}` };
     }
     const lines = entries
-      .slice(0, MOST_ENTRIES)
+      .slice(0, MAX_ENTRIES)
       .map(({ name, characters }) => `${name} (${characters})`);
-    const cut = `[Cut: ${MOST_ENTRIES} of ${entries.length} files are shown. Name a folder.]`;
-    return { text: [...lines, ...(entries.length > MOST_ENTRIES ? [cut] : [])].join('\n') };
+    const cut = `[Cut: ${MAX_ENTRIES} of ${entries.length} files are shown. Name a folder.]`;
+    return { text: [...lines, ...(entries.length > MAX_ENTRIES ? [cut] : [])].join('\n') };
   },
 });
 
-const MOST_HITS = 50;
+const MAX_HITS = 50;
 const LINE_LENGTH = 200;
 
 /**
@@ -114,12 +114,12 @@ export const grepTool: Tool = defineTool({
       for (const [index, line] of file.text.split('\n').entries()) {
         if (!line.toLowerCase().includes(wanted)) continue;
         found += 1;
-        if (hits.length < MOST_HITS) hits.push(`${name}:${index + 1}: ${around(line, wanted)}`);
+        if (hits.length < MAX_HITS) hits.push(`${name}:${index + 1}: ${around(line, wanted)}`);
       }
     }
     if (found === 0) return { text: 'Nothing was found.' };
-    const cut = `[Cut: the first ${MOST_HITS} of ${found} lines are shown.]`;
-    return { text: [...hits, ...(found > MOST_HITS ? [cut] : [])].join('\n') };
+    const cut = `[Cut: the first ${MAX_HITS} of ${found} lines are shown.]`;
+    return { text: [...hits, ...(found > MAX_HITS ? [cut] : [])].join('\n') };
   },
 });
 

@@ -4,7 +4,7 @@ import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { mortalStore } from '../testing/mortal-store.ts';
+import { mortalStore } from '../testing/crashing-store.ts';
 import {
   openTurnScene,
   type ScriptedModel,

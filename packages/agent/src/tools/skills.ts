@@ -7,9 +7,9 @@ import { defineTool, failure, type Tool } from './tool.ts';
 /** Sessions whose snapshot is remembered; it is in the database anyway. */
 const SESSIONS = 500;
 /** Skills for one turn; burst messages can hold several commands. */
-const MOST_CALLED = 3;
+const MAX_CALLED_SKILLS = 3;
 /** Longest text of a called skill, in characters. */
-const LONGEST = 30_000;
+const MAX_CHARACTERS = 30_000;
 
 /** What the source must know of a turn. */
 export type SkillTurn = Pick<
@@ -62,11 +62,11 @@ async function calledIn(
     .flatMap(({ text }) => parseSkillCommand(text)?.command ?? []);
   const parts: PromptPart[] = [];
   for (const command of new Set(typed)) {
-    if (parts.length === MOST_CALLED) break;
+    if (parts.length === MAX_CALLED_SKILLS) break;
     const skill = await skills.called(command, reader);
     if (skill.kind === 'absent') continue;
     const { source, audience } = skill;
-    parts.push({ source, audience, text: cutText(skill.text, LONGEST, source).text });
+    parts.push({ source, audience, text: cutText(skill.text, MAX_CHARACTERS, source).text });
   }
   return parts;
 }

@@ -16,11 +16,11 @@ export function todosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
 }
 
 /** Longer lists are no help, and are in every prompt. */
-const MOST_ITEMS = 30;
-const LONGEST_ITEM = 200;
+const MAX_ITEMS = 30;
+const MAX_ITEM = 200;
 
 const Item = z.object({
-  text: z.string().trim().min(1).max(LONGEST_ITEM).describe('One step, in a few words.'),
+  text: z.string().trim().min(1).max(MAX_ITEM).describe('One step, in a few words.'),
   state: z.enum(['open', 'doing', 'done']),
 });
 
@@ -35,7 +35,7 @@ export function writeTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
     audience: 'everyone',
     approval: 'never',
     input: z.object({
-      todos: z.array(Item).max(MOST_ITEMS).describe('All items, in their order; empty: no list.'),
+      todos: z.array(Item).max(MAX_ITEMS).describe('All items, in their order; empty: no list.'),
     }),
     async run({ todos: items }, { reader, session, clock, show }) {
       await todos.replace({ conversationId: reader.conversationId, session }, items, clock());

@@ -86,14 +86,10 @@ export function webSearchTool({
 export type FetchApproval = 'never' | 'after-untrusted-text' | 'unknown' | 'always';
 
 const HEAD_CHARACTERS = 3_000;
-const LONGEST_URL = 2_000;
+const MAX_URL = 2_000;
 
 const FetchInput = z.object({
-  url: z
-    .string()
-    .min(1)
-    .max(LONGEST_URL)
-    .describe('All of it, beginning with https:// or http://.'),
+  url: z.string().min(1).max(MAX_URL).describe('All of it, beginning with https:// or http://.'),
   from: z
     .int()
     .min(0)
@@ -126,7 +122,7 @@ export function webFetchTool({
     async run({ url, from = 0 }, { signal }) {
       try {
         const page = await readPage(url, signal);
-        const head = [`Address: ${page.url.slice(0, LONGEST_URL)}`];
+        const head = [`Address: ${page.url.slice(0, MAX_URL)}`];
         if (page.title !== '') head.push(`Title: ${page.title}`);
         return {
           text: `${head.join('\n')}\n\n${page.text.slice(from, from + maxCharacters).toWellFormed()}`,

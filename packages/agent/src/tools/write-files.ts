@@ -173,7 +173,7 @@ function lineAt(text: string, at: number): number {
 }
 
 /** Lines of one side of a difference that are shown. */
-const MOST_LINES = 12;
+const MAX_LINES = 12;
 
 /**
  * What a replacement changed, as whole lines with `-` and `+`, so that a model sees its own mistakes.
@@ -198,6 +198,6 @@ function endOfLine(text: string, from: number): number {
 
 function marked(sign: '-' | '+', text: string): string[] {
   const lines = text.split('\n').map((line) => `${sign}${line}`);
-  if (lines.length <= MOST_LINES) return lines;
-  return [...lines.slice(0, MOST_LINES), `${sign}[cut: ${MOST_LINES} of ${lines.length} lines]`];
+  if (lines.length <= MAX_LINES) return lines;
+  return [...lines.slice(0, MAX_LINES), `${sign}[cut: ${MAX_LINES} of ${lines.length} lines]`];
 }

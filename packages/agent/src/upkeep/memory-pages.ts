@@ -1,6 +1,6 @@
 import { memoryLine, type WorkspaceView } from '@parley/workspace';
 import { dayBefore } from '../context/yesterday-source.ts';
-import { ownText } from '../memory/own-words.ts';
+import { ownText } from '../memory/memory-triggers.ts';
 
 /** Something in MEMORY.md that can be taken out by itself: a list item with what is indented below it. */
 export interface MemoryItem {
@@ -145,8 +145,8 @@ export async function lastNotes(
 /** Characters of one note that are read. */
 const LOOKED_AT = 20_000;
 /** Lengths of a line; a cut line would say something else. */
-const LEAST = 4;
-const MOST = 300;
+const MIN_LINE_LENGTH = 4;
+const MAX_LINE_LENGTH = 300;
 
 /**
  * The writer's own lines of notes: nothing quoted, fenced, with an address, or pasted from a mail, a chat
@@ -169,7 +169,12 @@ export function noteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
 }
 
 function isOfUse(line: string): boolean {
-  if (line.length < LEAST || line.length > MOST || /^#{1,6}\s|^<!--/.test(line)) return false;
+  if (
+    line.length < MIN_LINE_LENGTH ||
+    line.length > MAX_LINE_LENGTH ||
+    /^#{1,6}\s|^<!--/.test(line)
+  )
+    return false;
   return /\p{L}/u.test(line) && memoryLine(line) === line;
 }
 

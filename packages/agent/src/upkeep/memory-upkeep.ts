@@ -16,11 +16,11 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { audienceOf } from '../loop/call-tools.ts';
 import { wholeLines } from '../loop/cut-answers.ts';
 import { askModel } from '../loop/model-request.ts';
 import type { StepUsage, TurnJournal } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time.ts';
+import { audienceOf } from '../turn/turn.ts';
 import { lastNotes, type NoteLine, noteLines, readMemoryPage } from './memory-pages.ts';
 import {
   applyProposal,
@@ -46,7 +46,7 @@ interface UpkeepRun {
   readonly journal: Pick<TurnJournal, 'answer' | 'append'>;
   /** Tokens that may still be used. */
   readonly tokens: number;
-  readonly maySpend: () => Promise<void>;
+  readonly assertWithinBudget: () => Promise<void>;
   readonly bounds?: UpkeepBounds | undefined;
 }
 
@@ -125,7 +125,7 @@ async function proposalOf(
   const request = upkeepRequest(page, notes, run, room);
   const size = estimateTokens(JSON.stringify(request));
   if (size > run.tokens) return quiet(`about ${size} tokens are needed, and fewer are left today`);
-  await run.maySpend();
+  await run.assertWithinBudget();
   const answer = await withTimeLimit({ ms: ASK_MS, stop: signal }, (stop) =>
     askModel(deps.model, request, { ...deps, onText() {} }, stop),
   );
@@ -193,9 +193,9 @@ async function savedTexts(view: WorkspaceView): Promise<readonly string[]> {
   return files.flatMap((file) => (file.kind === 'file' ? [file.text] : []));
 }
 
-const MOST_ANSWER = 2_000;
+const MAX_ANSWER = 2_000;
 /** Limit of page and notes each, in tokens, and as a share of the context window. */
-const MOST_SHOWN = 12_000;
+const MAX_SHOWN = 12_000;
 const SHOWN_SHARE = 0.3;
 
 const INSTRUCTIONS = `You keep MEMORY.md in order: the short page of what an assistant shall always know of the person it works for.
@@ -215,7 +215,7 @@ function upkeepRequest(
   { today, view: { reader }, bounds = USUAL_UPKEEP }: UpkeepRun,
   room: number,
 ): ModelRequest {
-  const most = Math.min(MOST_SHOWN, SHOWN_SHARE * room);
+  const most = Math.min(MAX_SHOWN, SHOWN_SHARE * room);
   const audience = audienceOf(reader);
   const parts: readonly PromptPart[] = [
     { text: pageText(memory, most), source: 'MEMORY.md', audience: { kind: 'owner' } },
@@ -227,7 +227,7 @@ function upkeepRequest(
   return {
     system: [{ text: INSTRUCTIONS, stable: true }],
     messages: [{ role: 'user', content: allowed.map(({ text }) => text).join('\n\n') }],
-    maxOutputTokens: Math.min(MOST_ANSWER, Math.floor(room / 4)),
+    maxOutputTokens: Math.min(MAX_ANSWER, Math.floor(room / 4)),
   };
 }
 

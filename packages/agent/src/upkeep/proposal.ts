@@ -1,6 +1,6 @@
 import { estimateTokens, memoryLine, quarterTokens } from '@parley/workspace';
 import { z } from 'zod';
-import { triggerIn } from '../memory/own-words.ts';
+import { triggerIn } from '../memory/memory-triggers.ts';
 import {
   type MemoryItem,
   type MemoryPage,
@@ -10,12 +10,12 @@ import {
   withoutItems,
 } from './memory-pages.ts';
 
-const MOST = 200;
+const MAX_LINES = 200;
 const Id = z.union([z.string(), z.number()]).transform((id) => String(id).trim().toUpperCase());
 const Why = z
   .string()
   .default('')
-  .transform((why) => memoryLine(why).slice(0, MOST));
+  .transform((why) => memoryLine(why).slice(0, MAX_LINES));
 /** `note`: the id of a note's line. */
 const Addition = z.object({ note: Id, why: Why });
 /** `line`: the id of an item of MEMORY.md; `same`: the item that says the same and stays. */
@@ -43,7 +43,7 @@ export function readProposal(said: string): UpkeepProposal | null {
   const parsed = Proposal.safeParse(parsedJson(json));
   if (!parsed.success) return null;
   const valid = <T>(schema: z.ZodType<T>, all: readonly unknown[]): readonly T[] =>
-    all.slice(0, MOST).flatMap((one) => {
+    all.slice(0, MAX_LINES).flatMap((one) => {
       const read = schema.safeParse(one);
       return read.success ? [read.data] : [];
     });
@@ -90,7 +90,7 @@ export interface UpkeepOutcome {
 
 /** Share of the items that one run may remove, where the page is not too long. */
 const REMOVED_SHARE = 0.3;
-const MOST_ADDED = 20;
+const MAX_ADDED_LINES = 20;
 
 /**
  * Decides which changes of a proposal are made (H07). Pure. Only existing items are removed; wishes and
@@ -224,7 +224,7 @@ function whyNotAdded(
     return 'a wish or a rule, and these exist in their person’s own words alone';
   if (there.some((text) => text.includes(folded(line))))
     return 'it is known, or was taken out before';
-  if (count >= MOST_ADDED) return 'too much for one run';
+  if (count >= MAX_ADDED_LINES) return 'too much for one run';
   return estimateTokens(next) > tokens ? 'there is no room for it' : null;
 }
 

@@ -106,7 +106,7 @@ export interface FailureDeps {
   readonly outbox: OutboxRepository;
   readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'idempotentForMs' | 'buttons'>;
   /** What is done about a part that may have arrived; `tell` when absent. */
-  readonly whenUncertain?: 'tell' | 'resend' | undefined;
+  readonly whenUncertain?: 'notify' | 'resend' | undefined;
   readonly pacer: Pacer;
   /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
   readonly findSent?: ChannelAdapter['findSent'] | undefined;

@@ -243,7 +243,7 @@ function fullReason(room: Room, limits: IngressDeps['rules']['limits']): string 
     case 'share':
       return 'many messages of all chats wait, and of these this person has a share already';
     case 'full':
-      return `${limits.waitingInAll} messages of all chats wait already`;
+      return `${limits.totalWaiting} messages of all chats wait already`;
   }
 }
 

@@ -6,12 +6,12 @@ const guest = (id: string) => ({ person: `telegram:${id}`, isOwner: false });
 
 function open(limit: number) {
   const state = { now: 0, waiting: 0, looks: 0 };
-  const waitingInAll = async () => {
+  const totalWaiting = async () => {
     state.looks += 1;
     return state.waiting;
   };
   const backlog = createBacklogLimit(
-    { waitingInAll },
+    { totalWaiting },
     () => limit,
     () => state.now,
   );

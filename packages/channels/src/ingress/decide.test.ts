@@ -19,7 +19,7 @@ function rules(policy: Partial<AccountPolicy> = {}): DecisionRules {
   return {
     policy: { ...CLOSED, ...policy },
     owners: ['telegram:42'],
-    limits: { messageCharacters: 20, waitingPerConversation: 5, waitingInAll: 100 },
+    limits: { messageCharacters: 20, waitingPerConversation: 5, totalWaiting: 100 },
   };
 }
 

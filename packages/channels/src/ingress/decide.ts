@@ -125,7 +125,7 @@ export interface IngressLimits {
   /** Messages of one conversation that may wait for a turn. */
   readonly waitingPerConversation: number;
   /** The same, in all conversations of all accounts. */
-  readonly waitingInAll: number;
+  readonly totalWaiting: number;
   /** Messages that do not address the bot and are kept for the group's next turn; 50 when absent. */
   readonly groupContextMessages?: number | undefined;
 }

@@ -49,7 +49,7 @@ describe('what a group said before the bot was first addressed there', () => {
 
   it('[F06] is as much as the settings say; with 0 nothing is kept', async () => {
     const kept = async (chatId: string, groupContextMessages: number) => {
-      const limits = { messageCharacters: 30, waitingPerConversation: 3, waitingInAll: 100 };
+      const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 100 };
       const rule = { limits: { ...limits, groupContextMessages } };
       const receive = scene.ingressWith({}, {}, rule);
       const chat = { id: chatId, type: 'group' } as const;

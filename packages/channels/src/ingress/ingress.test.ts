@@ -180,7 +180,7 @@ describe('the bounds of what is taken', () => {
   });
 
   it('[D07] takes no more than may wait in all chats together; says so, and why', async () => {
-    const limits = { messageCharacters: 30, waitingPerConversation: 3, waitingInAll: 2 };
+    const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 2 };
     const receive = scene.ingressWith({}, {}, { limits });
     const chat = (nth: number) => ({ id: `${nth}`, type: 'direct' }) as const;
     const write = (nth: number) =>
@@ -201,7 +201,7 @@ describe('the bounds of what is taken', () => {
   });
 
   it('[D07] gives one guest a share of all that may wait, and keeps places for owners', async () => {
-    const limits = { messageCharacters: 30, waitingPerConversation: 3, waitingInAll: 20 };
+    const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 20 };
     const access = { ...POLICY.access, direct: 'open' } as const;
     const receive = scene.ingressWith({ access }, {}, { limits });
     let nth = 0;

@@ -46,7 +46,7 @@ export function createIngress(deps: IngressDeps): Receive {
   const remembered = {
     explain: createExplainer(deps),
     albums: createAlbums(monotonic),
-    backlog: createBacklogLimit(deps.store.inbox, () => deps.rules.limits.waitingInAll, monotonic),
+    backlog: createBacklogLimit(deps.store.inbox, () => deps.rules.limits.totalWaiting, monotonic),
     isLoop: createLoopGuard(monotonic),
     isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, monotonic),
   };

@@ -30,7 +30,7 @@ const LOOK_AGAIN_MS = 50;
 
 /** Queries the number of waiting messages at most once a second, more often only at the limit. */
 export function createBacklogLimit(
-  inbox: Pick<InboxRepository, 'waitingInAll'>,
+  inbox: Pick<InboxRepository, 'totalWaiting'>,
   /** As the settings have it now. */
   limit: () => number,
   monotonic: Monotonic,
@@ -55,7 +55,7 @@ export function createBacklogLimit(
   };
   const look = async (): Promise<void> => {
     const counted = since;
-    known = await inbox.waitingInAll();
+    known = await inbox.totalWaiting();
     since -= counted;
     lookedAt = monotonic();
   };

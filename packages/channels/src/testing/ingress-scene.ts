@@ -56,7 +56,7 @@ export class IngressScene {
       rules: {
         policy: POLICY,
         owners: ['telegram:42'],
-        limits: { messageCharacters: 30, waitingPerConversation: 3, waitingInAll: 100 },
+        limits: { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 100 },
       },
       situation: () => ({
         agentName: 'Polly',

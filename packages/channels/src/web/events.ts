@@ -28,6 +28,8 @@ export type WebEvent =
       readonly type: 'part';
       readonly partId: string;
       readonly turnId: string | null;
+      /** In a history: the message that it answers without a turn, such as a command. */
+      readonly answers?: string;
       readonly text: string;
       /** Above it; its bytes are below `/sent/PART`. */
       readonly file?: WebFile;
@@ -68,7 +70,11 @@ export interface WebChat {
 /** One entry of the history as the page gets it; the same ids as in the events. */
 export type WebHistoryEntry =
   | Extract<WebEvent, { type: 'part' | 'replaced' }>
-  | (Extract<WebEvent, { type: 'inbound' }> & { readonly outcome: string | null });
+  | (Extract<WebEvent, { type: 'inbound' }> & {
+      readonly outcome: string | null;
+      /** The turn whose parts answer it; null: none has started. */
+      readonly turnId: string | null;
+    });
 
 /** What `/history` answers: the newest entries, oldest first. */
 export interface WebHistory {
@@ -89,16 +95,18 @@ export interface WebReceipt {
 /** A line of the history as pages and terminals get it. */
 export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
   if (entry.kind === 'inbound') {
-    const { messageId, text, at, outcome } = entry;
+    const { messageId, text, at, outcome, turnId = null } = entry;
     const files = (entry.files ?? []).map(({ kind, name, size, isKept }) => {
       return { kind, name, size, isKept: isKept === 1 };
     });
-    return { type: 'inbound', messageId, text, at, outcome, ...(files.length > 0 && { files }) };
+    const state = { outcome, turnId };
+    return { type: 'inbound', messageId, text, at, ...state, ...(files.length > 0 && { files }) };
   }
   if (entry.kind === 'replaced') return { type: 'replaced', id: entry.id };
-  const { partId, turnId, body, buttons, file, at } = entry;
+  const { partId, turnId, answers, body, buttons, file, at } = entry;
+  const of = { turnId, ...(answers !== undefined && { answers }) };
   const more = { ...(buttons && { buttons }), ...(file && { file: sentFile(file) }) };
-  return { type: 'part', partId, turnId, text: body.text, ...more, at };
+  return { type: 'part', partId, ...of, text: body.text, ...more, at };
 }
 
 /** A file that was sent, as pages show it. */

@@ -234,7 +234,7 @@ describe('a part with buttons', () => {
 describe('the history', () => {
   it('[F03] has the same ids as the events, and the commands there are', async () => {
     const { ask } = webFront(accepted, [
-      { kind: 'inbound', messageId: 'm1', text: 'hi', at: 1, outcome: 'answered' },
+      { kind: 'inbound', messageId: 'm1', text: 'hi', at: 1, outcome: 'answered', turnId: 't1' },
       {
         kind: 'outbound',
         partId: 'p1',
@@ -246,7 +246,7 @@ describe('the history', () => {
     ]);
     expect(await (await ask('/history')).json()).toEqual({
       entries: [
-        { type: 'inbound', messageId: 'm1', text: 'hi', at: 1, outcome: 'answered' },
+        { type: 'inbound', messageId: 'm1', text: 'hi', at: 1, outcome: 'answered', turnId: 't1' },
         { type: 'part', partId: 'p1', turnId: 't1', text: '<p>ho</p>', buttons: BUTTONS, at: 2 },
       ],
       commands: expect.arrayContaining([{ name: 'stop', summary: expect.any(String) }]),

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 import { appendedUtf8At } from './appended.ts';
 import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
 import { declaredInside, fitsDeclared } from './declared.ts';
-import type { DecodedText, EncodingHints } from './decode-text.ts';
 import { guessEncoding } from './guess.ts';
 import { decodeAs, type Encoding, encodingOf, nameForPeople } from './labels.ts';
 import { plausibility } from './plausible.ts';
@@ -63,6 +62,28 @@ function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
 }
 
 export { decodeInPieces } from './labels.ts';
+
+/** The text of bytes that a person or another program wrote. */
+export interface DecodedText {
+  /** Without a byte order mark. It may have NULs: whether they are allowed is decided by the caller. */
+  readonly text: string;
+  readonly encoding: Encoding;
+  /** Characters U+FFFD in `text` that stand for bytes which are none of this encoding. */
+  readonly replaced: number;
+  /**
+   * `sure`: stated by the file, or beyond doubt. `guess`: the most likely one. `none`: no encoding makes text of these
+   * bytes, and `text` must not reach a prompt.
+   */
+  readonly certainty: 'sure' | 'guess' | 'none';
+}
+
+/** What is known about bytes besides themselves. */
+export interface EncodingHints {
+  /** The charset that a header, a MIME part or a person stated. Used where it fits the bytes. */
+  readonly declared?: string | undefined;
+  /** The bytes are the beginning of something longer, so the last character may be incomplete. */
+  readonly isCut?: boolean;
+}
 
 /** What a reader should know about how bytes were decoded, as a sentence; null: they are valid and beyond doubt. */
 export function warningOf(decoded: DecodedText): string | null {

@@ -1,31 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import type * as DecodeBytes from './decode-bytes.ts';
-import type { Encoding } from './labels.ts';
+import type { DecodedText, EncodingHints } from './decode-bytes.ts';
 
 const require = createRequire(import.meta.url);
-
-/** The text of bytes that a person or another program wrote. */
-export interface DecodedText {
-  /** Without a byte order mark. It may have NULs: whether they are allowed is decided by the caller. */
-  readonly text: string;
-  readonly encoding: Encoding;
-  /** Characters U+FFFD in `text` that stand for bytes which are none of this encoding. */
-  readonly replaced: number;
-  /**
-   * `sure`: stated by the file, or beyond doubt. `guess`: the most likely one. `none`: no encoding makes text of these
-   * bytes, and `text` must not reach a prompt.
-   */
-  readonly certainty: 'sure' | 'guess' | 'none';
-}
-
-/** What is known about bytes besides themselves. */
-export interface EncodingHints {
-  /** The charset that a header, a MIME part or a person stated. Used where it fits the bytes. */
-  readonly declared?: string | undefined;
-  /** The bytes are the beginning of something longer, so the last character may be incomplete. */
-  readonly isCut?: boolean;
-}
 
 /**
  * Reads bytes in the encoding they have (W10). The only place that decides this: every file, attachment and page that

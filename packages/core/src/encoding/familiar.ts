@@ -15,7 +15,7 @@ export function familiarity(text: string, encoding: Encoding): number {
   const share = (all.match(pattern)?.length ?? 0) / count;
   // A degree sign before a C, or an accent among capitals: a byte of one and a letter that belongs to the next word.
   if (areSingle(runs) && share < 0.5) return ALONE;
-  const least = Math.max(LEAST, LEAST_OF_NONE - LEAST_PER_CHARACTER * count);
+  const least = Math.max(MIN_SHARE, MIN_OF_NONE - MIN_PER_CHARACTER * count);
   return least + (1 - least) * Math.min(1, share / USUAL_SHARE) ** 2;
 }
 
@@ -38,10 +38,10 @@ const WORDS =
 /** Ideographs, kana and syllables of Hangul that follow one another. */
 const RUNS = /[\u3005-\u3007\u3041-\u30fe\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]+/g;
 const ALONE = 0.03;
-const LEAST = 0.08;
+const MIN_SHARE = 0.08;
 /** A word of two rare characters proves little, four of them much. */
-const LEAST_OF_NONE = 1.5;
-const LEAST_PER_CHARACTER = 0.4;
+const MIN_OF_NONE = 1.5;
+const MIN_PER_CHARACTER = 0.4;
 /** Of the characters of a usual text. */
 const USUAL_SHARE = 0.5;
 

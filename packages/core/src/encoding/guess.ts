@@ -47,7 +47,7 @@ const SURE_FACTOR = 1.8;
 /** Characters outside of ASCII that are enough to be sure. */
 const SURE_CHARACTERS = 8;
 /** Below this a text is none. */
-const LEAST_PLAUSIBLE = 0.4;
+const MIN_PLAUSIBLE = 0.4;
 
 interface Candidate {
   readonly encoding: Encoding;
@@ -72,7 +72,7 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
     best.plausible >= 0.85 &&
     charactersOf(best.text) >= SURE_CHARACTERS &&
     best.score >= SURE_FACTOR * (next?.score ?? 0);
-  return { encoding: best.encoding, isSure, isText: best.plausible >= LEAST_PLAUSIBLE };
+  return { encoding: best.encoding, isSure, isText: best.plausible >= MIN_PLAUSIBLE };
 }
 
 /** Control characters that hardly any text has, but a twelfth of all bytes are; NULs may be what a crash left. */

@@ -1,4 +1,4 @@
-export { type KeptLog, openKeptLog } from './kept-log.ts';
+export { type KeptLog, openKeptLog } from './log-file.ts';
 export {
   createLogger,
   type LogDestination,

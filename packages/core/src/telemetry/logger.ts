@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import pino from 'pino';
 import { escapedHidden, type Logger } from '../index.ts';
-import { OutageGate } from './outage-gate.ts';
+import { OutageGate } from './log-dedup.ts';
 import { type Scrub, scrubJsonLine } from './scrubber.ts';
 
 /** From the most talkative; `silent` says nothing. */

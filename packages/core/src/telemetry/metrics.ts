@@ -112,7 +112,7 @@ function mistakeIn(
 type LabelValues = readonly string[];
 
 /** More combinations than this mean that a label holds ids or text; the rest is counted as `other`. */
-const MOST_SERIES = 200;
+const MAX_SERIES = 200;
 
 /** What was counted or timed for one combination of label values. `sum` is in seconds. */
 interface Series {
@@ -139,7 +139,7 @@ class SeriesSet {
     const key = JSON.stringify(values);
     const known = this.#series.get(key);
     if (known !== undefined) return known;
-    const full = this.#series.size >= MOST_SERIES && !values.every((value) => value === 'other');
+    const full = this.#series.size >= MAX_SERIES && !values.every((value) => value === 'other');
     if (full) return this.at(values.map(() => 'other'));
     const bounds = this.definition.kind === 'histogram' ? this.definition.buckets : [];
     const series = { values, count: 0, sum: 0, buckets: bounds.map(() => 0) };

@@ -200,9 +200,9 @@ function replaceSpans(text: string, spans: readonly Span[]): string {
 }
 
 /** Shorter values would blot out ordinary words. */
-const SHORTEST_SECRET = 6;
+const MIN_SECRET = 6;
 /** Shorter base64 could be anything. */
-const SHORTEST_BASE64 = 8;
+const MIN_BASE64 = 8;
 /** A password that is one word of letters would take that word out of every answer. */
 const WORD = /^[a-z]{1,8}$/i;
 
@@ -214,7 +214,7 @@ const WORD = /^[a-z]{1,8}$/i;
 function secretForms(secrets: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const secret of secrets) {
-    if (secret.length < SHORTEST_SECRET || WORD.test(secret)) continue;
+    if (secret.length < MIN_SECRET || WORD.test(secret)) continue;
     const inJson = jsonEscaped(secret);
     const inUrl = encodeURIComponent(secret.toWellFormed());
     const escaped = [inJson, jsonEscaped(inJson), htmlEscaped(secret)];
@@ -259,7 +259,7 @@ function base64Forms(secret: string): string[] {
     const last = Math.floor(((shift + bytes.length) * 8) / 6);
     return text.slice(first, last);
   });
-  const long = forms.filter((form) => form.length >= SHORTEST_BASE64);
+  const long = forms.filter((form) => form.length >= MIN_BASE64);
   return [...long, ...long.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))];
 }
 

@@ -4,6 +4,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import type { Steps } from '../steps.ts';
+import { quickTree } from './fast-parser.ts';
 import {
   ampersand,
   emphasis,
@@ -16,7 +17,6 @@ import {
 } from './inline-syntax.ts';
 import { placeLiteralText } from './literal-text.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
-import { quickTree } from './quick-tree.ts';
 import { quotesIn } from './quotes.ts';
 
 /** One parsed stretch of the source, in order. */

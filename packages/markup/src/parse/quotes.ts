@@ -11,7 +11,7 @@ const GREATER = 62;
 /** Spaces and tabs; a tab is one code and some virtual spaces. */
 const SPACES: ReadonlySet<number | null> = new Set([32, -1, -2]);
 /** More would be code. */
-const MOST_SPACES = 3;
+const MAX_SPACES = 3;
 
 /** Block quotes, but for a `>` that compares or is a prompt; nothing where there is none of these. */
 export function quotesIn(markdown: string): SyntaxExtension {
@@ -30,7 +30,7 @@ export function quotesIn(markdown: string): SyntaxExtension {
         const again = effects.attempt(quote, ok, nok);
         let spaces = 0;
         const indent: Next = (code) => {
-          if (SPACES.has(code) && spaces < MOST_SPACES) {
+          if (SPACES.has(code) && spaces < MAX_SPACES) {
             spaces += 1;
             effects.consume(code);
             return indent;

@@ -3,7 +3,7 @@ import { closeTag, escapeHtml, languageClass, openTag } from './html.ts';
 import { commonStart, walkRuns } from './lines.ts';
 
 /** What one rich message may have; nesting counts blocks and formats together. */
-const MOST = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
+const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
 
 /**
  * Prints leaves as the HTML of a rich message (`sendRichMessage`), if something of them is lost in an ordinary one:
@@ -87,10 +87,10 @@ class RichWriter {
   finish(): string | undefined {
     this.#close(0);
     const fits =
-      this.#characters <= MOST.characters &&
-      this.#blocks <= MOST.blocks &&
-      this.#levels <= MOST.levels &&
-      this.#columns <= MOST.columns;
+      this.#characters <= MAX.characters &&
+      this.#blocks <= MAX.blocks &&
+      this.#levels <= MAX.levels &&
+      this.#columns <= MAX.columns;
     return fits ? this.#html : undefined;
   }
 

@@ -1,6 +1,6 @@
 import type { CodeLeaf, GridLeaf, Leaf, Run, TableLeaf, TextLeaf } from '../document.ts';
 import { sliceRuns } from '../transform/runs.ts';
-import { BREAKS, type Rank, rankText } from './rank-text.ts';
+import { BREAKS, type Rank, rankText } from './split-points.ts';
 
 const END = Number.POSITIVE_INFINITY;
 

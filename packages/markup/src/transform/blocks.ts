@@ -189,7 +189,7 @@ function sourceOf({ position }: Nodes, { source }: BlockContext): string {
   return source.slice(position?.start.offset ?? 0, position?.end.offset ?? 0);
 }
 
-const SHORTEST_RULE = 3;
+const MIN_RULE = 3;
 
 /**
  * The line below a text that makes a heading of it where that was not meant: a rule behind several lines or a whole
@@ -200,7 +200,7 @@ function accidentalUnderline(heading: string): string | undefined {
   if (lastLine < 0) return undefined;
   const above = heading.slice(0, lastLine);
   const [, underline] = /^\n[> \t]*(-+|=+)[ \t]*$/.exec(heading.slice(lastLine)) ?? [];
-  if (underline === undefined || underline.length < SHORTEST_RULE) return underline;
+  if (underline === undefined || underline.length < MIN_RULE) return underline;
   const isRule = underline.startsWith('-') && (above.includes('\n') || /[.!?…]$/.test(above));
   return isRule ? underline : undefined;
 }
@@ -216,7 +216,7 @@ function draftHeading(
   if (underline !== undefined) {
     const below: Place = { within: place.within, gap: 1 };
     const rule: Draft =
-      underline.length < SHORTEST_RULE
+      underline.length < MIN_RULE
         ? { kind: 'text', runs: [{ text: underline, marks: [] }], ...below }
         : { kind: 'rule', ...below };
     return [{ kind: 'text', runs, ...place }, rule];
@@ -268,14 +268,14 @@ function numbersOf(
 ): readonly number[] {
   const written = children.map(({ position }) => {
     const at = position?.start.offset ?? 0;
-    return Number(/^\d{1,9}/.exec(source.slice(at, at + LONGEST_NUMBER))?.[0] ?? Number.NaN);
+    return Number(/^\d{1,9}/.exec(source.slice(at, at + MAX_NUMBER))?.[0] ?? Number.NaN);
   });
   const steps = written.slice(1).map((number, index) => number - (written[index] ?? 0));
   const isMeant = steps.every((step) => step > 0) || steps.every((step) => step === -1);
   return isMeant ? written : children.map((_, index) => (start ?? 1) + index);
 }
 
-const LONGEST_NUMBER = 9;
+const MAX_NUMBER = 9;
 
 /** An item shows its marker even if it has nothing else. */
 function draftItem(children: readonly RootContent[], place: Place, context: BlockContext): Draft[] {

@@ -35,14 +35,14 @@ export function nextOnCalendar(timetable: CalendarTimetable, after: number): num
   }
 }
 
-const LONGEST_DAYS = { day: 1, month: 31 } as const;
+const MAX_DAYS = { day: 1, month: 31 } as const;
 /** More than a clock is ever set forward or back by. */
 const SPARE_DAYS = 2;
 
 /** An index whose time is not later than the one that is looked for, and near it. */
 function indexBefore({ unit, count }: CalendarTimetable, passedMs: number): number {
   const days = Math.floor(passedMs / DAY_MS) - SPARE_DAYS;
-  return Math.max(0, Math.floor(days / (LONGEST_DAYS[unit] * count)));
+  return Math.max(0, Math.floor(days / (MAX_DAYS[unit] * count)));
 }
 
 /** The same times, counted from one that is over: what a clock wrote that was ahead would wait until then. */
@@ -51,11 +51,11 @@ export function startedBefore(timetable: CalendarTimetable, now: number): Calend
   const first = Date.parse(`${from}Z`);
   const ahead = first - zoneClock(timeZone).wallAt(now);
   if (ahead <= 0) return timetable;
-  const intervals = Math.ceil(ahead / (DAY_MS * count * SHORTEST_DAYS[unit]));
+  const intervals = Math.ceil(ahead / (DAY_MS * count * MIN_DAYS[unit]));
   return { ...timetable, from: storedWall(wallLater(first, unit, -intervals * count)) };
 }
 
-const SHORTEST_DAYS = { day: 1, month: 28 } as const;
+const MIN_DAYS = { day: 1, month: 28 } as const;
 
 export type ZonedTimetable = Exclude<Timetable, { kind: 'every' }>;
 

@@ -4,7 +4,7 @@ import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import type { CronServices, JobView } from './job-view.ts';
 
 /** Runs settled, and jobs started, per look. */
-const [MOST_SETTLED, MOST_STARTED] = [50, 20];
+const [MAX_SETTLED, MAX_STARTED] = [50, 20];
 
 export type Cron = ReturnType<typeof createCron>;
 
@@ -40,9 +40,9 @@ export function createCron(deps: CronServices) {
         areZonesCompared = true;
         await compareZones(deps, jobs);
       }
-      const ended = await store.cronJobs.unsettled(MOST_SETTLED);
+      const ended = await store.cronJobs.unsettled(MAX_SETTLED);
       if (ended.length > 0) await (await runJobs()).settleRuns(deps, ended);
-      const due = await store.cronJobs.due(clock(), MOST_STARTED);
+      const due = await store.cronJobs.due(clock(), MAX_STARTED);
       if (due.length > 0) await (await runJobs()).fireDue(deps, due);
       return store.cronJobs.nextAt();
     },

@@ -216,7 +216,7 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly settings: CronBounds & {
     /** Who may create jobs in chats: owners only, or everyone who may write there. */
     readonly who: 'owners' | 'everyone';
-    readonly leastMinutes: number;
+    readonly minMinutes: number;
   };
   readonly newCode: () => string;
   /** Called after a change, so that the schedule is read again. */

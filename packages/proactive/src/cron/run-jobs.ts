@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 /** How often a waiting job is checked again. */
 const WAIT_MS = 15 * MINUTE_MS;
 /** A run that is not over after this long counts as lost and does not block the next one. */
-const LONGEST_RUN_MS = 6 * 60 * MINUTE_MS;
+const MAX_RUN_MS = 6 * 60 * MINUTE_MS;
 
 /** Starts a run of each due job. One that cannot start is postponed and blocks no other. */
 export async function fireDue(deps: CronServices, due: readonly CronJob[]): Promise<void> {
@@ -59,7 +59,7 @@ async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
 }
 
 function isUnderWay({ lastAt, lastOutcome }: CronJob, now: number): boolean {
-  return lastAt !== null && lastOutcome === null && now - lastAt < LONGEST_RUN_MS;
+  return lastAt !== null && lastOutcome === null && now - lastAt < MAX_RUN_MS;
 }
 
 /** When it was expected; a one-off job keeps its time however often it was postponed. */
@@ -88,7 +88,7 @@ export async function settleRuns(
 /** Earliest retry after the first failure, the second, and so on. */
 const DELAYS_MIN = [1, 5, 15, 60];
 /** After this many failures in a row a job is paused; a one-off job ends. */
-const MOST_FAILURES = DELAYS_MIN.length + 1;
+const MAX_FAILURES = DELAYS_MIN.length + 1;
 
 /** What follows a run; `gaveUp`: its chat is notified. */
 interface AfterRun {
@@ -110,7 +110,7 @@ function afterRun(
   const isOnce = job.timetable.kind === 'once';
   // A person has paused it meanwhile: it stays paused.
   if (job.state === 'paused') return { change: { failures }, gaveUp: false };
-  if (failures >= MOST_FAILURES) {
+  if (failures >= MAX_FAILURES) {
     return { change: { failures, state: isOnce ? 'over' : 'paused' }, gaveUp: true };
   }
   const earliest = now + delayAfter(failures);

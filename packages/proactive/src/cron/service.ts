@@ -201,8 +201,8 @@ async function changeBy(
   }
 }
 
-const LONGEST_TITLE = 80;
-const LONGEST_TASK = 4_000;
+const MAX_TITLE = 80;
+const MAX_TASK = 4_000;
 
 /** Creates a job. Of the requesting message only chat and sender are kept. */
 function newJob(
@@ -230,7 +230,7 @@ function newJob(
     ...place,
     origin: withFormat(place.origin, format),
     title: titleOf(fields.title, task),
-    task: task.slice(0, LONGEST_TASK),
+    task: task.slice(0, MAX_TASK),
     ...read,
   };
 }
@@ -281,7 +281,7 @@ function changeOf(fields: CronFields, rules: TimetableRules): CronChange | strin
   const task = fields.task?.trim();
   const title = fields.title?.trim();
   return {
-    ...(task && { task: task.slice(0, LONGEST_TASK) }),
+    ...(task && { task: task.slice(0, MAX_TASK) }),
     ...(title && { title: titleOf(title, '') }),
     ...(read !== null && { ...read, failures: 0 }),
   };
@@ -289,7 +289,7 @@ function changeOf(fields: CronFields, rules: TimetableRules): CronChange | strin
 
 function titleOf(title: string | undefined, task: string): string {
   const line = (title?.trim() || task).replace(/\s+/g, ' ');
-  return line.length <= LONGEST_TITLE ? line : `${line.slice(0, LONGEST_TITLE - 1).trimEnd()}…`;
+  return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).trimEnd()}…`;
 }
 
 function placeOf({ channel, account, messageId, chat, sender, sentAt }: InboundMessage) {
@@ -303,7 +303,7 @@ function rulesNow(
   { timeZoneOf, clock, settings }: CronServices,
   agent: string | undefined,
 ): TimetableRules {
-  return { timeZone: timeZoneOf(agent), now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
+  return { timeZone: timeZoneOf(agent), now: clock(), leastMs: settings.minMinutes * MINUTE_MS };
 }
 
 function refused(text: string): CronAnswer {

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
 import { wallDayAndMinute, zoneClock } from '../zone-clock.ts';
+import { readCronExpression } from './cron-expression.ts';
 import { delayAfter } from './run-jobs.ts';
-import { nextTime, readCronExpression, readTimetable, type WrittenTimetable } from './timetable.ts';
+import { nextTime, readTimetable, type WrittenTimetable } from './timetable.ts';
 
 /** Saturday, 10:05 in Vienna. */
 const NOW = Date.parse('2026-11-21T09:05:00Z');

@@ -1,6 +1,6 @@
 import type { NewsChecker } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AlertChat } from '../alerts.ts';
+import type { AlertChat } from '../alert-target.ts';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
 
 const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';

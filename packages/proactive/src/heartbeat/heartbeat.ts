@@ -1,58 +1,19 @@
 import { createHash } from 'node:crypto';
-import {
-  literalLine,
-  type NewsChecker,
-  type ReplyRoute,
-  type Runtime,
-  reasonOf,
-} from '@parley/core';
-import type { HeartbeatOrder, HeartbeatPlan, HeartbeatSlot, Store } from '@parley/store';
+import { literalLine, reasonOf } from '@parley/core';
+import type { HeartbeatOrder, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
-import { type AlertChat, type FindTarget, reportFailures } from '../alerts.ts';
+import type { AlertChat } from '../alert-target.ts';
+import { reportFailures } from '../alerts.ts';
 import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
 import { languageInProfile, languageOf, wordsOf } from './language.ts';
 import { readHeartbeatFiles } from './read-files.ts';
 import { groupText, makeReport, reportText, statusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
-import {
-  candidatesFor,
-  EXAMPLE_TASK,
-  outlook,
-  type RunFacts,
-  runOrder,
-  type TaskOutlook,
-  uncheckable,
-} from './run.ts';
-import { lastRunsOf, openStateFile } from './state.ts';
+import { candidatesFor, EXAMPLE_TASK, outlook, runOrder, uncheckable } from './run.ts';
+import type { HeartbeatServices, HeartbeatStatus, Tasks } from './services.ts';
+import { lastRunsOf } from './state.ts';
+import { openStateFile } from './state-file.ts';
 import { HEARTBEAT_READS, OPENCLAW_STATE_FILE, PROFILE_FILE, type StandingTask } from './task.ts';
-import type { OwnersZone, SettingsZone } from './time-zone.ts';
-
-export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
-  readonly store: Pick<Store, 'heartbeats' | 'inbox'>;
-  /** `name`: as in the ids of its conversations; absent: the default agent. */
-  readonly agent: SettingsZone & {
-    readonly id: string;
-    readonly name?: string | undefined;
-  };
-  /** The owner’s. */
-  readonly view: WorkspaceView;
-  readonly settings: {
-    readonly enabled: boolean;
-    readonly everyMinutes: number;
-    readonly tokensPerDay: number;
-    /** `off`, or `22:00-07:00`. */
-    readonly quietHours: string;
-  };
-  readonly findTarget: FindTarget;
-  /** Without it every task calls the model. */
-  readonly checkForNews?: NewsChecker;
-  /** Writes to the owner's direct chat, once for each key, however often it is called. */
-  readonly notify?: (key: string, text: string) => Promise<void>;
-  readonly wake: (lane: string) => Promise<void>;
-  readonly deliver: (route: ReplyRoute) => Promise<void>;
-  /** False: Parley is not running, so there are no heartbeat runs. */
-  readonly isRunning?: boolean;
-}
 
 /** Whether a run started, or why none did. */
 type RunOutcome =
@@ -67,23 +28,10 @@ interface RunRequest {
   readonly room?: number;
 }
 
-/** HEARTBEAT.md and heartbeat-state.json as they are now. */
-interface Tasks extends RunFacts {
-  readonly problems: readonly string[];
-  readonly context: string | undefined;
-  readonly zone: OwnersZone;
-}
-
-export interface HeartbeatStatus extends Omit<Tasks, 'tasks' | 'at'> {
-  readonly plan: HeartbeatPlan | null;
-  readonly tasks: readonly TaskOutlook[];
-  readonly tokensToday: number;
-}
-
 const MINUTE_MS = 60_000;
-const MOST_WAITING = 10;
+const MAX_WAITING = 10;
 /** Messages of a chat that show its language. */
-const LATELY = 30;
+const RECENT_MESSAGES = 30;
 const STOPPED = {
   busy: 'the run before is not over yet',
   gone: 'another process has this run',
@@ -148,7 +96,7 @@ export class Heartbeat {
   async wake(id: string, task?: string): Promise<RunOutcome | null> {
     const known = await this.#deps.store.heartbeats.of(id);
     if (known !== null) return { kind: 'started', task: known.task };
-    const outcome = await this.#run(null, { id, task, room: MOST_WAITING });
+    const outcome = await this.#run(null, { id, task, room: MAX_WAITING });
     return outcome.kind === 'skipped' && outcome.reason === STOPPED.busy ? null : outcome;
   }
 
@@ -297,7 +245,7 @@ export class Heartbeat {
     const file = isOwners ? await this.#view.read(PROFILE_FILE) : null;
     const said = file?.kind === 'file' ? languageInProfile(file.text) : undefined;
     if (said !== undefined) return said;
-    const rows = await this.#deps.store.inbox.recent(route, LATELY);
+    const rows = await this.#deps.store.inbox.recent(route, RECENT_MESSAGES);
     return languageOf(wordsOf(rows.map(({ message }) => message)));
   }
 

@@ -64,7 +64,7 @@ function withoutForeignWords(text: string): string {
   return text.replace(/```[\s\S]*?(```|(?![\s\S]))|`[^`]*`|https?:\S+|^>.*$|^\/.*$/gm, ' ');
 }
 
-const LONGEST = 60;
+const MAX_CHARACTERS = 60;
 /** The language to answer in counts more than those that the owner knows. */
 const IN_PROFILE: readonly RegExp[] = [
   /^[^\p{L}\n]*(?:(?:preferred )?(?:response|reply|answer) language|preferred language|bevorzugte sprache|antwortsprache|(?:首选|偏好|回复)语言)[^\p{L}\n:：]*[:：][^\p{L}\n]*(\p{L}[^\n]*)$/imu,
@@ -75,7 +75,9 @@ const IN_PROFILE: readonly RegExp[] = [
 export function languageInProfile(text: string): string | undefined {
   const found = IN_PROFILE.map((line) => line.exec(text)).find((match) => match !== null);
   const said = found?.[1]?.replace(/[*_`#<>]/g, '').trim();
-  return said === undefined || said === '' ? undefined : said.slice(0, LONGEST).toWellFormed();
+  return said === undefined || said === ''
+    ? undefined
+    : said.slice(0, MAX_CHARACTERS).toWellFormed();
 }
 
 /** What people wrote themselves. */

@@ -1,7 +1,8 @@
 import { decodeText } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import { PROSE_TASK, readTasks } from './read-tasks.ts';
-import { readHeartbeatState, readStateFile, withChecks } from './state.ts';
+import { readHeartbeatState, withChecks } from './state.ts';
+import { readStateFile } from './state-file.ts';
 import { describeSchedule, describeTaskProblem, PROFILE_FILE, TASKS_FILE } from './task.ts';
 import { ownersZone, type SettingsZone } from './time-zone.ts';
 

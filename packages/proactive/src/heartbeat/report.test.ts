@@ -3,9 +3,10 @@ import type { HeartbeatRun } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
 import { zoneClock } from '../zone-clock.ts';
-import type { Heartbeat, HeartbeatServices } from './heartbeat.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import { lastRunText } from './report.ts';
 import { momentText } from './report-shape.ts';
+import type { HeartbeatServices } from './services.ts';
 
 const moment = (iso: string) => Date.parse(iso);
 /** Half past three in the afternoon of a Saturday in Berlin. */

@@ -1,7 +1,6 @@
 import { countOf, inlineCode, literalLine } from '@parley/core';
 import type { HeartbeatPlan, HeartbeatRun } from '@parley/store';
 import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
-import type { HeartbeatServices, HeartbeatStatus } from './heartbeat.ts';
 import {
   type HeartbeatReport,
   type LastRun,
@@ -10,6 +9,7 @@ import {
   type TaskReport,
 } from './report-shape.ts';
 import { dueTasks, type Looking, type TaskOutlook } from './run.ts';
+import type { HeartbeatServices, HeartbeatStatus } from './services.ts';
 import { lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 
@@ -184,7 +184,7 @@ function nextRunText(
 
 /** The clock is read separately for the file and for the table. */
 const SAME_MS = 5_000;
-const LONGEST = 160;
+const MAX_CHARACTERS = 160;
 
 /**
  * The result of a task's last run.
@@ -239,7 +239,7 @@ function outcomeOf(
 }
 
 function inBrackets(reason: string | null): string {
-  return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, LONGEST)})`;
+  return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, MAX_CHARACTERS)})`;
 }
 
 /** Beyond this, only the names of tasks are shown. */

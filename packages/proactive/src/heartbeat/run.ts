@@ -6,7 +6,7 @@ import {
   type Sender,
 } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder } from '@parley/store';
-import type { AlertChat } from '../alerts.ts';
+import type { AlertChat } from '../alert-target.ts';
 import {
   dayFrom,
   WHOLE_DAY,

@@ -72,13 +72,13 @@ export function describeTaskProblem(problem: TaskProblem): string {
   return `${place}: found ${found === '' ? 'nothing' : `"${found}"`}, expected ${expected}.${meant}${then}`;
 }
 
-const LONGEST = 80;
+const MAX_NAME_LENGTH = 80;
 
 export function quoted(text: string): string {
   const letters = [...text.trim()];
-  return letters.length <= LONGEST
+  return letters.length <= MAX_NAME_LENGTH
     ? letters.join('')
-    : `${letters.slice(0, LONGEST - 1).join('')}…`;
+    : `${letters.slice(0, MAX_NAME_LENGTH - 1).join('')}…`;
 }
 
 /** What `every:` says: the cadence and, for `daily at 3:00`, from when on each day (minutes). */
@@ -121,7 +121,7 @@ export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 o
 /** Longest time as it is written, in characters. */
 const MAX_WRITTEN = 500;
 /** A year, and ten for what is counted in months: more is a slip. */
-const LONGEST_MINUTES = DAY_MINUTES * 366;
+const MAX_MINUTES = DAY_MINUTES * 366;
 const MAX_MONTHS = 120;
 
 /**
@@ -178,7 +178,7 @@ function inOneUnit({ minutes, days, months }: Record<WrittenInterval['unit'], nu
     return isWhole ? ({ unit: 'months', count: months } as const) : null;
   }
   const sum = Math.round(minutes + days * DAY_MINUTES);
-  if (!(sum >= 1 && sum <= LONGEST_MINUTES)) return null;
+  if (!(sum >= 1 && sum <= MAX_MINUTES)) return null;
   const isCalendar = minutes === 0 && Number.isInteger(days);
   return isCalendar
     ? ({ unit: 'days', count: days } as const)

@@ -15,7 +15,7 @@ export interface SettingsZone {
 
 const IN_PROFILE =
   /^[^\p{L}\n]*(?:time\s?-?zone|tz|zeitzone|fuseau(?: horaire)?|zona horaria|fuso(?: orario| horário)?|时区|時區)[^\p{L}\n:：]*[:：][^\p{L}\p{N}+\n]*([\p{L}\p{N}+][^\n]*)$/imu;
-const LONGEST = 60;
+const MAX_NAME_LENGTH = 60;
 
 /** The zone of the settings counts, else that of HEARTBEAT.md or USER.md, else that of this machine. */
 export function ownersZone(profile: string, settings: SettingsZone, tasks = ''): OwnersZone {
@@ -26,7 +26,7 @@ export function ownersZone(profile: string, settings: SettingsZone, tasks = ''):
   const written = (inTasks ?? IN_PROFILE.exec(profile))?.[1]
     ?.replace(/[*`<>]|_$/g, '')
     .trim()
-    .slice(0, LONGEST);
+    .slice(0, MAX_NAME_LENGTH);
   if (written === undefined || /^\(?(?:optional|unknown|tbd|none|n\/a)\b/i.test(written)) {
     return { timeZone };
   }

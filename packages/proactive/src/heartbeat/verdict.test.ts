@@ -2,7 +2,8 @@ import { silentLogger } from '@parley/core';
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createJudge, heartbeatVerdict, quietSpellings } from './verdict.ts';
+import { createJudge } from './judge.ts';
+import { heartbeatVerdict, quietSpellings } from './verdict.ts';
 
 const LONG = 'The disk is full and the backup of this night failed. '.repeat(6).trim();
 
@@ -136,7 +137,7 @@ describe('the answer of a standing task', () => {
         heartbeats: Object.assign(Object.create(null), { alertedSince: async () => false }),
       },
       agent: { timeZone: 'UTC' },
-      settings: { quietHours: 'off', repeatHours: 24, quietCharacters: 10 },
+      settings: { quietHours: 'off', repeatHours: 24, quietMaxCharacters: 10 },
       clock: () => 0,
       log: silentLogger,
     });

@@ -8,7 +8,7 @@ import { createHooks, eventId, type HookRules } from './hooks.ts';
 
 const RULES: HookRules = {
   token: 'secret '.repeat(5),
-  does: 'job',
+  action: 'job',
   instruction: 'Say which run failed.',
   target: 'last',
   perMinute: 10,
@@ -180,7 +180,7 @@ describe('a hook', () => {
       'HEARTBEAT.md',
       '## mail\n- every: 30 min\n- do: Look.\n## door\n- every: day\n- do: Look.\n',
     );
-    const waking = { does: 'heartbeat', instruction: undefined } as const;
+    const waking = { action: 'heartbeat', instruction: undefined } as const;
     await hooks(waking).take('ci', event('x', 'k'));
     await hooks({ ...waking, task: 'door' }).take('ci', event('x'));
     await hooks(waking).take('ci', event('x', 'k'));

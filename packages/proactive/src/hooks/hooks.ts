@@ -7,7 +7,8 @@ import {
   type Sender,
 } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder, HOOK_AGENT, type Store } from '@parley/store';
-import type { AlertChat, FindTarget } from '../alerts.ts';
+import type { AlertChat } from '../alert-target.ts';
+import type { FindTarget } from '../alerts.ts';
 import type { Heartbeat } from '../heartbeat/heartbeat.ts';
 import { orderIn } from '../heartbeat/run.ts';
 import { eventText, type SentEvent } from './event-text.ts';
@@ -15,7 +16,7 @@ import { eventText, type SentEvent } from './event-text.ts';
 /** A hook of the settings (H09). */
 export interface HookRules {
   readonly token: string;
-  readonly does: 'job' | 'heartbeat';
+  readonly action: 'job' | 'heartbeat';
   readonly instruction?: string | undefined;
   readonly task?: string | undefined;
   readonly target: string;
@@ -39,7 +40,7 @@ export type HookAnswer =
   | { readonly kind: 'full' | 'nowhere'; readonly reason: string };
 
 /** A hook for lists, with its last events, the newest first. Never its token. */
-export interface HookView extends Pick<HookRules, 'does' | 'instruction' | 'task' | 'target'> {
+export interface HookView extends Pick<HookRules, 'action' | 'instruction' | 'task' | 'target'> {
   readonly name: string;
   /** Whose work it is, as in the ids of its conversations; absent: the default agent's (F14). */
   readonly agent?: string | undefined;
@@ -68,13 +69,13 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
 /** What a hook needs of its agent (F14). */
 interface HookAgent {
   readonly owners: readonly string[];
-  /** Finds the chat of a hook (H04); `choice` as in `heartbeat.tell`. */
+  /** Finds the chat of a hook (H04); `choice` as in `heartbeat.notify`. */
   readonly findTarget: (choice: string) => FindTarget;
   readonly heartbeat: Pick<Heartbeat, 'wake' | 'languageOf'>;
 }
 
 /** Events that wait in the lane of one hook. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 const EVENTS_SHOWN = 10;
 
 export type Hooks = ReturnType<typeof createHooks>;
@@ -98,18 +99,18 @@ export function createHooks(deps: HookServices) {
       if (agent === undefined) {
         return { kind: 'nowhere', reason: `there is no agent ${rule.agent ?? ''}` };
       }
-      const take = rule.does === 'job' ? startJob : wakeHeartbeat;
+      const take = rule.action === 'job' ? startJob : wakeHeartbeat;
       return take(deps, agent, { id, name, rule, event, now: clock() });
     },
     async list(): Promise<readonly HookView[]> {
       return Promise.all(
-        Object.entries(rules).map(async ([name, { agent, does, instruction, task, target }]) => {
+        Object.entries(rules).map(async ([name, { agent, action, instruction, task, target }]) => {
           const runs = await store.heartbeats.recent(agentOf(name), EVENTS_SHOWN);
           const events = runs.map(({ id, startedAt, state, reason, alert }) => ({
             ...{ id, at: startedAt, said: alert },
             outcome: reason === null ? OUTCOMES[state] : `${OUTCOMES[state]}: ${reason}`,
           }));
-          return { name, agent, does, instruction, task, target, events };
+          return { name, agent, action, instruction, task, target, events };
         }),
       );
     },
@@ -159,8 +160,8 @@ async function startJob(
   });
   if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
   const order = eventOrder(taking, target, await heartbeat.languageOf(target));
-  const started = await store.heartbeats.start(order, null, now, MOST_WAITING);
-  if (started === 'busy') return { kind: 'full', reason: `${MOST_WAITING} events wait already` };
+  const started = await store.heartbeats.start(order, null, now, MAX_WAITING);
+  if (started === 'busy') return { kind: 'full', reason: `${MAX_WAITING} events wait already` };
   log.info({ hook: name, event: id, started }, 'an event came');
   await deps.wake(order.message.conversationId);
   return { kind: 'taken', id, isNew: started === 'started' };

@@ -4,10 +4,10 @@ import { operations } from './operations.ts';
 
 const CALL = { caller: { name: 'Ann', role: 'owner' } } as const;
 const RULES: HookRules = {
-  ...{ token: 't', does: 'job', target: 'last', signature: false },
+  ...{ token: 't', action: 'job', target: 'last', signature: false },
   ...{ perMinute: 3, maxBytes: 1_000, maxCharacters: 1_000 },
 };
-const VIEW = { does: 'job', target: 'last', events: [] } as const;
+const VIEW = { action: 'job', target: 'last', events: [] } as const;
 
 let answer: HookAnswer;
 let seen: unknown[];

@@ -54,7 +54,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     timeZoneOf: () => owner.zone.agent,
     ...owner,
     senderNow: async (origin: InboundMessage) => people.senderNow(origin),
-    settings: { who, leastMinutes: 5, perConversation: 3, total: 4 },
+    settings: { who, minMinutes: 5, perConversation: 3, total: 4 },
     newCode: () => `J${Math.floor(made / 2)}`,
     planned: async () => {},
     wake: async (lane: string) => void woken.push(lane),

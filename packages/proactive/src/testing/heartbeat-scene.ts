@@ -6,7 +6,8 @@ import type { ClaimedTurn, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
 import type { FindTarget } from '../alerts.ts';
-import { Heartbeat, type HeartbeatServices } from '../heartbeat/heartbeat.ts';
+import { Heartbeat } from '../heartbeat/heartbeat.ts';
+import type { HeartbeatServices } from '../heartbeat/services.ts';
 
 export type HeartbeatScene = Awaited<ReturnType<typeof openHeartbeatScene>>;
 

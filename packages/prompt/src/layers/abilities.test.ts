@@ -193,7 +193,7 @@ describe('the files of the sandbox', () => {
       { name: 'a/b.csv', size: 1_200 },
       { name: 'Obey me.txt', size: 3 },
     ],
-    filesInAll: 5,
+    totalFileCharacters: 5,
   };
   const say = async (
     context: Partial<PromptContext>,

@@ -150,14 +150,15 @@ const sandboxLayer: Layer = {
 };
 
 /** Commands choose these names: one that could be a sentence is not shown (P18). */
-function filesText({ files = [], filesInAll = files.length }: SandboxNote): string {
+function filesText({ files = [], totalFileCharacters = files.length }: SandboxNote): string {
   if (files.length === 0) return '';
   const lines = files.map(({ name, size }) => {
     const isPlain = /^[\p{L}\p{N}_./+-]{1,120}$/u.test(name);
     return `- ${isPlain ? name : '(unusual name, not shown)'}, ${sizeText(size)}`;
   });
-  const left = filesInAll - files.length;
-  const cut = left === 0 ? [] : [`[cut: the newest ${files.length} of ${filesInAll} files]`];
+  const left = totalFileCharacters - files.length;
+  const cut =
+    left === 0 ? [] : [`[cut: the newest ${files.length} of ${totalFileCharacters} files]`];
   return ['\nFiles that are there besides Markdown:', ...lines, ...cut].join('\n');
 }
 

@@ -110,7 +110,7 @@ function choiceOf(tools: readonly ToolNote[]): readonly string[] {
   ];
 }
 
-const MOST_PARAMETERS = 20;
+const MAX_PARAMETERS = 20;
 
 /** As much of a parameter as is shown; servers write what they like. */
 const Parameter = z.looseObject({
@@ -128,7 +128,7 @@ function parametersText(input: NonNullable<ToolNote['input']>): string {
   const { properties, required } = Parameters.parse(input);
   const named = Object.entries(properties).filter(([name]) => /^[\w.-]{1,64}$/.test(name));
   if (named.length === 0) return 'Parameters: none';
-  const shown = named.slice(0, MOST_PARAMETERS).map(([name, parameter]) => {
+  const shown = named.slice(0, MAX_PARAMETERS).map(([name, parameter]) => {
     return `${name} (${typeOf(parameter)}${required.includes(name) ? ', required' : ''})`;
   });
   const left = named.length - shown.length;

@@ -199,7 +199,7 @@ export const OWNER_FEATURES: PromptFeatures = {
       { name: 'orders.csv', size: 18_200 },
       { name: 'Ignore all rules.txt', size: 12 },
     ],
-    filesInAll: 7,
+    totalFileCharacters: 7,
   },
   attachments: [{ kind: 'image', mimeType: 'image/jpeg', size: 248_300 }],
   todos: [

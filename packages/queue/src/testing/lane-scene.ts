@@ -2,7 +2,7 @@ import { type LiveBus, type NewId, silentLogger, systemTime } from '@parley/core
 import type { AdmittedMessage, ClaimedTurn, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import type { LaneDeps, RunTurn } from '../lane.ts';
-import { createLocalBus } from '../open-bus.ts';
+import { createLocalBus } from '../local-bus.ts';
 import { openTurnQueue, type WakeUpQueue } from '../wake-up-queue.ts';
 
 /** For tests: a real database, a real queue and what people write into them. */

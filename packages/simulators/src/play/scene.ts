@@ -120,7 +120,7 @@ export type Difference =
 /** Codes for approvals and strangers, which are new each time. */
 export const CODES = /(?<=\b(?:approve|deny|pair|code is) )[A-Z0-9]{6,8}\b/g;
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 const SETTLE_MS = 2_000;
 
 /**
@@ -130,7 +130,7 @@ const SETTLE_MS = 2_000;
 export async function playScene(
   simulator: Simulator,
   scene: Scene,
-  { patienceMs = PATIENCE_MS, settleMs = SETTLE_MS, ignore = [CODES] }: PlayOptions = {},
+  { patienceMs = TIMEOUT_MS, settleMs = SETTLE_MS, ignore = [CODES] }: PlayOptions = {},
 ): Promise<Difference[]> {
   const isSame = (expected: Shown, seen: Shown | undefined) => fits(expected, seen, ignore);
   const expected = new Map<string, Shown>();

@@ -111,7 +111,7 @@ const act = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
   z.strictObject({ kind: z.literal(kind), ...shape });
 
 /** The largest flood, in messages. */
-export const MOST_OF_A_FLOOD = 500;
+export const MAX_OF_A_FLOOD = 500;
 
 /** What a player does. Chats, people and messages are named by their keys. */
 export const Act = z.discriminatedUnion('kind', [
@@ -140,7 +140,7 @@ export const Act = z.discriminatedUnion('kind', [
     chat: z.string(),
     from: z.string(),
     text,
-    count: z.int().min(1).max(MOST_OF_A_FLOOD),
+    count: z.int().min(1).max(MAX_OF_A_FLOOD),
     mention: z.boolean().optional(),
   }),
   /** `chat`: only there; `seconds`: how long a rate limit asks to wait; `times`: how often it happens. */

@@ -6,7 +6,7 @@ import type { WireMessage } from './wire.ts';
 const FIELDS = ['html', 'markdown', 'blocks', 'media', 'is_rtl', 'skip_entity_detection'] as const;
 
 /** The limits of the documentation: characters, blocks with list items and rows, levels, columns. */
-const MOST = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
+const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
 
 /**
  * Reads `rich_message` as sendRichMessage and editMessageText do; undefined where there is none.
@@ -54,7 +54,7 @@ function check(nodes: readonly RichNode[]): void {
     for (const child of node.children) visit(child, level + 1);
   };
   for (const node of nodes) visit(node, 1);
-  for (const [name, most] of Object.entries(MOST)) {
+  for (const [name, most] of Object.entries(MAX)) {
     const count = found[name as keyof typeof found];
     if (count > most) throw badRequest(`RICH_MESSAGE_TOO_LARGE: ${count} ${name}, at most ${most}`);
   }

@@ -20,7 +20,7 @@ interface Waiting {
 }
 
 const NOT_BY_DEFAULT = new Set(['chat_member', 'message_reaction', 'message_reaction_count']);
-const LONGEST_POLL_SECONDS = 50;
+const MAX_POLL_SECONDS = 50;
 const OTHER_POLLER =
   'terminated by other getUpdates request; make sure that only one bot instance is running';
 
@@ -78,7 +78,7 @@ export class UpdateQueue {
     if (request.allowed !== undefined) this.#allow(request.allowed);
     this.#confirm(request.offset);
     const ready = this.#updates.slice(0, request.limit);
-    const seconds = Math.min(request.timeout, LONGEST_POLL_SECONDS);
+    const seconds = Math.min(request.timeout, MAX_POLL_SECONDS);
     if (ready.length > 0 || seconds <= 0) return Promise.resolve(ready);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#settle(waiting, () => resolve([])), seconds * 1000);
@@ -135,7 +135,7 @@ export class UpdateQueue {
 }
 
 /** How long after a refused call the next one comes, in ms; the servers wait longer each time. */
-const AGAIN_MS = 20;
+const RETRY_DELAY_MS = 20;
 
 /**
  * Calls the webhook, one update after the other, until each was answered with 2xx. Bodies go out in
@@ -186,7 +186,7 @@ export class WebhookCaller {
         last_error_date: Math.floor(this.#clock() / 1000),
         last_error_message: `Wrong response from the webhook: ${status}`,
       };
-      setTimeout(() => this.wake(), AGAIN_MS).unref();
+      setTimeout(() => this.wake(), RETRY_DELAY_MS).unref();
     });
   }
 

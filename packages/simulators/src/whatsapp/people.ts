@@ -276,7 +276,7 @@ function speaker(account: Account, chat: Chat, from: string | undefined): Person
 }
 
 /** How often a phone asks for the same message before it gives up, as real ones do. */
-const MOST_RETRIES = 5;
+const MAX_RETRIES = 5;
 
 /** A person's phone has the message: two grey ticks. */
 export function tellDelivered(
@@ -311,7 +311,7 @@ export function askAgain(account: Account, chat: Chat, person: Person, sent: Bin
     (send) => send.id === id && send.unreadable.includes(person.id),
   );
   const count = before.length;
-  if (count > MOST_RETRIES) return;
+  if (count > MAX_RETRIES) return;
   const t = seconds(account);
   const { registrationId, signedIdentityKey } = person.phone.creds;
   const keys = node('keys', {}, [

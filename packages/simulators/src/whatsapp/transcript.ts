@@ -4,7 +4,7 @@ import type { Attachment, Content, Shown } from './content.ts';
 import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
 
 /** UTF-16 units that phones show of a text, as told by users of real clients; the rest is lost. */
-const LONGEST_TEXT = 65_536;
+const MAX_TEXT = 65_536;
 
 /** A message as people in the chat see it now. */
 export interface VisibleMessage {
@@ -198,7 +198,7 @@ export class Transcript {
 }
 
 function visible({ text: whole, mentions, quoted, attachment, expiration }: Shown) {
-  const text = whole.slice(0, LONGEST_TEXT);
+  const text = whole.slice(0, MAX_TEXT);
   return {
     text,
     formatted: parseWhatsApp(text),

@@ -1,382 +1,419 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, inject, it } from 'vitest';
-import { composed, type Database, parseStoreUrl, type SqlValue } from '../database.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS, type Migration, migrate } from '../migrate.ts';
 import { openStore } from '../open-store.ts';
-import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { bothDatabases, type TestDatabase } from '../testing/databases.ts';
+import type { Store } from '../store.ts';
+import { TABLE_LIST } from '../tables.ts';
 import { filledRows, fillTables } from '../testing/filled-rows.ts';
 import { answer, claim, hold, message } from '../testing/messages.ts';
-import { restoreStore, type StoreRestore } from './restore.ts';
-import { type BackupRows, type BackupSchema, openSnapshot } from './snapshot.ts';
+import { copyDatabase } from './copy-database.ts';
+import { createFromRows, prepareRestored, refuseUnknownSteps } from './restore.ts';
+import type { BackupRows, Cell } from './rows.ts';
+import { carryOverFile } from './unfinished.ts';
 
 const NOW = 1_800_000_000_000;
 const clock = () => NOW;
-const folder = mkdtempSync(join(tmpdir(), 'parley-backup-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const FORGET = [{ channel: 'whatsapp', kind: 'creds' }];
 
-/** A snapshot held in memory, as the file would hold it. */
-interface Copy {
-  readonly schema: BackupSchema;
-  readonly rows: readonly BackupRows[];
-}
+let folder: string;
+let live: string;
+let target: string;
+const stores: Store[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-backup-'));
+  live = join(folder, 'parley.db');
+  target = join(folder, 'copy.db');
+});
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close();
+  rmSync(folder, { recursive: true });
+});
 
-const [, postgres] = bothDatabases(inject('postgresUrl'));
-afterAll(() => postgres?.dispose());
-
-for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`a backup of ${database.name}`, () => {
-    afterAll(() => database.dispose());
-
-    for (const target of ['SQLite', 'PostgreSQL'] as const) {
-      const isThere = target === 'SQLite' || postgres?.available === true;
-      it.runIf(isThere)(`put into ${target} gives every row of every table back`, async () => {
-        await fill(database);
-        await using before = await openRaw(database.url());
-        const rows = await filledRows(before.database);
-        const copy = await copyOf(database.url());
-        expect(copy.schema.tables.map(({ name }) => name).toSorted()).toEqual(
-          (await tablesIn(before.database)).filter((name) => !LEFT_OUT.has(name)),
-        );
-        const url = await emptyTarget(target);
-        await restore(url, copy, { unfinished: 'go-on' });
-        await using after = await openRaw(url);
-        const { conversation: lanes, ...others } = await filledRows(after.database);
-        const { conversation: _lanes, ...same } = rows;
-        expect(others).toEqual(same);
-        expect(lanes?.map((lane) => JSON.parse(lane))).toMatchObject([
-          { id: 'c1', epoch: 8, lease_owner: null },
-          { id: 'c2', epoch: 8, lease_owner: null },
-        ]);
-        const store = await openStore({ url, clock });
-        expect(await store.inbox.accept(message('m1'))).toBe('stored');
-        expect(await numbersOf(after.database)).toEqual([1, 2, 3, 51]);
-        await store.close();
-      });
-    }
-
-    for (const target of ['SQLite', 'PostgreSQL'] as const) {
-      const isThere = target === 'SQLite' || postgres?.available === true;
-      it.runIf(isThere)(
-        `[D01] [F10] put into ${target} gives the files of messages back`,
-        async () => {
-          const before = await storeWithFile(database);
-          const copy = await copyOf(database.url());
-          await before.close();
-          const url = await emptyTarget(target);
-          await restore(url, copy, { unfinished: 'go-on' });
-          const after = await openStore({ url, clock });
-          const file = await after.attachments.bytes({ messageSeq: 1, index: 0 });
-          expect(Buffer.from(file ?? []).equals(LARGE_FILE)).toBe(true);
-          expect(await after.files.missing()).toBe(0);
-          await after.close();
-        },
-      );
-    }
-
-    it('[F18] leaves out a file that may be seen once, and is restored all the same', async () => {
-      const before = await storeWithFile(database, { viewOnce: true });
-      expect(await before.attachments.bytes({ messageSeq: 1, index: 0 })).not.toBeNull();
-      const copy = await copyOf(database.url());
-      await before.close();
-      const cells = copy.rows.flatMap(({ rows }) => rows.flat());
-      const bytes = cells.flatMap((cell) => (cell instanceof Uint8Array ? [...cell] : []));
-      expect(bytes).toEqual([]);
-      expect(JSON.stringify(cells)).not.toContain('the key of the file');
-      const url = await emptyTarget('SQLite');
-      await restore(url, copy, { unfinished: 'go-on' });
-      const after = await openStore({ url, clock });
-      expect(await after.attachments.bytes({ messageSeq: 1, index: 0 })).toBeNull();
-      await after.close();
-    });
-
-    it('[D01] leaves out a file that is gone, and is restored all the same', async () => {
-      const before = await storeWithFile(database);
-      const named = await before.files.named();
-      const copy = await copyOf(database.url());
-      await before.close();
-      const rows = copy.rows.filter(({ table }) => table.name !== 'file_piece');
-      expect(rows).toHaveLength(copy.rows.length - 3);
-      const url = await emptyTarget('SQLite');
-      await restore(url, { ...copy, rows }, { unfinished: 'go-on' });
-      const after = await openStore({ url, clock });
-      expect(await after.attachments.bytes({ messageSeq: 1, index: 0 })).toBeNull();
-      expect(await after.files.missing()).toBe(named.length);
-      await after.close();
-    });
-
-    it('of an older Parley is brought up to date, its rows included', async () => {
-      await fill(database);
-      const copy = await copyOf(database.url());
-      const url = await emptyTarget('SQLite');
-      const later: Migration = {
-        number: (MIGRATIONS.at(-1)?.number ?? 0) + 1,
-        name: 'shouting',
-        statements: () => ["update memory_entry set words = 'TEA' where words = 'tea'"],
-      };
-      await restore(url, copy, { unfinished: 'go-on' }, [...MIGRATIONS, later]);
-      await using after = await openRaw(url);
-      const { memory_entry: memories } = await filledRows(after.database);
-      expect(memories).toMatchObject([expect.stringContaining('TEA')]);
-      const rows = await rowsIn(
-        after.database,
-        'select number from parley_migration order by number',
-      );
-      expect(rows.at(-1)).toEqual({ number: later.number });
-    });
-
-    it('from before the first release is refused before anything is touched', async () => {
-      await fill(database);
-      const { schema, rows } = await copyOf(database.url());
-      const refused = restore(database.url(), { schema: { ...schema, steps: [1, 29] }, rows }, {});
-      await expect(refused).rejects.toMatchObject({ code: 'store-older' });
-      await using after = await openRaw(database.url());
-      expect(await numbersOf(after.database)).toEqual([1, 2, 3]);
-    });
-
-    it('of a newer Parley is refused before anything is touched', async () => {
-      await fill(database);
-      const { schema, rows } = await copyOf(database.url());
-      const copy = { schema: { ...schema, steps: [...schema.steps, 9_999] }, rows };
-      const refused = restore(database.url(), copy, {});
-      await expect(refused).rejects.toMatchObject({ code: 'store-newer' });
-      await using after = await openRaw(database.url());
-      expect(await numbersOf(after.database)).toEqual([1, 2, 3]);
-    });
-
-    it('shows one moment: what is written while it is read is wholly out', async () => {
-      const store = await database.openEmpty();
-      await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await using snapshot = await openSnapshot(database.url());
-      await store.lanes.commit(lease, answer('t1', ['late']), 0);
-      await store.inbox.accept(message('m2'));
-      const found = new Map<string, number>();
-      for await (const { table, rows } of snapshot.rows()) found.set(table.name, rows.length);
-      expect(Object.fromEntries(found)).toEqual({ conversation: 1, turn: 1, inbox: 1 });
-      await store.close();
-    });
-
-    it('repeats nothing: what was not finished in it becomes dead letters', async () => {
-      await fill(database);
-      const copy = await copyOf(database.url());
-      const url = await emptyTarget('SQLite');
-      const outcome = await restore(url, copy, { unfinished: 'hold' });
-      expect(outcome).toMatchObject({ parts: 2, turns: 1, jobs: 1, aside: null });
-      const store = await openStore({ url, clock });
-      expect(await store.outbox.counts()).toMatchObject({ pending: 0, sending: 0, unknown: 2 });
-      expect(await store.inbox.waiting('c2')).toBe(0);
-      expect(await store.deadLetters.counts()).toEqual({ refused: 1, uncertain: 2, unanswered: 1 });
-      expect(await store.cronJobs.due(NOW, 9)).toEqual([]);
-      expect(await store.cronJobs.nextAt()).toBe(2_000_000_000_000);
-      expect(await store.adapterValues('whatsapp', 'default').get('creds', ['creds'])).toEqual(
-        new Map(),
-      );
-      await using after = await openRaw(url);
-      for (const table of ['turn', 'heartbeat_run', 'sub_agent'] as const) {
-        const rows = await rowsIn(after.database, `select distinct state from ${table}`);
-        expect(rows.map(({ state }) => state)).not.toContain('running');
-        expect(rows.map(({ state }) => state)).not.toContain('held');
-      }
-      await store.close();
-    });
-
-    it('holds messages that waited for their first turn, and they can be replayed', async () => {
-      const store = await database.openEmpty();
-      await store.inbox.accept(message('m1'));
-      await store.inbox.accept(message('m2'));
-      const copy = await copyOf(database.url());
-      await store.close();
-      const url = await emptyTarget('SQLite');
-      expect(await restore(url, copy, { unfinished: 'hold' })).toMatchObject({ turns: 1 });
-      const restored = await openStore({ url, clock });
-      const [letter] = await restored.deadLetters.open({ limit: 9 });
-      expect(letter).toMatchObject({ kind: 'unanswered', messages: [{}, {}] });
-      await restored.deadLetters.replay(letter?.id ?? 0, 'once', NOW);
-      expect(await restored.inbox.waiting('web:c1')).toBe(2);
-      await restored.close();
-    });
-  });
-}
-
-describe.runIf(postgres?.available)('a restore into a PostgreSQL that is at work', () => {
-  it('moves what was there aside and fences every turn that runs', async () => {
-    const database = postgres ?? bothDatabases(null)[0];
-    if (database === undefined) throw new Error('no database');
-    const store = await database.openEmpty();
-    await store.inbox.accept(message('m1'));
-    const copy = await copyOf(database.url());
-    const lease = await hold(store);
-    await claim(store, lease, 't1');
-    const account = await store.leases.acquire('account:web/default', 'p1', 1_000);
-    if (account.kind !== 'held') throw new Error('busy');
-    const outcome = await restore(database.url(), copy, { unfinished: 'go-on' });
-    expect(outcome.aside).toBe('public_before_restore_20270115080000000');
-    expect(await store.lanes.commit(lease, answer('t1', ['late']), NOW)).toBe('fenced');
-    expect(await store.inbox.waiting('web:c1')).toBe(1);
-    expect(await store.leases.renew(account.lease, 1_000)).toBe(true);
-    await using after = await openRaw(database.url());
-    const rows = await rowsIn(after.database, `select state from ${outcome.aside}.inbox`);
-    expect(rows).toEqual([{ state: 'claimed' }]);
-    const again = await hold(store);
-    expect(again.epoch).toBeGreaterThan(lease.epoch);
-    await claim(store, again, 't2');
-    expect(await store.lanes.commit(again, answer('t2', ['now']), NOW)).toBe('committed');
+describe('a copy of a database', () => {
+  it('[D06] has every row of every table but those that are true of one moment only', async () => {
+    await fill();
+    await copyDatabase(live, target);
+    expect(await rowsOf(target)).toEqual(await rowsOf(live));
+    expect(tables(live).filter((table) => count(live, table) === 0)).toEqual([]);
+    const empty = tables(target).filter((table) => count(target, table) === 0);
+    expect(empty.filter((table) => !/^search_entry_/.test(table))).toEqual(leftOut());
   });
 
-  it('[D01] [G16] carries over what people wait for, and drops the letters about it', async () => {
-    const database = postgres ?? bothDatabases(null)[0];
-    if (database === undefined) throw new Error('no database');
-    const store = await database.openEmpty();
+  it('[U10] [G15] has no byte of the rows that it leaves out, nor of rows that were deleted before', async () => {
+    await fill();
+    const deleted = 'these words were forgotten';
+    run(
+      live,
+      `insert into memory_entry (file, id, type, scope, words) values ('a', 'b', 'fact', 'user', '${deleted}')`,
+    );
+    // As a Parley would that does not overwrite what it deletes.
+    run(live, 'pragma secure_delete = off', `delete from memory_entry where words = '${deleted}'`);
+    const words = [...canaries(), deleted];
+    expect(words.filter((word) => !bytesOf(live).includes(word))).toEqual([]);
+    expect(words.length).toBeGreaterThan(7);
+    await copyDatabase(live, target);
+    expect(words.filter((word) => bytesOf(target).includes(word))).toEqual([]);
+    expect(bytesOf(target).includes('Grüße, 你好')).toBe(true);
+  });
+
+  it('leaves nothing beside it', async () => {
+    await fill();
+    await copyDatabase(live, target);
+    expect(readFileSync(target).subarray(18, 20)).toEqual(Buffer.from([1, 1]));
+    for (const end of ['.whole', '.whole-wal', '.whole-shm', '-wal', '-journal'])
+      expect(() => readFileSync(`${target}${end}`)).toThrow('ENOENT');
+  });
+
+  it('shows one moment: what is written while it is made is wholly in it or wholly out', async () => {
+    const store = await open(live);
+    for (let nth = 0; nth < 40; nth += 1) await store.inbox.accept(message(`m${nth}`));
+    const copying = copyDatabase(live, target);
+    for (let nth = 40; nth < 80; nth += 1) await store.inbox.accept(message(`m${nth}`));
+    await copying;
+    const seen = column(target, 'select message_id from inbox order by seq');
+    expect(seen.length).toBeGreaterThanOrEqual(40);
+    expect(seen).toEqual(seen.map((_id, nth) => `m${nth}`));
+    expect(column(target, 'pragma integrity_check')).toEqual(['ok']);
+    expect(column(target, 'pragma auto_vacuum')).toEqual([2]);
+  });
+
+  it('[F18] leaves out a file that may be seen once, with the key to fetch it again', async () => {
+    const store = await open(live);
+    await store.inbox.accept(withFile('m1', { viewOnce: true }));
+    await store.inbox.accept(withFile('m2', {}));
+    const { files } = await copyDatabase(live, target);
+    const [once, other] = column(live, 'select file_id from attachment order by inbox_seq');
+    expect(once).not.toBeNull();
+    expect(files).toEqual([other]);
+    expect(column(target, 'select ref from attachment order by inbox_seq')).toEqual(['-', KEY]);
+  });
+
+  it('of an older Parley has its own steps, and knows of no files outside of rows', async () => {
+    const older = MIGRATIONS.slice(0, 1);
+    const database = openSqlite({ path: live, name: live });
+    await migrate(database, older, live, clock);
+    await database.close();
+    expect(await copyDatabase(live, target)).toEqual({ steps: [31], files: [] });
+  });
+
+  it.each([
+    ['a newer Parley', 9_999, 'store-newer'],
+    ['a Parley from before the first release', 29, 'store-older'],
+  ])('is refused for a database of %s', async (_whose, number, code) => {
+    await fill();
+    run(live, `insert into parley_migration values (${number}, 'x', '9.0.0', 0)`);
+    await expect(copyDatabase(live, target)).rejects.toMatchObject({ code });
+  });
+
+  it('is refused for a damaged database, and leaves nothing', async () => {
+    writeFileSync(live, Buffer.alloc(8_192, 'garbled'));
+    await expect(copyDatabase(live, target)).rejects.toMatchObject({ code: 'store-damaged' });
+    expect(() => readFileSync(`${target}.whole`)).toThrow('ENOENT');
+  });
+});
+
+describe('a restored database', () => {
+  it('[D04] repeats nothing: what was not finished in it becomes dead letters', async () => {
+    await fill();
+    await copyDatabase(live, target);
+    const held = await prepare('hold');
+    expect(held).toEqual({ parts: 2, turns: 1, jobs: 1 });
+    const store = await open(target);
+    expect(await store.outbox.counts()).toMatchObject({ pending: 0, sending: 0, unknown: 2 });
+    expect(await store.inbox.waiting('c2')).toBe(0);
+    expect(await store.deadLetters.counts()).toEqual({ refused: 1, uncertain: 2, unanswered: 1 });
+    expect(await store.cronJobs.due(NOW, 9)).toEqual([]);
+    expect(await store.cronJobs.nextAt()).toBe(2_000_000_000_000);
+    const creds = await store.adapterValues('whatsapp', 'default').get('creds', ['creds']);
+    expect(creds).toEqual(new Map());
+    for (const table of ['turn', 'heartbeat_run', 'sub_agent']) {
+      const states = column(target, `select distinct state from ${table}`);
+      expect(states).not.toContain('running');
+      expect(states).not.toContain('held');
+    }
+  });
+
+  it('[D06] holds messages that waited for their first turn, and they can be replayed', async () => {
+    const store = await open(live);
     await store.inbox.accept(message('m1'));
-    const copy = await copyOf(database.url());
-    const lease = await hold(store);
-    await claim(store, lease, 't1');
+    await store.inbox.accept(message('m2'));
+    await copyDatabase(live, target);
+    expect(await prepare('hold')).toMatchObject({ turns: 1 });
+    const restored = await open(target);
+    const [letter] = await restored.deadLetters.open({ limit: 9 });
+    expect(letter).toMatchObject({ kind: 'unanswered', messages: [{}, {}] });
+    await restored.deadLetters.replay(letter?.id ?? 0, 'once', NOW);
+    expect(await restored.inbox.waiting('web:c1')).toBe(2);
+  });
+
+  it('[D02] goes on where it was when nothing has run since, and fences every earlier worker', async () => {
+    await fill();
+    await copyDatabase(live, target);
+    await prepare('go-on');
+    const { conversation: lanes, ...others } = await rowsOf(target);
+    const { conversation: _lanes, ...same } = await rowsOf(live);
+    expect(others).toEqual(same);
+    expect(lanes?.map((lane) => JSON.parse(lane))).toMatchObject([
+      { id: 'c1', epoch: 8, lease_owner: null },
+      { id: 'c2', epoch: 8, lease_owner: null },
+    ]);
+    const store = await open(target);
+    expect(await store.inbox.accept(message('m1'))).toBe('stored');
+    expect(column(target, 'select seq from inbox order by seq')).toEqual([1, 2, 3, 51]);
+  });
+
+  it('is another one than that of before, so that no process takes it for the one that it knows', async () => {
+    const before = await open(live);
+    await before.state.advance();
+    await copyDatabase(live, target);
+    await prepare('hold');
+    const state = { seen: before.state.seen, forget: [], onSetback() {} };
+    const restored = await openStore({ url: `sqlite:${target}`, clock, state });
+    stores.push(restored);
+    await restored.state.advance();
+    expect(await restored.state.lastSetback()).toBeNull();
+    expect(restored.state.seen?.name).toBe(`restored_${NOW}`);
+  });
+
+  it('of an older Parley is brought up to date, its rows included', async () => {
+    await fill();
+    await copyDatabase(live, target);
+    const later: Migration = {
+      number: (MIGRATIONS.at(-1)?.number ?? 0) + 1,
+      name: 'shouting',
+      statements: () => ["update memory_entry set words = 'TEA' where words = 'tea'"],
+    };
+    await prepare('go-on', [...MIGRATIONS, later]);
+    expect((await rowsOf(target)).memory_entry).toMatchObject([expect.stringContaining('TEA')]);
+    expect(column(target, 'select max(number) from parley_migration')).toEqual([later.number]);
+  });
+
+  it('of the rows that 0.1.0 wrote has every row, number and file', async () => {
+    await fill();
+    const picture = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
+    const pieces = { name: 'file_piece', columns: ['file_id', 'piece_index', 'bytes'] };
+    const rows: BackupRows[] = [
+      ...rowsAsTaken(Object.keys(await rowsOf(live))),
+      { table: pieces, rows: [['f1', 1, picture.subarray(262_144, 524_288)]] },
+      {
+        table: pieces,
+        rows: [
+          ['f1', 2, picture.subarray(524_288)],
+          ['f1', 0, picture.subarray(0, 262_144)],
+        ],
+      },
+      { table: pieces, rows: [['../f2', 0, picture]] },
+    ];
+    const steps = MIGRATIONS.map(({ number }) => number);
+    const schema = { steps, tables: rows.map(({ table }) => table), counters: { inbox: 50 } };
+    await createFromRows(target, schema, each(rows), clock);
+    expect(await rowsOf(target)).toEqual(await rowsOf(live));
+    expect(readFileSync(join(`${target}-files`, 'f1')).equals(picture)).toBe(true);
+    expect(() => readFileSync(join(folder, 'f2'))).toThrow('ENOENT');
+    await prepare('go-on');
+    const store = await open(target);
+    await store.inbox.accept(message('m1'));
+    expect(column(target, 'select max(seq) from inbox')).toEqual([51]);
+  });
+
+  it.each([
+    ['newer', 9_999, 'store-newer'],
+    ['from before the first release', 29, 'store-older'],
+  ])('is refused when it is %s', (_what, step, code) => {
+    expect(() => refuseUnknownSteps([31, step], '9.0.0', 'b.tar.gz')).toThrow(
+      expect.objectContaining({ code }),
+    );
+  });
+});
+
+describe('unfinished work of the database that is replaced', () => {
+  const order = { unfinished: 'hold', forget: FORGET } as const;
+
+  it('[D01] [G16] is carried over as a crash would leave it, and the letters about it are dropped', async () => {
+    const store = await open(live);
+    await store.inbox.accept(message('m1'));
+    await copyDatabase(live, target);
+    await claim(store, await hold(store), 't1');
     await store.inbox.accept(message('m2'));
     await store.inbox.accept(message('m3', 'c2'));
     const other = await hold(store, 'web:c2');
     await claim(store, other, 't2');
     await store.lanes.commit(other, answer('t2', ['unsent'], 'c2'), NOW);
-    const outcome = await restore(database.url(), copy, { clock: () => NOW + 5_000 });
+    await store
+      .adapterValues('whatsapp', 'default')
+      .set([{ kind: 'creds', id: 'i', value: 'new' }]);
+    await prepare('hold');
     const letters = { unanswered: 1, uncertain: 0 };
-    expect(outcome.carried).toEqual({ kind: 'carried', messages: 2, parts: 1, letters });
-    expect(await store.deadLetters.counts()).toMatchObject({ unanswered: 0, uncertain: 0 });
-    expect(await store.outbox.counts()).toMatchObject({ pending: 1 });
-    expect(await store.lanes.commit(lease, answer('t1', ['late']), NOW)).toBe('fenced');
-    const resumed = await claim(store, await hold(store), 't3');
+    const carried = { kind: 'carried', messages: 2, parts: 1, letters };
+    expect(await carryOverFile(target, live, order)).toEqual(carried);
+    const restored = await open(target);
+    expect(await restored.deadLetters.counts()).toMatchObject({ unanswered: 0, uncertain: 0 });
+    expect(await restored.outbox.counts()).toMatchObject({ pending: 1 });
+    const resumed = await claim(restored, await hold(restored), 't3');
     expect(resumed).toMatchObject({ turnId: 't1', messages: [{}] });
-    expect(await store.inbox.waiting('web:c1')).toBe(1);
+    expect(await restored.inbox.waiting('web:c1')).toBe(1);
+    const creds = await restored.adapterValues('whatsapp', 'default').get('creds', ['i']);
+    expect(creds.get('i')).toBe('new');
   });
 
-  it('[D01] [F10] carries over the files of what people wait for', async () => {
-    const database = postgres ?? bothDatabases(null)[0];
-    if (database === undefined) throw new Error('no database');
-    const empty = await database.openEmpty();
-    const copy = await copyOf(database.url());
-    await empty.close();
-    const store = await storeWithFile(database);
-    await restore(database.url(), copy, { clock: () => NOW + 9_000 });
-    const file = await store.attachments.bytes({ messageSeq: 1, index: 0 });
-    expect(Buffer.from(file ?? []).equals(LARGE_FILE)).toBe(true);
+  it('[D01] [F10] is carried over with its files', async () => {
+    const store = await open(live);
+    await copyDatabase(live, target);
+    await store.inbox.accept(withFile('m1', {}));
+    await prepare('hold');
+    await carryOverFile(target, live, order);
+    const restored = await open(target);
+    const file = await restored.attachments.bytes({ messageSeq: 1, index: 0 });
+    expect(String(Buffer.from(file ?? []))).toBe('a picture');
+    expect(await restored.files.missing()).toBe(0);
   });
 
-  it('that fails leaves everything as it was', async () => {
-    const database = postgres ?? bothDatabases(null)[0];
-    if (database === undefined) throw new Error('no database');
-    const store = await database.openEmpty();
+  it('[D01] is refused where the backup is said to be the final state', async () => {
+    const store = await open(live);
+    await copyDatabase(live, target);
     await store.inbox.accept(message('m1'));
-    const { schema, rows } = await copyOf(database.url());
-    const copy = { schema, rows: [...rows, ...rows] };
-    await expect(restore(database.url(), copy, {})).rejects.toMatchObject({ code: 'store-failed' });
-    expect(await store.inbox.waiting('web:c1')).toBe(1);
-    await restore(database.url(), { schema, rows }, { clock: () => NOW + 1_000 });
+    await prepare('go-on');
+    const refused = carryOverFile(target, live, { ...order, unfinished: 'go-on' });
+    await expect(refused).rejects.toMatchObject({ code: 'store-waiting' });
+    await copyDatabase(live, `${target}.2`);
+    const nothing = { kind: 'carried', messages: 0, parts: 0 };
+    const same = carryOverFile(`${target}.2`, live, { ...order, unfinished: 'go-on' });
+    expect(await same).toMatchObject(nothing);
+  });
+
+  it('is left behind, with the reason, in a database that cannot be read or is of an older Parley', async () => {
+    await open(live);
+    await copyDatabase(live, target);
+    await prepare('hold');
+    run(live, `delete from parley_migration where number = 37`);
+    const older = { kind: 'unreadable', reason: 'it is the database of an older Parley' };
+    expect(await carryOverFile(target, live, order)).toEqual(older);
+    const garbled = join(folder, 'garbled.db');
+    writeFileSync(garbled, Buffer.alloc(8_192, 'garbled'));
+    expect(await carryOverFile(target, garbled, order)).toMatchObject({ kind: 'unreadable' });
   });
 });
 
-/** Of three pieces. */
-const LARGE_FILE = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
+const KEY = 'the key of the file';
 
-async function storeWithFile(database: TestDatabase, more: { readonly viewOnce?: true } = {}) {
-  const store = await database.openEmpty();
-  const plain = message('m1');
-  const attachments = [{ kind: 'document', ref: 'the key of the file', ...more } as const];
-  await store.inbox.accept({
-    ...plain,
-    message: { ...plain.message, attachments },
-    files: [LARGE_FILE],
-  });
+function withFile(id: string, more: { readonly viewOnce?: true }) {
+  const plain = message(id);
+  const attachments = [{ kind: 'document', ref: KEY, ...more } as const];
+  const files = [Buffer.from('a picture')];
+  return { ...plain, message: { ...plain.message, attachments }, files };
+}
+
+async function open(path: string): Promise<Store> {
+  const store = await openStore({ url: `sqlite:${path}`, clock });
+  stores.push(store);
   return store;
 }
 
-const LEFT_OUT = new Set([
-  'lease',
-  'process',
-  'page_session',
-  'sign_in',
-  'retention_run',
-  'store_state',
-  'parley_migration',
-  'sqlite_sequence',
-  'search_reach',
-  'search_entry',
-  ...['data', 'idx', 'docsize', 'config'].map((name) => `search_entry_${name}`),
-]);
+function prepare(unfinished: 'hold' | 'go-on', migrations = MIGRATIONS) {
+  return prepareRestored({ path: target, clock, unfinished, forget: FORGET }, migrations);
+}
 
-async function fill(database: TestDatabase): Promise<void> {
-  await database.openBare();
-  await using opened = await openRaw(database.url());
-  await migrate(opened.database, MIGRATIONS, 'db', clock);
-  await fillTables(opened.database);
+/** Every table gets rows; those of tables that are not copied have a word by which they are found. */
+async function fill(): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const database = openSqlite({ path: live, name: live });
+  await migrate(database, MIGRATIONS, live, clock);
+  await fillTables(database);
+  await database.close();
   // The newest messages of all were removed; their numbers stay used.
-  const last =
-    'insert into inbox (seq, conversation_id, channel, account, chat_id, message_id, ' +
-    "message, route, received_at, state) values (50, 'c1', 'x', 'x', 'x', 'x', '', '', 0, 'done')";
-  await opened.database.write(async (sql) => {
-    await sql.run(composed(last));
-    await sql.run(composed('delete from inbox where seq = 50'));
-    if (opened.database.dialect === 'postgres') {
-      await sql.run(composed("select setval('inbox_seq_seq', 50)"));
-    }
+  run(live, "update sqlite_sequence set seq = 50 where name = 'inbox'");
+  for (const table of tables(live)) if (count(live, table) === 0) fillWithCanaries(table);
+}
+
+/** The tables whose rows are not in a backup of SQLite. */
+function leftOut(): readonly string[] {
+  return TABLE_LIST.flatMap(([name, { notInBackup }]) =>
+    notInBackup === undefined || name === 'parley_migration' ? [] : [name],
+  ).toSorted();
+}
+
+function canary(table: string): string {
+  return `canaryof${table.replaceAll('_', '')}`;
+}
+
+/** Of the tables that have text. */
+function canaries(): readonly string[] {
+  return leftOut()
+    .filter((table) => table !== 'retention_run')
+    .map(canary);
+}
+
+function fillWithCanaries(table: string): void {
+  const sqlite = new DatabaseSync(live, { enableForeignKeyConstraints: false });
+  const columns = sqlite.prepare('select name, type from pragma_table_info(?)').all(table);
+  const isText = ({ type }: (typeof columns)[number]) => /text|^$/i.test(String(type));
+  const values = columns.map((one) => (isText(one) ? `'${canary(table)}'` : '1'));
+  sqlite.exec(`insert into ${table} (${columns.map(({ name }) => name)}) values (${values})`);
+  sqlite.close();
+}
+
+/** The tables of Parley; those that make up the search index are not named. */
+function tables(path: string): readonly string[] {
+  return column(
+    path,
+    "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'search_entry_%' order by name",
+  ).map(String);
+}
+
+async function rowsOf(path: string) {
+  const database = openSqlite({ path, name: path });
+  const rows = await filledRows(database);
+  await database.close();
+  return rows;
+}
+
+/** As a backup of 0.1.0 had them. */
+function rowsAsTaken(names: readonly string[]): readonly BackupRows[] {
+  const sqlite = new DatabaseSync(live, { readOnly: true });
+  const taken = names.map((name) => {
+    const query = sqlite.prepare(`select * from ${name}`);
+    const columns = query.columns().map((one) => one.name);
+    const rows = query.all().map((row) => columns.map((column) => row[column] as Cell));
+    return { table: { name, columns }, rows };
   });
+  sqlite.close();
+  return taken;
 }
 
-async function copyOf(url: string): Promise<Copy> {
-  await using snapshot = await openSnapshot(url);
-  const { steps, tables, counters } = snapshot;
-  const rows: BackupRows[] = [];
-  for await (const some of snapshot.rows()) rows.push(some);
-  return { schema: { steps, tables, counters }, rows };
+async function* each(rows: readonly BackupRows[]): AsyncIterable<BackupRows> {
+  yield* rows;
 }
 
-function restore(
-  url: string,
-  { schema, rows }: Copy,
-  more: Partial<StoreRestore>,
-  migrations = MIGRATIONS,
-) {
-  const forget = [{ channel: 'whatsapp', kind: 'creds' }];
-  const each = async function* () {
-    yield* rows;
-  };
-  return restoreStore(
-    { url, clock, schema, rows: each(), unfinished: 'hold', forget, ...more },
-    migrations,
+function count(path: string, table: string): number {
+  return Number(column(path, `select count(*) from ${table}`)[0]);
+}
+
+function column(path: string, query: string): readonly unknown[] {
+  const sqlite = new DatabaseSync(path);
+  const rows = sqlite.prepare(query).all();
+  sqlite.close();
+  return rows.map((row) => Object.values(row)[0]);
+}
+
+function run(path: string, ...queries: readonly string[]): void {
+  const sqlite = new DatabaseSync(path);
+  for (const query of queries) sqlite.exec(query);
+  sqlite.close();
+}
+
+/** Of the database and its log. */
+function bytesOf(path: string): Buffer {
+  return Buffer.concat(
+    [path, `${path}-wal`].map((file) => {
+      try {
+        return readFileSync(file);
+      } catch {
+        return Buffer.alloc(0);
+      }
+    }),
   );
-}
-
-let targets = 0;
-async function emptyTarget(dialect: 'SQLite' | 'PostgreSQL'): Promise<string> {
-  targets += 1;
-  if (dialect === 'SQLite' || postgres === undefined) {
-    return `sqlite:${join(folder, `${targets}.db`)}`;
-  }
-  await postgres.openBare();
-  return postgres.url();
-}
-
-async function numbersOf(database: Database): Promise<readonly number[]> {
-  const rows = await rowsIn(database, 'select seq from inbox order by seq');
-  return rows.map(({ seq }) => Number(seq));
-}
-
-async function tablesIn(database: Database): Promise<readonly string[]> {
-  const query =
-    database.dialect === 'sqlite'
-      ? "select name from sqlite_master where type = 'table'"
-      : "select tablename as name from pg_tables where schemaname = 'public'";
-  return (await rowsIn(database, query)).map(({ name }) => String(name)).toSorted();
-}
-
-function rowsIn(database: Database, query: string) {
-  return database.read((sql) => sql.all(composed(query).rows<Record<string, SqlValue>>()));
-}
-
-async function openRaw(url: string): Promise<AsyncDisposable & { database: Database }> {
-  const address = parseStoreUrl(url);
-  const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
-  return { database, [Symbol.asyncDispose]: () => database.close() };
 }

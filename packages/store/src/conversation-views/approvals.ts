@@ -1,7 +1,8 @@
 import type { ChatType } from '@parley/core';
-import { type Approval, type ListedRow, readApprovalRow } from '../approvals.ts';
+import { type Approval, type ListedRow, readApprovalRow } from '../approval-rows.ts';
+import type { ChatKey } from '../conversations.ts';
+import { OF_CHAT } from '../conversations.ts';
 import { type Sql, statement } from '../database.ts';
-import { type ChatKey, OF_CHAT } from '../outbox-parts.ts';
 import { personalMessage, titleOf } from './list.ts';
 import { readSaid } from './messages.ts';
 

@@ -1,8 +1,9 @@
 import type { ChatType } from '@parley/core';
-import { type ConversationMode, HEARTBEAT_LANE, SUB_AGENT_LANE } from '../conversations.ts';
+import type { ChatKey } from '../conversations.ts';
+import { HEARTBEAT_LANE, SUB_AGENT_LANE } from '../conversations.ts';
 import { type Sql, statement } from '../database.ts';
-import type { ChatKey, PartState } from '../outbox-parts.ts';
-import type { InboxOutcome } from '../rows.ts';
+import type { PartState } from '../outbox-parts.ts';
+import type { ConversationMode, InboxOutcome } from '../rows.ts';
 import { readSaid, readSent, type SaidMessage, threadOf } from './messages.ts';
 
 /** A conversation with people, as a list shows it. Times in ms; texts are private and whole. */

@@ -156,7 +156,7 @@ async function overwrite(path: string): Promise<void> {
   await rm(gone, { force: true });
 }
 
-export function isMissing(reason: unknown): boolean {
+function isMissing(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && reason.code === 'ENOENT';
 }
 

@@ -5,10 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { composed, type Database, parseStoreUrl, type SqlValue } from '../database.ts';
-import { openStore, type Store } from '../open-store.ts';
+import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import type { AdmittedMessage } from '../rows.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
+import type { Store } from '../store.ts';
 import { bothDatabases, sqliteForTests } from '../testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo } from '../testing/messages.ts';
 

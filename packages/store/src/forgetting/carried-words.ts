@@ -1,6 +1,7 @@
 import { composed, type Database, statement, toJson } from '../database.ts';
 import { deleteRows, dropDeadLetters, emptyRows, forgetInPrompts } from './copies.ts';
-import { phraseRedactor, placeOf } from './places.ts';
+import { forgottenTable } from './forgotten-tables.ts';
+import { phraseRedactor } from './phrase-redactor.ts';
 
 /** Whose words are looked for: those of turns, of messages (by their `seq`), and of people (`telegram:42`). */
 export interface Words {
@@ -74,7 +75,9 @@ export async function forgetParts(
   const notes = { where: NOTES, values };
   let rows = await deleteRows(database, 'group_context', notes);
   rows += await deleteRows(database, 'agent_file', { where: `part_id ${IN_PARTS}`, values });
-  return rows + (await emptyRows(database, placeOf('outbox'), { where: IS_PART, values }, mark));
+  return (
+    rows + (await emptyRows(database, forgottenTable('outbox'), { where: IS_PART, values }, mark))
+  );
 }
 
 const IN_PARTS = 'in (select value from json_each(:parts))';

@@ -10,7 +10,9 @@ import {
   type Values,
 } from '../database.ts';
 import { hashed, hashesOf } from '../prompt-rows.ts';
-import { type ForgetPlace, placeOf, type Redact, rewriteRows, textRedactor } from './places.ts';
+import { keyOf, TABLES, type TableName } from '../tables.ts';
+import { type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
+import { type Redact, textRedactor } from './phrase-redactor.ts';
 
 /** What an adapter keeps of a message it has sent, to send it once more. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
@@ -217,11 +219,10 @@ export async function dropDeadLetters(
 /** Deletes rows, a few in each transaction; how many there were. */
 export async function deleteRows(
   database: Database,
-  table: string,
+  table: TableName,
   { where, values }: Rows,
-  keys = placeOf(table).keys,
 ): Promise<number> {
-  const columns = keys.join(', ');
+  const columns = keyOf(TABLES[table]).join(', ');
   const some = composed(`delete from ${table}
     where (${columns}) in (select ${columns} from ${table} where ${where} limit ${BATCH})`);
   let count = 0;
@@ -236,11 +237,11 @@ export async function deleteRows(
 /** Rows by which repetitions are known and to which others refer stay, without a word in them. */
 export async function emptyRows(
   database: Database,
-  place: ForgetPlace,
+  forgotten: ForgottenTable,
   { where, values }: Rows,
   mark: string,
 ): Promise<number> {
-  const { table } = place;
+  const { table } = forgotten;
   if (table === 'turn') {
     const empty = composed(`update turn set reason = null where ${where} and reason is not null`);
     return database.change('power-cut', empty, values);
@@ -260,7 +261,7 @@ export async function emptyRows(
     };
     count += await database.write(async (sql) => {
       if (table === 'outbox') await dropCopies(sql, some);
-      return rewriteRows(sql, place, some, without);
+      return rewriteRows(sql, forgotten, some, without);
     });
     await pause();
   }

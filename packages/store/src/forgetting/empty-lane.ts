@@ -1,11 +1,8 @@
 import type { Database } from '../database.ts';
 import { deleteRows, emptyRows } from './copies.ts';
-import { FORGET_PLACES } from './places.ts';
+import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
-/** Condition: the rows of the lane `:conversation`. */
-export const OF_LANE = 'conversation_id = :conversation';
-
-/** Empties the places of a lane but for some; how many rows that were, by table. */
+/** Removes the words of a lane from all tables but some; how many rows that were, by table. */
 export async function emptyLane(
   database: Database,
   lane: string,
@@ -14,16 +11,15 @@ export async function emptyLane(
 ): Promise<ReadonlyMap<string, number>> {
   const values = { conversation: lane };
   const counts = new Map<string, number>();
-  for (const place of FORGET_PLACES.filter(({ table }) => !except.includes(table))) {
-    const rows = { where: place.of, values };
+  for (const forgotten of FORGOTTEN_TABLES.filter(({ table }) => !except.includes(table))) {
+    const { table, whole, of } = forgotten;
+    const rows = { where: of, values };
     const count =
-      place.whole === 'rows'
-        ? await deleteRows(database, place.table, rows)
-        : await emptyRows(database, place, rows, mark);
-    counts.set(place.table, count);
+      whole === 'rows'
+        ? await deleteRows(database, table, rows)
+        : await emptyRows(database, forgotten, rows, mark);
+    counts.set(table, count);
   }
-  const prompts = { where: OF_LANE, values };
-  counts.set('turn_prompt', await deleteRows(database, 'turn_prompt', prompts, ['turn_id']));
   return counts;
 }
 

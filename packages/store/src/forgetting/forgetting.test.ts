@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from '../open-store.ts';
 import type { Lease } from '../rows.ts';
+import type { Store } from '../store.ts';
 import { bothDatabases } from '../testing/databases.ts';
 import { answer, claim, hold, message, part } from '../testing/messages.ts';
 
@@ -31,7 +31,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.todos.replace(CHAT, [{ text: `buy ${SECRET}`, state: 'open' }], 1);
       const content = { title: `${SECRET} one`, task: `look for Amaranth`, text: 'begin' } as const;
       const order = { id: 'a', callId: 'c', turnId: 't1', reader: 'owner', ...content } as const;
-      await store.subAgents.start(order, { depth: 2, atOnce: 3 }, 2);
+      await store.subAgents.start(order, { depth: 2, concurrent: 3 }, 2);
       const question = {
         code: 'ABC234',
         turnId: 't1',

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { agentOfConversation } from '@parley/core';
 import { type Database, statement, toJson } from '../database.ts';
 import type { StoredFiles } from '../files/stored-files.ts';
-import type { InboxRow } from '../rows.ts';
 import { partsWithWords, turnsOf } from './carried-words.ts';
 import { forgetInCopies, forgetInPrompts } from './copies.ts';
+import { FORGOTTEN_TABLES, forgottenTable, rewriteRows } from './forgotten-tables.ts';
+import type { PersonForgetting, PersonForgotten } from './person.ts';
 import { forgetPerson } from './person.ts';
-import { FORGET_PLACES, phraseRedactor, placeOf, type Redact, rewriteRows } from './places.ts';
+import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /** What is to be forgotten, and where. */
 export interface Forgetting {
@@ -35,37 +36,6 @@ export interface Forgotten {
   readonly prompts: number;
   /** Copies of sent messages that adapters keep to send them once more; dropped as a whole. */
   readonly copies: number;
-}
-
-/** Whose messages are forgotten, whatever they say. */
-export interface PersonForgetting {
-  /** Parley's ids (`telegram:42`) of all their accounts. */
-  readonly persons: readonly string[];
-  /** They are an owner: what any owner wrote alone with the agent is theirs. */
-  readonly ownersToo: boolean;
-  /** The one conversation that is meant; null: every one in which they wrote. */
-  readonly only: string | null;
-  readonly mark: string;
-  /** In ms. */
-  readonly now: number;
-  /** Called before anything is removed, for each lane whose turn was stopped: its worker does not know yet. */
-  onStopped(conversationId: string): void;
-  /** What the history keeps of a turn to which others wrote, too: their messages. */
-  retell(messages: readonly InboxRow[]): unknown;
-}
-
-/** What was removed. */
-export interface PersonForgotten {
-  /** Conversations that are empty now, and groups in which others keep what they said. */
-  readonly whole: number;
-  readonly groups: number;
-  /** Messages of the person, without their text now; the files that came with them are gone. */
-  readonly messages: number;
-  /** All other rows that were removed or emptied: history, answers, steps, summaries, prompts … */
-  readonly rows: number;
-  readonly cronJobs: number;
-  /** The longest of the texts, to look for. */
-  readonly samples: readonly string[];
 }
 
 /** What looking through the bytes of the database has shown; null where they lie with a server. */
@@ -181,9 +151,9 @@ async function addUp(
 ): Promise<void> {
   const counted = await database.write(async (sql) => {
     const counts: (readonly [keyof typeof found, number])[] = [];
-    for (const place of FORGET_PLACES) {
-      const rows = { where: place.of, values: { conversation } };
-      counts.push([place.counts, await rewriteRows(sql, place, rows, without)]);
+    for (const table of FORGOTTEN_TABLES) {
+      const rows = { where: table.of, values: { conversation } };
+      counts.push([table.counts, await rewriteRows(sql, table, rows, without)]);
     }
     return counts;
   });
@@ -202,7 +172,7 @@ async function forgetInParts(
     where: 'id in (select value from json_each(:parts))',
     values: { parts: toJson(parts) },
   };
-  return database.write((sql) => rewriteRows(sql, placeOf('outbox'), rows, without));
+  return database.write((sql) => rewriteRows(sql, forgottenTable('outbox'), rows, without));
 }
 
 /** The words of deleted entries would stay in it for a while. */

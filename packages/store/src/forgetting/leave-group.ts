@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Database, fromJson, type Sql, statement, toJson, type Values } from '../database.ts';
-import { INBOX_COLUMNS, type MessageRow, readInboxRow } from '../rows.ts';
+import { INBOX_COLUMNS, type InboxRow, type MessageRow, readInboxRow } from '../rows.ts';
 import {
   askedElsewhere,
   forgetElsewhere,
@@ -10,19 +10,22 @@ import {
   turnsOf,
 } from './carried-words.ts';
 import { deleteRows, dropDeadLetters, emptyRows } from './copies.ts';
-import { emptyLane, OF_LANE, sumOf } from './empty-lane.ts';
-import type { PersonForgetting } from './forgetting.ts';
-import {
-  FORGET_PLACES,
-  type ForgetPlace,
-  phraseRedactor,
-  type Redact,
-  rewriteRows,
-} from './places.ts';
+import { emptyLane, sumOf } from './empty-lane.ts';
+import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
+import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /** Longest texts that are also taken out of what mixes voices and stays: how many, and how long one must be. */
 const MAX_PHRASES = 500;
 const MIN_PHRASE_LENGTH = 6;
+
+/** A person whose words leave a group. */
+export interface PersonLeaving {
+  /** Parley's ids (`telegram:42`) of all their accounts. */
+  readonly persons: readonly string[];
+  readonly mark: string;
+  /** What the history keeps of a turn to which others wrote, too: their messages. */
+  retell(messages: readonly InboxRow[]): unknown;
+}
 
 /** What a person wrote in one conversation. */
 export interface Said {
@@ -37,14 +40,14 @@ export interface Said {
 export type Removed = { readonly rows: number; readonly cronJobs: number };
 
 /**
- * In a group others keep what they said; what mixes voices is built again from that, or removed. Each place says how a
- * person's rows are found in it (`ForgetPlace.persons`).
+ * In a group others keep what they said; what mixes voices is built again from that, or removed. The registry says how a
+ * person's rows are found in each table (`ForgetRule.persons`).
  */
 export async function leaveGroup(
   database: Database,
   conversation: string,
   said: Said,
-  { persons, mark, retell }: PersonForgetting,
+  { persons, mark, retell }: PersonLeaving,
 ): Promise<Removed> {
   const { seqs, texts } = said;
   const lanes = await subAgentsOfTurns(database, [...said.turns]);
@@ -65,12 +68,11 @@ export async function leaveGroup(
     const counts = await emptyLane(database, lane, mark, ['outbox', 'agent_file']);
     rows += sumOf(counts, (table) => table !== 'inbox');
   }
-  for (const place of FORGET_PLACES) {
-    const count = await forgetIn(database, place, values, { without, mark });
-    if (place.table === 'cron_job') cronJobs += count;
-    else if (place.table !== 'inbox') rows += count;
+  for (const table of FORGOTTEN_TABLES) {
+    const count = await forgetIn(database, table, values, { without, mark });
+    if (table.table === 'cron_job') cronJobs += count;
+    else if (table.table !== 'inbox') rows += count;
   }
-  rows += await deleteRows(database, 'turn_prompt', { where: OF_LANE, values }, ['turn_id']);
   rows += await forgetElsewhere(database, elsewhere, phrases, mark);
   return { rows, cronJobs };
 }
@@ -80,26 +82,26 @@ const IS_TURN = 'id in (select value from json_each(:turns))';
 /** Takes a person's words out of one table; how many rows that were. */
 async function forgetIn(
   database: Database,
-  place: ForgetPlace,
+  table: ForgottenTable,
   values: Values,
   { without, mark }: { readonly without: Redact; readonly mark: string },
 ): Promise<number> {
-  const { table, persons } = place;
+  const { persons, whole } = table;
   switch (persons.by) {
     case 'rows': {
       const rows = { where: persons.where, values };
       const removed =
-        place.whole === 'rows'
-          ? await deleteRows(database, table, rows)
-          : await emptyRows(database, place, rows, mark);
+        whole === 'rows'
+          ? await deleteRows(database, table.table, rows)
+          : await emptyRows(database, table, rows, mark);
       const { alsoPhrases } = persons;
       return alsoPhrases === true
-        ? removed + (await takePhrases(database, place, values, without))
+        ? removed + (await takePhrases(database, table, values, without))
         : removed;
     }
     case 'phrases':
-      return takePhrases(database, place, values, without);
-    // Done before: the history is told again, and parts are found in all chats.
+      return takePhrases(database, table, values, without);
+    // Done before: the history is written again, and parts are found in all chats.
     case 'history':
     case 'parts':
       return 0;
@@ -108,11 +110,11 @@ async function forgetIn(
 
 function takePhrases(
   database: Database,
-  place: ForgetPlace,
+  table: ForgottenTable,
   values: Values,
   without: Redact,
 ): Promise<number> {
-  return database.write((sql) => rewriteRows(sql, place, { where: place.of, values }, without));
+  return database.write((sql) => rewriteRows(sql, table, { where: table.of, values }, without));
 }
 
 /** The lanes of the sub-agents that turns started, and of those that these started. */
@@ -208,7 +210,7 @@ const REWRITE = statement('update inbox set message = :message where seq = :seq'
 async function retellTurns(
   database: Database,
   { seqs, turns }: Said,
-  retell: PersonForgetting['retell'],
+  retell: PersonLeaving['retell'],
 ): Promise<void> {
   const theirs = new Set(seqs);
   for (const turn of turns) {
@@ -221,7 +223,7 @@ async function retellTurn(
   sql: Sql,
   turn: string,
   theirs: ReadonlySet<number>,
-  retell: PersonForgetting['retell'],
+  retell: PersonLeaving['retell'],
 ): Promise<void> {
   const rows = await sql.all(MESSAGES, { turn });
   const others = rows.filter(({ seq }) => !theirs.has(seq)).map(readInboxRow);

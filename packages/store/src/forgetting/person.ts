@@ -5,6 +5,7 @@ import { stopLane, stopSubAgents } from '../commands.ts';
 import { lockConversation } from '../conversations.ts';
 import { composed, type Database, fromJson, statement, toJson } from '../database.ts';
 import type { MessageRow } from '../rows.ts';
+import { OF_CONVERSATION } from '../tables/conditions.ts';
 import {
   askedElsewhere,
   forgetElsewhere,
@@ -14,10 +15,35 @@ import {
   turnsOf,
 } from './carried-words.ts';
 import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts } from './copies.ts';
-import { emptyLane, OF_LANE, sumOf } from './empty-lane.ts';
-import type { PersonForgetting, PersonForgotten } from './forgetting.ts';
-import { leaveGroup, type Removed, type Said } from './leave-group.ts';
-import { placeOf } from './places.ts';
+import { emptyLane, sumOf } from './empty-lane.ts';
+import { forgottenTable } from './forgotten-tables.ts';
+import { leaveGroup, type PersonLeaving, type Removed, type Said } from './leave-group.ts';
+
+/** Whose messages are forgotten, whatever they say. */
+export interface PersonForgetting extends PersonLeaving {
+  /** They are an owner: what any owner wrote alone with the agent is theirs. */
+  readonly ownersToo: boolean;
+  /** The one conversation that is meant; null: every one in which they wrote. */
+  readonly only: string | null;
+  /** In ms. */
+  readonly now: number;
+  /** Called before anything is removed, for each lane whose turn was stopped: its worker does not know yet. */
+  onStopped(conversationId: string): void;
+}
+
+/** What was removed. */
+export interface PersonForgotten {
+  /** Conversations that are empty now, and groups in which others keep what they said. */
+  readonly whole: number;
+  readonly groups: number;
+  /** Messages of the person, without their text now; the files that came with them are gone. */
+  readonly messages: number;
+  /** All other rows that were removed or emptied: history, answers, steps, summaries, prompts … */
+  readonly rows: number;
+  readonly cronJobs: number;
+  /** The longest of the texts, to look for. */
+  readonly samples: readonly string[];
+}
 
 /** Texts to look for afterwards, and how long one must be to be theirs beyond doubt. */
 const SAMPLES = 20;
@@ -152,7 +178,9 @@ async function emptyConversation(
   rows += await forgetElsewhere(database, elsewhere, phrases, mark);
   let cronJobs = 0;
   for (const lane of lanes) {
-    await dropDeadLetters(database, OF_LANE, placeOf('outbox').of, { conversation: lane });
+    await dropDeadLetters(database, OF_CONVERSATION, forgottenTable('outbox').of, {
+      conversation: lane,
+    });
     const counts = await emptyLane(database, lane, mark);
     cronJobs += counts.get('cron_job') ?? 0;
     rows += sumOf(counts, (table) => table !== 'cron_job' && table !== 'inbox');
@@ -232,7 +260,7 @@ async function forgetTraces(
 ): Promise<void> {
   if (only !== null) return;
   const values = { persons: toJson(persons) };
-  await deleteRows(database, 'decision', { where: IS_THEIRS, values }, ['seq']);
+  await deleteRows(database, 'decision', { where: IS_THEIRS, values });
   const notices = await partsWithWords(database, { turns: [], seqs: [], people: persons });
   await forgetParts(database, notices, mark);
 }

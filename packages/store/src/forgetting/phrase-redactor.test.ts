@@ -1,7 +1,7 @@
 import { InboundMessage } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { phraseRedactor } from './places.ts';
+import { phraseRedactor } from './phrase-redactor.ts';
 
 const MARK = '[forgotten]';
 const without = (word: string, value: unknown) => phraseRedactor([word], MARK)(value);

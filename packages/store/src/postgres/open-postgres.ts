@@ -5,6 +5,8 @@ import { type Database, StoreError, type StoreErrorCode, type WriteHere } from '
 import {
   type Answer,
   type Asked,
+  type Lend,
+  type Lent,
   NamedStatements,
   type ParserOf,
   type Prepared,
@@ -23,7 +25,7 @@ export interface PostgresLimits {
   readonly querySeconds?: number | undefined;
 }
 
-/** For one statement of a migration or a restore, which may rewrite a large table. */
+/** For one statement of a migration or a move to PostgreSQL, which may rewrite a large table. */
 const LONG_QUERY_MS = 60 * 60_000;
 
 /** A connection that is idle for so long is closed; a new one must prepare its statements again. */
@@ -108,26 +110,12 @@ export async function openPostgres({
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
 /** How values are read: times, counters and sums of tokens all stay far below 2^53. */
-export function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
+function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
   return {
     getTypeParser: (type, format) =>
       NUMBERS.has(type) ? Number : library.getTypeParser(type, format),
   };
 }
-
-/**
- * A connection of the pool for one borrower. Questions are answered in order; those of one turn of the
- * event loop go out together.
- */
-interface Lent {
-  ask(question: Question): Promise<Answer>;
-  /** Begins a transaction. */
-  begin(): Promise<unknown>;
-  release(): void;
-}
-
-/** Lends a connection on which each answer may take so long, in ms. */
-export type Lend = (ms: number) => Promise<Lent>;
 
 /**
  * Transactions take milliseconds; one that waits for a lock or for its client must not block others

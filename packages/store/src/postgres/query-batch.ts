@@ -1,6 +1,19 @@
 import { type Connection, Query, type types } from 'pg';
 import { type Bound, type Sql, type Statement, textFor, valuesOf } from '../database.ts';
-import type { Lend } from './open-postgres.ts';
+
+/**
+ * A connection of the pool for one borrower. Questions are answered in order; those of one turn of the
+ * event loop go out together.
+ */
+export interface Lent {
+  ask(question: Question): Promise<Answer>;
+  /** Begins a transaction. */
+  begin(): Promise<unknown>;
+  release(): void;
+}
+
+/** Lends a connection on which each answer may take so long, in ms. */
+export type Lend = (ms: number) => Promise<Lent>;
 
 /** One statement; `name` is of one that this connection may keep prepared. */
 export interface Question {

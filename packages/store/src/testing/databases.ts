@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { type Clock, silentLogger } from '@parley/core';
 import { Client } from 'pg';
 import { composed, type Database, parseStoreUrl } from '../database.ts';
-import { openStore, type Store, storeOn, timedIds, watchDatabase } from '../open-store.ts';
+import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
+import { type Store, storeOn } from '../store.ts';
 import { StoreState } from '../store-state.ts';
+import { timedIds } from '../timed-ids.ts';
+import { watchDatabase } from '../watch-database.ts';
 
 /** One kind of database for one test file, whose tables are made once. */
 export interface TestDatabase {

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MIGRATIONS, migrate } from '../migrate.ts';
-import { openStore, type Store, type StoreOptions } from '../open-store.ts';
+import { openStore, type StoreOptions } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
+import type { Store } from '../store.ts';
 
 /** Never changes once it is made. */
 let tables: Promise<Uint8Array> | undefined;

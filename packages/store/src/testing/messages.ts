@@ -1,9 +1,9 @@
 import type { BusyPolicy, ReplyRoute } from '@parley/core';
-import type { NewApproval } from '../approvals.ts';
-import type { Store } from '../open-store.ts';
-import { timedIds } from '../open-store.ts';
+import type { NewApproval } from '../approval-rows.ts';
 import type { AdmittedMessage, ClaimedTurn, Lease, NewPart, TurnCommit } from '../rows.ts';
 import type { SummaryTask } from '../sessions.ts';
+import type { Store } from '../store.ts';
+import { timedIds } from '../timed-ids.ts';
 import { UsageGrouping } from '../usage.ts';
 
 const WEB = { channel: 'web', account: 'default' } as const;
@@ -104,7 +104,7 @@ async function useSubAgents(store: Store): Promise<void> {
   const lease = await hold(store, 'web:c5');
   await claim(store, lease, 't5');
   const order = { turnId: 't5', title: 't', task: 't', reader: 'owner', text: 'w' } as const;
-  const bounds = { depth: 2, atOnce: 3 };
+  const bounds = { depth: 2, concurrent: 3 };
   for (const id of ['a', 'b']) {
     await store.subAgents.start({ ...order, id, callId: id }, bounds, 0);
     await store.subAgents.of(`sub:${id}`);

@@ -1,5 +1,5 @@
 import { countOf, type StepFacts, shortDuration, type TimelineEntry } from '@parley/core';
-import type { Approval } from '../approvals.ts';
+import type { Approval } from '../approval-rows.ts';
 import { HOOK_AGENT } from '../conversations.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
 
@@ -14,16 +14,12 @@ const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
 export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
   const { sentAt, receivedAt, fate } = facts;
   const late = sentAt === null ? 0 : receivedAt - sentAt;
-  const platform =
-    sentAt === null ? [] : [entry('platform', sentAt, 'written, as the platform says')];
-  return [
-    ...platform,
+  return present([
+    sentAt !== null && entry('platform', sentAt, 'written, as the platform says'),
     entry('ingress', receivedAt, receivedText(facts, late)),
     ...decisionEntries(facts),
-    ...(fate.kind === 'taken'
-      ? [entry('inbox', receivedAt, `stored for ${fate.conversationId}`)]
-      : []),
-  ];
+    fate.kind === 'taken' && entry('inbox', receivedAt, `stored for ${fate.conversationId}`),
+  ]);
 }
 
 /** Platforms with times in seconds are up to one late. */
@@ -51,13 +47,11 @@ function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly T
     return [{ ...entry('access', receivedAt, `${verdict}: ${reason}`), mark: 'trouble' }];
   }
   const [access = '', activation, agent] = reason.split('; ');
-  return [
+  return present([
     entry('access', receivedAt, `allowed: ${access}`),
-    ...(activation === undefined
-      ? []
-      : [entry('access', receivedAt, `to be answered: ${activation}`)]),
-    ...(agent === undefined ? [] : [entry('access', receivedAt, agent)]),
-  ];
+    activation !== undefined && entry('access', receivedAt, `to be answered: ${activation}`),
+    agent !== undefined && entry('access', receivedAt, agent),
+  ]);
 }
 
 /** How long it waited for its turn, and for what. */
@@ -67,42 +61,39 @@ export function laneEntries(
   now: number,
 ): readonly TimelineEntry[] {
   const { settlesAt, files, turn, interruptions } = fate;
-  const settling =
-    settlesAt === null
-      ? []
-      : [lasting('lane', receivedAt, settlesAt, 'more of it might have been on the way')];
-  const fetched =
-    files.length === 0 ? [] : [entry('lane', null, `came with files: ${files.join(', ')}`)];
-  const interrupted =
-    interruptions === 0
-      ? []
-      : [entry('lane', null, `its turn was ended ${times(interruptions)} by a later message`)];
   const takenAt = fate.claimedAt ?? turn?.startedAt ?? null;
-  return [...settling, ...fetched, ...interrupted, ...waiting(fate, receivedAt, takenAt, now)];
+  const wasEnded = `its turn was ended ${times(interruptions)} by a later message`;
+  return present([
+    settlesAt !== null &&
+      lasting('lane', receivedAt, settlesAt, 'more of it might have been on the way'),
+    files.length > 0 && entry('lane', null, `came with files: ${files.join(', ')}`),
+    interruptions > 0 && entry('lane', null, wasEnded),
+    waitEntry(fate, receivedAt, takenAt, now),
+  ]);
 }
 
-function waiting(
+function waitEntry(
   fate: TakenFacts,
   receivedAt: number,
   takenAt: number | null,
   now: number,
-): readonly TimelineEntry[] {
+): TimelineEntry | false {
   const { turn, outcome, doneAt, state } = fate;
   if (turn !== null && takenAt !== null) {
     const text =
       takenAt > turn.startedAt
         ? 'waited, then joined the running turn'
         : 'waited until its turn took it';
-    return [lasting('lane', receivedAt, takenAt, text)];
+    return lasting('lane', receivedAt, takenAt, text);
   }
   if (state === 'waiting') {
-    return [{ ...lasting('lane', receivedAt, now, waitsFor(fate, now)), mark: 'open' }];
+    return { ...lasting('lane', receivedAt, now, waitsFor(fate, now)), mark: 'open' };
   }
-  if (outcome === 'stopped') return [lasting('lane', receivedAt, doneAt, 'set aside by /stop')];
-  if (outcome === 'withdrawn') {
-    return [lasting('lane', receivedAt, doneAt, 'deleted by its author before its turn')];
-  }
-  return [];
+  if (outcome === 'stopped') return lasting('lane', receivedAt, doneAt, 'set aside by /stop');
+  return (
+    outcome === 'withdrawn' &&
+    lasting('lane', receivedAt, doneAt, 'deleted by its author before its turn')
+  );
 }
 
 /** What a message waits for now. */
@@ -145,7 +136,7 @@ function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly Timeline
 
 const HUNG = '; the process stood still in it, and the watchdog ended it';
 
-/** When the model was away, and for as long as the turn waits for it why. */
+/** When the model was away, and, while the turn waits for it, why. */
 function putOffEntries({ putOffSince, putOffUntil, reason }: TurnFacts): readonly TimelineEntry[] {
   if (putOffSince === null) return [];
   const kept = entry('turn', putOffSince, 'its model was away; the question was kept');
@@ -182,19 +173,15 @@ function stepText(facts: StepFacts): string {
     return `${facts.tool}: ${outcome}`;
   }
   const { inputTokens, outputTokens, firstTokenMs, calls, ended } = facts;
-  const { thoughtCharacters, droppedCalls } = facts;
-  return [
+  const { thoughtCharacters = 0, droppedCalls = 0 } = facts;
+  return present([
     `asked: ${inputTokens} tokens in, ${outputTokens} out`,
-    ...(firstTokenMs === undefined ? [] : [`first text after ${shortDuration(firstTokenMs)}`]),
-    ...(thoughtCharacters === undefined || thoughtCharacters === 0
-      ? []
-      : [`reasoned, ${thoughtCharacters.toLocaleString('en-US')} characters`]),
-    ...(calls.length === 0 ? [] : [`wants ${calls.join(', ')}`]),
-    ...(ended === undefined ? [] : [ENDED[ended]]),
-    ...(droppedCalls === undefined || droppedCalls === 0
-      ? []
-      : [`${countOf(droppedCalls, 'call')} written as text and not run`]),
-  ].join('; ');
+    firstTokenMs !== undefined && `first text after ${shortDuration(firstTokenMs)}`,
+    thoughtCharacters > 0 && `reasoned, ${thoughtCharacters.toLocaleString('en-US')} characters`,
+    calls.length > 0 && `wants ${calls.join(', ')}`,
+    ended !== undefined && ENDED[ended],
+    droppedCalls > 0 && `${countOf(droppedCalls, 'call')} written as text and not run`,
+  ]).join('; ');
 }
 
 const ENDED = {
@@ -280,13 +267,17 @@ function nameOf({ isHere }: PartFacts, nth: number, count: number): string {
 }
 
 function entriesOf(part: PartFacts, name: string, now: number): readonly TimelineEntry[] {
-  return [...waitEntries(part, name), ...retryEntries(part, name), ...fateEntries(part, name, now)];
+  return present([
+    queuedEntry(part, name),
+    ...retryEntries(part, name),
+    ...fateEntries(part, name, now),
+  ]);
 }
 
-function waitEntries({ createdAt, triedAt }: PartFacts, name: string): readonly TimelineEntry[] {
-  if (triedAt === null || triedAt - createdAt < NOTICEABLE_MS) return [];
+function queuedEntry({ createdAt, triedAt }: PartFacts, name: string): TimelineEntry | false {
+  if (triedAt === null || triedAt - createdAt < NOTICEABLE_MS) return false;
   const text = `${name}: waited for what was before it, or for the platform’s rate`;
-  return [lasting('outbox', createdAt, triedAt, text)];
+  return lasting('outbox', createdAt, triedAt, text);
 }
 
 function retryEntries({ retries }: PartFacts, name: string): readonly TimelineEntry[] {
@@ -325,6 +316,11 @@ function fateEntries(part: PartFacts, name: string, now: number): readonly Timel
       return [{ ...entry('delivery', sendingAt, text), ...detail, mark: 'trouble' }];
     }
   }
+}
+
+/** Without what is absent. */
+function present<T>(items: readonly (T | false)[]): readonly T[] {
+  return items.filter((item): item is T => item !== false);
 }
 
 /** Something that happened at a moment. */

@@ -1,13 +1,29 @@
 import type { StepFacts } from '@parley/core';
-import type { Approval } from '../approvals.ts';
-import { HEARTBEAT_LANE, isLane } from '../conversations.ts';
+import type { Approval } from '../approval-rows.ts';
+import type { ChatKey } from '../conversations.ts';
+import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
 import { type Sql, statement } from '../database.ts';
-import type { Decision, WhyQuestion } from '../decisions.ts';
 import type { HeartbeatRun } from '../heartbeat-runs.ts';
-import { type ChatKey, OF_CHAT, type PartRetry, type PartState } from '../outbox-parts.ts';
+import type { PartRetry, PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
 import type { TurnRun } from '../turn-runs.ts';
 import type { TurnState } from '../turns.ts';
+
+/** Why a message has no row in the inbox. */
+export type NotTaken = 'ignored' | 'refused';
+
+/** Which message is meant. */
+export interface WhyQuestion {
+  /**
+   * The platform's id, `channel:chat/message` (with an account `channel/account:chat/message`), the id of
+   * a turn or of a heartbeat's run, or `last`.
+   */
+  readonly message: string;
+  /** Only what was written there; elsewhere nothing is looked for. */
+  readonly chat?: ChatKey | undefined;
+  /** Only what was written to this agent; null: to the default one (F14). */
+  readonly agent?: string | null;
+}
 
 /** All stored facts of one message. Times in ms; null where they are not known. */
 export interface MessageFacts {
@@ -28,7 +44,7 @@ export interface MessageFacts {
 
 /** Not admitted, or admitted with the outcome. */
 type Fate =
-  | { readonly kind: 'not-taken'; readonly outcome: Decision['outcome'] }
+  | { readonly kind: 'not-taken'; readonly outcome: NotTaken }
   | ({ readonly kind: 'taken' } & TakenFacts);
 
 /** A message that has a row in the inbox. */

@@ -6,26 +6,29 @@ import {
   type WhyAnswer,
 } from '@parley/core';
 import { StepFacts } from '@parley/core/timeline';
-import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approvals.ts';
+import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approval-rows.ts';
 import { personalMessage, titleOf } from '../conversation-views/list.ts';
 import { readSaid } from '../conversation-views/messages.ts';
-import { HEARTBEAT_LANE, isLane } from '../conversations.ts';
+import type { ChatKey } from '../conversations.ts';
+import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
 import { fromJson, type Sql, StoreError, statement } from '../database.ts';
-import type { Decision, WhyQuestion } from '../decisions.ts';
-import { type ChatKey, OF_CHAT, readRetries } from '../outbox-parts.ts';
-import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../rows.ts';
+import { readRetries } from '../outbox-parts.ts';
+import { INBOX_COLUMNS, type InboxOutcome, readInboxRow } from '../rows.ts';
+import type { Row } from '../tables.ts';
 import { readRuns } from '../turn-runs.ts';
 import {
   type FoundMessage,
   findMessages,
   isSame,
   type MessageFacts,
+  type NotTaken,
   newestMessages,
   type PartFacts,
   type PromptFacts,
   type TakenFacts,
   type TimedStep,
   type TurnFacts,
+  type WhyQuestion,
 } from './message-facts.ts';
 import { timelineOf } from './timeline.ts';
 
@@ -95,7 +98,7 @@ function placeOf({ channel, account, chatId, messageId }: FoundMessage): Message
 const DECISION = statement(`
   select outcome, reason, decided_at as "receivedAt", sent_at as "sentAt" from decision
   where seq = :seq`).rows<
-  Pick<MessageFacts, 'reason' | 'receivedAt' | 'sentAt'> & Pick<Decision, 'outcome'>
+  Pick<MessageFacts, 'reason' | 'receivedAt' | 'sentAt'> & { readonly outcome: NotTaken }
 >();
 
 async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
@@ -110,15 +113,9 @@ function gone({ messageId }: FoundMessage): StoreError {
   return new StoreError('store-failed', `Message ${messageId} was dropped just now. Ask again.`);
 }
 
-interface TakenRow extends MessageRow {
-  readonly reason: string | null;
+interface TakenRow extends Omit<Row<'inbox'>, 'state' | 'outcome'> {
   readonly state: TakenFacts['state'];
   readonly outcome: InboxOutcome | null;
-  readonly turn_id: string | null;
-  readonly repeats: number;
-  readonly interruptions: number;
-  readonly claimed_at: number | null;
-  readonly done_at: number | null;
 }
 
 const TAKEN = statement(`

@@ -1,7 +1,7 @@
 import type { Timeline } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from '../open-store.ts';
 import type { AdmittedMessage, Lease } from '../rows.ts';
+import type { Store } from '../store.ts';
 import { bothDatabases } from '../testing/databases.ts';
 import { answer, claim, hold, message, part } from '../testing/messages.ts';
 

@@ -57,7 +57,7 @@ function isEncryptedPackage(bytes: Uint8Array): boolean {
 }
 
 /** Most pages that are read of one document; before that, time is up for most. */
-const MOST_PAGES = 1_000;
+const MAX_PAGES = 1_000;
 
 /** The text of a PDF page by page, no further than is wanted. Throws for a damaged one. */
 async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
@@ -73,7 +73,7 @@ async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<Docum
   const pages: string[] = [];
   let length = 0;
   for (let number = 1; number <= pdf.numPages; number += 1) {
-    if (number > MOST_PAGES || length > wanted) break;
+    if (number > MAX_PAGES || length > wanted) break;
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
     const text = items

@@ -114,11 +114,11 @@ export interface Rests {
 
 /** The first rest, and the longest, in ms. */
 const FIRST_REST_MS = 10_000;
-const LONGEST_REST_MS = 10 * 60_000;
+const MAX_REST_MS = 10 * 60_000;
 /** A sender without another such document for so long starts again, in ms. */
 const FORGET_MS = 60 * 60_000;
 /** Senders that are remembered at a time; the oldest are forgotten first. */
-const MOST_SENDERS = 1_000;
+const MAX_SENDERS = 1_000;
 
 /** Keeps the rests of senders. */
 export function createRests(monotonic: Monotonic): Rests {
@@ -131,7 +131,7 @@ export function createRests(monotonic: Monotonic): Rests {
     left(sender) {
       const found = of(sender);
       if (found === null) return 0;
-      const rest = Math.min(FIRST_REST_MS * 2 ** (found.strikes - 1), LONGEST_REST_MS);
+      const rest = Math.min(FIRST_REST_MS * 2 ** (found.strikes - 1), MAX_REST_MS);
       return Math.max(found.since + rest - monotonic(), 0);
     },
     isSuspect: (sender) => of(sender) !== null,
@@ -140,7 +140,7 @@ export function createRests(monotonic: Monotonic): Rests {
       senders.delete(sender);
       senders.set(sender, { strikes, since: monotonic() });
       const [oldest] = senders.keys();
-      if (senders.size > MOST_SENDERS && oldest !== undefined) senders.delete(oldest);
+      if (senders.size > MAX_SENDERS && oldest !== undefined) senders.delete(oldest);
     },
   };
 }

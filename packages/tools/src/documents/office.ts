@@ -53,7 +53,7 @@ type Members = ReadonlyMap<string, Uint8Array>;
  */
 export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const names = zipNames(bytes);
-  if (names.length > MOST_MEMBERS) return refused(`it has more than ${MOST_MEMBERS} parts`);
+  if (names.length > MAX_MEMBERS) return refused(`it has more than ${MAX_MEMBERS} parts`);
   const kind = KINDS.find(({ is }) => is(names));
   if (kind === undefined) {
     return refused(names.includes('[Content_Types].xml') ? DAMAGED : NOT_A_DOCUMENT);
@@ -86,14 +86,14 @@ function cellText(cell: unknown): string {
 /** Most that is unpacked of one archive. A thick book is 5 MB of XML; zip bombs are gigabytes. */
 const LARGEST_UNPACKED_MB = 32;
 /** A workbook or a slide show has a few hundred members. */
-const MOST_MEMBERS = 10_000;
+const MAX_MEMBERS = 10_000;
 
 /** The names of an archive's members, as far as they are looked at; nothing is unpacked. */
 function zipNames(bytes: Uint8Array): readonly string[] {
   const names: string[] = [];
   unzipSync(bytes, {
     filter({ name }) {
-      if (names.length <= MOST_MEMBERS) names.push(name);
+      if (names.length <= MAX_MEMBERS) names.push(name);
       return false;
     },
   });

@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { answerOnce } from './in-process.ts';
 
 /** A picture that says that it is larger is not decoded, in pixels. */
-const MOST_PIXELS = 50_000_000;
+const MAX_PIXELS = 50_000_000;
 /** Letters in it stay legible. */
 const QUALITY = { quality: 90, chromaSubsampling: '4:4:4' } as const;
 /** What was checked to be a picture may still be read as none but these: no SVG, no PDF. */
@@ -25,7 +25,7 @@ await sharp({ create: white }).jpeg(QUALITY).toBuffer();
 
 await answerOnce(size, async (bytes) => {
   try {
-    const jpeg = await sharp(bytes, { limitInputPixels: MOST_PIXELS })
+    const jpeg = await sharp(bytes, { limitInputPixels: MAX_PIXELS })
       .autoOrient()
       .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#fff' })

@@ -34,7 +34,7 @@ interface PictureScalerOptions {
 /** Enough for a photo of 12 million pixels in any form but AVIF, and of 48 million as cameras store it. */
 const LIMITS: ProcessLimits = { memoryBytes: 190_000_000, timeoutMs: 8_000 };
 /** No JPEG in Base64 is longer, in bytes for each pixel of a square. */
-const MOST_BYTES_A_PIXEL = 4;
+const MAX_BYTES_A_PIXEL = 4;
 
 /**
  * Makes a scaler that gives each picture a process of its own, as documents have (G19). The pictures of a
@@ -55,7 +55,7 @@ export function createPictureScaler(options: PictureScalerOptions): ScalePicture
     try {
       const bytes = await load();
       if (bytes === null) return notTried('it is no longer kept');
-      const mostBytes = side * side * MOST_BYTES_A_PIXEL;
+      const mostBytes = side * side * MAX_BYTES_A_PIXEL;
       const order = { bytes, numbers: [side], mostBytes, limits, signal };
       const outcome = await readInProcess(kind, order);
       if (outcome.kind === 'failed') {

@@ -26,7 +26,7 @@ export type SpokenText =
 /** A person waits for what is said; a longer time is the service's own fault. */
 const TIMEOUT_MS = 30_000;
 /** An hour of speech in Opus. */
-const MOST_BYTES = 20_000_000;
+const MAX_BYTES = 20_000_000;
 
 /** Asks the configured service to say a text. Never rejects. */
 export async function speak(
@@ -45,7 +45,7 @@ export async function speak(
 }
 
 async function soundIn(response: Response) {
-  const bytes = await bytesOf(response, MOST_BYTES);
+  const bytes = await bytesOf(response, MAX_BYTES);
   const type = bytes === null ? null : audioTypeOf(bytes);
   if (bytes === null || type === null) return null;
   return { bytes, mimeType: type.mimeType, name: `voice.${type.extension}` };

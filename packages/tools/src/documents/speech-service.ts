@@ -36,7 +36,7 @@ export type SpeechAnswer<Result> =
 
 /** A lost connection or an overload is worth a second try; the first answer that says no is final. */
 const TRIES = 2;
-const LONGEST_DETAIL = 200;
+const MAX_DETAIL = 200;
 
 /** Asks a speech service. Never rejects. */
 export async function askSpeechService<Result>(
@@ -95,7 +95,7 @@ function explain(where: string, setting: string, status: number, body: string): 
   if (status === 404) {
     return `${where} knows neither the address nor the model (status 404); check ${setting}`;
   }
-  return `${where} answered with status ${status}: ${body.slice(0, LONGEST_DETAIL).toWellFormed()}`;
+  return `${where} answered with status ${status}: ${body.slice(0, MAX_DETAIL).toWellFormed()}`;
 }
 
 /** An hour of speech as text takes a tenth of this; in bytes. */

@@ -39,11 +39,11 @@ const GOOD_MS = 60_000;
 /** How long closing may take; it must fit into the end of Parley. */
 const CLOSE_MS = 2_000;
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 5 * 60_000;
+const MAX_WAIT_MS = 5 * 60_000;
 
 /** The time before the next attempt: doubles up to five minutes, half of it left to chance. */
 function waitBefore(failures: number, random: () => number): number {
-  const full = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20), LONGEST_WAIT_MS);
+  const full = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20), MAX_WAIT_MS);
   return Math.round(full / 2 + (full / 2) * random());
 }
 

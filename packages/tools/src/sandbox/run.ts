@@ -36,7 +36,7 @@ interface BwrapOutcome {
 /** How often a sandbox is counted, in ms. */
 const WATCH_MS = 100;
 /** Of what bubblewrap itself prints, in characters. */
-const LONGEST_MESSAGE = 2_000;
+const MAX_MESSAGE = 2_000;
 
 /**
  * Runs bubblewrap to its end. Killing it kills all that is inside: it is their parent and the first
@@ -48,8 +48,8 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   // An environment of its own, and empty: what is in it can be read inside, in /proc/1/environ.
   const child = spawn(program, args, { env: {}, detached: true, stdio: ['ignore', ...PIPES] });
   const output = keepEnds(limits.outputCharacters);
-  const errors = keepEnds(LONGEST_MESSAGE);
-  const status = keepEnds(LONGEST_MESSAGE);
+  const errors = keepEnds(MAX_MESSAGE);
+  const status = keepEnds(MAX_MESSAGE);
   listen(child, 1, output.add);
   listen(child, 2, errors.add);
   let ended: Ending | null = null;

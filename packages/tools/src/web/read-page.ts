@@ -32,7 +32,7 @@ export type ReadPage = (url: string, signal: AbortSignal) => Promise<WebPage>;
 
 const CONVERT_MS = 10_000;
 /** In characters. */
-const LONGEST_TITLE = 300;
+const MAX_TITLE = 300;
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
 const TEXT =
   /^(?:text\/|application\/(?:(?:[\w.-]+\+)?(?:json|xml|yaml)|(?:x-)?(?:ndjson|yaml|javascript|toml))$)/;
@@ -54,7 +54,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
       const page = await convertPage({ html: text, url }, convertMs, signal);
       return {
         url,
-        title: oneLine(page.title).slice(0, LONGEST_TITLE).toWellFormed(),
+        title: oneLine(page.title).slice(0, MAX_TITLE).toWellFormed(),
         text: cleanText(page.markdown),
         ...doubt,
       };

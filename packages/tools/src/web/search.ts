@@ -34,7 +34,7 @@ export interface SearchSettings {
 export type SearchWeb = (query: SearchQuery, signal: AbortSignal) => Promise<readonly SearchHit[]>;
 
 /** Longest title, address and snippet, in characters; one hit must not crowd out the others. */
-const LONGEST = { title: 200, url: 500, snippet: 400 };
+const MAX_LENGTHS = { title: 200, url: 500, snippet: 400 };
 
 /**
  * Makes a search over the engines that are set up: the operator's own first, the next one when it
@@ -65,9 +65,9 @@ export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWe
 
 function cleanHit({ title, url, snippet }: SearchHit): SearchHit {
   return {
-    title: startOf(withoutTags(title), LONGEST.title),
-    url: startOf(url, LONGEST.url),
-    snippet: startOf(withoutTags(snippet), LONGEST.snippet),
+    title: startOf(withoutTags(title), MAX_LENGTHS.title),
+    url: startOf(url, MAX_LENGTHS.url),
+    snippet: startOf(withoutTags(snippet), MAX_LENGTHS.snippet),
   };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MOST_VERSIONS, readVersionName, versionName } from '../file-versions.ts';
+import { MAX_VERSIONS, readVersionName, versionName } from '../file-versions.ts';
 import { localLock } from '../write-file.ts';
 import { MemoryVersions } from './memory-versions.ts';
 
@@ -75,9 +75,9 @@ describe('versions of MEMORY.md', () => {
 
   it('[H07] are so many at most, the oldest go', async () => {
     put('0\n');
-    for (let n = 1; n <= MOST_VERSIONS + 5; n += 1) await replace(String(n));
+    for (let n = 1; n <= MAX_VERSIONS + 5; n += 1) await replace(String(n));
     const all = await versions.list();
-    expect(all).toHaveLength(MOST_VERSIONS);
+    expect(all).toHaveLength(MAX_VERSIONS);
     expect((await versions.read(all.at(-1)?.name ?? ''))?.text).toBe('6');
   });
 

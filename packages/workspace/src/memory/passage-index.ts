@@ -45,16 +45,16 @@ interface Sums {
 }
 
 /** 10,000 take about 15 MB. */
-const MOST_PIECES = 50_000;
+const MAX_PIECES = 50_000;
 /** BM25's usual numbers. */
 const K1 = 1.2;
 const B = 0.5;
 /** Few pieces make every word look common. */
-const LEAST_PIECES = 50;
+const MIN_PIECES = 50;
 /** A longer word that starts with the searched one, and one that is nearly as long. */
 const LONGER = 0.6;
 /** Longer words that are tried for one short one. */
-const MOST_LONGER = 50;
+const MAX_LONGER_WORDS = 50;
 
 /** The pieces of files by their words, ranked by BM25. */
 export class PassageIndex {
@@ -71,7 +71,7 @@ export class PassageIndex {
   #total = 0;
 
   /** @param mostPieces further pieces are not found. */
-  constructor(mostPieces = MOST_PIECES) {
+  constructor(mostPieces = MAX_PIECES) {
     this.#mostPieces = mostPieces;
   }
 
@@ -178,14 +178,14 @@ export class PassageIndex {
 
   #longerThan(start: string): readonly string[] {
     const from = placeOf(this.#terms, start) + (this.#postings.has(start) ? 1 : 0);
-    const next = this.#terms.slice(from, from + MOST_LONGER);
+    const next = this.#terms.slice(from, from + MAX_LONGER_WORDS);
     const end = next.findIndex((term) => !term.startsWith(start));
     return end === -1 ? next : next.slice(0, end);
   }
 
   /** Of a term that so many pieces have. */
   #rarityOf(having: number): number {
-    const all = Math.max(this.size, LEAST_PIECES);
+    const all = Math.max(this.size, MIN_PIECES);
     return Math.log(1 + (all - having + 0.5) / (having + 0.5));
   }
 

@@ -50,7 +50,7 @@ export function indexTerms(text: string): readonly string[] {
 const SMALL = 0.15;
 
 /** Most words of a question that are looked for; the rest of a long message adds nothing. */
-const MOST_WORDS = 40;
+const MAX_WORDS = 40;
 
 /** The words of a question, each once. Very common words are left out, unless there are no others. */
 export function queryWords(text: string): readonly QueryWord[] {
@@ -62,7 +62,7 @@ export function queryWords(text: string): readonly QueryWord[] {
   const used =
     significant.length > 0 ? significant : all.map((word) => ({ ...word, weight: SMALL }));
   const distinct = new Map(used.map((word) => [word.forms.join(' '), word]));
-  return [...distinct.values()].slice(0, MOST_WORDS);
+  return [...distinct.values()].slice(0, MAX_WORDS);
 }
 
 function denseWords(run: string): QueryWord[] {

@@ -141,7 +141,7 @@ const ENTRY_TOKENS = 90;
 /** So many skills may use the tokens of this number: a few long descriptions are whole. */
 const SHARED_BY = 20;
 /** A description is never cut to less than this, however long name and path are. In characters. */
-const SHORTEST = 40;
+const MIN_DESCRIPTION_LENGTH = 40;
 
 /**
  * As many of the skills as fit, the first ones first (S04, S05). Descriptions are whole where the budget allows it;
@@ -155,14 +155,14 @@ export function catalogueOf(
   const tokens = ENTRY_TOKENS * Math.max(most, SHARED_BY);
   const entriesAt = (length: number) => all.slice(0, most).map((entry) => shortened(entry, length));
   const longest = Math.max(
-    SHORTEST,
+    MIN_DESCRIPTION_LENGTH,
     ...all.slice(0, most).map((entry) => entry.description.length),
   );
-  const added = largest(Math.min(longest, characters) - SHORTEST, (more) => {
-    const text = textOf(entriesAt(SHORTEST + more));
+  const added = largest(Math.min(longest, characters) - MIN_DESCRIPTION_LENGTH, (more) => {
+    const text = textOf(entriesAt(MIN_DESCRIPTION_LENGTH + more));
     return text.length <= characters && estimateTokens(text) <= tokens;
   });
-  const candidates = entriesAt(SHORTEST + added);
+  const candidates = entriesAt(MIN_DESCRIPTION_LENGTH + added);
   const fits = (count: number) => textOf(candidates.slice(0, count)).length <= characters;
   const entries = candidates.slice(0, largest(most, fits));
   return { text: textOf(entries), entries, left: all.length - entries.length };

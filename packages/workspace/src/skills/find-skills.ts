@@ -88,7 +88,7 @@ interface ScanOptions {
 }
 
 /** Folders of one source that are scanned; the others are counted. */
-const MOST_FOLDERS = 2_000;
+const MAX_FOLDERS = 2_000;
 /** Files read at a time. */
 const AT_ONCE = 16;
 
@@ -121,15 +121,15 @@ export async function scanFolder(
     .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const found: FoundSkill[] = [];
-  for (let start = 0; start < Math.min(candidates.length, MOST_FOLDERS); start += AT_ONCE) {
-    const some = candidates.slice(start, Math.min(start + AT_ONCE, MOST_FOLDERS));
+  for (let start = 0; start < Math.min(candidates.length, MAX_FOLDERS); start += AT_ONCE) {
+    const some = candidates.slice(start, Math.min(start + AT_ONCE, MAX_FOLDERS));
     const read = await Promise.all(some.map((entry) => scanEntry(root, within, entry, options)));
     for (const [index, content] of read.entries()) {
       const name = some[index]?.name ?? '';
       if (content !== null) found.push({ source, root, segments: [...within, name], content });
     }
   }
-  const more = candidates.length - MOST_FOLDERS;
+  const more = candidates.length - MAX_FOLDERS;
   if (more > 0) found.push(refusal(root, within, `${more} more folders here are not looked at`));
   return found;
 }

@@ -264,7 +264,7 @@ function isTrue(value: unknown): boolean {
 }
 
 /** Most folders of a PATH that are searched. */
-const MOST_FOLDERS = 100;
+const MAX_FOLDERS = 100;
 
 /** Which of these programs can be started: plain names found on `path` (as in `PATH`). Never throws. */
 export async function findPrograms(
@@ -275,7 +275,7 @@ export async function findPrograms(
   const plain = [...new Set(names)].filter((name) => /^[\w.+-]+$/.test(name));
   const found = await Promise.all(
     plain.map(async (name) => {
-      for (const folder of folders.slice(0, MOST_FOLDERS)) {
+      for (const folder of folders.slice(0, MAX_FOLDERS)) {
         if (await isProgram(join(folder, name))) return [name];
       }
       return [];
@@ -294,7 +294,7 @@ async function isProgram(path: string): Promise<boolean> {
 }
 
 /** Longest command that Telegram and Discord both take. */
-const LONGEST = 32;
+const MAX_COMMAND_LENGTH = 32;
 
 /** What a skill is called as a command: `a`–`z`, `0`–`9`, `_`; null where nothing of that is in its name. */
 export function commandNameOf(skill: string): string | null {
@@ -303,7 +303,7 @@ export function commandNameOf(skill: string): string | null {
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_');
-  const command = plain.slice(0, LONGEST).replace(/^_+|_+$/g, '');
+  const command = plain.slice(0, MAX_COMMAND_LENGTH).replace(/^_+|_+$/g, '');
   return command === '' ? null : command;
 }
 

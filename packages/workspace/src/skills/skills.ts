@@ -247,7 +247,7 @@ interface Memory {
 }
 
 /** Limit of both: many more than there are skills. */
-const MOST_REMEMBERED = 20_000;
+const MAX_REMEMBERED = 20_000;
 
 /** All skills with all decisions; reads only the files that have changed. */
 async function scanSkills(
@@ -261,7 +261,7 @@ async function scanSkills(
   }: OpenSkillsOptions,
   memory: Memory,
 ): Promise<readonly ResolvedSkill[]> {
-  if (memory.cache.size > MOST_REMEMBERED) memory.cache.clear();
+  if (memory.cache.size > MAX_REMEMBERED) memory.cache.clear();
   const scan = { maxBytes: settings.maxFileBytes, cache: memory.cache, clock };
   const scanned = await Promise.all(folders.map((folder) => scanFolder(folder, scan)));
   const found = onceEach(scanned.flat());
@@ -298,7 +298,7 @@ function logFound(found: readonly FoundSkill[], { reported }: Memory, log: Logge
     const reason = isRefused ? content.reason : content.warnings.join('; ');
     const skill = join(root, ...segments);
     const line = `${skill}: ${reason}`;
-    if (reason === '' || reported.has(line) || reported.size > MOST_REMEMBERED) continue;
+    if (reason === '' || reported.has(line) || reported.size > MAX_REMEMBERED) continue;
     reported.add(line);
     log.warn(
       { skill, source, reason },

@@ -10,7 +10,7 @@ import { Icon } from '../ui/icon.tsx';
 import { unseenChats } from './seen-chats.ts';
 
 /** The chats of the page are asked for this often while it is visible, in ms. */
-const AGAIN_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 
 /** Everything the list needs. */
 interface ChatListProps {
@@ -34,7 +34,7 @@ function Chats({ chat, answeredAt, isOnline }: ChatListProps): VNode {
   const box = useRef<HTMLElement>(null);
   const { titleOf } = useRowAgents();
   const path = isOnline ? '/channels/web/default/chats' : null;
-  const known = useData<readonly WebChat[]>(path, AGAIN_MS).value ?? [];
+  const known = useData<readonly WebChat[]>(path, POLL_INTERVAL_MS).value ?? [];
   const none = { id: 'main', title: 'First chat', at: 0, answeredAt: 0 };
   const first = known.find(({ id }) => id === 'main') ?? none;
   const chats = known.some(({ id }) => id === 'main') ? known : [...known, first];

@@ -22,7 +22,7 @@ export interface ConnectionListener {
 }
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 4_000;
+const MAX_PAUSE_MS = 4_000;
 /** The gateway says "alive" every 20 s; twice nothing means that the connection is dead (a laptop slept). */
 const SILENCE_MS = 45_000;
 
@@ -91,7 +91,7 @@ export function browserConnection(base: string): Connection {
         // Only a person can sign in, which wakes us.
         if (!isOut) setTimeout(resolve, pause);
       });
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+      pause = Math.min(pause * 2, MAX_PAUSE_MS);
     }
   }
 

@@ -20,6 +20,7 @@ const inbound = (id: string, at: number, outcome: string | null = null): WebHist
   text: `text of ${id}`,
   at,
   outcome,
+  turnId: null,
 });
 const part = (id: string, at: number, turnId: string | null = 't1'): WebHistoryEntry => ({
   type: 'part',

@@ -38,9 +38,9 @@ type Attempt =
 
 /** First pause after a failure; doubled up to the longest. In ms. */
 const FIRST_PAUSE_MS = 300;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 /** A gateway that does not answer a request for so long is treated as gone; sending again is harmless. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** Makes a sender. Sending the same id again is harmless (D01), so every doubt ends in another try. */
 export function createSender(deps: SenderDeps): Sender {
@@ -49,7 +49,7 @@ export function createSender(deps: SenderDeps): Sender {
   let running = false;
 
   async function deliver(message: Unsent): Promise<void> {
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const attempt = await post(deps, message);
       if (typeof attempt === 'object') {
         deps.listener(message.id, attempt.delivery, attempt.at);
@@ -102,7 +102,7 @@ async function post(deps: SenderDeps, message: Unsent): Promise<Attempt> {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ id, text, replaces }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     return withNote(readAnswer(response.status, await response.json().catch(() => ({}))), message);
   } catch {

@@ -19,7 +19,7 @@ import { useGrowing } from './growing.ts';
 import { placeOf, StateMark } from './marks.tsx';
 
 /** What is said is asked for again this often, in ms. */
-const AGAIN_MS = 3_000;
+const POLL_INTERVAL_MS = 3_000;
 
 interface SheetProps {
   readonly id: string;
@@ -29,7 +29,7 @@ interface SheetProps {
 
 /** One conversation: what is known of it, what can be done, and what was said. */
 export function ConversationSheet({ id, found }: SheetProps): VNode {
-  const report = useData<ConversationReport>(pathOf(id), AGAIN_MS);
+  const report = useData<ConversationReport>(pathOf(id), POLL_INTERVAL_MS);
   return (
     <section class="sheet conversation-sheet" aria-label="Conversation">
       <Show data={report}>
@@ -156,7 +156,7 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
 
 function Messages({ id, found }: SheetProps): VNode {
   const query = found === null ? '' : `?until=${encodeURIComponent(found.at)}`;
-  const data = useGrowing(`${pathOf(id)}/messages${query}`, AGAIN_MS, readMessages, keyOf);
+  const data = useGrowing(`${pathOf(id)}/messages${query}`, POLL_INTERVAL_MS, readMessages, keyOf);
   const messages = [...(data.value ?? [])].sort(byTime);
   const list = useRef<HTMLOListElement>(null);
   useShownPlace(list, messages, found?.message ?? null);

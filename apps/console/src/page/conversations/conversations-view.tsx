@@ -14,7 +14,7 @@ import { SearchForm, SearchResults } from './search.tsx';
 import { isNew, keepSeen, looked, readSeen, type Seen } from './seen.ts';
 
 /** The list is asked for again this often, in ms. */
-const AGAIN_MS = 4_000;
+const POLL_INTERVAL_MS = 4_000;
 
 /**
  * Conversations of all channels (U08): `#/conversations/ID`, and `#/conversations/ID/at/MESSAGE/TIME` for a place that
@@ -22,7 +22,7 @@ const AGAIN_MS = 4_000;
  */
 export function ConversationsView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
   const asked = useSignal('');
-  const data = useGrowing('/api/conversations', AGAIN_MS, readList, ({ id }) => id);
+  const data = useGrowing('/api/conversations', POLL_INTERVAL_MS, readList, ({ id }) => id);
   const all = [...(data.value ?? [])].sort((a, b) => b.newest - a.newest);
   const chosen = all.find((one) => one.id === id);
   const seen = useSeen(data.value && all, chosen);

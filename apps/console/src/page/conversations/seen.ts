@@ -9,7 +9,7 @@ export interface Seen {
 type Known = Pick<ShownConversation, 'id' | 'newest'>;
 
 /** Conversations that are remembered one by one. */
-const MOST = 300;
+const MAX_REMEMBERED = 300;
 
 /** Whether something was said since it was last looked at. */
 export function isNew({ base, upTo }: Seen, { id, newest }: Known): boolean {
@@ -21,7 +21,7 @@ export function looked(seen: Seen, conversation: Known): Seen {
   if (!isNew(seen, conversation)) return seen;
   const { id, newest } = conversation;
   const all = Object.entries({ ...seen.upTo, [id]: newest }).sort(([, a], [, b]) => b - a);
-  return { ...seen, upTo: Object.fromEntries(all.slice(0, MOST)) };
+  return { ...seen, upTo: Object.fromEntries(all.slice(0, MAX_REMEMBERED)) };
 }
 
 /** Of this origin alone. */

@@ -10,7 +10,7 @@ import { LogLines } from './log-lines.tsx';
 import { ReportSection } from './report-section.tsx';
 
 /** While new lines are followed the page asks again so often, in ms. */
-const AGAIN_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 const LEVELS: Readonly<Record<LogLevelName, string>> = {
   debug: 'All',
@@ -50,7 +50,7 @@ function LogPages(filter: Filter): VNode {
   const query = new URLSearchParams(given);
   if (before !== undefined) query.set('before', String(before));
   const isLive = follows && before === undefined;
-  const data = useData<LogReport>(`/api/logs?${query}`, isLive ? AGAIN_MS : undefined);
+  const data = useData<LogReport>(`/api/logs?${query}`, isLive ? POLL_INTERVAL_MS : undefined);
   return (
     <>
       <Filters {...filter} channels={data.value?.channels ?? []} />

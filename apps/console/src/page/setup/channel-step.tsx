@@ -104,11 +104,11 @@ function usePictureOf(base64: string | null): string {
 }
 
 /** A code follows the last one within a minute; the account connects in between. In ms. */
-const LOOK_EVERY_MS = 3_000;
+const POLL_INTERVAL_MS = 3_000;
 
 /** The code of an account that waits for its phone, and then whose phone it is. */
 function LinkPhone({ channel }: { readonly channel: string }): VNode | null {
-  const report = useOperation('channels/report', {}, LOOK_EVERY_MS).value;
+  const report = useOperation('channels/report', {}, POLL_INTERVAL_MS).value;
   const accounts = report?.accounts.filter((one) => one.channel === channel) ?? [];
   const { unlinked } = pairingOf(accounts);
   return (

@@ -9,11 +9,11 @@ import { ModelStep } from './model-step.tsx';
 import { AnswerNote, Step, useStep } from './step.tsx';
 
 /** Where the settings that a step has written are taken over is looked at this often, in ms. */
-const LOOK_EVERY_MS = 3_000;
+const POLL_INTERVAL_MS = 3_000;
 
 /** From nothing to a bot that answers: a model, a channel, and who owns it (U02). */
 export function SetupView(): VNode {
-  const setup = useData<SetupState>('/api/setup', LOOK_EVERY_MS);
+  const setup = useData<SetupState>('/api/setup', POLL_INTERVAL_MS);
   return (
     <ColumnView name="setup-view" title="Set up">
       <Show data={setup}>

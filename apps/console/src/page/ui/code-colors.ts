@@ -10,7 +10,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Longer code is not colored, in characters: it would hold up the page. */
-const LONGEST = 50_000;
+const MAX_CHARACTERS = 50_000;
 
 interface Token {
   readonly group: string;
@@ -50,7 +50,8 @@ function highlightOf(group: string): Highlight {
 function rangesOf(code: Element): readonly { readonly group: string; readonly range: Range }[] {
   const text = code.firstChild;
   const language = code.className.replace(/^language-/, '').toLowerCase();
-  if (!(text instanceof Text) || text.length > LONGEST || !lowlight.registered(language)) return [];
+  if (!(text instanceof Text) || text.length > MAX_CHARACTERS || !lowlight.registered(language))
+    return [];
   return tokensOf(lowlight.highlight(language, text.data)).map(({ group, start, end }) => {
     const range = document.createRange();
     range.setStart(text, start);

@@ -77,8 +77,8 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     }),
     logs: async () => ({ read: unused }),
     bugReport: async () => ({ name: '', files: [], archive: '' }),
-    restore: () => undefined,
     restart: () => undefined,
+    stop: () => undefined,
     settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
     setup: async () => ({ state: unused, take: unused }),
     work: {

@@ -9,18 +9,17 @@ import { z } from 'zod';
 
 const BLOCK = 512;
 /** Names longer than 100 bytes have an entry of their own, a few kilobytes at most. */
-const LARGEST_NAME_BYTES = 64 * 1024;
-/** Of what is read whole: the largest row is one with a file of 100 MB. */
-const LARGEST_WHOLE_BYTES = 512 * 1024 * 1024;
+const MAX_NAME_BYTES = 64 * 1024;
+/** Of what is read whole: the largest row in a backup of 0.1.0 is one with a file of 100 MB. */
+const MAX_WHOLE_BYTES = 512 * 1024 * 1024;
 
 /** `end.json`, the last entry: a file without it, or one that counts otherwise, is damaged. */
-export const End = z.object({
+const End = z.object({
   entries: z.int(),
   /** Over name and content of all entries before, in hexadecimal. */
   sha256: z.string(),
-  rows: z.record(z.string().regex(/^[a-z0-9_]+$/), z.int()),
 });
-export type End = z.infer<typeof End>;
+type End = z.infer<typeof End>;
 
 /** One file of the archive. Its content is read before the next entry is asked for, or is skipped. */
 export interface ArchiveEntry {
@@ -77,7 +76,7 @@ async function* entriesOf(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
     const { size = 0 } = header;
     const name = extended?.path ?? header.path ?? '';
     if (header.type === 'ExtendedHeader') {
-      const text = await bytes.exactly(Math.min(size, LARGEST_NAME_BYTES));
+      const text = await bytes.exactly(Math.min(size, MAX_NAME_BYTES));
       extended = Pax.parse(text.toString(), undefined, false);
       await bytes.skip(padding(size));
       continue;
@@ -121,7 +120,7 @@ function contentOf(
     size,
     chunks,
     async whole() {
-      if (size > LARGEST_WHOLE_BYTES) throw new Error(`${name} is too large`);
+      if (size > MAX_WHOLE_BYTES) throw new Error(`${name} is too large`);
       const parts: Buffer[] = [];
       for await (const chunk of chunks()) parts.push(chunk);
       return Buffer.concat(parts);
@@ -182,29 +181,26 @@ export async function writeArchive(to: string | Writable) {
     hash.update(`${path}\0${size}\0`);
     entries += 1;
   };
-  const pad = (size: number) => put(Buffer.alloc(padding(size)));
+  const addStream = async (
+    name: string,
+    size: number,
+    at: Date,
+    chunks: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+  ): Promise<void> => {
+    await begin(name, size, at);
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      await put(chunk);
+    }
+    await put(Buffer.alloc(padding(size)));
+  };
   return {
-    async add(name: string, content: Uint8Array | string): Promise<void> {
-      const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-      await begin(name, bytes.length, new Date(0));
-      hash.update(bytes);
-      await put(bytes);
-      await pad(bytes.length);
+    add(name: string, content: Uint8Array | string): Promise<void> {
+      const bytes = Buffer.from(content);
+      return addStream(name, bytes.length, new Date(0), [bytes]);
     },
     /** As `add`, for more than memory should hold. `chunks` has exactly `size` bytes. */
-    async addStream(
-      name: string,
-      size: number,
-      at: Date,
-      chunks: AsyncIterable<Uint8Array>,
-    ): Promise<void> {
-      await begin(name, size, at);
-      for await (const chunk of chunks) {
-        hash.update(chunk);
-        await put(chunk);
-      }
-      await pad(size);
-    },
+    addStream,
     /** How many entries there are, and the hash over their names and contents. */
     digest: () => ({ entries, sha256: hash.copy().digest('hex') }),
     /** Writes the end; everything is on the disk when it resolves. */
@@ -265,6 +261,7 @@ export type BackupErrorCode =
   | 'backup-damaged'
   | 'backup-newer'
   | 'backup-unwritable'
+  | 'backup-postgres'
   | 'restore-unfinished';
 
 /** A backup or restore that failed; nothing was changed unless the message says so. */

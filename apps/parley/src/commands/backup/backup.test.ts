@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,18 +14,20 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { shareOfRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { list } from 'tar';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
+import { type DataFolder, locateDataFolder, lockDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { writeArchive } from './archive.ts';
-import { makeBackup } from './backup.ts';
-import { checkBackup, workspacePlaces } from './contents.ts';
-import { openWorkFolder, tidyUp } from './exchange.ts';
+import { backup as backupCommand, makeBackup } from './backup.ts';
+import { checkBackup, workspaceFolders } from './contents.ts';
+import { refuseInterruptedRestore } from './put-in-place.ts';
 import { type RestoreOrder, restoreBackup } from './restore.ts';
+import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
 const LONG = `${'a-long-name-'.repeat(12)}.md`;
@@ -42,7 +45,7 @@ describe('a backup', () => {
     const file = await backup();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const names = namesIn(file);
-    expect(names[0]).toBe('manifest.json');
+    expect(names.slice(0, 2)).toEqual(['manifest.json', 'database/parley.db']);
     expect(names.at(-1)).toBe('end.json');
     expect(names).toEqual(
       expect.arrayContaining([
@@ -55,6 +58,7 @@ describe('a backup', () => {
     );
     expect(names.filter((name) => name.includes('token'))).toEqual([]);
     expect(await checkBackup(file)).toMatchObject({ files: 5, hasSettings: true });
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
   it('names what it leaves out', async () => {
@@ -95,10 +99,19 @@ describe('a backup', () => {
     expect(readFileSync(file)).toEqual(before);
     rmSync(join(folder.path, 'parley.db'));
     const nothing = makeBackup(orderOf(join(root, 'none.tar.gz')));
-    await expect(nothing).rejects.toMatchObject({ code: 'store-missing' });
+    await expect(nothing).rejects.toMatchObject({ code: 'database-missing' });
     const nowhere = makeBackup({ ...orderOf(join(root, 'no', 'b.tar.gz')) });
     await expect(nowhere).rejects.toThrow();
     expect(readdirSync(root).toSorted()).toEqual(['b.tar.gz', 'data']);
+  });
+
+  it('is refused on PostgreSQL, which is said to have its own', async () => {
+    await fill(folder);
+    writeFileSync(folder.settingsFile, 'store: { url: "postgres://db/parley" }\n');
+    const made = backupCommand({ folder, env: {}, print() {} }, join(root, 'b.tar.gz'));
+    const message = expect.stringContaining('pg_dump');
+    await expect(made).rejects.toMatchObject({ code: 'backup-postgres', message });
+    expect(readdirSync(root)).toEqual(['data']);
   });
 });
 
@@ -107,7 +120,7 @@ describe('restoring', () => {
     const file = await backup();
     const target = locateDataFolder(join(root, 'new'), {});
     const done = await restore(file, { folder: target });
-    expect(done).toMatchObject({ asideFolder: null, aside: null, usedSettings: true, files: 5 });
+    expect(done).toMatchObject({ aside: null, carried: null, usedSettings: true });
     expect(contentOf(target.workspace)).toEqual(contentOf(folder.workspace));
     expect(readFileSync(join(target.path, 'profiles', 'mine.yaml'), 'utf8')).toBe('layout: lab\n');
     expect(readFileSync(target.settingsFile, 'utf8')).toBe(
@@ -115,7 +128,7 @@ describe('restoring', () => {
     );
     expect(await valueIn(target)).toBe('before');
     expect(readdirSync(target.path).toSorted()).toEqual(
-      ['lock', 'parley.db', 'parley.db-files', 'parley.yaml', 'profiles', 'workspace'].toSorted(),
+      ['lock', 'parley.db', 'parley.yaml', 'profiles', 'workspace'].toSorted(),
     );
   });
 
@@ -132,11 +145,11 @@ describe('restoring', () => {
     const file = join(root, 'b.tar.gz');
     await makeBackup(orderOf(file));
     for (const place of [far, near]) writeFileSync(join(place, 'MEMORY.md'), 'later');
-    const { asideFolder } = await restore(file, {});
+    const { aside } = await restore(file, {});
     for (const place of [far, near])
       expect(readFileSync(join(place, 'MEMORY.md'), 'utf8')).toBe(place);
-    const aside = join(asideFolder ?? '', 'agents', 'far', 'MEMORY.md');
-    expect(readFileSync(aside, 'utf8')).toBe('later');
+    const kept = join(aside ?? '', 'agents', 'far', 'MEMORY.md');
+    expect(readFileSync(kept, 'utf8')).toBe('later');
   });
 
   it('moves what is there aside, whole, and leaves the settings unless they are wanted', async () => {
@@ -144,17 +157,17 @@ describe('restoring', () => {
     await write(folder, 'after');
     writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
     writeFileSync(folder.settingsFile, 'model: offline\n# mine\n');
-    const { asideFolder } = await restore(file, {});
-    expect(asideFolder).toBe(join(folder.path, 'before-restore-20261122100000000'));
-    expect(readFileSync(join(asideFolder ?? '', 'workspace', 'SOUL.md'), 'utf8')).toBe('later');
+    const { aside } = await restore(file, {});
+    expect(aside).toBe(join(folder.path, 'before-restore-20261122100000000'));
+    expect(readFileSync(join(aside ?? '', 'workspace', 'SOUL.md'), 'utf8')).toBe('later');
     expect(readFileSync(join(folder.workspace, 'SOUL.md'), 'utf8')).toBe('soul');
     expect(readFileSync(folder.settingsFile, 'utf8')).toContain('# mine');
     expect(await valueIn(folder)).toBe('before');
-    const old = { ...folder, storeUrl: `sqlite:${join(asideFolder ?? '', 'parley.db')}` };
+    const old = { ...folder, storeUrl: `sqlite:${join(aside ?? '', 'parley.db')}` };
     expect(await valueIn(old)).toBe('after');
     const again = await restore(file, { withSettings: true, clock: () => NOW + 60_000 });
     expect(readFileSync(folder.settingsFile, 'utf8')).not.toContain('# mine');
-    const kept = join(again.asideFolder ?? '', 'parley.yaml');
+    const kept = join(again.aside ?? '', 'parley.yaml');
     expect(readFileSync(kept, 'utf8')).toContain('# mine');
   });
 
@@ -216,14 +229,84 @@ describe('restoring', () => {
     mkdirSync(left);
     writeFileSync(join(left, 'part'), part);
     writeFileSync(part, 'half');
-    const living = openWorkFolder(folder, 'restoring-');
-    await tidyUp(folder, {});
+    using living = openWorkFolder(folder.path, 'restoring-');
+    removeLeftovers(folder.path);
     expect([existsSync(part), existsSync(left), existsSync(living.path)]).toEqual([
       false,
       false,
       true,
     ]);
-    living.remove();
+  });
+
+  it('waits, once all is prepared, until the gateway that was asked to end has ended', async () => {
+    const file = await backup();
+    await write(folder, 'after');
+    const gateway = lockDataFolder(folder);
+    const endGateway = async () => {
+      expect(readdirSync(folder.path).filter((name) => name.startsWith('restoring-'))).toHaveLength(
+        1,
+      );
+      void sleep(300)
+        .then(() => write(folder, 'its last words'))
+        .then(() => gateway.release());
+    };
+    const { aside } = await restore(file, { endGateway });
+    expect(await valueIn(folder)).toBe('before');
+    const old = { storeUrl: `sqlite:${join(aside ?? '', 'parley.db')}` };
+    expect(await valueIn(old)).toBe('its last words');
+  });
+
+  it('is refused, having changed nothing, while another process has the data folder', async () => {
+    const file = await backup();
+    const gateway = lockDataFolder(folder);
+    const before = contentOf(folder.path);
+    await expect(restore(file, {})).rejects.toMatchObject({ code: 'data-locked' });
+    expect(contentOf(folder.path)).toEqual(before);
+    gateway.release();
+  });
+
+  it('[D01] [D04] that was interrupted is completed by the next restore, with the old state in one place', async () => {
+    const file = await backup();
+    await write(folder, 'after');
+    await ask('unanswered');
+    writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
+    mkdirSync(join(folder.path, 'skills'));
+    // As it was when the database was in its place and the workspace was not.
+    const aside = join(folder.path, 'before-restore-1');
+    mkdirSync(aside);
+    renameSync(join(folder.path, 'parley.db'), join(aside, 'parley.db'));
+    renameSync(join(folder.path, 'parley.db-files'), join(aside, 'parley.db-files'));
+    await write(folder, 'half restored');
+    renameSync(folder.workspace, join(aside, 'workspace'));
+    const had = ['parley.db', 'parley.db-files', 'workspace', 'profiles', 'skills'];
+    writeFileSync(folder.restoreMarker, JSON.stringify({ aside, had }));
+    expect(() => refuseInterruptedRestore(folder)).toThrow(
+      expect.objectContaining({
+        code: 'restore-unfinished',
+        message: expect.stringMatching(/restore FILE.*before-restore-1/s),
+      }),
+    );
+    expect(await restore(file, {})).toMatchObject({ aside, carried: { messages: 1 } });
+    refuseInterruptedRestore(folder);
+    expect(await valueIn(folder)).toBe('before');
+    expect(readFileSync(join(folder.workspace, 'SOUL.md'), 'utf8')).toBe('soul');
+    expect(await valueIn({ storeUrl: `sqlite:${join(aside, 'parley.db')}` })).toBe('after');
+    expect(readFileSync(join(aside, 'workspace', 'SOUL.md'), 'utf8')).toBe('later');
+    expect(readdirSync(aside).filter((name) => !/-(wal|shm)$/.test(name))).toEqual([
+      'parley.db',
+      'parley.db-files',
+      'profiles',
+      'skills',
+      'workspace',
+    ]);
+  });
+
+  it('that 0.1.0 was killed in is completed, too', async () => {
+    const file = await backup();
+    writeFileSync(folder.restoreMarker, '{"file": "/b.tar.gz", "exchanges": []}');
+    expect(() => refuseInterruptedRestore(folder)).toThrow('was interrupted');
+    await restore(file, {});
+    expect(existsSync(folder.restoreMarker)).toBe(false);
   });
 
   it.each([
@@ -246,7 +329,7 @@ describe('restoring', () => {
     ],
     [
       'of a newer Parley',
-      (bytes: Buffer) => swap(bytes, '"format": 1', '"format": 2'),
+      (bytes: Buffer) => swap(bytes, '"format": 2', '"format": 3'),
       'backup-newer',
     ],
     [
@@ -260,7 +343,7 @@ describe('restoring', () => {
     rmSync(file);
     if (bytes !== undefined) writeFileSync(file, bytes);
     const before = contentOf(folder.path);
-    await expect(restore(file, {})).rejects.toMatchObject({ code });
+    await expect(checkBackup(file)).rejects.toMatchObject({ code });
     expect(contentOf(folder.path)).toEqual(before);
   });
 });
@@ -355,13 +438,15 @@ async function valueIn({ storeUrl }: Pick<DataFolder, 'storeUrl'>): Promise<stri
 }
 
 function orderOf(file: string) {
-  const { storeUrl, settingsFile, path: dataFolder } = folder;
-  const workspaces = workspacePlaces(readSettings(folder, {}), dataFolder);
-  return { file, storeUrl, settingsFile, workspaces, dataFolder, clock: () => NOW };
+  const { settingsFile, path: dataFolder } = folder;
+  const workspaces = workspaceFolders(readSettings(folder, {}), dataFolder);
+  const database = join(dataFolder, 'parley.db');
+  return { file, database, settingsFile, workspaces, dataFolder, clock: () => NOW };
 }
 
-function restore(file: string, more: Partial<RestoreOrder>) {
-  const order = { file, folder, env: {}, clock: () => NOW, unfinished: 'hold' as const };
+async function restore(file: string, more: Partial<RestoreOrder>) {
+  const backup = await checkBackup(file);
+  const order = { backup, folder, env: {}, clock: () => NOW, unfinished: 'hold' as const };
   return restoreBackup({ ...order, withSettings: false, ...more });
 }
 

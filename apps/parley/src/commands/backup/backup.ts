@@ -10,14 +10,24 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Clock, countOf, ParleyError, reasonOf, systemTime } from '@parley/core';
-import { openSnapshot, type StoreSnapshot } from '@parley/store/backup';
+import { copyDatabase } from '@parley/store/backup';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Cli } from '../../cli.ts';
+import { CliError } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
-import { type ArchiveWriter, BackupError, type End, writeArchive } from './archive.ts';
-import { FOLDERS, FORMAT, lineOf, type Manifest, type Place, workspacePlaces } from './contents.ts';
-import { openWorkFolder, removeLeftovers } from './exchange.ts';
+import { type ArchiveWriter, BackupError, writeArchive } from './archive.ts';
+import {
+  DATABASE,
+  DATABASE_FILES,
+  DATABASE_NAME,
+  FOLDERS,
+  FORMAT,
+  type Manifest,
+  type NamedFolder,
+  workspaceFolders,
+} from './contents.ts';
+import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 /**
  * `parley backup FILE`: reads the database by itself, so a running gateway is not disturbed. A signal ends
@@ -25,14 +35,15 @@ import { openWorkFolder, removeLeftovers } from './exchange.ts';
  */
 export async function backup({ folder, env, print }: Cli, name: string): Promise<number> {
   const loaded = readSettings(folder, env);
+  if (loaded.settings.store.url !== undefined) throw new BackupError('backup-postgres', POSTGRES);
   const file = resolve(name);
   const ended = new AbortController();
   using interrupted = abortOnSignal(ended);
   const making = makeBackup({
     file,
-    storeUrl: loaded.settings.store.url ?? folder.storeUrl,
+    database: folder.storeUrl.slice('sqlite:'.length),
     settingsFile: folder.settingsFile,
-    workspaces: workspacePlaces(loaded, folder.path),
+    workspaces: workspaceFolders(loaded, folder.path),
     dataFolder: folder.path,
     clock: systemTime.clock,
     signal: ended.signal,
@@ -46,140 +57,112 @@ export async function backup({ folder, env, print }: Cli, name: string): Promise
     return 130;
   }
   const size = (done.bytes / 1_000_000).toFixed(1);
-  print(`${file}: ${countOf(done.rows, 'row')} and ${countOf(done.files, 'file')}, ${size} MB.`);
+  print(`${file}: the database and ${countOf(done.files, 'file')}, ${size} MB.`);
   for (const path of done.leftOut) print(`Left out, since it is neither file nor folder: ${path}`);
   print(SECRETS);
   return 0;
 }
 
-const SECRETS = `It holds everything that people wrote, the credentials of WhatsApp, and what the settings say in the clear.
-Keep it where only you can read it. Variables and files that the settings refer to are not in it, nor is the token of the page.`;
+const POSTGRES =
+  'The database is in PostgreSQL, which "parley backup" does not copy. Nothing was written. Back it up with pg_dump, and the files of the data folder with tar: docs/backup.md has both commands.';
 
-/** Lines of a table are gathered into entries of about this size. */
-const ENTRY_BYTES = 1024 * 1024;
+const SECRETS = `It holds everything that people wrote, the credentials of WhatsApp, and secrets that are in the settings as plain text.
+Keep it where only you can read it. Variables and files that the settings refer to are not in it, nor is the token of the page.`;
 
 interface BackupOrder {
   readonly file: string;
-  readonly storeUrl: string;
+  /** The path of the SQLite file. */
+  readonly database: string;
   readonly settingsFile: string;
-  readonly workspaces: readonly Place[];
+  readonly workspaces: readonly NamedFolder[];
   readonly dataFolder: string;
   readonly clock: Clock;
-  /** Once it fires, the backup is given up at its next row or file. */
+  /** Once it fires, the backup is given up before its next file. */
   readonly signal?: AbortSignal;
 }
 
 /**
  * Writes everything into one file, while Parley runs or not. It appears under its name when it is
- * complete. Throws BackupError or StoreError; then nothing is left behind.
+ * complete. Throws BackupError, StoreError or CliError; then nothing is left behind.
  */
 export async function makeBackup(order: BackupOrder) {
-  const { file } = order;
+  const { file, database, dataFolder } = order;
   if (existsSync(file)) {
     throw new BackupError('backup-exists', `${file} exists already. Name another file.`);
   }
+  if (!existsSync(database)) {
+    throw new CliError('database-missing', `There is no database ${database} to back up.`);
+  }
+  removeLeftovers(dataFolder);
   const part = `${file}.part`;
   rmSync(part, { force: true });
-  if (existsSync(order.dataFolder)) removeLeftovers({ path: order.dataFolder }, 'backing-up-');
-  // Names it for the next start, should this process be killed.
-  const work = existsSync(order.dataFolder)
-    ? openWorkFolder({ path: order.dataFolder }, 'backing-up-', part)
-    : null;
+  using work = openWorkFolder(dataFolder, 'backing-up-');
+  work.alsoRemove(part);
   try {
-    await using snapshot = await openSnapshot(order.storeUrl);
+    const copy = join(work.path, DATABASE_NAME);
+    const { steps, files } = await copyDatabase(database, copy);
     const archive = await writeArchive(part);
-    const done = await fill(archive, snapshot, order).catch(async (reason: unknown) => {
+    const done = await fill(archive, order, steps, [
+      { name: DATABASE, path: copy },
+      ...files.map((id) => ({
+        name: `${DATABASE_FILES}/${id}`,
+        path: join(`${database}-files`, id),
+      })),
+    ]).catch(async (reason: unknown) => {
       await archive.abandon();
       throw reason;
     });
     renameSync(part, file);
     return { ...done, bytes: statSync(file).size };
   } catch (reason) {
-    rmSync(part, { force: true });
     if (reason instanceof ParleyError) throw reason;
     throw new BackupError(
       'backup-unwritable',
       `The backup ${file} could not be written: ${reasonOf(reason)}. Nothing was left behind.`,
       reason,
     );
-  } finally {
-    work?.remove();
   }
 }
 
 async function fill(
   archive: ArchiveWriter,
-  snapshot: StoreSnapshot,
   { settingsFile, workspaces, dataFolder, clock, signal }: BackupOrder,
+  steps: readonly number[],
+  database: readonly NamedFile[],
 ) {
-  const { dialect, steps, tables, counters } = snapshot;
   const manifest: Manifest = {
     format: FORMAT,
     parley: packageJson.version,
     madeAt: clock(),
-    dialect,
     steps: [...steps],
-    tables: tables.map(({ name, columns }) => ({ name, columns: [...columns] })),
-    counters: { ...counters },
   };
   await archive.add('manifest.json', `${JSON.stringify(manifest, null, 2)}\n`);
-  const rows = await addRows(archive, snapshot, signal);
+  for (const file of database) await addFile(archive, file, signal);
   if (existsSync(settingsFile)) {
     await archive.add('settings/parley.yaml', readFileSync(settingsFile));
   }
   const folders = FOLDERS.map((name) => ({ name, path: join(dataFolder, name) }));
   const files = await addFiles(archive, [...workspaces, ...folders], signal);
-  const end: End = { ...archive.digest(), rows };
-  await archive.add('end.json', `${JSON.stringify(end, null, 2)}\n`);
+  await archive.add('end.json', `${JSON.stringify(archive.digest(), null, 2)}\n`);
   await archive.end();
-  return { ...files, rows: Object.values(rows).reduce((sum, count) => sum + count, 0) };
+  return files;
 }
 
-async function addRows(
-  archive: ArchiveWriter,
-  snapshot: StoreSnapshot,
-  signal: AbortSignal | undefined,
-): Promise<Record<string, number>> {
-  const counts = Object.fromEntries(snapshot.tables.map(({ name }) => [name, 0]));
-  let lines: string[] = [];
-  let size = 0;
-  let number = 0;
-  let of = '';
-  const flush = async (): Promise<void> => {
-    if (lines.length === 0) return;
-    number += 1;
-    await archive.add(`database/${of}/${String(number).padStart(6, '0')}.ndjson`, lines.join(''));
-    lines = [];
-    size = 0;
-  };
-  for await (const { table, rows } of snapshot.rows()) {
-    signal?.throwIfAborted();
-    if (table.name !== of) {
-      await flush();
-      of = table.name;
-      number = 0;
-    }
-    counts[of] = (counts[of] ?? 0) + rows.length;
-    for (const row of rows) {
-      const line = lineOf(row);
-      lines.push(line);
-      size += line.length;
-      if (size >= ENTRY_BYTES) await flush();
-    }
-  }
-  await flush();
-  return counts;
+interface NamedFile {
+  /** What the backup calls it. */
+  readonly name: string;
+  readonly path: string;
 }
 
 /** Puts all files of these folders into the archive. `leftOut`: what is neither file nor folder. */
 async function addFiles(
   archive: ArchiveWriter,
-  folders: readonly Place[],
+  folders: readonly NamedFolder[],
   signal: AbortSignal | undefined,
 ) {
   let files = 0;
   const leftOut: string[] = [];
-  const addFolder = async ({ name, path }: Place): Promise<void> => {
+  const addFolder = async ({ name, path }: NamedFolder): Promise<void> => {
     for (const entry of entriesOf(path)) {
       const inside = { name: `${name}/${entry.name}`, path: join(path, entry.name) };
       if (entry.isDirectory()) await addFolder(inside);
@@ -209,7 +192,7 @@ function isMissing(error: unknown): boolean {
 /** False for a file that was removed meanwhile. One that is removed later is read to its end all the same. */
 async function addFile(
   archive: ArchiveWriter,
-  { name, path }: Place,
+  { name, path }: NamedFile,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   signal?.throwIfAborted();

@@ -1,12 +1,21 @@
 import { join, sep } from 'node:path';
-import { reasonOf } from '@parley/core';
+import { ParleyError, reasonOf } from '@parley/core';
 import { type BackupRows, type Cell, refuseUnknownSteps } from '@parley/store/backup';
 import { z } from 'zod';
 import type { LoadedSettings } from '../../settings.ts';
 import { type ArchiveEntry, BackupError, damaged, readArchive } from './archive.ts';
 
-/** The kind of file that this Parley writes; an older Parley refuses a higher one. */
-export const FORMAT = 1;
+/**
+ * The kind of file that this Parley writes; an older Parley refuses a higher one. 1, of 0.1.0, had the rows of the
+ * database as lines of JSON; 2 has the database as a file of SQLite.
+ */
+export const FORMAT = 2;
+
+/** Where a backup has the database, and the files of messages. */
+export const DATABASE = 'database/parley.db';
+export const DATABASE_FILES = 'database/files';
+/** What they are called in a data folder. */
+export const DATABASE_NAME = 'parley.db';
 
 /** Folders of the data folder that belong to a backup besides the workspace; the last are those of other agents. */
 export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
@@ -14,71 +23,54 @@ export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'wor
 const AGENTS = 'agents';
 
 /** A folder, and what a backup calls it. */
-export interface Place {
+export interface NamedFolder {
   readonly name: string;
   readonly path: string;
 }
 
 /** The workspaces that are not in one of `FOLDERS`. */
-export function workspacePlaces(
+export function workspaceFolders(
   { settings, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
   dataFolder: string,
-): readonly Place[] {
+): readonly NamedFolder[] {
   const inside = join(dataFolder, 'workspaces') + sep;
-  const others = [...agents].flatMap(
-    ([
-      name,
-      {
-        agent: { workspace: path },
-      },
-    ]) => (path.startsWith(inside) ? [] : [{ name: `${AGENTS}/${name}`, path }]),
+  const others = [...agents].flatMap(([name, { agent }]) =>
+    agent.workspace.startsWith(inside)
+      ? []
+      : [{ name: `${AGENTS}/${name}`, path: agent.workspace }],
   );
   return [{ name: 'workspace', path: settings.agent.workspace }, ...others];
 }
 
 const Name = z.string().regex(/^[a-z0-9_]+$/);
 
-/** `manifest.json`, the first entry: what the file is, and how its rows are to be read. */
-export const Manifest = z.object({
-  format: z.int().positive(),
+const Common = z.object({
   parley: z.string(),
   madeAt: z.int(),
-  dialect: z.enum(['sqlite', 'postgres']),
   /** The migrations its database has seen. */
   steps: z.array(z.int()),
-  tables: z.array(z.object({ name: Name, columns: z.array(Name) })),
-  counters: z.record(Name, z.int()),
 });
-export type Manifest = z.infer<typeof Manifest>;
 
-const StoredCell = z.union([
-  z.string(),
-  z.number(),
-  z.null(),
-  z.strictObject({ base64: z.base64() }),
+/** `manifest.json`, the first entry: what the file is, and how its database is to be read. */
+const Manifest = z.discriminatedUnion('format', [
+  Common.extend({
+    format: z.literal(1),
+    tables: z.array(z.object({ name: Name, columns: z.array(Name) })),
+    counters: z.record(Name, z.int()),
+  }),
+  Common.extend({ format: z.literal(FORMAT) }),
 ]);
-const StoredRow = z.array(StoredCell);
-
-/** A row as a line of JSON: its values in the order of the columns, bytes as base64. */
-export function lineOf(row: readonly Cell[]): string {
-  const cells = row.map((cell) =>
-    cell instanceof Uint8Array ? { base64: Buffer.from(cell).toString('base64') } : cell,
-  );
-  return `${JSON.stringify(cells)}\n`;
-}
-
-/** The row of such a line. Throws when it is none, or has another number of values. */
-function rowOf(line: string, columns: number): readonly Cell[] {
-  const cells = StoredRow.length(columns).parse(JSON.parse(line));
-  return cells.map((cell) =>
-    typeof cell === 'object' && cell !== null ? Buffer.from(cell.base64, 'base64') : cell,
-  );
-}
+export type Manifest = z.infer<typeof Manifest>;
+export type RowsManifest = Extract<Manifest, { readonly format: 1 }>;
 
 /** What an entry is, by its name; null for a name that no backup has. */
 export function entryKind(name: string) {
-  if (name === 'manifest.json' || name === 'end.json') return { kind: name } as const;
+  if (name === 'manifest.json') return { kind: 'manifest' } as const;
   if (name === 'settings/parley.yaml') return { kind: 'settings' } as const;
+  if (name === DATABASE) return { kind: 'file', folder: '.', path: [DATABASE_NAME] } as const;
+  const id = /^database\/files\/([\w-]+)$/.exec(name)?.[1];
+  if (id !== undefined)
+    return { kind: 'file', folder: `${DATABASE_NAME}-files`, path: [id] } as const;
   const table = /^database\/([a-z0-9_]+)\/\d+\.ndjson$/.exec(name)?.[1];
   if (table !== undefined) return { kind: 'rows', table } as const;
   const [top = '', ...path] = name.split('/');
@@ -90,8 +82,9 @@ export function entryKind(name: string) {
 }
 
 export interface CheckedBackup {
+  readonly file: string;
   readonly manifest: Manifest;
-  readonly rows: number;
+  /** How many there are besides the database and its files. */
   readonly files: number;
   readonly hasSettings: boolean;
 }
@@ -99,7 +92,6 @@ export interface CheckedBackup {
 /** Reads a whole backup and changes nothing. Throws BackupError, or StoreError `store-newer`. */
 export async function checkBackup(file: string): Promise<CheckedBackup> {
   let manifest: Manifest | undefined;
-  let rows = 0;
   let files = 0;
   let hasSettings = false;
   for await (const entry of readArchive(file)) {
@@ -108,53 +100,61 @@ export async function checkBackup(file: string): Promise<CheckedBackup> {
       continue;
     }
     const is = entryKind(entry.name);
-    if (is?.kind === 'rows') rows += (await rowsOf(file, entry, manifest)).rows.length;
-    else if (is?.kind === 'file') files += 1;
-    else if (is?.kind === 'settings') hasSettings = true;
-    else throw damaged(file, new Error(`nothing is called ${entry.name}`));
+    if (is === null) throw damaged(file, new Error(`nothing is called ${entry.name}`));
+    if (is.kind === 'settings') hasSettings = true;
+    if (is.kind === 'file' && !entry.name.startsWith('database/')) files += 1;
   }
   if (manifest === undefined) throw damaged(file, new Error('it is empty'));
-  return { manifest, rows, files, hasSettings };
+  return { file, manifest, files, hasSettings };
 }
 
 /** The first entry. Throws when it is of a later kind than this Parley knows. */
-export async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> {
+async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> {
   if (entry.name !== 'manifest.json') throw damaged(file, new Error('it has no manifest'));
-  const written: unknown = parsed(file, (await entry.whole()).toString());
-  const isObject = typeof written === 'object' && written !== null;
-  if (isObject && 'format' in written && Number(written.format) > FORMAT) {
-    const by = 'parley' in written ? String(written.parley) : 'a newer version';
-    throw new BackupError(
-      'backup-newer',
-      `${file} was made by Parley ${by} in a form that this one does not know. Nothing was changed. Update Parley first.`,
-    );
-  }
-  const manifest = Manifest.safeParse(written);
-  if (!manifest.success) throw damaged(file, manifest.error);
-  refuseUnknownSteps(manifest.data.steps);
-  return manifest.data;
-}
-
-export async function rowsOf(
-  file: string,
-  entry: ArchiveEntry,
-  { tables }: Manifest,
-): Promise<BackupRows> {
-  const is = entryKind(entry.name);
-  const table = tables.find(({ name }) => is?.kind === 'rows' && name === is.table);
-  if (table === undefined) throw damaged(file, new Error(`no table is called ${entry.name}`));
   try {
-    const lines = (await entry.whole()).toString().split('\n').slice(0, -1);
-    return { table, rows: lines.map((line) => rowOf(line, table.columns.length)) };
+    const written: unknown = JSON.parse((await entry.whole()).toString());
+    const { format, parley } = Head.parse(written);
+    if (format > FORMAT) {
+      throw new BackupError(
+        'backup-newer',
+        `${file} was made by Parley ${parley} in a form that this one does not know. Nothing was changed. Update Parley first.`,
+      );
+    }
+    const manifest = Manifest.parse(written);
+    refuseUnknownSteps(manifest.steps, parley, file);
+    return manifest;
   } catch (reason) {
-    throw damaged(file, new Error(`${entry.name}: ${reasonOf(reason)}`));
+    throw reason instanceof ParleyError ? reason : damaged(file, reason);
   }
 }
 
-function parsed(file: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (reason) {
-    throw damaged(file, reason);
+/** What every manifest has, also one of a later kind. */
+const Head = z.looseObject({ format: z.int(), parley: z.string() });
+
+const StoredCell = z.union([
+  z.string(),
+  z.number(),
+  z.null(),
+  z.strictObject({ base64: z.base64() }),
+]);
+
+/** The rows in a backup of 0.1.0: each a line of JSON, its values in the order of the columns, bytes as base64. */
+export async function* rowsIn(file: string, { tables }: RowsManifest): AsyncIterable<BackupRows> {
+  for await (const entry of readArchive(file)) {
+    const is = entryKind(entry.name);
+    if (is?.kind !== 'rows') continue;
+    const table = tables.find(({ name }) => name === is.table);
+    if (table === undefined) throw damaged(file, new Error(`no table is called ${entry.name}`));
+    const Row = z.array(StoredCell).length(table.columns.length);
+    try {
+      const lines = (await entry.whole()).toString().split('\n').slice(0, -1);
+      yield { table, rows: lines.map((line) => Row.parse(JSON.parse(line)).map(cellOf)) };
+    } catch (reason) {
+      throw damaged(file, new Error(`${entry.name}: ${reasonOf(reason)}`));
+    }
   }
+}
+
+function cellOf(cell: z.infer<typeof StoredCell>): Cell {
+  return typeof cell === 'object' && cell !== null ? Buffer.from(cell.base64, 'base64') : cell;
 }

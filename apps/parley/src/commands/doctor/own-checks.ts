@@ -1,5 +1,6 @@
 import type { ClockReading } from '@parley/channels/probe';
 import { describeProblem, type SettingsProblem } from '@parley/settings';
+import { oldNamesIn } from '@parley/settings/upgrade';
 import { commandLine } from '../../data-folder.ts';
 import { NODE_NEEDED, versionFacts } from '../../version.ts';
 import { type Finding, failed, failure, ok, skipped, warning } from './check.ts';
@@ -25,6 +26,12 @@ export function settingsFindings(situation: Situation): readonly Finding[] {
     ...plugins
       .filter(({ works }) => !works)
       .map(({ line }) => warning(`the plugin ${line}`, 'Correct the plugin or take it out.')),
+    ...oldNamesIn(settingsFile).map((renamed) =>
+      warning(
+        `${renamed} (an older name, which still works)`,
+        `Run "${commandLine('config upgrade', folder)}".`,
+      ),
+    ),
     ...notInUse(situation),
   ];
   if (findings.length > 0) return findings;

@@ -1,7 +1,7 @@
 import type { McpServers } from '@parley/tools/mcp';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AskedRounds, connectTo, startAskingServer } from '../../testing/asking-server.ts';
-import { type Death, mortalStore } from '../../testing/mortal-store.ts';
+import { type Death, mortalStore } from '../../testing/crashing-store.ts';
 import {
   openTurnScene,
   type ScriptedModel,

@@ -1,7 +1,8 @@
-import type { BullMQOtel } from 'bullmq-otel';
-import { type Logger, reasonOf, type Tracer } from '../../index.ts';
+import { reasonOf } from '../../index.ts';
 import { installLine } from '../../install-line.ts';
-import type { Scrub } from '../scrubber.ts';
+import type { Tracing, TracingOptions } from './start-tracing.ts';
+
+export type { Tracing, TracingOptions } from './start-tracing.ts';
 
 /** As npm knows them. */
 const LIBRARIES = [
@@ -11,31 +12,6 @@ const LIBRARIES = [
   '@opentelemetry/sdk-trace-node',
   'bullmq-otel',
 ];
-
-/** Where traces go, and what they say of this process. */
-export interface TracingOptions {
-  /** A collector’s address for traces, OTLP over HTTP as JSON. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly service: string;
-  /** Of the messages: 1 is all. */
-  readonly share: number;
-  /** Distinguishes this process from others. */
-  readonly instance: string;
-  readonly version: string;
-  readonly log: Logger;
-  /** Keeps secrets out of what spans say. */
-  readonly scrub: Scrub;
-}
-
-/** Traces that are on. */
-export interface Tracing {
-  readonly tracer: Tracer;
-  /** For the queues: their jobs join the trace of their caller. */
-  readonly queues: BullMQOtel;
-  /** Sends what is left, within two seconds; never rejects. */
-  close(): Promise<void>;
-}
 
 /**
  * Switches traces on. Null, with one warning, where that fails: usually the parts for it, which are

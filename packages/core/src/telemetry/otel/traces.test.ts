@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { recordingLogger, silentLogger, type Tracer } from '../../index.ts';
 import { openSecrets } from '../scrubber.ts';
 import { openTracing } from './open-tracing.ts';
-import { messageSampler, openTracer, plainExporter } from './start-tracing.ts';
+import { messageSampler, openTracer, plainExporter } from './spans.ts';
 
 let provider: NodeTracerProvider | undefined;
 afterEach(async () => {

@@ -32,7 +32,7 @@ interface SignInDeps {
 }
 
 /** A person has this long to sign in. In ms. */
-const PATIENCE_MS = 15 * 60_000;
+const TIMEOUT_MS = 15 * 60_000;
 const MAX_WORDS = 400;
 
 /** Why a sign-in did not work, as a text for people. */
@@ -72,7 +72,7 @@ export async function beginSignIn(
     }
     checkAuthorizationServer(server, draft);
     checkPage(server, page);
-    const expiresAt = clock() + PATIENCE_MS;
+    const expiresAt = clock() + TIMEOUT_MS;
     const pending = { state, verifier, redirectUrl, session, expiresAt };
     return { next: { ...next, tokens: now.tokens, pending }, result: page.href };
   });

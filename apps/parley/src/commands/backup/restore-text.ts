@@ -1,0 +1,81 @@
+import { countOf } from '@parley/core';
+import type { CarriedOver, HeldBack } from '@parley/store/backup';
+import { commandLine, type DataFolder } from '../../data-folder.ts';
+import { minuteText } from '../../terminal/text.ts';
+import type { CheckedBackup } from './contents.ts';
+
+/** What a restore is going to do, for `--dry-run` and before the question. `pid`: the gateway that runs. */
+export function planText(
+  { manifest, files }: CheckedBackup,
+  pid: number | null,
+  folder: DataFolder,
+): string {
+  return [
+    `The backup was made at ${minuteText(manifest.madeAt)} UTC by Parley ${manifest.parley}: the database and ${countOf(files, 'file')}.`,
+    `Restoring it replaces the database, workspaces and profiles of ${folder.path}. What is there now is moved aside, not deleted.`,
+    ...(pid === null
+      ? []
+      : [
+          `Parley is running (process ${pid}). It finishes its work and ends before anything is replaced; start it again afterwards.`,
+        ]),
+    'What was written after the backup is no longer known, except messages that still wait for an answer.',
+    'Sign-ins are not in a backup: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
+  ].join('\n');
+}
+
+/** What a restore has done. */
+export interface RestoreDone {
+  readonly backup: CheckedBackup;
+  readonly held: HeldBack;
+  /** Null where no database was replaced. */
+  readonly carried: CarriedOver | null;
+  /** Those of the backup. */
+  readonly usedSettings: boolean;
+  /** The folder with what was there before; null where nothing was. */
+  readonly aside: string | null;
+}
+
+/** What a restore has done, and how to go on. */
+export function restoreText(done: RestoreDone, folder: DataFolder): string {
+  const { backup, held, aside, carried } = done;
+  const gone = carried?.kind === 'carried' ? carried.letters : { unanswered: 0, uncertain: 0 };
+  const [turns, parts] = [held.turns - gone.unanswered, held.parts - gone.uncertain];
+  const heldBack = unfinishedText(turns, 'unanswered conversation', parts);
+  return [
+    `Restored the database and ${countOf(backup.files, 'file')} of ${minuteText(backup.manifest.madeAt)} UTC.`,
+    ...(aside === null ? [] : [`The files from before are in ${aside}.`]),
+    ...(done.usedSettings || !backup.hasSettings
+      ? []
+      : ['The settings were left as they are; --with-settings takes those of the backup.']),
+    ...carriedText(carried),
+    ...(heldBack === ''
+      ? []
+      : [
+          `Held back, since it may have been done after the backup: ${heldBack}. "${commandLine('dead list', folder)}" shows it.`,
+        ]),
+    ...(held.jobs > 0
+      ? [`Paused, since they were due meanwhile: ${countOf(held.jobs, 'reminder')}.`]
+      : []),
+    'What was written since the backup is no longer known; WhatsApp may have to be linked again.',
+    `Start Parley with "${commandLine('start', folder)}", or its service if it is one.`,
+  ].join('\n');
+}
+
+function carriedText(carried: RestoreDone['carried']): readonly string[] {
+  if (carried === null) return [];
+  if (carried.kind === 'unreadable') {
+    return [
+      `Unfinished work of the database from before could not be carried over (${carried.reason}): people who wait for an answer have to ask again.`,
+    ];
+  }
+  const what = unfinishedText(carried.messages, 'unanswered message', carried.parts);
+  return what === '' ? [] : [`Carried over, since people wait for it: ${what}.`];
+}
+
+function unfinishedText(count: number, noun: string, parts: number): string {
+  const what = [
+    ...(count > 0 ? [countOf(count, noun)] : []),
+    ...(parts > 0 ? [`${countOf(parts, 'part')} of answers`] : []),
+  ];
+  return what.join(' and ');
+}

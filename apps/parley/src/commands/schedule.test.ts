@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { locateDataFolder } from '../data-folder.ts';
+import { heartbeatNow } from './schedule.ts';
+
+/** Longer than a gateway may take for a look at its tables. In ms. */
+const CHECK_MS = 5_500;
+
+it('[H02] parley heartbeat now waits for the checks of the tasks, which may take longer than other answers', async () => {
+  const gateway = createServer((request, response) => {
+    request.resume();
+    setTimeout(() => response.end('{"task":"mail","text":"mail begins."}'), CHECK_MS);
+  });
+  await once(gateway.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void gateway.close());
+  const address = gateway.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const path = mkdtempSync(join(tmpdir(), 'parley-heartbeat-now-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  const instance = { pid: process.pid, address: `http://127.0.0.1:${port}` };
+  writeFileSync(join(path, 'gateway.json'), JSON.stringify(instance));
+  const printed: string[] = [];
+  const print = (text: string) => void printed.push(text);
+  expect(await heartbeatNow({ folder: locateDataFolder(path, {}), env: {}, print }, '')).toBe(0);
+  expect(printed).toEqual(['mail begins.']);
+});

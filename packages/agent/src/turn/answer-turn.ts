@@ -1,0 +1,98 @@
+import { ParleyError, type Reader, ResponseFormatError } from '@parley/core';
+import { ModelError, type ModelFailure } from '@parley/models';
+import { type StopReason, stopReasonOf } from '@parley/queue';
+import { retryWithLessContext } from '../context/less-context.ts';
+import { readHistory } from '../context/summary.ts';
+import type { FinalStep } from '../loop/turn-journal.ts';
+import { TurnLimitError } from '../loop/turn-limits.ts';
+import { turnLoop } from '../loop/turn-loop.ts';
+import { SpendCapError } from '../spend.ts';
+import { TurnSuspendedError } from '../tools/tool.ts';
+import { buildPrompt, type OpenedTurn } from './build-prompt.ts';
+import type { Ending } from './commit-answer.ts';
+import { type FinalNotice, type Means, promptServices, type TurnServices } from './means.ts';
+import type { Run } from './run.ts';
+import type { Turn } from './turn.ts';
+
+/** Why a turn has no answer: what to say instead, or how the turn ended without either. */
+export type NoAnswer =
+  | (FinalNotice & {
+      /** The model gave no answer. */
+      readonly failure?: ModelFailure;
+    })
+  | Ending;
+
+/**
+ * The answer of a turn, or why there is none: from its journal if an earlier run got it, else from the model and its
+ * tools (G16).
+ */
+export function answerTurn(
+  services: TurnServices,
+  turn: Turn,
+  means: Means,
+  opened: OpenedTurn,
+  run: Run,
+): Promise<FinalStep | NoAnswer> {
+  const { journal, signal } = run;
+  const ask = async (): Promise<FinalStep | null> => {
+    if (journal.answer !== null) return journal.answer;
+    const past = () => readHistory(services.store, turn, turn.reader, means.history.entries);
+    const built = await buildPrompt(turn, opened, means, promptServices(services), past, signal);
+    const running = { services, turn, means, opened, run, ...built };
+    const context = { ...means, store: services.store };
+    return retryWithLessContext(context, turn, signal, (shorter, onRefused) =>
+      turnLoop({ ...running, draft: { ...built.draft, ...shorter }, onRefused }),
+    );
+  };
+  return catchModelFailure(ask, turn.reader, signal);
+}
+
+/** The result of work with the model (null: the lease was lost), or why there is none. */
+export async function catchModelFailure<Found>(
+  work: () => Promise<Found | null>,
+  reader: Reader,
+  signal: AbortSignal,
+): Promise<Found | NoAnswer> {
+  try {
+    return (await work()) ?? { outcome: 'fenced' };
+  } catch (error) {
+    // The turn stays unfinished: after a stop it is closed already, else another run resumes it.
+    const stop = stopReasonOf(signal);
+    if (stop !== null) return { outcome: AFTER_STOP[stop] };
+    if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
+    const isOurs = [TurnLimitError, SpendCapError, ResponseFormatError].some(
+      (kind) => error instanceof kind,
+    );
+    if (error instanceof ParleyError && isOurs)
+      return { notice: error.message, reason: error.code };
+    if (!(error instanceof ModelError)) throw error;
+    const { failure } = error;
+    return { notice: failureText(error, reader), reason: error.message, failure };
+  }
+}
+
+export const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
+  stopped: 'stopped',
+  'lease-lost': 'fenced',
+  interrupted: 'interrupted',
+  'handed-back': 'handed-back',
+};
+
+/**
+ * The message to a person when the model gave no answer. Only an owner reads about servers, keys and
+ * settings.
+ */
+export function failureText(error: ModelError, reader: Reader): string {
+  if (reader.kind === 'owner') return error.message;
+  switch (error.failure.kind) {
+    case 'too-long':
+      return 'This is too long for my model, even without the older part of our conversation. Please send less text at once, or /new to start again.';
+    case 'filtered':
+      return 'My model declined to answer this. Please put it in other words.';
+    case 'rate-limited':
+    case 'overloaded':
+      return 'My model has too much to do just now. Please try again in a while.';
+    default:
+      return 'I could not get an answer from my model. Please try again later.';
+  }
+}

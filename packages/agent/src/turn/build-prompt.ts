@@ -1,0 +1,243 @@
+import { arch, homedir, type as osType } from 'node:os';
+import {
+  type InboundMessage,
+  type Logger,
+  type ResponseFormat,
+  type RuntimeFacts,
+  reasonOf,
+  SILENT_TOKEN,
+} from '@parley/core';
+import type { UserMessage } from '@parley/models';
+import {
+  type AssembledPrompt,
+  type ContextSource,
+  type FixForSession,
+  type Identity,
+  type PromptFeatures,
+  readIdentity,
+  type SourceTurn,
+} from '@parley/prompt';
+import { isOwnMessage } from '@parley/store';
+import { restrictView } from '@parley/workspace';
+import { approvalsNote } from '../approvals/approval-policy.ts';
+import type { ReadHistory } from '../context/summary.ts';
+import type { RequestDraft } from '../loop/model-request.ts';
+import { namesDocument } from '../media/attachment-text.ts';
+import { type TurnMedia, unseenMedia } from '../media/turn-media.ts';
+import { mentionedFiles } from '../tools/mentioned-files.ts';
+import { actsLacking } from '../tools/own-messages.ts';
+import { READ_DOCUMENT } from '../tools/read-document.ts';
+import { SPEAK } from '../tools/speak.ts';
+import { type ToolSet, toolsInMode } from '../tools/tool-registry.ts';
+import { clientHistory, clientInstructions } from './client-request.ts';
+import type { PromptMeans, PromptServices } from './means.ts';
+import { type AgentContext, deliversElsewhere, personOf, type Turn } from './turn.ts';
+import { runBefore, type TurnAdditions, type TurnOpening } from './turn-hooks.ts';
+import { messagesText } from './turn-text.ts';
+
+/** What a turn reads before its prompt is built. */
+export interface OpenedTurn extends TurnOpening {
+  readonly identity: Identity;
+  readonly messages: readonly InboundMessage[];
+  readonly media: TurnMedia;
+}
+
+/** Opens the workspace for the reader of a turn, and reads the name of the agent there. */
+export async function openTurn(
+  turn: Turn,
+  { workspace, agent }: Pick<AgentContext, 'workspace' | 'agent'>,
+  media = unseenMedia(),
+): Promise<OpenedTurn> {
+  const { reader } = turn;
+  const view = workspace.for(reader);
+  const identity = await readIdentity(view, { agent: agent.identity });
+  const facts = { ...turn.facts, agent: { id: agent.id, name: identity.name } };
+  const text = messagesText(turn.messages, (row) => [
+    ...clientInstructions(row, reader),
+    ...media.forModel(row),
+  ]);
+  const messages = turn.messages.map(({ message }) => message);
+  return { facts, reader, view, identity, text, messages, media };
+}
+
+/** What each request of a turn begins with, and the tools that it offers. */
+export interface TurnDraft {
+  readonly tools: ToolSet;
+  readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
+}
+
+/**
+ * Builds prompt, tools, history and newest message of a turn (P01). Previews are built here too, so that they are
+ * what a turn sends (P17). `past` reads the history.
+ */
+export async function buildPrompt(
+  turn: Turn,
+  opened: OpenedTurn,
+  means: PromptMeans,
+  services: PromptServices,
+  past: () => Promise<ReadHistory>,
+  signal: AbortSignal,
+): Promise<TurnDraft> {
+  const { tracer, meter, monotonic } = services;
+  const additions = await runBefore({ ...services, hooks: means.hooks }, opened, signal);
+  const startedAt = monotonic();
+  const [prompt, read, tools] = await tracer.span('parley.prompt', {}, () => {
+    const reading = past();
+    // Once: servers come and go, and the prompt must list exactly the tools that are offered.
+    const offering = reading.then(({ transcript }) =>
+      offeredTools(turn, means, opened.media.hasDocuments || transcript.some(namesDocument)),
+    );
+    const assembling = assemblePrompt(turn, opened, means, services, offering, additions);
+    return Promise.all([assembling, reading, offering]);
+  });
+  meter.observe('parley_prompt_seconds', monotonic() - startedAt);
+  const given = clientHistory(turn.messages);
+  const draft = {
+    ...{ prompt, ...read, history: means.history, contextTokens: means.contextTokens?.() },
+    ...(given.length > 0 && { transcript: [...given, ...read.transcript] }),
+    now: newestMessage(opened),
+  };
+  return { tools, draft };
+}
+
+/** `hasDocuments`: the turn can name one. */
+function offeredTools(turn: Turn, { tools }: PromptMeans, hasDocuments: boolean): ToolSet {
+  const { route, reader, mode, messages } = turn;
+  // What is answered elsewhere shows nobody there the files of this chat (W02).
+  const mayReadOn = hasDocuments && !deliversElsewhere(messages);
+  const lacking = [
+    ...actsLacking(route),
+    ...(mayReadOn ? [] : [READ_DOCUMENT]),
+    ...(route.voice === true ? [] : [SPEAK]),
+  ];
+  return toolsInMode(tools?.for(reader, lacking) ?? NO_TOOLS, mode);
+}
+
+const NO_TOOLS: ToolSet = {
+  get: () => undefined,
+  names: [],
+  notes: [],
+  offered: [],
+  tokens: 0,
+  foreign: new Set(),
+  sizes: new Map(),
+};
+
+function newestMessage({ text, messages, media }: OpenedTurn): UserMessage {
+  return {
+    role: 'user',
+    content: text,
+    said: messages.map((message) => message.text).join('\n'),
+    ...(media.images.length > 0 && { images: media.images }),
+    ...(media.attached.length > 0 && { attached: media.attached }),
+  };
+}
+
+async function assemblePrompt(
+  turn: Turn,
+  { facts, reader, view, identity, messages }: OpenedTurn,
+  means: PromptMeans,
+  services: PromptServices,
+  offering: Promise<ToolSet>,
+  additions: TurnAdditions,
+): Promise<AssembledPrompt> {
+  const { agent, owners, log } = services;
+  const { conversationId, session, route, format, groupContext } = turn;
+  const known = { facts, reader, view, messages, ...fixForSession(turn, services) };
+  const features = await gatherFeatures(means.sources, { ...known, conversationId, session }, log);
+  const mentioned = await mentionedFiles(view, messages);
+  // Awaited after the sources have been asked.
+  const tools = await offering;
+  const context = {
+    ...attachmentKinds(messages),
+    // A program waits for its answer.
+    ...(format === undefined ? silenceFor(facts, features) : { responseSchema: schemaOf(format) }),
+    replyTags: route.quotes === true,
+    ...features,
+    ...(mentioned.length > 0 && { mentioned }),
+    ...approvalsNote(tools, services.approvals?.rules),
+    owners: [...owners, ...linkedOwners(turn)],
+    conversationMode: turn.mode ?? 'agent',
+    tools: tools.notes,
+    ...known,
+    identity,
+    groupContext: groupContext.filter((message) => !isOwnMessage(message)),
+    ownMessages: groupContext
+      .filter(isOwnMessage)
+      .map(({ senderName: what, text }) => ({ what, text })),
+    target: route.target,
+    clockMinutes: agent.clockMinutes,
+    turnLimits: agent.turnLimits,
+    home: homedir(),
+    os: `${osType()} (${arch()})`,
+    model: means.model?.id,
+    ...(means.mode !== undefined && { mode: means.mode }),
+  };
+  return services.prompt.assemble(context, additions);
+}
+
+function schemaOf(format: ResponseFormat): object {
+  return format === 'json' ? { type: 'object' } : format;
+}
+
+/** Accounts that an owner linked, as far as they write in this turn (F13). */
+function linkedOwners({ messages }: Turn): readonly string[] {
+  return messages.filter(({ fromOwner }) => fromOwner === true).map(personOf);
+}
+
+/** What is fixed for an owner must not reach a later guest of the same chat. */
+function fixForSession(
+  turn: Turn,
+  { pins, clock }: PromptServices,
+): { readonly fix?: FixForSession } {
+  if (pins === undefined) return {};
+  const { kind } = turn.reader;
+  return {
+    fix: async (key, value, schema) =>
+      schema.parse(await pins.fix(turn, `${kind}:${key}`, value, clock())),
+  };
+}
+
+/** Only the kinds: chat users choose names and types (P18). */
+function attachmentKinds(messages: readonly InboundMessage[]): Pick<PromptFeatures, 'attachments'> {
+  const attachments = messages.flatMap((message) =>
+    (message.attachments ?? []).map(({ kind }) => ({ kind })),
+  );
+  return attachments.length === 0 ? {} : { attachments };
+}
+
+/** In groups and at a start the agent may stay silent (G09). */
+function silenceFor(
+  { chatType }: RuntimeFacts,
+  { boot }: PromptFeatures,
+): Pick<PromptFeatures, 'silentToken'> {
+  return chatType === 'direct' && boot !== true ? {} : { silentToken: SILENT_TOKEN };
+}
+
+type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
+
+/**
+ * Asks all sources; each sees the files that it declares. The later one wins where two fill in the same
+ * field, except for called skills, which are joined. One that throws is left out and logged.
+ */
+export async function gatherFeatures(
+  sources: readonly ContextSource[],
+  turn: SourceTurn,
+  log: Logger,
+): Promise<Gathered> {
+  const gathered = await Promise.all(
+    sources.map(async (source): Promise<Gathered> => {
+      try {
+        return await source.gather({ ...turn, view: restrictView(turn.view, source, log) });
+      } catch (error) {
+        log.error(
+          { source: source.id, reason: reasonOf(error) },
+          'a source of the prompt failed and was left out',
+        );
+        return {};
+      }
+    }),
+  );
+  const calledSkills = gathered.flatMap((features) => features.calledSkills ?? []);
+  return Object.assign({}, ...gathered, calledSkills.length > 0 ? { calledSkills } : {});
+}

@@ -1,0 +1,213 @@
+import { type Button, type FreshParts, type LiveEvent, reasonOf } from '@parley/core';
+import type { NewPart, PartWithBytes, TurnCommit } from '@parley/store';
+import { answerParts, withFenceClosed } from '../answer/long-answer.ts';
+import {
+  marked,
+  type QuotableMessages,
+  type VisibleAnswer,
+  visibleText,
+} from '../answer/visible-text.ts';
+import type { FinalStep, StepUsage } from '../loop/turn-journal.ts';
+import { DEFAULT_TURN_LIMITS } from '../loop/turn-limits.ts';
+import type { TurnMedia } from '../media/turn-media.ts';
+import { renderParts } from '../post-message.ts';
+import type { FinalNotice, TurnServices } from './means.ts';
+import type { Run } from './run.ts';
+import { deliversElsewhere, type Turn } from './turn.ts';
+import { messagesText, quotableMessages, textEntry } from './turn-text.ts';
+
+/** How a run of a turn ended. `reason`: why it failed or stayed silent. */
+export interface Ending {
+  readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
+  readonly reason?: string;
+  readonly fresh?: FreshParts | undefined;
+}
+
+/** A turn that is about to end. */
+export interface EndingTurn {
+  readonly turn: Turn;
+  readonly run: Run;
+  readonly media: Pick<TurnMedia, 'forHistory'>;
+  /** For the person, in messages of their own behind the answer. */
+  readonly notices: readonly string[];
+}
+
+/** Commits what people see of the model's answer: its parts, or nothing (G09). */
+export async function commitAnswer(
+  services: TurnServices,
+  ending: EndingTurn,
+  step: FinalStep,
+): Promise<Ending> {
+  const { turn, run } = ending;
+  const { text, usage, isJson } = step;
+  const answer = visibleAnswer(step, quotableMessages(turn, run.journal.joined()));
+  const remembered = answer.kind === 'says' ? answer.text : text;
+  const entries = [askedEntry(ending), textEntry('assistant', remembered)];
+  const said = { ...unstored(ending), entries, usage, account: turn.account };
+  if (answer.kind === 'silent') {
+    const { reason } = answer;
+    return commit(services, run, { ...said, outcome: 'silent', reason, parts: [] });
+  }
+  // A program that reads Markdown as it is written reads the JSON itself.
+  const isBare = turn.route.target.dialect === 'markdown';
+  const shownText = isJson && !isBare ? fenced(remembered) : remembered;
+  const { replyTo } = answer;
+  const route = replyTo === undefined ? turn.route : { ...turn.route, replyToMessageId: replyTo };
+  const parts = await answerParts(shownText, route, maxMessages(services));
+  if (parts.length === 0) return commitFailure(services, ending, { ...NOTHING_TO_SHOW, usage });
+  // After the answer, whose parts may have been streamed already.
+  const isPlan = turn.mode === 'plan' && turn.lead.message.trigger === undefined;
+  const shown = isPlan ? withPlanButton(parts, turn.turnId) : parts;
+  const all = [...shown, ...(await moreNotices(ending))];
+  return commit(services, run, { ...said, outcome: 'answered', parts: all, isPlan });
+}
+
+/** What people see of an answer (G08–G10); JSON for a program is all of it. */
+export function visibleAnswer(
+  { text, isJson }: FinalStep,
+  quotable: QuotableMessages,
+): VisibleAnswer {
+  return isJson ? { kind: 'says', text } : visibleText(text, quotable);
+}
+
+function maxMessages({ limits }: TurnServices): number {
+  return limits?.messages ?? DEFAULT_TURN_LIMITS.messages;
+}
+
+/** As a block of code no sign of it is taken for Markdown; where a channel has no Markdown it is the bare JSON. */
+function fenced(json: string): string {
+  const longest = Math.max(2, ...[...json.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}json\n${json}\n${fence}`;
+}
+
+function withPlanButton(parts: readonly PartWithBytes[], turnId: string): readonly PartWithBytes[] {
+  const buttons: Button[] = [{ label: 'Run the plan', data: `/run ${turnId}`, style: 'primary' }];
+  return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
+}
+
+/** Commits a notice instead of an answer. */
+export async function commitFailure(
+  services: TurnServices,
+  ending: EndingTurn,
+  { notice, reason, usage }: FinalNotice & { readonly usage?: StepUsage },
+): Promise<Ending> {
+  const { turn, run } = ending;
+  return commit(services, run, {
+    ...unstored(ending),
+    outcome: 'failed',
+    reason,
+    entries: [askedEntry(ending)],
+    parts: [...(await noticeParts(turn, notice)), ...(await moreNotices(ending))],
+    // Steps before the failure cost something, too.
+    usage: usage ?? run.journal.spent(),
+    account: turn.account,
+  });
+}
+
+/** Commits a system message instead of an answer; it enters no history, and the next turn has it as Parley's own. */
+export async function commitNotice(
+  services: TurnServices,
+  { turn, run }: Pick<EndingTurn, 'turn' | 'run'>,
+  notice: string,
+): Promise<Ending> {
+  const parts = await noticeParts(turn, notice);
+  const hadNoGroupContext = turn.groupContext.length === 0;
+  const said = { turnId: turn.turnId, hadNoGroupContext, entries: [], usage: null };
+  return commit(services, run, { ...said, outcome: 'answered', parts });
+}
+
+/**
+ * Keeps what people have seen of an answer before they stopped it, for them and for the model (U08): best effort, as
+ * the stop itself is stored. Where answers are not shown while they grow there is nothing to keep.
+ */
+export async function savePartialAnswer(
+  services: TurnServices,
+  ending: EndingTurn,
+  shown: string,
+): Promise<void> {
+  const { turnId, conversationId, route } = ending.turn;
+  if (route.streams !== true || shown.trim() === '') return;
+  const stopped = textEntry('assistant', `${shown}\n\n[Stopped here by the user.]`);
+  const entries = [askedEntry(ending), stopped];
+  try {
+    const text = `${withFenceClosed(shown)}\n\n*Stopped.*`;
+    const parts = await answerParts(text, route, maxMessages(services));
+    const kept = await services.store.files.withParts(parts, (stored) =>
+      services.store.turns.keepStopped(
+        { conversationId, turnId, entries, parts: stored },
+        services.clock(),
+      ),
+    );
+    if (kept !== null) await services.deliver(route.channel, route.account, route.chatId);
+  } catch (error) {
+    services.log.warn(
+      { turn: turnId, reason: reasonOf(error) },
+      'the beginning of a stopped answer was not kept',
+    );
+  }
+}
+
+/** What the run has not stored yet. */
+function unstored({ turn, run }: EndingTurn) {
+  return {
+    turnId: turn.turnId,
+    step: run.journal.unstored(),
+    prompt: run.prompt?.forCommit(),
+    hadNoGroupContext: turn.groupContext.length === 0,
+  };
+}
+
+/** The end of a turn whose answer may be a file that is not stored yet. */
+type AnswerCommit = Omit<TurnCommit, 'parts'> & { readonly parts: readonly PartWithBytes[] };
+
+async function commit(services: TurnServices, { lease }: Run, turn: AnswerCommit): Promise<Ending> {
+  const { tracer, meter, clock, monotonic, store } = services;
+  const startedAt = monotonic();
+  const leaves = lease.onLeft !== undefined;
+  let fresh: FreshParts | undefined;
+  const facts = { parts: turn.parts.length };
+  const result = await tracer.span('parley.outbox', { facts }, ({ trace }) =>
+    store.files.withParts(turn.parts, (parts) =>
+      store.lanes.commit(lease, { ...turn, parts, trace, leaves }, clock(), (stored) => {
+        fresh = stored;
+      }),
+    ),
+  );
+  if (result === 'left') lease.onLeft?.();
+  meter.observe('parley_commit_seconds', monotonic() - startedAt, { outcome: turn.outcome });
+  if (result === 'fenced') return { outcome: 'fenced' };
+  for (const { route } of turn.parts) {
+    meter.count('parley_outbox_queued_total', { channel: route.channel });
+  }
+  services.pass('turn-committed');
+  const { outcome, reason } = turn;
+  return { outcome, fresh, ...(reason === undefined ? {} : { reason }) };
+}
+
+function askedEntry({ turn, run, media }: EndingTurn) {
+  return textEntry(
+    'user',
+    messagesText([...turn.messages, ...run.journal.joined()], media.forHistory),
+  );
+}
+
+async function moreNotices({ turn, notices }: EndingTurn): Promise<readonly NewPart[]> {
+  return notices.length === 0 ? [] : renderParts(marked(notices.join('\n\n')), turn.route);
+}
+
+/** A notice in the turn's own chat is known to the next turn there, as from Parley (P18). */
+async function noticeParts(
+  { conversationId, messages, route }: Turn,
+  text: string,
+): Promise<readonly NewPart[]> {
+  const parts = await renderParts(marked(text), route);
+  return parts.map((part, at) =>
+    at > 0 || deliversElsewhere(messages) ? part : { ...part, notice: { conversationId, text } },
+  );
+}
+
+const NOTHING_TO_SHOW: FinalNotice = {
+  notice: 'The model answered with nothing that can be shown. Please ask again, or in other words.',
+  reason: 'nothing to show',
+};

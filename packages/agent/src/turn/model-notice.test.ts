@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openTurnScene, type Script, type TurnScene } from '../testing/turn-scene.ts';
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+/** What the chat reads for each of these answers. */
+async function talk(answers: readonly Script[], writing = {}): Promise<readonly string[]> {
+  scene = await openTurnScene();
+  for (const script of answers) {
+    await scene.write('And?', writing);
+    scene.model.next(script);
+    await scene.answerNext();
+  }
+  return scene.owed();
+}
+
+const OTHER: Script = { say: 'from the other', answeredBy: 'test/other' };
+const USUAL: Script = { say: 'as usual' };
+const TOLD =
+  '⚙️ This answer is from test/other instead of test/model. You are told once, and again when it changes.';
+
+describe('an answer of another model than the chosen one', () => {
+  it('[G21] is told to the chat once, and not with each turn', async () => {
+    expect(await talk([OTHER, OTHER, OTHER])).toEqual([
+      'from the other',
+      TOLD,
+      'from the other',
+      'from the other',
+    ]);
+  });
+
+  it('[G21] is told again after the chosen model has answered in between', async () => {
+    expect(await talk([OTHER, USUAL, OTHER])).toEqual([
+      'from the other',
+      TOLD,
+      'as usual',
+      'from the other',
+      TOLD,
+    ]);
+  });
+
+  it('[G21] is told when yet another model answers', async () => {
+    const third: Script = { say: 'from the third', answeredBy: 'test/third' };
+    expect(await talk([OTHER, third])).toEqual([
+      'from the other',
+      TOLD,
+      'from the third',
+      TOLD.replace('test/other', 'test/third'),
+    ]);
+  });
+
+  it('[G21] is told with the first answer that people see, and not with silence', async () => {
+    expect(await talk([{ ...OTHER, say: 'NO_REPLY' }, OTHER])).toEqual(['from the other', TOLD]);
+  });
+
+  it('[G21] is told to no program, for which it would be a part of the answer', async () => {
+    expect(await talk([OTHER], { appends: true })).toEqual(['from the other']);
+  });
+
+  it('[D08] is named by the timeline of its message', async () => {
+    await talk([OTHER]);
+    const found = await scene.store.why.ask({ message: 'm1' }, scene.now());
+    if (found.kind !== 'found') throw new Error('the message is not known');
+    expect(found.timeline.entries.map(({ detail }) => detail)).toContain(
+      'test/other instead of test/model',
+    );
+  });
+});

@@ -1,0 +1,57 @@
+import { type SentRequest, silentMeter, silentTracer } from '@parley/core';
+import type { PromptMode } from '@parley/prompt';
+import type { ClaimedTurn } from '@parley/store';
+import { checkedRequest } from '../loop/model-request.ts';
+import { previewSubAgent } from '../sub-agents/sub-agent-runner.ts';
+import { buildPrompt, openTurn } from './build-prompt.ts';
+import { type PromptMeans, type PromptServices, previewMeans } from './means.ts';
+import { sentRequestOf } from './record-prompt.ts';
+import { CHAT, startTurn, type Turn } from './turn.ts';
+
+export interface PreviewChange {
+  /** Of the turn of a chat; a heartbeat run has its own. `minimal`: a sub-agent whose task is the text of the message. */
+  readonly mode?: PromptMode | undefined;
+  /** The turn is a heartbeat run (H10) whose alerts go to this conversation. */
+  readonly heartbeat?: { readonly target: string } | undefined;
+}
+
+/** Everything of a turn but what it writes to. */
+export type PreviewServices = Omit<PromptServices, 'pins' | 'meter' | 'tracer'>;
+
+/**
+ * The first request that a turn would send (P17), built by the functions of real turns: hooks, sources,
+ * layers, tools and the last check. It belongs to no session: it has no history and changes nothing.
+ */
+export async function previewTurn(
+  claimed: ClaimedTurn,
+  { heartbeat, mode }: PreviewChange,
+  services: PreviewServices,
+): Promise<SentRequest> {
+  if (heartbeat !== undefined) {
+    const { heartbeatPrompt, startHeartbeat } = await import('../heartbeat/heartbeat-turn.ts');
+    const { turn, note } = startHeartbeat(claimed, heartbeat, services);
+    return requestOf(services, turn, heartbeatPrompt(previewMeans(services), note));
+  }
+  if (mode === 'minimal') {
+    const { turn, prompt } = previewSubAgent(claimed, services, services.subAgentLimits);
+    return requestOf(services, turn, prompt(previewMeans(services)));
+  }
+  const turn = startTurn(claimed, CHAT, services, services.clock());
+  return requestOf(services, turn, previewMeans(services, mode));
+}
+
+async function requestOf(
+  services: PreviewServices,
+  turn: Turn,
+  means: PromptMeans,
+): Promise<SentRequest> {
+  const building = { ...services, meter: silentMeter, tracer: silentTracer };
+  const { signal } = new AbortController();
+  const opened = await openTurn(turn, services);
+  const built = await buildPrompt(turn, opened, means, building, NO_PAST, signal);
+  const { reader } = turn;
+  const draft = { ...built.draft, tools: built.tools, rounds: [] };
+  return sentRequestOf({ ...checkedRequest(draft, reader, services.log), reader });
+}
+
+const NO_PAST = async () => ({ summary: null, transcript: [] });

@@ -1,0 +1,253 @@
+import { silentRuntime } from '@parley/core';
+import type { ModelFailure } from '@parley/models';
+import { openTurnQueue, startLaneWorker } from '@parley/queue';
+import type { ClaimedTurn, Lease } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { countingTool, say } from '../testing/tool-scene.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { command, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { pauseBefore } from './put-off.ts';
+
+const WAIT_MS = 10 * 60_000;
+const AWAY = { fail: { kind: 'unreachable' } } as const;
+const KEPT =
+  '⚙️ test/model at secret-host failed. I keep your question and answer it when the model is back, within 10 minutes. /stop drops it.';
+
+describe('[D13] a question whose model is away', () => {
+  let scene: TurnScene;
+  let made = 0;
+  const open = async (extras: SceneExtras = {}) => {
+    scene = await openTurnScene({}, { modelAwayMs: WAIT_MS, ...extras });
+  };
+  beforeEach(() => open());
+  afterEach(() => scene.close());
+
+  /** Runs the next turn and leaves the lane, as a worker does; null: there is none to run. */
+  async function work(): Promise<string | null> {
+    const { lanes, now } = lanesOf();
+    const work = { conversationId: OWNER_CHAT, owner: 'worker', leaseMs: 10_000 };
+    made += 1;
+    const begun = await lanes.begin(work, 'collect', `turn-${made}`, now());
+    if (begun.kind !== 'turn') return null;
+    await scene.run(begun);
+    await lanes.release(begun.lease);
+    return begun.turn.turnId;
+  }
+
+  const lanesOf = () => ({ lanes: scene.store.lanes, now: scene.now });
+  const isDue = async () =>
+    (await scene.store.lanes.withWork(scene.now(), 10)).includes(OWNER_CHAT);
+
+  async function why(messageId: string) {
+    const found = await scene.store.why.ask({ message: messageId }, scene.now());
+    if (found.kind !== 'found') throw new Error('the message is not known');
+    return found.timeline;
+  }
+
+  it('is kept, and answered by the same turn when the model is back; the chat is told once', async () => {
+    await scene.write('How are you?');
+    scene.model.next(AWAY, AWAY, AWAY);
+    const turn = await work();
+    for (let tries = 0; tries < 2; tries += 1) {
+      expect(scene.outcome()).toBe('put-off');
+      expect(await isDue()).toBe(false);
+      expect(await work()).toBeNull();
+      scene.later(30_001);
+      expect(await isDue()).toBe(true);
+      expect(await work()).toBe(turn);
+    }
+    scene.later(30_001);
+    expect(await work()).toBe(turn);
+    expect(scene.outcome()).toBe('answered');
+    expect(await scene.owed()).toEqual([KEPT, 'fine']);
+  });
+
+  it('is answered together with what the person writes meanwhile, at once', async () => {
+    await scene.write('How are you?');
+    scene.model.next(AWAY, AWAY);
+    const first = await work();
+    await scene.write('And your mother?');
+    const second = await work();
+    expect(second).not.toBe(first);
+    expect(scene.outcome()).toBe('put-off');
+    scene.later(30_001);
+    expect(await work()).toBe(second);
+    expect(await scene.owed()).toEqual([KEPT, 'fine']);
+    const asked = JSON.stringify(scene.model.asked.at(-1)?.messages);
+    expect(asked).toContain('How are you?');
+    expect(asked).toContain('And your mother?');
+  });
+
+  it('fails after the time that the settings say, however often it was asked until then', async () => {
+    await scene.write('How are you?');
+    scene.model.next(...Array<typeof AWAY>(100).fill(AWAY));
+    let asked = 0;
+    for (; scene.outcome() !== 'failed'; asked += 1) {
+      expect(await work()).not.toBeNull();
+      scene.later(30_001);
+    }
+    expect(asked).toBeGreaterThan(15);
+    expect(asked).toBeLessThan(25);
+    const owed = await scene.owed();
+    expect(owed).toHaveLength(2);
+    expect(owed[1]).toContain('test/model at secret-host failed');
+    expect(await work()).toBeNull();
+  });
+
+  it('is kept without a word about servers where the reader is no owner', async () => {
+    const sender = { id: '7', name: 'Eve', isBot: false };
+    await scene.write('How are you?', { sender, chat: { id: OWNER_CHAT, type: 'group' } });
+    scene.model.next(AWAY);
+    await work();
+    const [notice] = await scene.owed();
+    expect(notice).toMatch(/^⚙️ My model does not answer just now\. I keep your question/);
+  });
+
+  it('holds neither its lane nor the only place of its worker while it waits', async () => {
+    const turns = await openTurnQueue({ url: 'memory:', log: silentRuntime.log });
+    const deps = {
+      ...{ lanes: scene.store.lanes, clock: scene.now, log: silentRuntime.log },
+      monotonic: silentRuntime.monotonic,
+      ...{ newId: silentRuntime.newId, owner: 'worker', collectPauseMs: 0 },
+      busy: 'collect',
+      runTurn: (turn: ClaimedTurn, lease: Lease) => scene.run({ turn, lease }),
+    } as const;
+    await scene.write('How are you?');
+    await scene.write('Are you there?', { chat: { id: 'other', type: 'direct' } });
+    scene.model.next(AWAY);
+    const { bus } = scene;
+    const worker = await startLaneWorker(deps, { queue: turns, bus, concurrency: 1, sweepMs: 20 });
+    await turns.kick(OWNER_CHAT);
+    await expect.poll(() => scene.owed()).toEqual([KEPT]);
+    await expect.poll(() => scene.owed('other')).toEqual(['fine']);
+    expect(scene.model.asked).toHaveLength(2);
+    // The sweep finds the question again once it is due.
+    scene.later(5_001);
+    await expect.poll(() => scene.owed()).toEqual([KEPT, 'fine']);
+    await worker.close(1_000);
+    await turns.close();
+  });
+
+  it('is dropped by /stop', async () => {
+    await scene.write('How are you?');
+    scene.model.next(AWAY);
+    await work();
+    await command(scene.store, { kind: 'stop' });
+    scene.later(WAIT_MS);
+    expect(await isDue()).toBe(false);
+    expect(await work()).toBeNull();
+    expect(scene.model.asked).toHaveLength(1);
+  });
+
+  it('is kept over a restart, and not asked before its time', async () => {
+    await scene.write('How are you?');
+    scene.model.next(AWAY);
+    const turn = await work();
+    await scene.store.lanes.releaseAll();
+    expect(await isDue()).toBe(false);
+    scene.later(5_001);
+    expect(await isDue()).toBe(true);
+    expect(await work()).toBe(turn);
+    expect(scene.outcome()).toBe('answered');
+  });
+
+  it('is asked at once where the clock was set back further than a question may wait', async () => {
+    await scene.write('How are you?');
+    scene.model.next(AWAY);
+    await work();
+    scene.later(-2 * 3_600_000);
+    expect(await isDue()).toBe(true);
+  });
+
+  it('repeats nothing that its tools have done, also where the person has written again', async () => {
+    await scene.close();
+    const parrot = countingTool('parrot', 'external');
+    await open({ tools: [parrot.tool] });
+    await scene.write('Say it');
+    scene.model.next({ calls: [say('parrot', 'a')] }, AWAY);
+    const turn = await work();
+    await scene.write('Well?');
+    expect(await work()).toBeNull();
+    scene.later(5_001);
+    expect(await work()).toBe(turn);
+    expect(await work()).not.toBeNull();
+    expect(parrot.calls).toHaveLength(1);
+    expect(await scene.owed()).toEqual([KEPT, 'fine', 'fine']);
+  });
+
+  it('is asked again when the provider says so', async () => {
+    await scene.write('How are you?');
+    scene.model.next({ fail: { kind: 'rate-limited', retryAfterMs: 120_000 } });
+    await work();
+    scene.later(119_999);
+    expect(await isDue()).toBe(false);
+    scene.later(2);
+    expect(await isDue()).toBe(true);
+  });
+
+  it('is explained by why', async () => {
+    await scene.write('How are you?');
+    const [asked] = await scene.store.inbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 1);
+    const messageId = asked?.message.messageId ?? '';
+    scene.model.next(AWAY);
+    await work();
+    const waiting = await why(messageId);
+    expect(waiting.verdict).toBe(
+      'No answer yet: its model is away, and it is tried again in 5.0 s.',
+    );
+    expect(JSON.stringify(waiting.entries)).toContain('secret-host failed');
+    scene.later(5_001);
+    await work();
+    const texts = (await why(messageId)).entries.map(({ text }) => text);
+    expect(texts).toContain('its model was away; the question was kept');
+  });
+
+  it('fails at once where a program waits for the answer, as it can ask again itself', async () => {
+    await scene.write('How are you?', { appends: true });
+    scene.model.next(AWAY);
+    await work();
+    expect(scene.outcome()).toBe('failed');
+  });
+
+  it('counts what a model has said before it broke off, so that caps hold', async () => {
+    await scene.write('How are you?');
+    scene.model.next({ say: 'I am', breaks: { kind: 'broken-off' } });
+    await work();
+    const person = { day: '2026-11-21', personId: 'test:1', groupId: null };
+    expect((await scene.store.spend.of(person)).person.tokens).toBeGreaterThan(0);
+  });
+});
+
+describe('[D13] the time until a model is asked again', () => {
+  const rate = (retryAfterMs: number | null): ModelFailure => ({
+    kind: 'rate-limited',
+    retryAfterMs,
+  });
+  it.each<readonly [ModelFailure, awayMs: number, pause: number | null]>([
+    [{ kind: 'unreachable' }, 0, 5_000],
+    [{ kind: 'unreachable' }, 20_000, 10_000],
+    [{ kind: 'overloaded' }, 300_000, 30_000],
+    [{ kind: 'broken-off' }, -9_000, 5_000],
+    [{ kind: 'timeout', phase: 'first-token' }, 60_000, 30_000],
+    [{ kind: 'timeout', phase: 'stalled' }, 60_000, 30_000],
+    [{ kind: 'timeout', phase: 'total' }, 0, null],
+    [rate(null), 0, 5_000],
+    [rate(60_000), 0, 60_000],
+    [rate(60_000), 550_000, null],
+    [rate(WAIT_MS + 1), 0, null],
+    [{ kind: 'unreachable' }, WAIT_MS, null],
+    [{ kind: 'unauthorised' }, 0, null],
+    [{ kind: 'no-credit' }, 0, null],
+    [{ kind: 'too-long' }, 0, null],
+    [{ kind: 'refused' }, 0, null],
+    [{ kind: 'filtered' }, 0, null],
+    [{ kind: 'endless' }, 0, null],
+    [{ kind: 'empty' }, 0, null],
+  ])('%j after %i ms: %j ms', (failure, awayMs, pause) => {
+    expect(pauseBefore({ failure, awayMs, waitMs: WAIT_MS })).toBe(pause);
+  });
+
+  it('is never where nothing is kept', () => {
+    expect(pauseBefore({ failure: { kind: 'unreachable' }, awayMs: 0, waitMs: 0 })).toBeNull();
+  });
+});

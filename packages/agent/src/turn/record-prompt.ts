@@ -1,0 +1,167 @@
+import {
+  type Logger,
+  type Reader,
+  reasonOf,
+  requestSizes,
+  type SentPart,
+  type SentRequest,
+  withoutTemplateTokens,
+} from '@parley/core';
+import type { ModelMessage, ModelRequest, ModelTool } from '@parley/models';
+import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
+import type { NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
+import { estimateTokens } from '@parley/workspace';
+import { messageTokens } from '../context/history.ts';
+import type { TurnServices } from './means.ts';
+import type { Turn } from './turn.ts';
+
+interface RecordServices extends Pick<TurnServices, 'clock' | 'log'> {
+  readonly prompts: Pick<PromptRepository, 'record'> | undefined;
+  readonly model: Pick<TurnServices['model'], 'id'>;
+  /** Cache of parts that were recorded before. */
+  readonly sentParts?: SentParts | undefined;
+}
+
+/** The first request of a turn after all hooks and checks, and for whom it was built. */
+export interface BuiltRequest {
+  readonly prompt: AssembledPrompt;
+  readonly request: Pick<ModelRequest, 'messages' | 'tools'>;
+  readonly reader: Reader;
+}
+
+/**
+ * Records the prompt of a turn for the inspector (P17) as the model gets it. The turn does not wait for
+ * it, and a failure is only logged.
+ */
+export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltRequest): void {
+  const { prompts, log } = services;
+  if (prompts === undefined) return;
+  const failed = (error: unknown): void =>
+    log.warn({ turn: turn.turnId, reason: reasonOf(error) }, 'the prompt was not recorded');
+  try {
+    prompts.record(promptOf(services, turn, built)).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function promptOf(
+  { model, clock, sentParts }: RecordServices,
+  turn: Turn,
+  built: BuiltRequest,
+): NewPrompt {
+  const { channel, account, chat, sender } = turn.lead.message;
+  return {
+    turnId: turn.turnId,
+    conversationId: turn.conversationId,
+    at: clock(),
+    model: model.id,
+    place: {
+      channel,
+      account,
+      chatId: chat.id,
+      chatType: chat.type,
+      ...(chat.title !== undefined && { title: chat.title }),
+      personId: `${channel}:${sender.id}`,
+      personName: sender.name,
+    },
+    messageIds: turn.messages.map(({ message }) => message.messageId),
+    ...recordOf(built, sentParts),
+  };
+}
+
+/** What a record and a preview have in common. */
+function recordOf(
+  { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
+  known: SentParts = new WeakMap(),
+) {
+  const { parts, ...sent } = sentPromptOf(prompt, known);
+  return {
+    ...sent,
+    parts: tools.length === 0 ? parts : [toolsPart(tools, reader, known), ...parts],
+    tools: tools.map(({ name }) => name),
+    messages: messages.map(asSent),
+  };
+}
+
+/** A request as the inspector shows it, without recording it. */
+export function sentRequestOf(built: BuiltRequest): SentRequest {
+  const { messages, ...sent } = recordOf(built);
+  const sizes = messages.map(({ content, ...size }) => ({ ...size, characters: content.length }));
+  return { ...sent, messages: sizes, ...requestSizes(sent.parts, sizes) };
+}
+
+/** The definitions of the tools, one a line. */
+function toolsPart(tools: readonly ModelTool[], { kind }: Reader, known: SentParts): SentPart {
+  const before = known.get(tools);
+  if (before !== undefined) return before;
+  const text = withoutTemplateTokens(tools.map((tool) => JSON.stringify(tool)).join('\n'));
+  const part: SentPart = {
+    layer: 'tool-definitions',
+    placement: 'tools',
+    source: tools.length === 1 ? '1 tool' : `${tools.length} tools`,
+    audience: { kind: kind === 'owner' ? 'owner' : 'everyone' },
+    stable: true,
+    cut: null,
+    tokens: estimateTokens(text),
+    text,
+  };
+  known.set(tools, part);
+  return part;
+}
+
+function asSent(message: ModelMessage): NewPrompt['messages'][number] {
+  const { role } = message;
+  const tokens = messageTokens(message);
+  return { role, tokens, content: withoutTemplateTokens(message.content) };
+}
+
+/** While a model takes longer, people may look at its prompt: it is stored before the answer. */
+const HOLD_MS = 1_000;
+
+export type PendingPromptRecord = ReturnType<typeof deferPromptRecord>;
+
+/**
+ * Holds the prompt of a turn until it is stored: with the commit, unless it is needed sooner. Spares a
+ * quick turn a transaction of its own.
+ */
+export function deferPromptRecord(
+  prompts: Pick<PromptRepository, 'record'>,
+  turns: Pick<TurnRepository, 'appendStep'>,
+  log: Logger,
+) {
+  let held: NewPrompt | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const drop = (): NewPrompt | undefined => {
+    clearTimeout(timer);
+    const prompt = held;
+    held = undefined;
+    return prompt;
+  };
+  const storeNow = (): void => {
+    const prompt = drop();
+    prompt &&
+      prompts
+        .record(prompt)
+        .catch((error: unknown) =>
+          log.warn({ turn: prompt.turnId, reason: reasonOf(error) }, 'the prompt was not recorded'),
+        );
+  };
+  return {
+    async record(prompt: NewPrompt): Promise<void> {
+      drop();
+      held = prompt;
+      timer = setTimeout(storeNow, HOLD_MS);
+    },
+    /** Stores the prompt before a step: such a turn takes longer. */
+    turns: {
+      appendStep(...step: Parameters<TurnRepository['appendStep']>) {
+        storeNow();
+        return turns.appendStep(...step);
+      },
+    },
+    forCommit: () => held,
+    /** Drops what was not committed: its text may have been forgotten meanwhile (G15). */
+    end: () => void drop(),
+  };
+}

@@ -1,0 +1,251 @@
+import {
+  agentOfConversation,
+  nextAttempt,
+  type Runtime,
+  reasonOf,
+  reasonToGiveUp,
+} from '@parley/core';
+import { type LaneLease, type RunTurn, stopReasonOf } from '@parley/queue';
+import type { ClaimedTurn } from '@parley/store';
+import { openGate } from '../approvals/approval-gate.ts';
+import { openLaterMessages } from '../busy/later-messages.ts';
+import { compactIfAsked } from '../context/compactor.ts';
+import { openJournal } from '../loop/turn-journal.ts';
+import { readTurnMedia, unseenMedia } from '../media/turn-media.ts';
+import { answerByVoice } from '../media/voice-answer.ts';
+import { AFTER_STOP, answerTurn } from './answer-turn.ts';
+import { type OpenedTurn, openTurn } from './build-prompt.ts';
+import {
+  commitAnswer,
+  commitFailure,
+  commitNotice,
+  type Ending,
+  savePartialAnswer,
+  visibleAnswer,
+} from './commit-answer.ts';
+import { chatMeans, type FinalNotice, type TurnServices } from './means.ts';
+import { modelNotice } from './model-notice.ts';
+import { putOff } from './put-off.ts';
+import { deferPromptRecord } from './record-prompt.ts';
+import type { Run } from './run.ts';
+import { CHAT, startTurn, type Turn } from './turn.ts';
+import { runAfter, type TurnClosing } from './turn-hooks.ts';
+import { quotableMessages } from './turn-text.ts';
+
+/** `closing`: for the hooks; absent where the model was not asked. */
+interface Ended extends Ending {
+  readonly closing?: Omit<TurnClosing, 'outcome'>;
+}
+
+/**
+ * Runs one turn of a chat: prompt, model, journal, commit, delivery. Throws anything but a failure of the model;
+ * the turn then stays unfinished and is started again, as often as `nextAttempt` allows.
+ */
+export function createTurnRunner(options: TurnServices): RunTurn {
+  const services: TurnServices = { sentParts: new WeakMap(), ...options };
+  return async (claimed, lease, signal) => {
+    const { bus, meter, monotonic } = services;
+    const { turnId, conversationId } = claimed;
+    const turn = startTurn(claimed, CHAT, services, services.clock());
+    const startedAt = monotonic();
+    announceStart(services, turn);
+    let ended: Ended = { outcome: 'handed-back' };
+    try {
+      ended = await runTurn(services, turn, claimed, lease, signal);
+    } finally {
+      const { outcome } = ended;
+      bus.publish({ type: 'turn-ended', conversationId, turnId, outcome });
+      meter.observe('parley_turn_seconds', monotonic() - startedAt, { outcome });
+    }
+    const { closing, fresh, ...ending } = ended;
+    const facts = { conversation: conversationId, turn: turnId, ms: monotonic() - startedAt };
+    if (ending.outcome === 'failed') services.log.warn({ ...facts, ...ending }, 'turn failed');
+    else services.log.info({ ...facts, ...ending }, 'turn');
+    await afterTurn(services, turn, ended, signal);
+  };
+}
+
+function announceStart(services: TurnServices, { lead, route, messages, ...turn }: Turn): void {
+  const { bus, meter, clock } = services;
+  const { turnId, conversationId } = turn;
+  services.pass('turn-claimed');
+  meter.observe('parley_inbox_wait_seconds', Math.max(0, clock() - lead.receivedAt));
+  // The platform waits for a response to each of the commands before the leading message.
+  const alsoAnswered = messages
+    .slice(0, -1)
+    .flatMap((row) => (row.route.response === undefined ? [] : [row.route]));
+  bus.publish({
+    ...{ type: 'turn-started', conversationId, turnId, route },
+    ...(route.acknowledge !== undefined && { messageId: lead.message.messageId }),
+    ...(alsoAnswered.length > 0 && { alsoAnswered }),
+  });
+}
+
+async function runTurn(
+  services: TurnServices,
+  turn: Turn,
+  claimed: ClaimedTurn,
+  lease: LaneLease,
+  signal: AbortSignal,
+): Promise<Ended> {
+  const { store, prompts, clock, log } = services;
+  const prompt = prompts && deferPromptRecord(prompts, store.turns, log);
+  const turns = prompt?.turns ?? store.turns;
+  const { account } = turn;
+  const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });
+  const reason = exhaustedReason(services, turn);
+  if (reason !== null) {
+    // Its attachments are not read: they may be what kills the worker.
+    const run = { lease, signal, journal };
+    return commitFailure(services, { turn, run, media: unseenMedia(), notices: [] }, reason);
+  }
+  const later = openLaterMessages(services, turn, journal, lease, signal);
+  const run = { lease, signal: later.signal, journal, later, prompt };
+  try {
+    const ended = await answerMessages(services, turn, claimed, run);
+    // The commit was refused because a later message had ended the turn.
+    const isInterrupted = stopReasonOf(later.signal) === 'interrupted';
+    return ended.outcome === 'fenced' && isInterrupted ? { outcome: 'interrupted' } : ended;
+  } finally {
+    later.end();
+    prompt?.end();
+  }
+}
+
+/** Why a turn is not answered, however often it is started; null: it can be. */
+export function exhaustedReason(
+  { unavailable }: Pick<TurnServices, 'unavailable'>,
+  { attempts, hangs = 0 }: Pick<Turn, 'attempts' | 'hangs'>,
+): FinalNotice | null {
+  if (unavailable !== undefined) return unavailable;
+  // It probably kills its process: give up and say so.
+  const ends = { hangs, deaths: attempts };
+  return nextAttempt(ends) === 'run' ? null : { notice: GAVE_UP, reason: reasonToGiveUp(ends) };
+}
+
+const GAVE_UP =
+  'Something went wrong each time I tried to answer this, and I have given up on it. Please ask again; the log says what it was.';
+
+/** Runs `/compact` first, where a message asks for it, and answers the rest. */
+async function answerMessages(
+  services: TurnServices,
+  turn: Turn,
+  claimed: ClaimedTurn,
+  run: Run,
+): Promise<Ended> {
+  const compacted = await compactIfAsked(services.compactor, turn, run.signal);
+  if (compacted === null) return answerChat(services, turn, run, []);
+  if (compacted === 'stopped') {
+    return { outcome: AFTER_STOP[stopReasonOf(run.signal) ?? 'handed-back'] };
+  }
+  const { notice, rest } = compacted;
+  if (rest.length === 0) return commitNotice(services, { turn, run }, notice);
+  const others = startTurn({ ...claimed, messages: rest }, CHAT, services, services.clock());
+  return answerChat(services, others, run, [notice]);
+}
+
+async function answerChat(
+  services: TurnServices,
+  turn: Turn,
+  started: Run,
+  earlier: readonly string[],
+): Promise<Ended> {
+  const { lease, signal, journal } = started;
+  const { approvals } = services;
+  const means = chatMeans(services, turn);
+  const reading = { ...services, contextTokens: means.contextTokens };
+  const media = await readTurnMedia(reading, turn.messages, turn.reader, signal);
+  const opened = await openTurn(turn, services, media);
+  let shown = '';
+  const run = {
+    ...started,
+    gate: approvals && openGate({ ...services, ...approvals }, turn, lease),
+    onShown: (text: string): void => {
+      shown = text;
+    },
+  };
+  const answer = await answerTurn(services, turn, means, opened, run);
+  const notices = [...earlier, ...(media.notice === null ? [] : [media.notice])];
+  const ending = { turn, run, media, notices };
+  if ('outcome' in answer) {
+    if (answer.outcome === 'stopped') await savePartialAnswer(services, ending, shown);
+    return answer;
+  }
+  if ('notice' in answer) {
+    const later = await putOff(services, turn, lease, answer);
+    if (later !== null) return later;
+  }
+  await saveAskedMemories(services, turn, opened, run);
+  const { facts, reader, view, text, messages } = opened;
+  const closing = { facts, reader, view, text, messages, answer: '' };
+  if ('notice' in answer) return { ...(await commitFailure(services, ending, answer)), closing };
+  const changed = answer.isJson === true ? null : await modelNotice(services, turn, journal);
+  const all = changed === null ? notices : [changed, ...notices];
+  const ended = await commitAnswer(services, { ...ending, notices: all }, answer);
+  const seen = visibleAnswer(answer, quotableMessages(turn, journal.joined()));
+  const said = ended.outcome === 'answered' && seen.kind === 'says' ? seen.text : '';
+  return { ...ended, closing: { ...closing, answer: said } };
+}
+
+/** Before the commit: after a crash between the two it runs again, which changes nothing. */
+async function saveAskedMemories(
+  { memory }: TurnServices,
+  { session, reader, facts: { chatType, date } }: Turn,
+  opened: OpenedTurn,
+  { journal }: Run,
+): Promise<void> {
+  const messages = [...opened.messages, ...journal.joined().map(({ message }) => message)];
+  await memory?.saveAsked(opened.view, { reader, chatType, session, date, messages });
+}
+
+async function afterTurn(
+  services: TurnServices,
+  turn: Turn,
+  { outcome, fresh, closing }: Ended,
+  signal: AbortSignal,
+): Promise<void> {
+  const { channel, account, chatId } = turn.route;
+  if (outcome === 'answered' || outcome === 'failed') {
+    await services.deliver(channel, account, chatId, fresh);
+  }
+  await dropViewOnce(services, turn);
+  services.compactor?.afterTurn(turn.conversationId);
+  if (closing === undefined) return;
+  if (closing.answer !== '' && turn.format === undefined)
+    await answerByVoice(services, turn, closing.answer, signal);
+  // Only of committed turns; a later run calls the hooks of all others.
+  if (outcome === 'answered' || outcome === 'silent')
+    await runAfter(services, { ...closing, outcome: 'answered' });
+  else if (outcome === 'failed') await runAfter(services, { ...closing, outcome });
+}
+
+/** View-once files are deleted with their turn; where that fails, the sweep of old attachments does it. */
+async function dropViewOnce({ store, log }: TurnServices, { messages }: Turn): Promise<void> {
+  const hasSome = messages.some(({ message }) => message.attachments?.some((one) => one.viewOnce));
+  if (!hasSome) return;
+  await store.attachments.forgetViewOnce().catch((thrown: unknown) => {
+    log.warn(
+      { reason: reasonOf(thrown) },
+      'view-once files were not deleted; the deletion is repeated',
+    );
+  });
+}
+
+/** Counts each turn of a lane, and runs it as a span in the trace of its first message. */
+export function withTraces(
+  { meter, tracer, clock }: Pick<Runtime, 'meter' | 'tracer' | 'clock'>,
+  run: RunTurn,
+  defaultAgent = 'main',
+): RunTurn {
+  return (turn, lease, signal) => {
+    const [first] = turn.messages;
+    const parent = first?.trace;
+    const agent = agentOfConversation(turn.conversationId) ?? defaultAgent;
+    meter.count('parley_lane_turns_total', { run: turn.resumed ? 'again' : 'first', agent });
+    if (first !== undefined && !turn.resumed) {
+      tracer.past('parley.lane', { parent }, first.receivedAt, clock());
+    }
+    const facts = { messages: turn.messages.length, attempt: turn.attempts + 1 };
+    return tracer.span('parley.turn', { parent, facts }, () => run(turn, lease, signal));
+  };
+}

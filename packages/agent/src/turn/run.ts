@@ -1,0 +1,32 @@
+import type { LaneLease } from '@parley/queue';
+import type { ApprovalGate } from '../approvals/approval-gate.ts';
+import type { LaterMessages } from '../busy/later-messages.ts';
+import type { TurnJournal } from '../loop/turn-journal.ts';
+import type { OpenedTurn, TurnDraft } from './build-prompt.ts';
+import type { Means, TurnServices } from './means.ts';
+import type { PendingPromptRecord } from './record-prompt.ts';
+import type { Turn } from './turn.ts';
+
+/** What changes while a turn runs. Previews have no run, so they cannot write. */
+export interface Run {
+  readonly lease: LaneLease;
+  readonly signal: AbortSignal;
+  readonly journal: TurnJournal;
+  /** Messages that arrive during the turn; without it they wait for the next turn. */
+  readonly later?: LaterMessages | undefined;
+  /** Without it, calls that need an approval are not run. */
+  readonly gate?: ApprovalGate | undefined;
+  /** The prompt of the turn until it is stored; without it the prompt is stored at once. */
+  readonly prompt?: PendingPromptRecord | undefined;
+  /** Called with all that people have seen of the answer so far. */
+  readonly onShown?: (text: string) => void;
+}
+
+/** A turn while its model works: what the steps of the loop share. */
+export interface RunningTurn extends TurnDraft {
+  readonly services: TurnServices;
+  readonly turn: Turn;
+  readonly means: Means;
+  readonly opened: OpenedTurn;
+  readonly run: Run;
+}

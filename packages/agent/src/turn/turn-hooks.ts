@@ -1,0 +1,121 @@
+import {
+  type InboundMessage,
+  type Logger,
+  PromptPart,
+  type Reader,
+  type RuntimeFacts,
+  reasonOf,
+} from '@parley/core';
+import { type FilePattern, restrictView, type WorkspaceView } from '@parley/workspace';
+import { z } from 'zod';
+import { withTimeLimit } from '../time.ts';
+
+export interface TurnOpening {
+  readonly facts: RuntimeFacts;
+  readonly reader: Reader;
+  readonly view: WorkspaceView;
+  /** What the people wrote, as the model will see it. */
+  readonly text: string;
+  /** The same as it was written, without what came with it. */
+  readonly messages?: readonly InboundMessage[];
+}
+
+/** What a hook adds to the prompt of this turn. Parts the reader may not see are withheld (W02). */
+export interface TurnAdditions {
+  /** After the layers of the layout, before the ephemeral prompt. */
+  readonly system?: readonly PromptPart[];
+  /** Before the person's own text, as data. */
+  readonly userContext?: readonly PromptPart[];
+}
+
+export interface TurnClosing extends TurnOpening {
+  /** The answer in Markdown; empty where the agent stayed silent. */
+  readonly answer: string;
+  readonly outcome: 'answered' | 'failed';
+}
+
+/**
+ * Runs before and after each turn (P16). A hook has two seconds; one that throws or takes longer is
+ * left out and logged, and the person still gets an answer.
+ */
+export interface TurnHook {
+  /** Kebab-case, for logs. */
+  readonly id: string;
+  /** The workspace files that `before` reads; any other file looks absent to it. */
+  readonly reads?: readonly FilePattern[];
+  before?(turn: TurnOpening, signal: AbortSignal): Promise<TurnAdditions>;
+  after?(turn: TurnClosing, signal: AbortSignal): Promise<void>;
+}
+
+const HOOK_MS = 2_000;
+
+interface HookServices {
+  readonly hooks?: readonly TurnHook[];
+  readonly log: Logger;
+  readonly hookMs?: number;
+}
+
+/** Plugins are not always written in TypeScript, and a part without an audience must not get far. */
+export const TurnAdditionsShape = z.object({
+  system: z.array(PromptPart).optional(),
+  userContext: z.array(PromptPart).optional(),
+});
+
+/** What one hook may add to a prompt: as much as the longest workspace file, in characters. */
+const MAX_ADDED_CHARACTERS = 65_536;
+
+/** Throws where a hook adds more than fits: half of what it says could mean something else. */
+function assertBounded({
+  system = [],
+  userContext = [],
+}: z.infer<typeof TurnAdditionsShape>): void {
+  const characters = [...system, ...userContext].reduce((sum, { text }) => sum + text.length, 0);
+  if (characters <= MAX_ADDED_CHARACTERS) return;
+  throw new Error(
+    `it added ${characters} characters to the prompt; at most ${MAX_ADDED_CHARACTERS} fit`,
+  );
+}
+
+/** What the hooks add to a turn, in their order; one that fails is left out and logged. */
+export async function runBefore(
+  { hooks = [], log, hookMs = HOOK_MS }: HookServices,
+  turn: TurnOpening,
+  stop: AbortSignal,
+): Promise<Required<TurnAdditions>> {
+  const system: PromptPart[] = [];
+  const userContext: PromptPart[] = [];
+  for (const hook of hooks) {
+    if (hook.before === undefined) continue;
+    const view = restrictView(turn.view, hook, log);
+    try {
+      const added = await withTimeLimit({ ms: hookMs, stop }, async (signal) =>
+        TurnAdditionsShape.parse(await hook.before?.({ ...turn, view }, signal)),
+      );
+      assertBounded(added);
+      system.push(...(added.system ?? []));
+      userContext.push(...(added.userContext ?? []));
+    } catch (error) {
+      stop.throwIfAborted();
+      log.error({ hook: hook.id, reason: reasonOf(error) }, 'a hook failed and was left out');
+    }
+  }
+  return { system, userContext };
+}
+
+/**
+ * Runs the hooks for the end of a turn, once it is committed. Never throws: the answer is on its way. The
+ * next turn of the conversation and a shutdown wait for them, since they are not called again.
+ */
+export async function runAfter(
+  { hooks = [], log, hookMs = HOOK_MS }: HookServices,
+  turn: TurnClosing,
+): Promise<void> {
+  for (const hook of hooks) {
+    if (hook.after === undefined) continue;
+    try {
+      await withTimeLimit({ ms: hookMs }, async (signal) => hook.after?.(turn, signal));
+    } catch (error) {
+      log.error({ hook: hook.id, reason: reasonOf(error) }, 'a hook failed after its turn');
+    }
+  }
+}

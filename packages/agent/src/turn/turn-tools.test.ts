@@ -1,0 +1,299 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { silentLogger } from '@parley/core';
+import { createChatModel, ModelTimeouts } from '@parley/models';
+import { afterEach, describe, expect, it } from 'vitest';
+import { countingTool, say } from '../testing/tool-scene.ts';
+import {
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+  toolMessages,
+} from '../testing/turn-scene.ts';
+import { builtInTools } from '../tools/built-in-tools.ts';
+
+const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+async function open(extras: SceneExtras): Promise<TurnScene> {
+  scene = await openTurnScene({}, extras);
+  return scene;
+}
+
+describe('a turn with tools', () => {
+  it('[G01] goes from the model to tools and back until there is an answer', async () => {
+    const [parrot, crow] = [countingTool('parrot'), countingTool('crow')];
+    await open({ tools: [parrot.tool, crow.tool] });
+    await scene.write('what do they say?');
+    scene.model.next(
+      { say: 'Let me ask.', calls: [say('parrot', 'hi'), say('crow', 'ha')] },
+      { calls: [say('parrot', 'bye')] },
+      { say: 'They say hi, ha and bye.' },
+    );
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['They say hi, ha and bye.']);
+    expect(parrot.calls.map(({ word }) => word)).toEqual(['hi', 'bye']);
+    expect(scene.model.asked.map(({ tools }) => tools?.map(({ name }) => name))).toEqual(
+      Array.from({ length: 3 }, () => ['parrot', 'crow']),
+    );
+    const { messages } = scene.model.asked[2] ?? { messages: [] };
+    expect(messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+      'assistant',
+      'tool',
+    ]);
+    expect(toolMessages(scene.model.asked[2]).map(({ content }) => content)).toEqual([
+      'parrot says hi',
+      'crow says ha',
+      'parrot says bye',
+    ]);
+  });
+
+  it('[G01] gives each call an id of its own, whatever the server calls it', async () => {
+    const { tool } = countingTool('parrot');
+    await open({ tools: [tool] });
+    await scene.write('go');
+    scene.model.next(
+      { calls: [say('parrot', 'a'), say('parrot', 'b')] },
+      { calls: [say('parrot', 'c')] },
+    );
+    await scene.answerNext();
+    const messages = scene.model.asked[2]?.messages ?? [];
+    const called = messages.flatMap((message) =>
+      message.role === 'assistant' ? (message.toolCalls ?? []).map(({ id }) => id) : [],
+    );
+    const answered = messages.flatMap((one) => (one.role === 'tool' ? [one.callId] : []));
+    expect(new Set(called).size).toBe(3);
+    expect(answered).toEqual(called);
+  });
+
+  it('[G17] counts the tokens and the money of all its steps', async () => {
+    await open({ tools: [countingTool('parrot').tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] });
+    await scene.answerNext();
+    const used = { answered: 1, inputTokens: 20, outputTokens: 4, costUsd: 1 };
+    expect(await scene.store.turns.totals(0)).toMatchObject(used);
+  });
+
+  it('[G17] counts what a turn has used that then fails', async () => {
+    await open({ tools: [countingTool('parrot').tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] }, { fail: { kind: 'overloaded' } });
+    await scene.answerNext();
+    const used = { failed: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.5 };
+    expect(await scene.store.turns.totals(0)).toMatchObject(used);
+  });
+
+  it('keeps question and answer in the history, and nothing of the tools', async () => {
+    await open({ tools: [countingTool('parrot').tool] });
+    await scene.write('go');
+    scene.model.next({ say: 'Wait.', calls: [say('parrot', 'a')] }, { say: 'Done.' });
+    await scene.answerNext();
+    await scene.write('and now?');
+    await scene.answerNext();
+    const { messages } = scene.model.asked.at(-1) ?? { messages: [] };
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(JSON.stringify(messages)).not.toMatch(/parrot says|Wait\./);
+  });
+
+  it.each([
+    ['broken arguments', { name: 'parrot', with: '{"word":' }, 'not a JSON object'],
+    ['arguments that do not fit', { name: 'parrot', with: { word: {} } }, 'do not fit'],
+    ['a tool that is not there', { name: 'eagle', with: {} }, 'There are: parrot.'],
+  ])('[G01] reports %s to the model, and continues', async (_what, call, words) => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [call] }, { say: 'I was wrong.' });
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['I was wrong.']);
+    const [told] = toolMessages(scene.model.asked[1]);
+    expect(told).toMatchObject({ failed: true, content: expect.stringContaining(words) });
+    expect(parrot.calls).toEqual([]);
+  });
+
+  it('[U08] says live which tool works on what, and how it ended', async () => {
+    await open({ tools: builtInTools({}) });
+    await scene.write('look');
+    scene.model.next({ calls: [{ name: 'read', with: { path: 'none.md' } }] }, { say: 'Nothing.' });
+    await scene.answerNext();
+    const call = { callId: 'turn-2.0.0', tool: 'read', about: 'none.md' };
+    expect(scene.events.filter(({ type }) => type === 'tool-call')).toMatchObject([
+      { ...call, state: 'running' },
+      { ...call, state: 'failed' },
+    ]);
+  });
+
+  it('[G01] [P10] the model reads 20,000 characters of a result, and that it was cut', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    for (const more of [0, 1]) {
+      const word = 'é'.repeat(20_000 - 'parrot says '.length + more);
+      await scene.write('go');
+      scene.model.next({ calls: [{ name: 'parrot', with: { word } }] });
+      await scene.answerNext();
+      const [told] = toolMessages(scene.model.asked.at(-1));
+      const text = String(told?.content);
+      expect([text.length > 20_000, text.includes('ut')]).toEqual([more === 1, more === 1]);
+      expect(text.split('é').length - 1).toBe(20_000 - 'parrot says '.length);
+    }
+  });
+
+  it('[G01] the model is asked 20 times in a turn, the last time for an answer', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    scene.model.next(
+      ...Array.from({ length: 30 }, (_, nth) => ({ calls: [say('parrot', `${nth}`)] })),
+    );
+    await scene.answerNext();
+    expect([scene.model.asked.length, parrot.calls.length]).toEqual([20, 19]);
+  });
+
+  it('[P11] lists in the prompt exactly the tools that are offered', async () => {
+    await open({ tools: builtInTools({}) });
+    await scene.write('hello');
+    await scene.answerNext();
+    const system = scene.model.asked[0]?.system.map(({ text }) => text).join('\n') ?? '';
+    for (const { name } of scene.model.asked[0]?.tools ?? []) expect(system).toContain(name);
+    expect(system).not.toContain('You have no tools');
+    expect(scene.model.asked[0]?.tools).toHaveLength(7);
+  });
+
+  it('[W02] offers a guest no tool of the owner, runs none, and reads nothing of the owner’s', async () => {
+    await open({ tools: builtInTools({}) });
+    writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');
+    await scene.write('tell me all', { chat: GROUP });
+    scene.model.next({
+      calls: [
+        { name: 'write', with: { path: 'AGENTS.md', text: 'obey me' } },
+        { name: 'read', with: { path: 'MEMORY.md' } },
+        { name: 'grep', with: { text: 'heron' } },
+        { name: 'list', with: {} },
+      ],
+    });
+    await scene.answerNext('-9');
+    expect(scene.model.asked[0]?.tools?.map(({ name }) => name)).not.toContain('write');
+    const told = toolMessages(scene.model.asked[1]).map(({ content }) => content);
+    expect(told[0]).toContain('There is no tool "write"');
+    expect(told.join()).not.toMatch(/heron nests|MEMORY\.md \(/);
+    await scene.write('tell me all');
+    scene.model.next({ calls: [{ name: 'read', with: { path: 'MEMORY.md' } }] });
+    await scene.answerNext();
+    expect(toolMessages(scene.model.asked.at(-1))[0]?.content).toContain('heron nests');
+  });
+});
+
+describe('a turn without a model', () => {
+  it('[G01] shows that tools work: the time is what the tool says', async () => {
+    const settings = {
+      model: 'offline',
+      fallback: [],
+      choices: [],
+      timeouts: ModelTimeouts.parse({}),
+    } as const;
+    const deps = {
+      settingsFile: 'parley.yaml',
+      clock: () => 0,
+      monotonic: () => 0,
+      logger: silentLogger,
+    };
+    // Its own clock stands at 1970, that of the scene at 2026.
+    const { model } = createChatModel(settings, deps);
+    await open({ tools: builtInTools({}), model });
+    await scene.write('what time is it?');
+    await scene.answerNext();
+    expect(await scene.owed()).toContainEqual(expect.stringMatching(/^It is .*2026 at 14:05/));
+    expect(scene.logged).toContainEqual(expect.stringContaining('"tool":"current_time"'));
+  });
+});
+
+describe('the bounds of a turn', () => {
+  it('[G01] after its last step but one the model is asked to answer, and does', async () => {
+    await open({ tools: [countingTool('parrot').tool], limits: { steps: 3 } });
+    await scene.write('go');
+    const again = { calls: [say('parrot', 'a')] };
+    scene.model.next(again, again, { say: 'As far as I came.' });
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['As far as I came.']);
+    expect(toolMessages(scene.model.asked[1]).at(-1)?.content).toBe('parrot says a');
+    const last = toolMessages(scene.model.asked[2]).at(-1)?.content;
+    expect(last).toContain('All 3 steps of this turn are used.');
+  });
+
+  it('[G01] a model that does not answer even then fails with a plain notice, and runs no more tools', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool], limits: { steps: 3 } });
+    await scene.write('go');
+    scene.model.next(...['a', 'b', 'c'].map((word) => ({ calls: [say('parrot', word)] })));
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual([expect.stringMatching(/^⚙️ I did not come to an end/)]);
+    expect(parrot.calls).toHaveLength(2);
+    expect(scene.model.asked).toHaveLength(3);
+  });
+
+  it.each([
+    ['tokens', { tokens: 10 }],
+    ['time', { turnMs: 0 }],
+  ])('[G01] %s are bounded in the same way', async (_what, limits) => {
+    await open({ tools: [countingTool('parrot').tool], limits: { turnMs: 60_000, ...limits } });
+    await scene.write('go');
+    scene.model.next({ say: 'At once.', calls: [say('parrot', 'a')] }, { say: 'Later.' });
+    await scene.answerNext();
+    expect(scene.model.asked.length).toBeLessThan(3);
+    expect(await scene.owed()).toHaveLength(1);
+  });
+
+  it('[G01] runs at most twenty calls of one step, and says so', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: Array.from({ length: 30 }, (_, n) => say('parrot', `${n}`)) });
+    await scene.answerNext();
+    expect(parrot.calls).toHaveLength(20);
+    const told = toolMessages(scene.model.asked[1]);
+    expect(told).toHaveLength(30);
+    expect(told[29]?.content).toContain('at most 20');
+  });
+
+  it('[F09] /stop ends it while a tool runs, and nothing is sent', async () => {
+    const stop = new AbortController();
+    const patient = countingTool('parrot', 'read', async () => {
+      stop.abort('stopped');
+      await new Promise(() => {});
+    });
+    await open({ tools: [patient.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a'), say('parrot', 'b')] });
+    await scene.run(await scene.begin(), stop.signal);
+    expect(scene.outcome()).toBe('stopped');
+    expect(patient.calls).toHaveLength(1);
+    expect(patient.calls[0]?.call.signal.aborted).toBe(true);
+    expect(await scene.owed()).toEqual([]);
+  });
+});
+
+describe('what is stored of a turn without tools', () => {
+  it('[D16] needs no transaction before its commit, as if there were no tools at all', async () => {
+    await open({ tools: builtInTools({}) });
+    await scene.write('hello');
+    const { turns } = scene.store;
+    let steps = 0;
+    Object.assign(scene.store, {
+      turns: {
+        ...turns,
+        appendStep: (...args: Parameters<typeof turns.appendStep>) => {
+          steps += 1;
+          return turns.appendStep(...args);
+        },
+      },
+    });
+    await scene.answerNext();
+    expect(steps).toBe(0);
+  });
+});

@@ -1,0 +1,207 @@
+import { basename } from 'node:path';
+import type {
+  Audience,
+  Clock,
+  Reader,
+  ReplyRoute,
+  ResponseFormat,
+  RuntimeFacts,
+} from '@parley/core';
+import type { IdentitySource, TurnLimitsNote } from '@parley/prompt';
+import type { ClaimedTurn, InboxRow, SpendAccount } from '@parley/store';
+import { readerOf, type Workspace } from '@parley/workspace';
+import { startedWith } from '../loop/turn-journal.ts';
+import type { LocalTime } from '../time.ts';
+
+/** Why a turn runs. A chat waits for an answer; the others work in a lane of their own on behalf of a chat. */
+export type Purpose =
+  | { readonly kind: 'chat' }
+  /** `target`: the conversation that gets the alerts. */
+  | { readonly kind: 'heartbeat'; readonly target: string; readonly origin: TurnOrigin }
+  /** `parent`: the conversation that delegated the task; `forOwner`: its turn answered an owner. */
+  | {
+      readonly kind: 'sub-agent';
+      readonly parent: string;
+      readonly forOwner: boolean;
+      readonly origin: TurnOrigin;
+    };
+
+export const CHAT: Purpose = { kind: 'chat' };
+
+/** What caused a turn whose messages are Parley’s own: a task of the owner, or of another turn. */
+export interface TurnOrigin {
+  readonly said: readonly string[];
+  /** The turn that it comes from had read text of outsiders. */
+  readonly untrustedText: boolean;
+}
+
+/**
+ * What a turn is: data, made once from its claimed rows and the time, without I/O. `messages` are those it started
+ * with; later ones that joined are in its journal.
+ */
+export interface Turn extends Omit<ClaimedTurn, 'steps'> {
+  readonly purpose: Purpose;
+  /** The newest message that the turn answers; it decides the facts. */
+  readonly lead: InboxRow;
+  /** Where the answer goes. */
+  readonly route: ReplyRoute;
+  readonly reader: Reader;
+  /** The runtime facts (F02); the name of the agent is read from the workspace when the turn is opened. */
+  readonly facts: Omit<RuntimeFacts, 'agent'>;
+  /** The JSON that the answer must be; undefined where people read it. */
+  readonly format: ResponseFormat | undefined;
+  /** Who pays for it (G17): the sender of its newest message, in their group, on the agent’s day. */
+  readonly account: SpendAccount;
+  /** An owner wrote all of its messages. */
+  readonly byOwner: boolean;
+}
+
+/** An agent as all of its turns know it. */
+export interface AgentProfile {
+  readonly id: string;
+  /** As in the ids of its conversations (F14); absent: the default agent. */
+  readonly name?: string | undefined;
+  /** Name and the like from the settings; IDENTITY.md fills in the rest (W05). */
+  readonly identity: IdentitySource;
+  readonly workspace: string;
+  /** IANA name, for example `Europe/Berlin`. */
+  readonly timeZone: string;
+  readonly localTime: LocalTime;
+  /** The clock of the system prompt is rounded down to this many minutes. */
+  readonly clockMinutes: number;
+  /** The JSON of its answers to people and jobs that ask for no other. */
+  readonly responseFormat?: ResponseFormat | undefined;
+  /** What a turn that answers people may use at most, for its prompt. */
+  readonly turnLimits?: TurnLimitsNote | undefined;
+}
+
+/** The agent and the people it belongs to. */
+export interface AgentContext {
+  readonly workspace: Workspace;
+  readonly agent: AgentProfile;
+  readonly owners: readonly string[];
+  readonly clock: Clock;
+}
+
+/** Makes the turn of claimed rows. `at`: the moment it starts or is resumed, in ms. */
+export function startTurn(
+  { steps, ...claimed }: ClaimedTurn,
+  purpose: Purpose,
+  { agent, owners }: Pick<AgentContext, 'agent' | 'owners'>,
+  at: number,
+): Turn {
+  const started = startedWith(claimed.messages, steps);
+  const messages = purpose.kind === 'chat' ? started : started.map(inChatOfRoute);
+  const lead = messages.at(-1);
+  if (lead === undefined)
+    throw new Error(`Turn ${claimed.turnId} has no messages; claim never makes such a turn.`);
+  const { message, route } = lead;
+  const reader = decideReader(purpose, { ...claimed, messages }, owners);
+  const facts = factsOf(lead, agent, reader, at);
+  const { channel, account, groupId } = facts;
+  return {
+    ...claimed,
+    ...{ purpose, messages, lead, route, reader, facts },
+    format: message.responseFormat ?? (isAnswer(lead) ? agent.responseFormat : undefined),
+    account: {
+      day: facts.date,
+      personId: facts.user.id,
+      groupId: groupId === undefined ? null : `${channel}:${account}:${groupId}`,
+      ...(agent.name !== undefined && { agent: agent.name }),
+    },
+    byOwner: isLinked(messages) || owners.includes(facts.user.id),
+  };
+}
+
+/** The setting of the agent is for answers: a heartbeat run, a sub-agent and the turn after a start have none. */
+function isAnswer({ message: { trigger } }: InboxRow): boolean {
+  return trigger === undefined || trigger === 'cron';
+}
+
+/** A lane works for the chat of its route: facts, format and privacy come from there. */
+function inChatOfRoute(row: InboxRow): InboxRow {
+  const { message, route } = row;
+  const isTask = message.trigger === 'heartbeat';
+  const chat = { ...message.chat, id: route.chatId };
+  // The variables of a heartbeat are its task, for which the prompt has a layer.
+  return { ...row, message: { ...message, chat, ...(isTask && { variables: {} }) } };
+}
+
+/**
+ * For whom a turn runs, and so what it may read (W02); nothing else decides this. A heartbeat never sees more than the
+ * readers of its alerts, and a sub-agent never more than the turn that started it.
+ */
+export function decideReader(
+  purpose: Purpose,
+  { messages, conversationId }: Pick<ClaimedTurn, 'messages' | 'conversationId'>,
+  owners: readonly string[],
+): Reader {
+  const lead = messages.at(-1);
+  if (lead === undefined) return { kind: 'guest', conversationId };
+  const { chat } = lead.message;
+  const user = { id: personOf(lead) };
+  // An owner may have linked this account (F13).
+  const known = isLinked(messages) ? [...owners, user.id] : owners;
+  const facts = { user, chatType: chat.type, deliversElsewhere: deliversElsewhere(messages) };
+  const { kind } = readerOf(facts, known, conversationId);
+  switch (purpose.kind) {
+    case 'chat':
+      return { kind, conversationId };
+    case 'heartbeat': {
+      // A route into a group makes every reader a guest, whatever the message says.
+      const isDirect = chat.type === 'direct' && (lead.route.chatType ?? 'direct') === 'direct';
+      return { kind: isDirect ? kind : 'guest', conversationId: purpose.target };
+    }
+    case 'sub-agent':
+      return { kind: purpose.forOwner ? kind : 'guest', conversationId: purpose.parent };
+  }
+}
+
+/** Text that this reader was shown, or that was made from it, is for them alone. */
+export function audienceOf({ kind, conversationId }: Reader): Audience {
+  return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };
+}
+
+/** Ingress sets `fromOwner` for accounts that an owner linked (F13). */
+function isLinked(messages: readonly InboxRow[]): boolean {
+  return messages.every(({ fromOwner }) => fromOwner === true);
+}
+
+/** Parley's id of a sender, such as `telegram:42`. */
+export function personOf({ message: { channel, sender } }: InboxRow): string {
+  return `${channel}:${sender.id}`;
+}
+
+/** A job may carry an owner's question into a group, where others read the answer (W02). */
+export function deliversElsewhere(messages: readonly InboxRow[]): boolean {
+  return messages.some(
+    ({ message, route }) =>
+      route.channel !== message.channel ||
+      route.account !== message.account ||
+      route.chatId !== message.chat.id,
+  );
+}
+
+function factsOf(lead: InboxRow, agent: AgentProfile, reader: Reader, at: number): Turn['facts'] {
+  const { channel, account, chat, sender, replyTo, ...message } = lead.message;
+  return {
+    user: { id: personOf(lead), name: sender.name },
+    channel,
+    account,
+    channelUserId: sender.id,
+    chatType: chat.type,
+    ...(chat.type === 'direct' ? {} : { groupId: chat.id }),
+    ...(chat.title === undefined ? {} : { groupTitle: chat.title }),
+    ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }),
+    messageId: message.messageId,
+    ...(replyTo === undefined ? {} : { replyToMessageId: replyTo.messageId }),
+    mentions: message.mentions,
+    addressed: message.addressed,
+    ...agent.localTime(at),
+    timeZone: agent.timeZone,
+    // Guests must not see the operator's folders.
+    workspace: reader.kind === 'owner' ? agent.workspace : basename(agent.workspace),
+    heartbeat: message.trigger === 'heartbeat',
+    variables: message.variables,
+  };
+}

@@ -1,0 +1,134 @@
+import { type Monotonic, systemTime } from '../time.ts';
+
+/** What a line is written with. */
+type Write = (level: 'info' | 'warn', facts: object, message: string) => void;
+
+interface Outage {
+  readonly since: number;
+  /** Errors of the owner that name the server; a line of another component with one of them is counted. */
+  readonly reasons: Set<string>;
+  errors: number;
+  saidAt: number;
+  saidErrors: number;
+  lastAt: number;
+  end: NodeJS.Timeout | undefined;
+}
+
+/** While an outage lasts, a line says so this often. In ms. */
+const REPEAT_MS = 30_000;
+/** A server is back once its owner said so and nothing failed for this long. In ms. */
+const SETTLED_MS = 2_000;
+/** Without a report of its owner an outage is over once nothing has failed for this long. In ms. */
+const QUIET_MS = 60_000;
+/** More different errors than one outage has. */
+const MAX_REASONS = 50;
+
+/**
+ * Keeps an outage from filling the log: its first line is written whole, the others are counted, and
+ * another line says every 30 s how many, and one at the end. The owner of a connection logs each
+ * failure with the fact `outage`, the name of what is away, and its recovery with the fact
+ * `recovered`, the same name. Lines of other components that repeat such an error are counted too, where
+ * the error names the server: "read ECONNRESET" alone may come from anywhere.
+ */
+export class OutageGate {
+  readonly #outages = new Map<string, Outage>();
+  readonly #write: Write;
+  readonly #monotonic: Monotonic;
+
+  constructor(write: Write, monotonic: Monotonic = systemTime.monotonic) {
+    this.#write = write;
+    this.#monotonic = monotonic;
+  }
+
+  /** Whether this line is to be written; if not, it is counted. */
+  admits(facts: object): boolean {
+    const { outage, recovered } = named(facts);
+    if (recovered !== undefined) {
+      this.#endSoon(recovered, SETTLED_MS);
+      return false;
+    }
+    const reason = reasonIn(facts);
+    if (outage !== undefined) return this.#failed(outage, reason);
+    if (reason === '' || this.#outages.size === 0) return true;
+    const of = [...this.#outages].find(([, { reasons }]) =>
+      [...reasons].some((known) => reason.includes(known)),
+    );
+    if (of === undefined) return true;
+    this.#count(...of);
+    return false;
+  }
+
+  /** True for the first one. */
+  #failed(name: string, reason: string): boolean {
+    const known = this.#outages.get(name);
+    const outage = known ?? begin(this.#monotonic());
+    if (reason.includes(name) && outage.reasons.size < MAX_REASONS) outage.reasons.add(reason);
+    if (known === undefined) this.#outages.set(name, outage);
+    else this.#count(name, outage);
+    this.#endSoon(name, QUIET_MS);
+    return known === undefined;
+  }
+
+  #count(name: string, outage: Outage): void {
+    const now = this.#monotonic();
+    outage.errors += 1;
+    outage.lastAt = now;
+    if (now - outage.saidAt < REPEAT_MS) return;
+    const [errors, seconds] = [outage.errors - outage.saidErrors, inSeconds(now - outage.saidAt)];
+    Object.assign(outage, { saidAt: now, saidErrors: outage.errors });
+    const lasts = inSeconds(now - outage.since);
+    const facts = { server: name, errors, lastsSeconds: lasts };
+    this.#write('warn', facts, `${name}: still failing, ${errors} errors in ${seconds} s`);
+  }
+
+  #endSoon(name: string, afterMs: number): void {
+    const outage = this.#outages.get(name);
+    if (outage === undefined) return;
+    clearTimeout(outage.end);
+    outage.end = setTimeout(() => this.#end(name, outage, afterMs === QUIET_MS), afterMs).unref();
+  }
+
+  #end(name: string, { since, lastAt, errors }: Outage, isGuess: boolean): void {
+    this.#outages.delete(name);
+    // A single error without a second one was an incident, and is in the log.
+    if (isGuess && errors === 1) return;
+    const seconds = inSeconds((isGuess ? lastAt : this.#monotonic() - SETTLED_MS) - since);
+    const how = isGuess ? 'no more errors' : 'works again';
+    this.#write(
+      'info',
+      { server: name, errors, lastedSeconds: seconds },
+      `${name}: ${how} after ${seconds} s, ${errors} errors`,
+    );
+  }
+}
+
+function begin(now: number): Outage {
+  return {
+    since: now,
+    reasons: new Set(),
+    errors: 1,
+    saidAt: now,
+    saidErrors: 0,
+    lastAt: now,
+    end: undefined,
+  };
+}
+
+function inSeconds(ms: number): number {
+  return Math.max(0, Math.round(ms / 1_000));
+}
+
+function named(facts: object): { readonly outage?: string; readonly recovered?: string } {
+  return {
+    ...('outage' in facts && typeof facts.outage === 'string' && { outage: facts.outage }),
+    ...('recovered' in facts &&
+      typeof facts.recovered === 'string' && { recovered: facts.recovered }),
+  };
+}
+
+/** The reason of a line: `reasonOf` an error, or an error itself. */
+function reasonIn(facts: object): string {
+  if ('reason' in facts && typeof facts.reason === 'string') return facts.reason;
+  const error = 'error' in facts ? facts.error : 'err' in facts ? facts.err : undefined;
+  return error instanceof Error ? error.message : '';
+}

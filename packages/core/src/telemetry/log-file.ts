@@ -1,0 +1,157 @@
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  write,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { countFromNewest } from '../aging.ts';
+import { systemTime } from '../time.ts';
+import type { LogDestination } from './logger.ts';
+
+/** A log that outlives its process. */
+export interface KeptLog extends LogDestination {
+  /** Writes what is not written yet, and writes nothing more. */
+  close(): void;
+}
+
+export interface KeptLogOptions {
+  /** Made if need be; other processes may have their files in it, too. */
+  readonly folder: string;
+  /** Of this process among them: `all-host-4711`. */
+  readonly name: string;
+  /** What all files of the folder may have together, in bytes. */
+  readonly bytes: number;
+  readonly now: number;
+}
+
+/** Older files are removed at a start, in ms. */
+const KEPT_MS = 14 * 24 * 60 * 60_000;
+/** A process has its current file and the one before it; each of them takes this share at most. */
+const SHARE = 8;
+/** Lines are written together after so long, in ms: a message waits for none of them. */
+const TOGETHER_MS = 100;
+/** Of what waits to be written, in characters: a disk that hangs must not fill the memory. */
+const MAX_WAITING = 1_000_000;
+
+/**
+ * Keeps the lines of this process in a file of its own (U03). Never throws and never blocks: what cannot be written
+ * is lost here, and standard error has it. A process that is killed loses the last 100 ms.
+ */
+export function openKeptLog(options: KeptLogOptions): KeptLog {
+  const path = join(options.folder, `${options.name}.log`);
+  const largest = Math.floor(options.bytes / SHARE);
+  let file: { readonly fd: number; size: number } | null = null;
+  let waiting = '';
+  let lost = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isWriting = false;
+  const open = (): void => {
+    try {
+      const fd = openSync(path, 'a', 0o600);
+      file = { fd, size: statSync(path).size };
+    } catch {
+      file = null;
+    }
+  };
+  const taken = (): Buffer | null => {
+    if (file === null || waiting === '') return null;
+    if (lost > 0) waiting += lostLine(lost);
+    const bytes = Buffer.from(waiting);
+    waiting = '';
+    lost = 0;
+    if (file.size > 0 && file.size + bytes.length > largest) {
+      rotate(path, file.fd);
+      open();
+    }
+    if (file !== null) file.size += bytes.length;
+    return bytes;
+  };
+  const flush = (): void => {
+    timer = undefined;
+    if (isWriting) return;
+    const bytes = taken();
+    if (bytes === null || file === null) return;
+    isWriting = true;
+    write(file.fd, bytes, () => {
+      isWriting = false;
+      if (waiting !== '') schedule();
+    });
+  };
+  const schedule = (): void => {
+    timer ??= setTimeout(flush, TOGETHER_MS).unref();
+  };
+  const last = (): void => {
+    const bytes = taken();
+    if (bytes === null || file === null) return;
+    try {
+      writeSync(file.fd, bytes);
+    } catch {
+      // There is no place left to report it.
+    }
+  };
+  try {
+    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+    chmodSync(options.folder, 0o700);
+    tidy(options);
+  } catch {
+    // Opening the file fails as well then.
+  }
+  open();
+  // A process that ends by itself, also by an error that no one caught, keeps its last lines.
+  process.on('exit', last);
+  return {
+    write(line) {
+      if (file === null) return;
+      if (waiting.length + line.length > MAX_WAITING) lost += 1;
+      else waiting += line;
+      schedule();
+    },
+    close() {
+      clearTimeout(timer);
+      process.off('exit', last);
+      last();
+      if (file !== null && !isWriting) closeSync(file.fd);
+      file = null;
+    },
+  };
+}
+
+function lostLine(lines: number): string {
+  const time = new Date(systemTime.clock()).toISOString();
+  return `${JSON.stringify({ time, level: 'warn', lines, msg: 'lines of the log were not kept' })}\n`;
+}
+
+function rotate(path: string, fd: number): void {
+  try {
+    renameSync(path, `${path}.1`);
+    closeSync(fd);
+  } catch {
+    // It grows on; the next start removes it.
+  }
+}
+
+/** Removes old files of processes that are gone, so that the folder stays within its bound. */
+function tidy({ folder, name, bytes, now }: KeptLogOptions): void {
+  const files = readdirSync(folder)
+    .filter((file) => /\.log(?:\.1)?$/.test(file))
+    .map((file) => {
+      const path = join(folder, file);
+      const { size, mtimeMs: at } = statSync(path);
+      return { path, size, at, isOwn: file.startsWith(`${name}.log`) };
+    })
+    .toSorted((a, b) => b.at - a.at);
+  const countFrom = countFromNewest(now, files[0]?.at ?? null);
+  // This process may fill two files more.
+  let left = bytes - 2 * Math.floor(bytes / SHARE);
+  for (const { path, size, at, isOwn } of files) {
+    if (!isOwn) left -= size;
+    if ((!isOwn && left < 0) || countFrom - at > KEPT_MS) rmSync(path, { force: true });
+  }
+}

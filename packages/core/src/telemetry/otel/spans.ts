@@ -1,0 +1,178 @@
+import {
+  type Context,
+  context,
+  isSpanContextValid,
+  type Span as OtelSpan,
+  type Tracer as OtelTracer,
+  ROOT_CONTEXT,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import {
+  AlwaysOnSampler,
+  type ReadableSpan,
+  type Sampler,
+  SamplingDecision,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-node';
+import {
+  type Logger,
+  reasonOf,
+  type Span,
+  type SpanFacts,
+  type SpanName,
+  type SpanStart,
+  type Tracer,
+} from '../../index.ts';
+import { systemTime } from '../../time.ts';
+import type { Scrub } from '../scrubber.ts';
+
+/**
+ * Traces a share of the messages, each wholly or not at all. What belongs to no message is left out:
+ * queues look for work all the time.
+ */
+export function messageSampler(share: number): Sampler {
+  const first = share === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(share);
+  const no = { decision: SamplingDecision.NOT_RECORD };
+  return {
+    shouldSample(around: Context, traceId, name) {
+      const parent = trace.getSpanContext(around);
+      if (parent !== undefined && isSpanContextValid(parent)) {
+        const isTraced = (parent.traceFlags & 1) === 1;
+        return isTraced ? { decision: SamplingDecision.RECORD_AND_SAMPLED } : no;
+      }
+      return name.startsWith('parley.') ? first.shouldSample(around, traceId) : no;
+    },
+    toString: () => `a share of ${share} of the messages`,
+  };
+}
+
+/**
+ * Stages whose parent is the one that was stored, not the active span: a lane continues with another
+ * person's message.
+ */
+const FROM_STORE: ReadonlySet<SpanName> = new Set([
+  'parley.ingress',
+  'parley.lane',
+  'parley.turn',
+  'parley.delivery',
+]);
+
+/** Parley's traces on OpenTelemetry. */
+export function openTracer(tracer: OtelTracer): Tracer {
+  return {
+    span(name, start, work) {
+      const options = { attributes: attributesOf(start.facts) };
+      const around = contextOf(name, start);
+      return tracer.startActiveSpan(name, options, around, async (span) => {
+        try {
+          return await work(faceOf(span));
+        } catch (error) {
+          span.setStatus({ code: SpanStatusCode.ERROR });
+          span.setAttribute('parley.error', codeOf(error));
+          throw error;
+        } finally {
+          span.end();
+        }
+      });
+    },
+    past(name, start, from, to) {
+      const options = { attributes: attributesOf(start.facts), startTime: from };
+      tracer.startSpan(name, options, contextOf(name, start)).end(Math.max(from, to));
+    },
+  };
+}
+
+function faceOf(span: OtelSpan): Span {
+  return {
+    trace: traceOf(span),
+    note: (facts) => void span.setAttributes(attributesOf(facts)),
+  };
+}
+
+function contextOf(name: SpanName, { parent }: SpanStart): Context {
+  const known = parent === undefined ? null : readTrace(parent);
+  if (known !== null) return trace.setSpanContext(ROOT_CONTEXT, known);
+  return FROM_STORE.has(name) ? ROOT_CONTEXT : context.active();
+}
+
+/** W3C trace context; of what is not traced, too, so that it stays so. */
+function traceOf(span: OtelSpan): string {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 1 ? '01' : '00'}`;
+}
+
+function readTrace(stored: string) {
+  const [, traceId = '', spanId = '', flags = '00'] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(stored) ?? [];
+  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
+  const known = { traceId, spanId, traceFlags, isRemote: true };
+  return isSpanContextValid(known) ? known : null;
+}
+
+function attributesOf(facts: SpanFacts = {}) {
+  return Object.fromEntries(
+    Object.entries(facts).flatMap(([name, value]) =>
+      value === undefined ? [] : [[`parley.${name}`, value]],
+    ),
+  );
+}
+
+/** A code or a kind; messages of errors may hold what people wrote. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** What the spans of queues may say; their keys and options name chats and people. */
+const OF_QUEUES: ReadonlySet<string> = new Set([
+  'bullmq.queue.name',
+  'bullmq.queue.operation',
+  'bullmq.job.name',
+  'bullmq.job.attempts.made',
+]);
+/** How often a collector that is down is logged, in ms. */
+const LOG_EVERY_MS = 60_000;
+
+/**
+ * Exports spans with nothing but Parley's own facts, without secrets, and what is known to be harmless.
+ * Logs when they cannot be sent; those are dropped.
+ */
+export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub): SpanExporter {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return {
+    export(spans, done) {
+      exporter.export(
+        spans.map((span) => plain(span, scrub)),
+        (result) => {
+          const now = systemTime.monotonic();
+          if (result.error !== undefined && now - loggedAt > LOG_EVERY_MS) {
+            loggedAt = now;
+            const reason = reasonOf(result.error);
+            log.warn({ reason, spans: spans.length }, 'traces could not be sent; they are dropped');
+          }
+          done(result);
+        },
+      );
+    },
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+function plain(span: ReadableSpan, scrub: Scrub): ReadableSpan {
+  const attributes = Object.fromEntries(
+    Object.entries(span.attributes)
+      .filter(([name]) => name.startsWith('parley.') || OF_QUEUES.has(name))
+      .map(([name, value]) => [name, typeof value === 'string' ? scrub(value) : value]),
+  );
+  const { code } = span.status;
+  return Object.create(span, {
+    attributes: { value: attributes },
+    events: { value: [] },
+    links: { value: [] },
+    status: { value: { code } },
+  });
+}

@@ -1,0 +1,143 @@
+import { runs, shareOfRun } from '@parley/core/testing';
+import fc from 'fast-check';
+import type { Nodes } from 'mdast';
+import { describe, expect, it } from 'vitest';
+import { quickTree } from './fast-parser.ts';
+import { parseSyntax } from './parse.ts';
+
+const USUAL = [
+  ...['a', 'Zoë', 'да', '你好', 'No', 'b c', ' ', ', ', '. ', '1', '12.', '?', '!', ' & ', ' < '],
+  ...['"', "'s", '(', ')', ':', ';', '-', ' - ', '…', '%', '。', '/', '+', '😀', '|', '$', 'a_b'],
+  ...['**', '*', '**', '*', '`', '`', '**x**', '*y z*', '`code`', '**`c`**', '(**d**).'],
+  ...[
+    '\n',
+    '\n\n',
+    '\n\n',
+    '\n- ',
+    '\n- ',
+    '\n* ',
+    '\n1. ',
+    '\n2. ',
+    '\n\n- ',
+    '\n\n1. ',
+    '\n\n2. ',
+  ],
+  ...['\n\n# ', '\n## ', '\n\n---\n\n', '\n\n```js\n', '\n```\n', '\n```\n\n', '\n\n\n'],
+];
+const OTHER = [
+  ...[
+    '  \n',
+    '\n---',
+    '\n===',
+    '\n    ',
+    '\n  - ',
+    '\n   ',
+    '\n-\n',
+    '\n1.\n',
+    '\n1) ',
+    '\n+ ',
+    '- ',
+  ],
+  ...[
+    'http://',
+    'www.',
+    'mailto:',
+    '\u2028',
+    'x@y.org',
+    '@',
+    '_',
+    '__',
+    '~',
+    '~~',
+    '\\',
+    '\\(',
+    '$$',
+  ],
+  ...[
+    '&amp;',
+    '&',
+    '<b>',
+    '<',
+    '>',
+    '\n> ',
+    '[',
+    ']',
+    '[a]: b',
+    '[ ] ',
+    '![',
+    '||',
+    '\n|-|-|\n',
+    ':-',
+  ],
+  ...[
+    '\t',
+    '\r',
+    '\0',
+    '\ufeff',
+    '=',
+    '^',
+    '{',
+    '#',
+    ' #',
+    '\n#',
+    '\n``` x\n',
+    '````',
+    '``',
+    '\n~~~\n',
+  ],
+  ...['\n:-: | -\n', '\n- | -\n', '***', '「', '」', '”', '\u00a0', '\u200b', '\n\u00a0', '\n \n'],
+];
+/** Usual text with one thing in it that may be more than it seems. */
+const textWith = (other: string) =>
+  fc
+    .array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...USUAL) }, fc.constant(other)), {
+      maxLength: 12,
+    })
+    .map((pieces) => pieces.join(''));
+
+describe('Simple Markdown', () => {
+  it('is the tree that the parser would make of it, whatever is in the text', () => {
+    let read = 0;
+    for (const other of OTHER) {
+      fc.assert(
+        fc.property(textWith(other), (markdown) => {
+          const tree = quickTree(markdown);
+          if (tree === undefined) return;
+          read += 1;
+          expect(tree).toEqual(withoutInlinePositions(parseSyntax(markdown)));
+        }),
+        runs(300),
+      );
+    }
+    expect(read).toBeGreaterThan(shareOfRun(1_000));
+  });
+
+  it('is recognised in what a model says in a chat', () => {
+    for (const answer of ANSWERS) {
+      const tree = quickTree(answer);
+      expect(tree).toEqual(withoutInlinePositions(parseSyntax(answer)));
+    }
+    expect(quickTree('See www.example.org')).toBeUndefined();
+  });
+});
+
+const ANSWERS = [
+  "Sure: I moved it to 10.30 (Tuesday).\n\nAnything else?\nTell me, it's no trouble!",
+  'Sure: **two things** are on today, the *dentist* at 10:30 and a call with `ops` at 15:00. Which?',
+  'You have **3 < 4** meetings 😀:\n\n1. **09:00** Standup\n2. **11:00**: Review\n\nCosts $5 & more.',
+  '## Steps\n\nRun this:\n```sh\nnpm install && echo $PATH > [a]\n\n```\n- **`lock.json`** is `old`\n- Push\n',
+  'First.\n\n- One\n\n- Two, *loose*\n\n---\n\n“Quoted” text.\n',
+];
+
+/** As the quick reader has it: nobody needs to know where a word stands. */
+function withoutInlinePositions(node: Nodes, isInline = false): unknown {
+  const { position, ...rest } = node;
+  const isParent = node.type === 'paragraph' || node.type === 'heading' || isInline;
+  return {
+    ...rest,
+    ...(!isInline && node.type !== 'root' && { position }),
+    ...('children' in node && {
+      children: node.children.map((child) => withoutInlinePositions(child, isParent)),
+    }),
+  };
+}

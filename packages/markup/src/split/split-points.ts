@@ -1,0 +1,128 @@
+import type { Run } from '../document.ts';
+
+/**
+ * How bad it is to cut at an offset; lower is better. From `BREAKS` on something is torn apart that
+ * belongs together, and each further multiple is a worse thing to tear.
+ */
+export type Rank = (at: number) => number;
+
+/** The first rank that tears something. */
+export const BREAKS = 10;
+
+const LINE = 0;
+const SENTENCE = 1;
+const WORD = 2;
+const CHARACTER = BREAKS;
+/** Added inside a link or code span: torn, it would not be one any more. */
+const INSIDE_SPAN = 2 * BREAKS;
+
+/** What may not begin a line: closing punctuation and small kana. */
+const NOT_FIRST = `!?:;,.%…"'”’»›)]}、。，．：；！？・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ」』）】》〉〕］｝`;
+const NOT_LAST = `“‘«‹([{¿¡「『（【《〈〔［｛`;
+/** Text written without spaces, where any two characters may part. */
+const SPACELESS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff65]/u;
+
+/** Ranks the places of a paragraph: between lines, sentences, words, characters. */
+export function rankText(runs: readonly Run[], text: string): Rank {
+  const inSpan = spansIn(runs, text.length);
+  return (at) => rankAt(text, at) + (inSpan[at] === 1 ? INSIDE_SPAN : 0);
+}
+
+function rankAt(text: string, at: number): number {
+  // Inside a Latin word, where most offsets are, nothing else needs to be looked at.
+  if (isLatin(text.charCodeAt(at - 1)) && isLatin(text.charCodeAt(at))) return CHARACTER;
+  const before = text[at - 1] ?? '\n';
+  const after = text[at] ?? '\n';
+  if (before === '\n' || after === '\n') return LINE;
+  // A cut takes all white space away, so one place of it will do.
+  if (isSpace(before)) return CHARACTER;
+  if (isSpace(after)) return rankSpace(text, at);
+  if (endsWideSentence(text, at)) return SENTENCE;
+  const mayPart = !NOT_FIRST.includes(after) && !NOT_LAST.includes(before);
+  return mayPart && SPACELESS.test(before) && SPACELESS.test(after) ? WORD : CHARACTER;
+}
+
+function rankSpace(text: string, end: number): number {
+  let start = end;
+  while (isSpace(text[start])) start += 1;
+  const next = text[start] ?? '';
+  // French puts a space between a word and its punctuation.
+  if (next !== '' && NOT_FIRST.includes(next) && !`"'.`.includes(next)) return CHARACTER;
+  if (NOT_LAST.includes(text[end - 1] ?? ' ')) return CHARACTER;
+  return endsSentence(text, end, next) ? SENTENCE : WORD;
+}
+
+function isLatin(unit: number): boolean {
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a);
+}
+
+/** White space where a line may break; a no-break space keeps `10 000` together. */
+function isSpace(character: string | undefined): boolean {
+  if (character === undefined || character === '\u00a0' || character === '\u202f') return false;
+  return character.trim() === '';
+}
+
+/** 1 at offsets inside one link or one code span. */
+function spansIn(runs: readonly Run[], length: number): Uint8Array {
+  const inside = new Uint8Array(length);
+  let from = 0;
+  let open: unknown;
+  for (const { text, marks } of runs) {
+    if (from >= length) break;
+    const span =
+      marks.find(({ type }) => type === 'link') ?? marks.find(({ type }) => type === 'code');
+    if (span !== undefined) {
+      inside.fill(1, span === open ? from : from + 1, from + text.length);
+    }
+    open = span;
+    from += text.length;
+  }
+  return inside;
+}
+
+/** Ends of sentences that a space follows: Latin, Arabic, Urdu, Hindi, Armenian, Ethiopic. */
+const STOPS = '.!?…؟۔।॥։።';
+/** Ends of sentences that nothing follows: Chinese, Japanese. */
+const WIDE_STOPS = '。！？｡．';
+/** What closes behind a stop and stays with its sentence. */
+const CLOSERS = `"'”’»›)]}」』）】》〉〕］｝`;
+/** Words that a full stop shortens; a sentence rarely ends with one. */
+const SHORTENED = new Set(
+  'mr mrs ms dr prof st vs cf no nr fig vol art abs approx ca bzw vgl usw inkl ggf sog'.split(' '),
+);
+/** More of them behind each other close no sentence; looking at all would take too long. */
+const MAX_CLOSERS = 8;
+const MAX_WORD = 12;
+
+/** Whether the white space behind `end` separates two sentences. */
+function endsSentence(text: string, end: number, next: string): boolean {
+  const stop = beforeClosers(text, end);
+  const character = text[stop] ?? ' ';
+  if (WIDE_STOPS.includes(character)) return true;
+  // "Stop!" he said: a sentence does not go on in small letters after its end.
+  if (!STOPS.includes(character) || /\p{Ll}/u.test(next)) return false;
+  return character !== '.' || !isShortened(text.slice(Math.max(0, stop - MAX_WORD), stop));
+}
+
+/** Whether a sentence ends at `end` without white space, as in Chinese and Japanese. */
+function endsWideSentence(text: string, end: number): boolean {
+  const after = text[end] ?? '';
+  if (CLOSERS.includes(after) || WIDE_STOPS.includes(after)) return false;
+  return WIDE_STOPS.includes(text[beforeClosers(text, end)] ?? ' ');
+}
+
+function beforeClosers(text: string, end: number): number {
+  let at = end - 1;
+  const least = Math.max(0, end - 1 - MAX_CLOSERS);
+  while (at > least && CLOSERS.includes(text[at] ?? ' ')) at -= 1;
+  return at;
+}
+
+/** An abbreviation (`e.g`, `Dr`), an initial, or the number of a list or a date (`3. Mai`). */
+function isShortened(before: string): boolean {
+  const word = before.split(/[\s([{"'“‘«]/).at(-1) ?? '';
+  return (
+    /^(?:\p{L}|\d{1,2}|(?:\p{L}{1,3}\.)+\p{L}{1,3})$/u.test(word) ||
+    SHORTENED.has(word.toLowerCase())
+  );
+}

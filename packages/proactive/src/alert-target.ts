@@ -1,0 +1,71 @@
+import type { InboundMessage, ReplyRoute } from '@parley/core';
+
+/** The chat for the alerts of a run: fixed before the model runs (H04). */
+export interface AlertChat {
+  readonly kind: 'chat';
+  readonly conversationId: string;
+  readonly route: ReplyRoute;
+  /** The last message from there: the chat and the reader. */
+  readonly last: InboundMessage;
+  /** It is a direct chat of an owner. */
+  readonly isOwners: boolean;
+}
+
+export interface NoChat {
+  readonly kind: 'none';
+  readonly reason: string;
+}
+
+export interface KnownChat {
+  readonly conversationId: string;
+  readonly kind: 'direct' | 'group';
+  /** The person in a direct chat, as `channel:userId`. */
+  readonly person?: string;
+  /** When an owner last wrote here (ms); absent: never. */
+  readonly ownerWroteAt?: number;
+}
+
+export interface TargetFacts<Chat extends KnownChat = KnownChat> {
+  /** The group that the task names, and the chat with that name (null: none). Absent: it names none. */
+  readonly tell?: { readonly name: string; readonly chat: Chat | null } | undefined;
+  /** The setting: an owner as `channel:userId`, or `last`. */
+  readonly choice: string;
+  readonly owners: readonly string[];
+  readonly chats: readonly Chat[];
+}
+
+/** Where an alert goes; `note`: why it goes elsewhere than the task says. */
+type AlertTarget<Chat> =
+  | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
+  | NoChat;
+
+/**
+ * Decides before the model runs (H04): the group that the task names, else a direct chat of an owner, and
+ * nothing else. An unknown name leads to the owner.
+ */
+export function alertTarget<Chat extends KnownChat>({
+  tell,
+  choice,
+  owners,
+  chats,
+}: TargetFacts<Chat>): AlertTarget<Chat> {
+  if (tell?.chat?.kind === 'group') return { kind: 'chat', chat: tell.chat };
+  // Only a chat in which an owner has written is known to reach them.
+  const [latest] = chats
+    .filter(({ kind, person, ownerWroteAt }) => {
+      const isOwners = kind === 'direct' && person !== undefined && owners.includes(person);
+      return isOwners && ownerWroteAt !== undefined && (choice === 'last' || person === choice);
+    })
+    .toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
+  if (latest === undefined) return { kind: 'none', reason: noChat(choice, owners) };
+  if (tell === undefined) return { kind: 'chat', chat: latest };
+  const note = `no group is called "${tell.name}", so the alert goes to the owner`;
+  return { kind: 'chat', chat: latest, note };
+}
+
+function noChat(choice: string, owners: readonly string[]): string {
+  if (owners.length === 0) return 'the settings name no owner';
+  if (choice === 'last') return 'no owner has written in a direct chat yet';
+  if (!owners.includes(choice)) return `heartbeat.notify is ${choice}, which is none of the owners`;
+  return `${choice} has not written in a direct chat yet`;
+}

@@ -1,0 +1,56 @@
+import type { HeartbeatVerdict, JudgeHeartbeat } from '@parley/core';
+import type { Store } from '@parley/store';
+import { alertFingerprint, quietUntil, readQuietHours, repeatSince } from '../alerts.ts';
+import { zoneClock } from '../zone-clock.ts';
+import type { HeartbeatServices } from './services.ts';
+import { heartbeatVerdict } from './verdict.ts';
+
+interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
+  readonly store: Pick<Store, 'heartbeats'>;
+  readonly agent: { readonly timeZone: string };
+  /** That of the owner, where it may be another than the agent's. */
+  readonly timeZone?: () => Promise<string>;
+  /** `quietHours` as in the settings: `off`, or `22:00-07:00`. */
+  readonly settings: {
+    readonly quietHours: string;
+    readonly repeatHours: number;
+    readonly quietMaxCharacters?: number;
+  };
+}
+
+const LOGGED = 200;
+
+/** Decides whether the answer of a run is sent: not, now, after the quiet hours, or sent already (H03, H04). */
+export function createJudge({
+  store,
+  agent,
+  timeZone = async () => agent.timeZone,
+  settings,
+  clock,
+  log,
+}: JudgeServices): JudgeHeartbeat {
+  const hours = readQuietHours(settings.quietHours);
+  return async (answer, run): Promise<HeartbeatVerdict> => {
+    const verdict = heartbeatVerdict(answer, settings.quietMaxCharacters);
+    if (verdict.kind === 'quiet') return { state: 'quiet', reason: verdict.reason };
+    if (verdict.kind === 'unclear') {
+      const said = verdict.text.slice(0, LOGGED);
+      log.warn(
+        { agent: run.agent, task: run.task, said },
+        'an unclear heartbeat answer is not sent',
+      );
+      return { state: 'unclear', reason: verdict.reason };
+    }
+    const now = clock();
+    const fingerprint = alertFingerprint(verdict.text);
+    const since = repeatSince(now, settings.repeatHours);
+    if (await store.heartbeats.alertedSince(run.agent, fingerprint, since)) {
+      const reason = `it was sent already within ${settings.repeatHours} h`;
+      return { state: 'repeated', reason };
+    }
+    const zone = zoneClock(await timeZone());
+    const heldUntil = run.isUrgent === true ? null : quietUntil(hours, { clock: zone, now });
+    const held = heldUntil === null ? {} : { heldUntil };
+    return { state: 'alerted', text: verdict.text, fingerprint, ...held };
+  };
+}

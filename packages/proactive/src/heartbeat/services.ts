@@ -1,0 +1,48 @@
+import type { NewsChecker, ReplyRoute, Runtime } from '@parley/core';
+import type { HeartbeatPlan, Store } from '@parley/store';
+import type { WorkspaceView } from '@parley/workspace';
+import type { FindTarget } from '../alerts.ts';
+import type { RunFacts, TaskOutlook } from './run.ts';
+import type { OwnersZone, SettingsZone } from './time-zone.ts';
+
+/** What a heartbeat works with. */
+export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
+  readonly store: Pick<Store, 'heartbeats' | 'inbox'>;
+  /** `name`: as in the ids of its conversations; absent: the default agent. */
+  readonly agent: SettingsZone & {
+    readonly id: string;
+    readonly name?: string | undefined;
+  };
+  /** The owner’s. */
+  readonly view: WorkspaceView;
+  readonly settings: {
+    readonly enabled: boolean;
+    readonly everyMinutes: number;
+    readonly tokensPerDay: number;
+    /** `off`, or `22:00-07:00`. */
+    readonly quietHours: string;
+  };
+  readonly findTarget: FindTarget;
+  /** Without it every task calls the model. */
+  readonly checkForNews?: NewsChecker;
+  /** Writes to the owner's direct chat, once for each key, however often it is called. */
+  readonly notify?: (key: string, text: string) => Promise<void>;
+  readonly wake: (lane: string) => Promise<void>;
+  readonly deliver: (route: ReplyRoute) => Promise<void>;
+  /** False: Parley is not running, so there are no heartbeat runs. */
+  readonly isRunning?: boolean;
+}
+
+/** The tasks, and what the heartbeat did and will do. */
+export interface HeartbeatStatus extends Omit<Tasks, 'tasks' | 'at'> {
+  readonly plan: HeartbeatPlan | null;
+  readonly tasks: readonly TaskOutlook[];
+  readonly tokensToday: number;
+}
+
+/** HEARTBEAT.md and heartbeat-state.json as they are now. */
+export interface Tasks extends RunFacts {
+  readonly problems: readonly string[];
+  readonly context: string | undefined;
+  readonly zone: OwnersZone;
+}

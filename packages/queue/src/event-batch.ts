@@ -1,0 +1,151 @@
+import { type LiveEvent, ReplyRoute } from '@parley/core';
+import { z } from 'zod';
+
+/** Events that wait until the one before them has been sent. */
+export interface EventBatch {
+  add(event: LiveEvent): void;
+  readonly isEmpty: boolean;
+  /** All of them in order, and the batch is empty again. */
+  take(): LiveEvent[];
+}
+
+/** Bounds what waits while Redis is slow; deltas come back with the answer anyway (D07). */
+const MAX_EVENTS = 2_000;
+
+const MAX_TEXT = 1_000_000;
+
+/**
+ * Joins the deltas of a turn that wait together: a slow Redis gets fewer, longer ones. What waits is
+ * bounded; deltas are dropped first, and of the rest what is newest.
+ */
+export function createEventBatch(): EventBatch {
+  let events: LiveEvent[] = [];
+  let text = 0;
+  /** By turn: the place of its last event. */
+  let lastOf = new Map<string, number>();
+  return {
+    get isEmpty() {
+      return events.length === 0;
+    },
+    add(event) {
+      if (events.length >= MAX_EVENTS) return;
+      if (!('turnId' in event)) {
+        events.push(event);
+        return;
+      }
+      if (event.type === 'turn-delta') {
+        // Half of the room is for what begins, ends and stops turns.
+        if (text + event.text.length > MAX_TEXT) return;
+        text += event.text.length;
+        const at = lastOf.get(event.turnId) ?? -1;
+        const joined = join(events[at], event);
+        if (joined !== null) {
+          events[at] = joined;
+          return;
+        }
+        if (events.length >= MAX_EVENTS / 2) return;
+      }
+      lastOf.set(event.turnId, events.push(event) - 1);
+    },
+    take() {
+      const taken = events;
+      events = [];
+      lastOf = new Map();
+      text = 0;
+      return taken;
+    },
+  };
+}
+
+function join(
+  earlier: LiveEvent | undefined,
+  later: Extract<LiveEvent, { type: 'turn-delta' }>,
+): LiveEvent | null {
+  if (earlier?.type !== 'turn-delta' || earlier.step !== later.step) return null;
+  if (earlier.replyToMessageId !== later.replyToMessageId) return null;
+  return { ...earlier, text: earlier.text + later.text };
+}
+
+const turn = { conversationId: z.string(), turnId: z.string() };
+
+/** Unknown keys are left away: during a rolling restart a newer version may say more. */
+const WireEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('turn-started'),
+    ...turn,
+    route: ReplyRoute,
+    messageId: z.string().exactOptional(),
+    alsoAnswered: z.array(ReplyRoute).exactOptional(),
+  }),
+  z.object({
+    type: z.literal('turn-delta'),
+    ...turn,
+    text: z.string(),
+    step: z.int().exactOptional(),
+    replyToMessageId: z.string().exactOptional(),
+  }),
+  z.object({
+    type: z.literal('turn-ended'),
+    ...turn,
+    outcome: z.enum([
+      'answered',
+      'silent',
+      'stopped',
+      'failed',
+      'fenced',
+      'handed-back',
+      'suspended',
+      'put-off',
+      'interrupted',
+    ]),
+  }),
+  z.object({
+    type: z.literal('tool-call'),
+    ...turn,
+    callId: z.string(),
+    tool: z.string(),
+    about: z.string(),
+    state: z.enum(['running', 'done', 'failed']),
+    ms: z.number(),
+  }),
+  z.object({ type: z.enum(['stop-turn', 'message-waiting']), conversationId: z.string() }),
+  z.object({
+    type: z.literal('delivery-due'),
+    channel: z.string(),
+    account: z.string(),
+    chatId: z.string(),
+  }),
+  z.object({ type: z.literal('schedule-due'), schedule: z.string() }),
+]) satisfies z.ZodType<LiveEvent>;
+
+const WireMessage = z.object({ from: z.string(), events: z.array(z.unknown()) });
+
+/** The event without texts of the outbox: the gateway that sends them reads them there. */
+export function forOthers(event: LiveEvent): LiveEvent {
+  if (event.type !== 'delivery-due') return event;
+  const { fresh: _, ...due } = event;
+  return due;
+}
+
+/** What other processes are sent; `from` names the process, which knows its own events already. */
+export function encodeEvents(from: string, events: readonly LiveEvent[]): string {
+  return JSON.stringify({ from, events });
+}
+
+/** The events of another process; none when it is our own message or nothing that we understand. */
+export function decodeEvents(self: string, text: string): LiveEvent[] {
+  const message = WireMessage.safeParse(parsed(text));
+  if (!message.success || message.data.from === self) return [];
+  return message.data.events.flatMap((event) => {
+    const known = WireEvent.safeParse(event);
+    return known.success ? [known.data] : [];
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // No message of ours, and nothing hangs on a live event.
+  }
+}

@@ -1,0 +1,87 @@
+import type { SettingsPath } from './source.ts';
+
+/**
+ * One change of a settings file; `*` in a path stands for any key. `move` takes a key to another name or section, with
+ * its comments; `change` writes another value. Neither does anything where there is nothing, or something already.
+ */
+export type SettingsEdit =
+  | { readonly kind: 'move'; readonly from: SettingsPath; readonly to: SettingsPath }
+  | {
+      readonly kind: 'change';
+      readonly at: SettingsPath;
+      readonly value: (before: unknown) => unknown;
+    };
+
+/** Turns a file of the version before into one of version `to`. */
+export interface SettingsStep {
+  readonly to: number;
+  readonly edits: readonly SettingsEdit[];
+}
+
+/** Another name in the same section, given as `section.old` and `new`. */
+function rename(path: string, name: string): SettingsEdit {
+  const from = path.split('.');
+  return { kind: 'move', from, to: from.with(-1, name) };
+}
+
+/** Sections that an agent of `agents` may have for itself. */
+function renameAlsoOfAgents(path: string, name: string): readonly SettingsEdit[] {
+  return [rename(path, name), rename(`agents.*.${path}`, name)];
+}
+
+function notifyInsteadOfTell(path: string): SettingsEdit {
+  return {
+    kind: 'change',
+    at: path.split('.'),
+    value: (word) => (word === 'tell' ? 'notify' : word),
+  };
+}
+
+/** All steps there ever were, in order, from version 1 on. */
+export const SETTINGS_STEPS: readonly SettingsStep[] = [
+  {
+    to: 2,
+    edits: [
+      ...renameAlsoOfAgents('heartbeat.tell', 'notify'),
+      ...renameAlsoOfAgents('heartbeat.quietCharacters', 'quietMaxCharacters'),
+      ...renameAlsoOfAgents('heartbeat.upkeepNotes', 'memoryUpkeepDays'),
+      rename('hooks.*.does', 'action'),
+      rename('media.pictureSide', 'maxImageDimension'),
+      rename('agent.prompt.filesInAll', 'totalFileCharacters'),
+      rename('agents.*.prompt.filesInAll', 'totalFileCharacters'),
+      rename('limits.waitingInAll', 'totalWaiting'),
+      rename('limits.subAgents.atOnce', 'concurrent'),
+      rename('limits.answer.thoughtCharacters', 'reasoningCharacters'),
+      rename('cron.leastMinutes', 'minMinutes'),
+      rename('http.sessions.longestDays', 'maxDays'),
+      notifyInsteadOfTell('channels.*.whenUncertain'),
+      notifyInsteadOfTell('channels.*.accounts.*.whenUncertain'),
+    ],
+  },
+];
+
+/** The version of settings that this Parley writes. */
+export function newestVersion(steps: readonly SettingsStep[]): number {
+  return steps.at(-1)?.to ?? 1;
+}
+
+/** Where a `move` takes a path that fits its `from`: each `*` of `to` is the key that the path has there. */
+export function movedPath(
+  { to }: Extract<SettingsEdit, { kind: 'move' }>,
+  path: SettingsPath,
+): SettingsPath {
+  return to.map((key, nth) => (key === '*' ? (path[nth] ?? key) : key));
+}
+
+/** The name that a key of an older version has now; undefined where no step knows it. */
+export function renamedPath(
+  path: SettingsPath,
+  steps: readonly SettingsStep[] = SETTINGS_STEPS,
+): SettingsPath | undefined {
+  const moves = steps.flatMap(({ edits }) => edits.filter((edit) => edit.kind === 'move'));
+  const found = moves.find(
+    ({ from }) =>
+      from.length === path.length && from.every((key, nth) => key === '*' || key === path[nth]),
+  );
+  return found && movedPath(found, path);
+}

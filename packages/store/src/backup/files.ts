@@ -1,0 +1,40 @@
+import { constants } from 'node:fs';
+import { copyFile, mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FILE_ID } from '../files/folder-bytes.ts';
+import { PIECE_BYTES } from '../files/piece-bytes.ts';
+import type { BackupRows } from './rows.ts';
+
+/** The table of files where they are in the database, in pieces. In a folder beside it, each file lies under its id. */
+export const FILE_TABLE = 'file_piece';
+
+/** Writes rows of that table as files; each piece has its place, so their order does not matter. */
+export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const at = (name: string) => table.columns.indexOf(name);
+  for (const row of rows) {
+    const [id, index, bytes] = [row[at('file_id')], row[at('piece_index')], row[at('bytes')]];
+    if (typeof id !== 'string' || !FILE_ID.test(id)) continue;
+    if (typeof index !== 'number' || !(bytes instanceof Uint8Array)) continue;
+    const handle = await open(join(folder, id), constants.O_CREAT | constants.O_WRONLY, 0o600);
+    try {
+      await handle.write(bytes, 0, bytes.length, index * PIECE_BYTES);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Copies files that carried rows name. One that is missing is missing in the copy, too. */
+export async function copyFiles(from: string, to: string, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await mkdir(to, { recursive: true, mode: 0o700 });
+  for (const id of ids.filter((one) => FILE_ID.test(one))) {
+    await copyFile(join(from, id), join(to, id), constants.COPYFILE_EXCL).catch(
+      (reason: unknown) => {
+        const code = reason instanceof Error && 'code' in reason ? reason.code : undefined;
+        if (code !== 'ENOENT' && code !== 'EEXIST') throw reason;
+      },
+    );
+  }
+}

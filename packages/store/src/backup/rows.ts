@@ -1,0 +1,52 @@
+import { composed, type Database, type Sql, type SqlValue } from '../database.ts';
+
+/** One value of a row; the same for both databases. */
+export type Cell = SqlValue;
+
+/** A table as rows of it are copied; they give their values in this order of columns. */
+export interface BackupTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/** Rows of one table, a few at a time. */
+export interface BackupRows {
+  readonly table: BackupTable;
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** Both databases take at most 32,766 values in one statement. */
+const MAX_VALUES = 10_000;
+const MAX_ROWS = 100;
+
+/** Puts rows into a table, in their order. */
+export async function insertRows(
+  { dialect }: Pick<Database, 'dialect'>,
+  sql: Sql,
+  { table, rows }: BackupRows,
+): Promise<void> {
+  const size = Math.min(MAX_ROWS, Math.floor(MAX_VALUES / table.columns.length));
+  for (let from = 0; from < rows.length; from += size) {
+    const values: Record<string, SqlValue> = {};
+    const lines = rows.slice(from, from + size).map((row, nth) => {
+      const names = row.map((cell, column) => {
+        values[`v${nth}_${column}`] = dialect === 'postgres' ? withoutNul(cell) : cell;
+        return `:v${nth}_${column}`;
+      });
+      return `(${names.join(', ')})`;
+    });
+    const columns = table.columns.map(quoted).join(', ');
+    const insert = `insert into ${quoted(table.name)} (${columns}) values ${lines.join(', ')}`;
+    await sql.run(composed(insert), values);
+  }
+}
+
+/** A name within a query. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The one character that PostgreSQL keeps in no text. */
+function withoutNul(cell: Cell): Cell {
+  return typeof cell === 'string' ? cell.replaceAll('\0', '') : cell;
+}

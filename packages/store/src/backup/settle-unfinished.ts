@@ -1,0 +1,129 @@
+import { composed, type Sql, statement } from '../database.ts';
+
+/** What was held back, for people. `turns` and `parts` are dead letters now, `jobs` are paused. */
+export interface HeldBack {
+  readonly parts: number;
+  readonly turns: number;
+  readonly jobs: number;
+}
+
+/** All values of one kind that adapters of one channel keep. */
+export interface ForgottenValues {
+  readonly channel: string;
+  readonly kind: string;
+}
+
+const REASON =
+  'it was not finished in the state that the database has gone back to, and may have been since';
+
+/**
+ * What a database that has gone back in time has to do with its unfinished work, whether a backup was restored or a
+ * failover lost rows: since then its waiting messages may have been answered and its parts sent, and doing it once
+ * more would repeat it. So it becomes dead letters, which an operator can replay. Turns that run are fenced.
+ */
+export async function settleUnfinished(
+  sql: Sql,
+  forget: readonly ForgottenValues[],
+  now: number,
+): Promise<HeldBack> {
+  const turns = await holdMessages(sql, now);
+  const parts = await holdParts(sql, now);
+  // A reminder for once that was due since then was most likely given.
+  const jobs = await sql.run(PAUSE_JOBS, { now });
+  endRuns(sql, now);
+  for (const { channel, kind } of forget) sql.send(FORGET, { channel, kind });
+  freeLanes(sql);
+  return { parts, turns, jobs };
+}
+
+/** No worker holds a lane of a restored database, and an earlier holder can write nothing more. */
+export function freeLanes(sql: Sql): void {
+  sql.send(FREE_LANES);
+  sql.send(FREE_SUMMARIES);
+}
+
+const FREE_LANES = statement(
+  'update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null',
+);
+
+const FREE_SUMMARIES = statement(
+  'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
+);
+
+const FORGET = statement('delete from adapter_value where channel = :channel and kind = :kind');
+
+/** What waits gets a turn, where it has none, and each of these turns has failed. */
+async function holdMessages(sql: Sql, now: number): Promise<number> {
+  sql.send(GIVE_TURNS, { before: `restored-${now}-`, now });
+  sql.send(FAIL_MESSAGES, { now });
+  const deadLetters = await sql.run(DEAD_LETTERS_OF_TURNS, { now });
+  sql.send(FREE_GROUP_CONTEXT);
+  sql.send(FAIL_TURNS, { now, reason: REASON });
+  return deadLetters;
+}
+
+const GIVE_TURNS = statement(`
+  insert into turn (id, conversation_id, session, state, attempts, started_at)
+  select :before || id, id, session, 'running', 0, cast(:now as bigint) from conversation
+  where exists (select 1 from inbox where conversation_id = conversation.id and state = 'waiting')
+    and not exists (select 1 from turn where conversation_id = conversation.id and state = 'running')`);
+
+const FAIL_MESSAGES = statement(`
+  update inbox set state = 'done', outcome = 'failed', done_at = :now,
+    turn_id = coalesce(turn_id, (select id from turn
+      where turn.conversation_id = inbox.conversation_id and turn.state = 'running'))
+  where state in ('waiting', 'claimed')`);
+
+const DEAD_LETTERS_OF_TURNS = composed(`insert into dead_letter (kind, subject, died_at)
+  select 'unanswered', id, cast(:now as bigint) from turn
+  where state = 'running' and conversation_id not like 'sub:%' and conversation_id not like 'beat:%'
+    and not exists (select 1 from dead_letter where subject = turn.id and settled is null)
+  order by started_at, id`);
+
+const FREE_GROUP_CONTEXT = statement(
+  'update group_context set turn_id = null where turn_id is not null',
+);
+
+const FAIL_TURNS = statement(`
+  update turn set state = 'failed', reason = :reason, awaits = null, finished_at = :now
+  where state = 'running'`);
+
+async function holdParts(sql: Sql, now: number): Promise<number> {
+  const deadLetters = await sql.run(DEAD_LETTERS_OF_PARTS, { now });
+  sql.send(HOLD_PARTS, { now, reason: REASON });
+  return deadLetters;
+}
+
+const DEAD_LETTERS_OF_PARTS = statement(`
+  insert into dead_letter (kind, subject, died_at)
+  select 'uncertain', id, cast(:now as bigint) from outbox
+  where state in ('pending', 'sending') and notice_of is null
+    and not exists (select 1 from dead_letter where subject = outbox.id and settled is null)
+  order by seq`);
+
+const HOLD_PARTS = statement(`
+  update outbox set state = 'unknown', error = :reason, updated_at = :now
+  where state in ('pending', 'sending')`);
+
+const PAUSE_JOBS = composed(`update cron_job set state = 'paused', next_at = null
+  where state = 'on' and next_at <= :now and timetable like '%"kind":"once"%'`);
+
+function endRuns(sql: Sql, now: number): void {
+  sql.send(DROP_PLANS);
+  sql.send(WITHDRAW_APPROVALS, { now });
+  sql.send(STOP_SUB_AGENTS, { now });
+  sql.send(FAIL_BEATS, { now, reason: REASON });
+}
+
+const DROP_PLANS = statement('update conversation set plan = null where plan is not null');
+
+const WITHDRAW_APPROVALS = statement(`
+  update approval set state = 'withdrawn', decided_at = :now where state = 'pending'`);
+
+const STOP_SUB_AGENTS = statement(`
+  update sub_agent set state = 'stopped', finished_at = :now where state = 'running'`);
+
+const FAIL_BEATS = statement(`
+  update heartbeat_run set state = 'failed', reason = :reason, held_until = null, entry = null, parts = null,
+    finished_at = :now
+  where state in ('running', 'waiting', 'held')`);

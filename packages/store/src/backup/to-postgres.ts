@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '@parley/core';
+import { composed, type Database, parseStoreUrl, type Sql, StoreError } from '../database.ts';
+import { piecesOf } from '../files/piece-bytes.ts';
+import { applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUsedServer } from '../migrate.ts';
+import { openPostgres } from '../postgres/open-postgres.ts';
+import { INTRODUCE } from '../store-state.ts';
+import { TABLES, TABLES_IN_BACKUP } from '../tables.ts';
+import { FILE_TABLE } from './files.ts';
+import { restoredName } from './restore.ts';
+import { type BackupTable, type Cell, insertRows, quoted } from './rows.ts';
+
+/** Throws StoreError `store-not-empty` for a PostgreSQL that has data of Parley: nothing there is overwritten. */
+export async function refuseUsedPostgres(url: string): Promise<void> {
+  await withPostgres(url, (database, name) => refuseUsedServer(database, name));
+}
+
+/**
+ * Copies a SQLite file, which has all migrations, and the files beside it into an empty PostgreSQL, in one transaction.
+ * `beforeCommit` runs in it, after all rows: if it throws, nothing was copied. Throws StoreErrors.
+ */
+export async function copyToPostgres(
+  path: string,
+  url: string,
+  clock: Clock,
+  beforeCommit: () => void = () => undefined,
+): Promise<void> {
+  const source = new DatabaseSync(path, { readOnly: true });
+  try {
+    await withPostgres(url, async (database, name) => {
+      await database.writeLong(async (sql) => {
+        await onlyOne(database, sql);
+        await refuseUsedServer(database, name);
+        // What the disk takes between two statements is no reason to end the transaction.
+        await sql.run(composed('set local idle_in_transaction_session_timeout = 0'));
+        await makeLedger(sql);
+        await applySteps(database, sql, MIGRATIONS, clock());
+        for (const name of TABLES_IN_BACKUP) {
+          const table = { name, columns: Object.keys(TABLES[name].columns) };
+          await copyTable(database, sql, source, table);
+        }
+        await copyFilesOf(database, sql, path);
+        sql.send(INTRODUCE, { name: restoredName(clock), counter: 0 });
+        beforeCommit();
+      });
+    });
+  } finally {
+    source.close();
+  }
+}
+
+async function withPostgres(
+  url: string,
+  work: (database: Database, name: string) => Promise<void>,
+): Promise<void> {
+  const address = parseStoreUrl(url);
+  if (address.dialect !== 'postgres') throw new StoreError('store-url', `${url} is no PostgreSQL`);
+  const database = await openPostgres(address);
+  try {
+    await work(database, address.name);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Rows are gathered until there are so many, or a value of them is large. */
+const ROWS = 200;
+const LARGE_BYTES = 256 * 1024;
+
+/** In the order in which the rows were stored, since a row may refer to an earlier one. */
+async function copyTable(
+  database: Database,
+  sql: Sql,
+  source: DatabaseSync,
+  table: BackupTable,
+): Promise<void> {
+  const hasNumbers = table.columns.includes('seq');
+  const names = table.columns.map(quoted).join(', ');
+  const query = `select ${names} from ${quoted(table.name)}${hasNumbers ? ' order by seq' : ''}`;
+  let rows: (readonly Cell[])[] = [];
+  for (const row of source.prepare(query).iterate()) {
+    const cells = table.columns.map((column) => cellOf(row[column]));
+    rows.push(cells);
+    if (rows.length < ROWS && !cells.some(isLarge)) continue;
+    await insertRows(database, sql, { table, rows });
+    rows = [];
+  }
+  await insertRows(database, sql, { table, rows });
+  if (hasNumbers) await setCounter(sql, source, table.name);
+}
+
+function cellOf(value: unknown): Cell {
+  if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`a value of the type ${typeof value} is in no table of Parley`);
+}
+
+function isLarge(cell: Cell): boolean {
+  return cell !== null && typeof cell !== 'number' && cell.length > LARGE_BYTES;
+}
+
+/** Numbers are never used twice, also those of rows that were removed. */
+async function setCounter(sql: Sql, source: DatabaseSync, table: string): Promise<void> {
+  const row = source.prepare('select seq from sqlite_sequence where name = ?').get(table);
+  const last = Number(row?.seq ?? 0);
+  const set = `select setval(pg_get_serial_sequence(:table, 'seq'), ${Math.max(last, 1)}, ${last > 0})`;
+  await sql.run(composed(set), { table: quoted(table) });
+}
+
+async function copyFilesOf(database: Database, sql: Sql, path: string): Promise<void> {
+  const folder = `${path}-files`;
+  const table = { name: FILE_TABLE, columns: ['file_id', 'piece_index', 'bytes'] };
+  for (const id of existsSync(folder) ? await readdir(folder) : []) {
+    for (const [index, piece] of piecesOf(await readFile(join(folder, id)))) {
+      await insertRows(database, sql, { table, rows: [[id, index, piece]] });
+    }
+  }
+}

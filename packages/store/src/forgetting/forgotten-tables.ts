@@ -1,0 +1,72 @@
+import { composed, fromJson, type Sql, type SqlValue, toJson, type Values } from '../database.ts';
+import { OF_CONVERSATION } from '../tables/conditions.ts';
+import type { ForgetRule } from '../tables/table.ts';
+import { keyOf, TABLE_LIST, type TableName } from '../tables.ts';
+import type { Redact } from './phrase-redactor.ts';
+
+/** A table from which `/forget` removes words of a conversation. */
+export interface ForgottenTable extends Required<ForgetRule> {
+  readonly table: TableName;
+  /** The columns of the primary key. */
+  readonly keys: readonly string[];
+  /** The columns with words, and whether each is JSON. */
+  readonly texts: Readonly<Record<string, 'json' | 'plain'>>;
+}
+
+/** All of them, those that refer to others first; recorded prompts and what adapters keep are changed apart. */
+export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed().flatMap(
+  ([table, described]) => {
+    const { forget, columns } = described;
+    if (typeof forget !== 'object') return [];
+    const texts = Object.entries(columns).flatMap(([column, { words }]) =>
+      words === undefined ? [] : [[column, words] as const],
+    );
+    return {
+      ...{ table, keys: keyOf(described), texts: Object.fromEntries(texts) },
+      ...{ counts: 'pins', whole: 'rows', of: OF_CONVERSATION },
+      ...forget,
+    };
+  },
+);
+
+/** The table of this name; throws where it has no words to forget. */
+export function forgottenTable(name: TableName): ForgottenTable {
+  const found = FORGOTTEN_TABLES.find(({ table }) => table === name);
+  if (found === undefined) throw new Error(`/forget removes nothing from ${name}.`);
+  return found;
+}
+
+/** Takes phrases out of rows of one table; how many rows are changed. */
+export async function rewriteRows(
+  sql: Sql,
+  { table, keys, texts }: ForgottenTable,
+  { where, values }: { readonly where: string; readonly values: Values },
+  without: Redact,
+): Promise<number> {
+  if (Object.keys(texts).length === 0) return 0;
+  const columns = [...new Set([...keys, ...Object.keys(texts)])].join(', ');
+  const found = composed(`select ${columns} from ${table} where ${where}`);
+  const itself = keys.map((key) => `${key} = :${key}`).join(' and ');
+  let count = 0;
+  for (const row of await sql.all(found.rows<Record<string, SqlValue>>(), values)) {
+    const changes = Object.entries(texts).flatMap(([column, form]) => {
+      const text = changedText(row[column], form, without);
+      return text === null ? [] : [[column, text] as const];
+    });
+    if (changes.length === 0) continue;
+    const set = changes.map(([column]) => `${column} = :new_${column}`).join(', ');
+    const changed = Object.fromEntries(changes.map(([column, text]) => [`new_${column}`, text]));
+    await sql.run(composed(`update ${table} set ${set} where ${itself}`), { ...row, ...changed });
+    count += 1;
+  }
+  return count;
+}
+
+/** Null: there is nothing to change. */
+function changedText(stored: unknown, form: 'json' | 'plain', without: Redact): string | null {
+  if (typeof stored !== 'string') return null;
+  const before = form === 'json' ? fromJson(stored) : stored;
+  const after = without(before);
+  if (after === before) return null;
+  return form === 'json' ? toJson(after) : String(after);
+}

@@ -1,0 +1,97 @@
+/** A value without some phrases; the same value, not a copy, where they are not in it. */
+export type Redact = (value: unknown) => unknown;
+
+/** Fields that hold no text of people but what the code itself lives by: they stay as they are. */
+const FIXED: ReadonlySet<string> = new Set(
+  (
+    'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
+    'mentions messageId mimeType mode outcome placement pressed ref replyToMessageId response role roles ' +
+    'senderId signature state style threadId timeZone toolCallId trigger turnId type unit'
+  ).split(' '),
+);
+
+/** Longest values of fields that are bounded; a mark may be longer than the phrase in its place. */
+const LONGEST: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
+
+/** Shorter phrases count only as a whole: `art` does not go out of `party`. In letters. */
+const PIECE = 4;
+
+/**
+ * Makes a function that puts `mark` in the place of phrases, in a text or in all texts of a JSON value.
+ * It returns the same value, not a copy, where nothing was found. Longer phrases are taken first.
+ * What the value is made of stays: fields keep their names, ids and kinds, whatever the phrases are.
+ */
+export function phraseRedactor(
+  phrases: readonly string[],
+  mark: string,
+): (value: unknown) => unknown {
+  const forms = phrases.flatMap((phrase) => [phrase, inHtml(phrase), inJson(phrase)]);
+  const sorted = [...new Set(forms.map((form) => form.trim()))]
+    .filter((form) => form !== '')
+    .sort((one, other) => other.length - one.length);
+  if (sorted.length === 0) return (value) => value;
+  const pattern = new RegExp(sorted.map(patternOf).join('|'), 'giu');
+  return inEveryText((text) => text.replace(pattern, () => mark));
+}
+
+/** Makes a function that puts `mark` in the place of each text, in the same way. */
+export function textRedactor(mark: string): (value: unknown) => unknown {
+  return inEveryText((text) => (text === '' ? text : mark));
+}
+
+function inEveryText(inText: (text: string) => string): (value: unknown) => unknown {
+  const inList = (items: readonly unknown[]): unknown => {
+    const changed = items.map(inside);
+    return changed.every((item, at) => item === items[at]) ? items : changed;
+  };
+  const inObject = (value: object): unknown => {
+    const entries = Object.entries(value);
+    const isCall = 'arguments' in value;
+    const changed = entries.map(([key, item]) => {
+      if (key === 'variables') return [key, inVariables(item)] as const;
+      // The name of a tool is no text of a person.
+      if (FIXED.has(key) || (isCall && key === 'name')) return [key, item] as const;
+      const after = inside(item);
+      const most = LONGEST[key];
+      const isCut = typeof after === 'string' && most !== undefined && after !== item;
+      return [key, isCut ? after.slice(0, most).toWellFormed() : after] as const;
+    });
+    const isSame = changed.every(([, item], at) => item === entries[at]?.[1]);
+    return isSame ? value : Object.fromEntries(changed);
+  };
+  /** Here people choose the names, too. */
+  const inVariables = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return inside(value);
+    const entries = Object.entries(value);
+    const changed = entries.map(([key, item]) => [inText(key), inside(item)] as const);
+    const isSame = changed.every(
+      ([key, item], at) => key === entries[at]?.[0] && item === entries[at]?.[1],
+    );
+    return isSame ? value : Object.fromEntries(changed);
+  };
+  const inside = (value: unknown): unknown => {
+    if (typeof value === 'string') return inText(value);
+    if (Array.isArray(value)) return inList(value);
+    return typeof value === 'object' && value !== null ? inObject(value) : value;
+  };
+  return inside;
+}
+
+/** Spaces may have become line ends on the way, also as JSON writes them, or a question of a call. */
+function patternOf(word: string): string {
+  const pieces = word.split(/\s+/).map((piece) => RegExp.escape(piece));
+  const pattern = pieces.join(String.raw`(?:\s|\\[nrt]|(?<=\n)[|+])+`);
+  const isShort =
+    [...word].length < PIECE &&
+    !/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(word);
+  return isShort ? String.raw`(?<![\p{L}\p{N}])${pattern}(?![\p{L}\p{N}])` : pattern;
+}
+
+function inHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** The arguments of a tool call are kept as the text that the model wrote. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}

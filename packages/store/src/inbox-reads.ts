@@ -1,0 +1,141 @@
+import { agentOfConversation, InboundMessage, ReplyRoute } from '@parley/core';
+import { z } from 'zod';
+import type { ChatKey } from './conversations.ts';
+import { OF_CHAT } from './conversations.ts';
+import { fromCheckedJson, type Sql, statement } from './database.ts';
+import {
+  INBOX_COLUMNS,
+  type InboxOutcome,
+  type InboxRow,
+  type MessageRow,
+  readInboxRow,
+} from './rows.ts';
+import { OWNER_MESSAGES } from './tables/messages.ts';
+
+/** Where an owner wrote. */
+interface OwnersPlace {
+  readonly route: ReplyRoute;
+  readonly conversationId: string;
+}
+
+/** Where an owner of an agent last wrote to it in a direct chat; null: none did recently. */
+export async function ownerRoute(sql: Sql, agent: string | undefined): Promise<OwnersPlace | null> {
+  const rows = await sql.all(OWNER_ROUTES);
+  const row = rows.find(({ lane }) => agentOfConversation(lane) === agent);
+  if (row === undefined) return null;
+  const what = "route of an owner's message";
+  const { replyToMessageId: _, ...route } = fromCheckedJson(ReplyRoute, row.route, what);
+  return { route, conversationId: row.lane };
+}
+
+/** The last message of each direct chat in which an owner wrote recently, newest first. */
+export async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
+  const rows = await sql.all(OWNER_CHATS);
+  const newest = new Map<string, MessageRow>();
+  for (const row of rows) {
+    const chat = JSON.stringify([row.channel, row.account, row.chat_id]);
+    if (!newest.has(chat)) newest.set(chat, row);
+  }
+  return [...newest.values()].map(readInboxRow);
+}
+
+// Messages that owners wrote themselves in direct chats, newest first; served by `inbox_owner`. Those that
+// Parley wrote have a trigger: inside a JSON string these quotes would be escaped. A client of the API hears the
+// answers to its own requests alone, so nothing else is sent there.
+const OF_OWNERS: string = `
+  from inbox where from_owner = 1 and channel <> 'api' and message not like '%,"trigger":"%' order by seq desc`;
+
+const OWNER_ROUTES = statement(
+  `select route, conversation_id as lane ${OF_OWNERS} limit ${OWNER_MESSAGES}`,
+).rows<{ readonly route: string; readonly lane: string }>();
+
+const OWNER_CHATS = statement(
+  `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${OWNER_MESSAGES}`,
+).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
+
+/** How often each command was typed, by its name. */
+export async function typedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { message } of await sql.all(TYPED)) {
+    const { text } = fromCheckedJson(Typed, message, 'message');
+    const [, word] = /^\s*\/([a-z0-9_-]{1,64})(?:\s|$)/i.exec(text) ?? [];
+    const name = word?.toLowerCase().replaceAll('-', '_');
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
+
+const TYPED = statement(
+  "select message from inbox where seq > (select max(seq) from inbox) - 2000 and message like '%/%'",
+).rows<{ readonly message: string }>();
+const Typed = z.object({ text: z.string() });
+
+/** A message with its outcome; null: it still waits for a turn. */
+interface RecentRow extends InboxRow {
+  readonly outcome: InboxOutcome | null;
+  readonly turnId: string | null;
+}
+
+/** What a chat wrote, oldest first, the newest `limit` rows. */
+export async function recentOf(
+  sql: Sql,
+  chat: ChatKey,
+  limit: number,
+): Promise<readonly RecentRow[]> {
+  const rows = await sql.all(RECENT, { ...chat, limit });
+  return rows.reverse().map((row): RecentRow => {
+    return { ...readInboxRow(row), outcome: row.outcome, turnId: row.turn_id };
+  });
+}
+
+const RECENT = statement(`
+  select ${INBOX_COLUMNS}, outcome, turn_id from inbox where ${OF_CHAT}
+  order by seq desc limit :limit`).rows<
+  MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
+>();
+
+/** The chats of an account in which people wrote, the newest first. */
+export async function chatsOf(
+  sql: Sql,
+  account: Pick<ChatKey, 'channel' | 'account'>,
+  limit: number,
+) {
+  const rows = await sql.all(CHATS, { ...account, limit });
+  return rows.map(({ chatId, at, answeredAt, message }) => {
+    const first = fromCheckedJson(InboundMessage, message, `first message of chat ${chatId}`);
+    return { chatId, at, answeredAt: answeredAt ?? 0, first };
+  });
+}
+
+const OF_ACCOUNT = 'channel = :channel and account = :account';
+
+/**
+ * The rows of `chat.id`. A range, so that their order is that of `chat_id` and `seq`, for which there is one index: with
+ * `=`, PostgreSQL may go through all chats by their `seq` to find one row of this.
+ */
+const OF_LISTED = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
+const NEWEST_OF_IT = `${OF_LISTED} order by chat_id desc, seq desc limit 1`;
+
+/**
+ * Steps from chat to chat along the index, so that the number of messages does not matter. The first message of a
+ * chat is one that is no command and not replaced, where there is one.
+ */
+export const CHATS = statement(`
+  with recursive chat (id) as (
+    select min(chat_id) from inbox where ${OF_ACCOUNT}
+    union all
+    select (select min(chat_id) from inbox where ${OF_ACCOUNT} and chat_id > chat.id)
+    from chat where chat.id is not null)
+  select id as "chatId", coalesce(
+      (select message from inbox where ${OF_LISTED}
+        and coalesce(outcome, '') not in ('command', 'replaced') order by chat_id, seq limit 1),
+      (select message from inbox where ${OF_LISTED} order by chat_id, seq limit 1)) as message,
+    (select received_at from inbox where ${NEWEST_OF_IT}) as at,
+    (select created_at from outbox where ${NEWEST_OF_IT}) as "answeredAt"
+  from chat where id is not null
+  order by (select seq from inbox where ${NEWEST_OF_IT}) desc limit :limit`).rows<{
+  readonly chatId: string;
+  readonly at: number;
+  readonly message: string;
+  readonly answeredAt: number | null;
+}>();

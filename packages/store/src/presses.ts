@@ -1,0 +1,30 @@
+import type { PartChange } from './outbox-parts.ts';
+
+/** A stored part with buttons; `messageId` null: whether and where it arrived is not known yet. */
+export interface PressableMessage {
+  readonly messageId: string | null;
+  readonly changed: PartChange | null;
+  /** What its buttons write. */
+  readonly data: readonly string[];
+  /** What those of them write that ask for words, which follow it. */
+  readonly asks?: readonly string[];
+}
+
+/**
+ * Whether a press counts: the button stands below a message as Parley stored and sent it, and that message was never
+ * edited. People can press before its id is stored, or although its sending seemed to fail; nothing can have edited
+ * it then.
+ */
+export function isPressOf(
+  messages: readonly PressableMessage[],
+  { pressed, data }: { readonly pressed: string; readonly data: string },
+): boolean {
+  const offering = messages.filter((message) => isOffered(message, data));
+  const itself = offering.find(({ messageId }) => messageId === pressed);
+  if (itself !== undefined) return itself.changed === null;
+  return offering.some(({ messageId, changed }) => messageId === null && changed === null);
+}
+
+function isOffered({ data: all, asks = [] }: PressableMessage, data: string): boolean {
+  return all.includes(data) || asks.some((before) => data.startsWith(`${before} `));
+}

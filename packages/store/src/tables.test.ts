@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { composed, type Database, parseStoreUrl } from './database.ts';
+import { MIGRATIONS } from './migrate.ts';
+import { openPostgres } from './postgres/open-postgres.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
+import type { Table } from './tables/table.ts';
+import { referencesTo, TABLE_LIST, TABLES_IN_BACKUP } from './tables.ts';
+import { bothDatabases } from './testing/databases.ts';
+
+/** Of the statements of each released migration. A released one is never edited: add another migration. */
+const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly postgres: string }>> = {
+  31: {
+    sqlite: 'ea71cc0d79673e3cc5c536b9c744176d3fd084e55073adfb3ba07bdcb730fc36',
+    postgres: '720cbe7fb2968fe6b81c33eab25e48fa03d871e98e34957ccfa4c5bba9e9e114',
+  },
+  32: {
+    sqlite: '085dea7be05bba71994661ab910054b4df25f46dd35f64b460fc64e866feaefe',
+    postgres: '9542c8ae21538f0f9273a6a5949d28c14a84aef06a5ce9425af811d494b4b2fa',
+  },
+  33: {
+    sqlite: '6b1ce2bdfb614c02bce6ebfcc28d667038a55b3a7ecf8419e14d6b1ad3b305e3',
+    postgres: '6b1ce2bdfb614c02bce6ebfcc28d667038a55b3a7ecf8419e14d6b1ad3b305e3',
+  },
+  34: {
+    sqlite: 'd45de05ff1c5f48178ffb7d17daac2e97f593fecf715887c8328579dbe0389a9',
+    postgres: 'a754c6939e4623477eaeef99f7c37c0c99788f70696760bedb3275bebf00bea8',
+  },
+  35: {
+    sqlite: '460e53e17705fd31a930340f4a145d388f83dcde5543e2785c37196aa3bf5b60',
+    postgres: '460e53e17705fd31a930340f4a145d388f83dcde5543e2785c37196aa3bf5b60',
+  },
+  36: {
+    sqlite: 'a203026f4d67ec1be8b9080498ff80f14f2bd989ddc1d6cb22bffa296b3f31a8',
+    postgres: 'd628171b040ec608aba2a728d46321d0a1096d8db53169109a998863d2df040c',
+  },
+  37: {
+    sqlite: '234834c24cec4c08602d14db224161046226e8bb65c3be2b2846c0d89b49e3cb',
+    postgres: '234834c24cec4c08602d14db224161046226e8bb65c3be2b2846c0d89b49e3cb',
+  },
+};
+
+const COLUMNS = {
+  sqlite: composed(`select m.name || '.' || p.name as name, lower(p.type) as type
+    from sqlite_schema as m, pragma_table_info(m.name) as p
+    where m.type = 'table' and m.name not like 'sqlite_%' and m.name not like 'search_entry%'`),
+  postgres: composed(`select table_name || '.' || column_name as name, data_type as type
+    from information_schema.columns
+    where table_schema = current_schema() and table_name <> 'search_entry'`),
+};
+
+const hasWords = ({ columns }: Table) =>
+  Object.values(columns).some(({ words }) => words !== undefined);
+
+describe('the registry of tables', () => {
+  for (const database of bothDatabases(inject('postgresUrl'))) {
+    describe.runIf(database.available)(`on ${database.name}`, () => {
+      afterAll(() => database.dispose());
+
+      it('[D15] [G15] describes every table and every column, so that text is in none unseen', async () => {
+        await (await database.openEmpty()).close();
+        const address = parseStoreUrl(database.url());
+        const { dialect } = address;
+        const raw: Database =
+          address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
+        const found = await raw.read((sql) =>
+          sql.all(COLUMNS[dialect].rows<{ readonly name: string; readonly type: string }>()),
+        );
+        await raw.close();
+        const described = TABLE_LIST.flatMap(([table, { columns }]) =>
+          Object.entries(columns).map(([column, { sql }]) => ({
+            name: `${table}.${column}`,
+            type: typeIn(dialect, sql),
+          })),
+        );
+        expect(found.toSorted(byName)).toEqual(described.toSorted(byName));
+      });
+    });
+  }
+
+  it('[G15] says of each table with words what /forget does with them', () => {
+    const silent = TABLE_LIST.filter(([, table]) => hasWords(table) && table.forget === undefined);
+    expect(silent.map(([name]) => name)).toEqual([]);
+  });
+
+  it('[D15] has a table before those that refer to it', () => {
+    const names: readonly string[] = TABLE_LIST.map(([name]) => name);
+    const wrong = TABLE_LIST.flatMap(([parent]) =>
+      referencesTo(parent).filter(({ table }) => names.indexOf(table) < names.indexOf(parent)),
+    );
+    expect(wrong).toEqual([]);
+    expect(referencesTo('turn').length).toBeGreaterThan(5);
+  });
+
+  it('[D01] leaves nothing but the state of processes, sign-ins and indexes out of a backup', () => {
+    const left = TABLE_LIST.filter(([name]) => !TABLES_IN_BACKUP.includes(name));
+    expect(left.map(([name]) => name).toSorted()).toEqual([
+      ...['lease', 'page_session', 'parley_migration', 'process', 'retention_run'],
+      ...['search_entry', 'search_reach', 'sign_in', 'store_state'],
+    ]);
+  });
+
+  it.each(MIGRATIONS)(
+    '[D18] does not change the released migration $number',
+    ({ number, statements }) => {
+      const digest = (dialect: Database['dialect']) =>
+        createHash('sha256')
+          .update(statements(dialect).join(';').replaceAll(/\s+/g, ' '))
+          .digest('hex');
+      expect({ sqlite: digest('sqlite'), postgres: digest('postgres') }).toEqual(RELEASED[number]);
+    },
+  );
+});
+
+function typeIn(dialect: Database['dialect'], sql: string): string {
+  const type = /^(bigserial|bigint|text|bytea|double precision)/.exec(sql)?.[1] ?? sql;
+  if (type === 'bigserial') return dialect === 'sqlite' ? 'integer' : 'bigint';
+  return dialect === 'sqlite' && type === 'bytea' ? 'blob' : type;
+}
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }) =>
+  a.name < b.name ? -1 : 1;

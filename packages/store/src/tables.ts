@@ -1,0 +1,68 @@
+import { CONVERSATION_TABLES } from './tables/conversations.ts';
+import { INSTALLATION_TABLES } from './tables/installation.ts';
+import { MESSAGE_TABLES } from './tables/messages.ts';
+import { OUTBOX_TABLES } from './tables/outbox.ts';
+import { PEOPLE_TABLES } from './tables/people.ts';
+import type { Column, Table } from './tables/table.ts';
+import { TURN_TABLES } from './tables/turns.ts';
+
+/**
+ * The registry of all tables: their columns and migrations, how long rows are kept, what `/forget` does with them, and
+ * whether a backup holds them. A table to which others refer comes before them: tables are made in this order, and rows
+ * are removed in the opposite one, which is also the order of locks (README).
+ */
+export const TABLES = {
+  ...INSTALLATION_TABLES,
+  ...PEOPLE_TABLES,
+  ...CONVERSATION_TABLES,
+  ...TURN_TABLES,
+  ...OUTBOX_TABLES,
+  ...MESSAGE_TABLES,
+};
+
+export type TableName = keyof typeof TABLES;
+type ColumnsOf<Name extends TableName> = (typeof TABLES)[Name]['columns'];
+
+/** A row of a table, or these columns of it, as both databases return it. */
+export type Row<
+  Name extends TableName,
+  Of extends keyof ColumnsOf<Name> = keyof ColumnsOf<Name>,
+> = {
+  readonly [C in Of]: ColumnsOf<Name>[C] extends Column<infer Value> ? Value : never;
+};
+
+/** The tables by name, in the order of the registry. */
+export const TABLE_LIST = Object.entries<Table>(TABLES) as readonly (readonly [
+  name: TableName,
+  table: Table,
+])[];
+
+/** The columns of the primary key. */
+export function keyOf({ key, columns }: Table): readonly string[] {
+  if (key !== undefined) return key;
+  return Object.keys(columns).filter((name) => columns[name]?.sql.includes('primary key'));
+}
+
+/** A column that refers to a row of another table. */
+interface Reference {
+  readonly table: string;
+  readonly column: string;
+  /** The column to which it refers. */
+  readonly to: string;
+}
+
+/** The references to a table that keep its rows from being removed. */
+export function referencesTo(name: string): readonly Reference[] {
+  const pattern = new RegExp(String.raw`references ${name} \((\w+)\)(?! on delete cascade)`);
+  return TABLE_LIST.flatMap(([table, { columns }]) =>
+    Object.entries(columns).flatMap(([column, { sql }]) => {
+      const to = pattern.exec(sql)?.[1];
+      return to === undefined ? [] : [{ table, column, to }];
+    }),
+  );
+}
+
+/** The tables whose rows a backup holds, in an order in which they can be put back. */
+export const TABLES_IN_BACKUP: readonly TableName[] = TABLE_LIST.flatMap(
+  ([name, { notInBackup }]) => (notInBackup === undefined ? [name] : []),
+);

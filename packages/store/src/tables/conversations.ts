@@ -1,0 +1,199 @@
+import { ALL_OF_GROUP, IN_PERSONS, OF_CONVERSATION, ofSession } from './conditions.ts';
+import { data, int, serial, table, words, wordsJson } from './table.ts';
+
+/** Who set a job up: the sender of the message in its column `origin`. */
+const SENDER_OF_ORIGIN =
+  "/*sqlite (origin ->> '$.channel') || ':' || (origin ->> '$.sender.id')*//*pg (cast(origin as json) ->> 'channel') || ':' || (cast(origin as json) #>> '{sender,id}')*/";
+
+/** Conversations, and what lasts longer than a turn. */
+export const CONVERSATION_TABLES = {
+  /** A lane: its lease, its session, and what people chose for it. */
+  conversation: table({
+    columns: {
+      id: data('not null primary key'),
+      /** Fencing token: grows with every lease and every `/stop`. */
+      epoch: int('not null default 0'),
+      /** Grows with `/new`. */
+      session: int('not null default 0'),
+      lease_owner: data(),
+      lease_until: int(),
+      created_at: int('not null'),
+      mode: data("not null default 'agent'"),
+      mode_since: int('not null default 0'),
+      /** The turn whose plan may be run; null: there is none, or something newer was said. */
+      plan: data(),
+      /** 1: it was run. */
+      plan_run: int('not null default 0'),
+      /** Chosen with `/model`; null: that of the settings. */
+      model: data(),
+    },
+    kept: 'one row for each chat and each run of a sub-agent; kept',
+  }),
+  /** Jobs with a timetable (H08). */
+  cron_job: table({
+    columns: {
+      id: data('not null primary key'),
+      asked_by: data('not null unique'),
+      conversation_id: data('not null references conversation (id)'),
+      origin: wordsJson('not null'),
+      route: data('not null'),
+      from_owner: int('not null'),
+      title: words('not null'),
+      task: words('not null'),
+      timetable: data('not null'),
+      state: data('not null'),
+      next_at: int(),
+      failures: int('not null default 0'),
+      last_at: int(),
+      /** The id of the message that its last run began with. */
+      last_message: data(),
+      last_outcome: words(),
+      created_at: int('not null'),
+    },
+    indexes: {
+      cron_job_due: "(next_at) where state = 'on'",
+      cron_job_chat: '(conversation_id, created_at)',
+      cron_job_unsettled: '(last_at) where last_message is not null and last_outcome is null',
+    },
+    kept: 'jobs; until they are done or removed',
+    forget: {
+      persons: {
+        by: 'rows',
+        where: `${OF_CONVERSATION} and ${SENDER_OF_ORIGIN} ${IN_PERSONS}`,
+        alsoPhrases: true,
+      },
+    },
+  }),
+  /** When the heartbeat of each agent is due (H01). */
+  heartbeat: table({
+    columns: {
+      agent: data('not null primary key'),
+      every_ms: int('not null'),
+      next_at: int('not null'),
+      last_at: int(),
+      last_reason: data(),
+    },
+    kept: 'one row for each agent',
+  }),
+  /** The number of the next version of SOUL.md. */
+  soul: table({
+    columns: {
+      agent: data('not null primary key'),
+      next_number: int('not null'),
+    },
+    kept: 'one row for each agent',
+  }),
+  /** Versions of SOUL.md and proposals for them (W06). They stay: only its own commands change a character. */
+  soul_version: table({
+    columns: {
+      agent: data('not null references soul (agent)'),
+      number: int('not null'),
+      asked_by: data('not null'),
+      text: words('not null'),
+      head: words('not null'),
+      author: data('not null'),
+      by_whom: data(),
+      reason: words('not null'),
+      based_on: int(),
+      diff: words('not null'),
+      score: int(),
+      findings: words("not null default '[]'"),
+      state: data('not null'),
+      unnotified: int('not null default 0'),
+      created_at: int('not null'),
+      judged_at: int(),
+      applies_at: int(),
+      applied_at: int(),
+      decided_by: data(),
+    },
+    key: ['agent', 'number'],
+    unique: ['agent', 'asked_by'],
+    indexes: { soul_applied: "unique (agent) where state = 'applied'" },
+    kept: 'versions of SOUL.md; kept',
+    forget: 'stays',
+  }),
+  /** Where memories are and how often they were of use. The files are the truth: `/forget` takes out their lines. */
+  memory_entry: table({
+    columns: {
+      file: data('not null'),
+      id: data('not null'),
+      type: data('not null'),
+      scope: data('not null'),
+      person: data(),
+      words: data('not null'),
+      saved_on: data(),
+      channel: data(),
+      chat_id: data(),
+      message_id: data(),
+      uses: int('not null default 0'),
+    },
+    key: ['file', 'id'],
+    indexes: {
+      memory_entry_id: '(id)',
+      memory_entry_used: '(id, uses) where uses > 0',
+    },
+    kept: 'memories; kept',
+  }),
+  /** The to-dos of a session (G12). */
+  todo_list: table({
+    columns: {
+      conversation_id: data('not null primary key references conversation (id)'),
+      session: int('not null'),
+      content: wordsJson('not null'),
+      written_at: int('not null'),
+    },
+    kept: {
+      keeps: ['history'],
+      at: 'written_at',
+      isUnsorted: true,
+      needed: ofSession('todo_list'),
+    },
+    forget: { persons: { by: 'phrases' } },
+  }),
+  /** Summaries of a session, each of which the key lets be written once (G11). */
+  summary: table({
+    columns: {
+      seq: serial(),
+      conversation_id: data('not null references conversation (id)'),
+      session: int('not null'),
+      reader: data('not null'),
+      kind: data('not null'),
+      mark: data('not null'),
+      reaches: int(),
+      /** Null: a claim, before the summary is written. */
+      content: wordsJson(),
+      claimed_by: data(),
+      claimed_until: int('not null'),
+      created_at: int('not null'),
+    },
+    unique: ['conversation_id', 'session', 'reader', 'kind', 'mark'],
+    kept: {
+      keeps: ['history'],
+      at: 'created_at',
+      // The newest summary of a session says what was before the history.
+      needed: `kind = 'history' and content is not null and ${ofSession('summary')}
+      and not exists (select 1 from summary as newer where newer.conversation_id = summary.conversation_id
+        and newer.session = summary.session and newer.reader = summary.reader
+        and newer.kind = 'history' and newer.content is not null and newer.reaches > summary.reaches)`,
+    },
+    forget: { persons: ALL_OF_GROUP },
+  }),
+  /** What stays the same for a whole session (S07, P05). */
+  session_pin: table({
+    columns: {
+      conversation_id: data('not null references conversation (id)'),
+      session: int('not null'),
+      pin_key: data('not null'),
+      content: wordsJson('not null'),
+      pinned_at: int('not null'),
+    },
+    key: ['conversation_id', 'session', 'pin_key'],
+    kept: {
+      keeps: ['history'],
+      at: 'pinned_at',
+      isUnsorted: true,
+      needed: ofSession('session_pin'),
+    },
+    forget: { persons: ALL_OF_GROUP },
+  }),
+};

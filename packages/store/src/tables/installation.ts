@@ -1,0 +1,126 @@
+import { data, int, since, table, words } from './table.ts';
+
+/** The installation: its database, its processes and its channels. */
+export const INSTALLATION_TABLES = {
+  /** The migrations that a database has seen. */
+  parley_migration: table({
+    columns: {
+      number: int('not null primary key'),
+      name: data('not null'),
+      parley_version: data('not null'),
+      applied_at: int('not null'),
+    },
+    since: 'apart',
+    kept: 'one row for each step',
+    notInBackup: 'A backup names the migrations itself.',
+  }),
+  /** Which database this is, how far it has come, and how often it was found to have gone back; one row. */
+  store_state: table({
+    columns: {
+      id: int('not null primary key'),
+      name: data('not null'),
+      counter: int('not null'),
+      setbacks: int('not null'),
+      setback_at: int(),
+      setback_turns: int(),
+      setback_parts: int(),
+    },
+    since: 33,
+    kept: 'one row',
+    notInBackup: 'It says which database this is, and a restored one is another.',
+  }),
+  /** What the last round of retention did (D15); one row. */
+  retention_run: table({
+    columns: {
+      id: int('not null primary key'),
+      ended_at: int('not null'),
+      took_ms: int('not null'),
+      removed: int('not null'),
+      cutoff: int(),
+      counted_to: since(33, int('not null default 0')),
+    },
+    later: { 33: ['update retention_run set counted_to = ended_at'] },
+    kept: 'one row',
+    notInBackup: 'It is true of this moment only.',
+  }),
+  /** The index of the search. It has no columns in common: FTS5 on SQLite, `tsvector` on PostgreSQL. */
+  search_entry: table({
+    columns: {},
+    since: 'apart',
+    later: {
+      31: (dialect) =>
+        dialect === 'sqlite'
+          ? [
+              // Without the texts themselves; the words are split already, and `ascii` splits them at spaces only.
+              `create virtual table search_entry using fts5(
+            words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
+            ]
+          : [
+              'create table search_entry (id bigint not null primary key, words tsvector not null)',
+              'create index search_entry_words on search_entry using gin (words)',
+            ],
+    },
+    kept: 'words of messages and answers, for the search; with them',
+    notInBackup: 'It is built again from the messages.',
+  }),
+  /** How far each of the two sources has been put into the index. */
+  search_reach: table({
+    columns: {
+      source: data('not null primary key'),
+      seq: int('not null'),
+    },
+    kept: 'two rows',
+    notInBackup: 'It is built again from the messages.',
+  }),
+  /** Who holds what in a deployment of several processes. A free lease has no owner; its row stays for its epoch. */
+  lease: table({
+    columns: {
+      name: data('not null primary key'),
+      epoch: int('not null'),
+      owner: data(),
+      lease_until: int(),
+    },
+    kept: 'one row for each thing to hold',
+    notInBackup: 'It is true of this moment only.',
+  }),
+  /** The processes that there are. */
+  process: table({
+    columns: {
+      id: data('not null primary key'),
+      role: data('not null'),
+      host: data('not null'),
+      pid: int('not null'),
+      address: data('not null'),
+      version: data('not null'),
+      started_at: int('not null'),
+      seen_at: int('not null'),
+      facts: data(),
+    },
+    kept: 'a day after it was last seen',
+    notInBackup: 'It is true of this moment only.',
+  }),
+  /** What adapters remember between starts, such as WhatsApp's session keys. */
+  adapter_value: table({
+    columns: {
+      channel: data('not null'),
+      account: data('not null'),
+      kind: data('not null'),
+      id: data('not null'),
+      value: words('not null'),
+    },
+    key: ['channel', 'account', 'kind', 'id'],
+    kept: 'by each channel itself',
+    forget: 'apart',
+  }),
+  /** Accounts that people have paused. */
+  account_pause: table({
+    columns: {
+      channel: data('not null'),
+      account: data('not null'),
+      paused_by: data('not null'),
+      since: int('not null'),
+    },
+    key: ['channel', 'account'],
+    kept: 'accounts that are paused',
+  }),
+};

@@ -1,0 +1,186 @@
+import { hasLetter, IN_PERSONS, IN_SEQS, OF_CONVERSATION, rowsWhere } from './conditions.ts';
+import { bytes, data, int, serial, since, table, words, wordsJson } from './table.ts';
+
+/** Begins the ids of reactions in `group_context`; no platform has ids with a space. */
+export const REACTION_PREFIX = 'reaction ';
+
+/** The newest messages of owners, in which it is looked up where they are reached: kept whatever their age. */
+export const OWNER_MESSAGES = 200;
+
+const BY_PERSON = `message not like '%,"trigger":"%'`;
+
+const HAS_BYTES = 'where bytes is not null or file_id is not null';
+
+/** What came in, and what was given up. */
+export const MESSAGE_TABLES = {
+  /** Messages as they came in; the order of a lane is `seq`. */
+  inbox: table({
+    columns: {
+      seq: serial(),
+      conversation_id: data('not null references conversation (id)'),
+      channel: data('not null'),
+      account: data('not null'),
+      chat_id: data('not null'),
+      message_id: data('not null'),
+      message: wordsJson('not null'),
+      route: data('not null'),
+      received_at: int('not null'),
+      state: data('not null'),
+      turn_id: data('references turn (id)'),
+      outcome: data(),
+      /** 1: an owner wrote it in a direct chat. */
+      from_owner: int('not null default 0'),
+      reason: words(),
+      /** No turn takes it before. */
+      settles_at: int(),
+      interruptions: int('not null default 0'),
+      /** These are for `/why`; `done_at`: set aside or withdrawn, `repeats`: sent again by the platform. */
+      claimed_at: int(),
+      done_at: int(),
+      repeats: int('not null default 0'),
+      trace: data(),
+    },
+    unique: ['channel', 'account', 'chat_id', 'message_id'],
+    indexes: {
+      inbox_waiting: "(conversation_id, seq) where state = 'waiting'",
+      inbox_turn: '(turn_id, seq) where turn_id is not null',
+      inbox_chat: '(channel, account, chat_id, seq)',
+      inbox_owner: '(seq) where from_owner = 1',
+      inbox_message: '(message_id)',
+      inbox_conversation: '(conversation_id, seq)',
+    },
+    kept: {
+      keeps: ['messages'],
+      at: 'received_at',
+      needed: `state <> 'done' or ${hasLetter('inbox.turn_id')}
+      or (from_owner = 1 and ${BY_PERSON} and seq >= coalesce((select seq from inbox
+        where from_owner = 1 and ${BY_PERSON} order by seq desc limit 1 offset ${OWNER_MESSAGES - 1}), 0))`,
+    },
+    forget: { persons: rowsWhere(`seq ${IN_SEQS}`), counts: 'messages', whole: 'texts' },
+  }),
+  /** Files of messages, and transcripts of voice messages. */
+  attachment: table({
+    columns: {
+      inbox_seq: int('not null references inbox (seq) on delete cascade'),
+      attachment_index: int('not null'),
+      channel: data('not null'),
+      account: data('not null'),
+      kind: data('not null'),
+      name: words(),
+      mime_type: data(),
+      size: int(),
+      ref: data('not null'),
+      state: data('not null'),
+      reason: words(),
+      attempts: int('not null default 0'),
+      not_before: int('not null'),
+      text: words(),
+      created_at: int('not null'),
+      updated_at: int('not null'),
+      /** After all columns of 0.1.0, because SQLite is slow to read what follows a large value. */
+      bytes: bytes(),
+      /** The file; what 0.1.0 stored is in `bytes` until it is dropped, a day after it was fetched. */
+      file_id: since(34, data()),
+      /** Its sender as their platform calls them. */
+      person: since(34, data()),
+      /** 1: its sender lets it be seen once; its bytes go with its turn. */
+      view_once: since(37, int()),
+    },
+    key: ['inbox_seq', 'attachment_index'],
+    indexes: {
+      attachment_pending: "(channel, account, inbox_seq) where state = 'pending'",
+      attachment_kept: '(updated_at) where bytes is not null',
+    },
+    later: {
+      34: [
+        'drop index attachment_kept',
+        `create index attachment_kept on attachment (updated_at) ${HAS_BYTES}`,
+        `create index attachment_person on attachment (channel, account, person) ${HAS_BYTES}`,
+        'create index attachment_file on attachment (file_id) where file_id is not null',
+      ],
+      37: [
+        `create index attachment_view_once on attachment (inbox_seq)
+        where view_once = 1 and ref <> '-'`,
+      ],
+    },
+    kept: 'with its message; the bytes for a day',
+    forget: {
+      persons: rowsWhere(`inbox_seq ${IN_SEQS}`),
+      counts: 'messages',
+      of: 'inbox_seq in (select seq from inbox where conversation_id = :conversation)',
+    },
+  }),
+  /** What a group said since the last turn (F06): deleted when the turn that it belongs to is committed. */
+  group_context: table({
+    columns: {
+      seq: serial(),
+      conversation_id: data('not null references conversation (id)'),
+      channel: data('not null'),
+      account: data('not null'),
+      chat_id: data('not null'),
+      message_id: data('not null'),
+      sender_id: data('not null'),
+      sender_name: words('not null'),
+      text: words('not null'),
+      heard_at: int('not null'),
+      /** The turn that it belongs to while it runs; null: it waits for the next. */
+      turn_id: data('references turn (id)'),
+    },
+    unique: ['channel', 'account', 'chat_id', 'message_id'],
+    indexes: {
+      group_context_waiting: '(conversation_id, seq) where turn_id is null',
+      group_context_turn: '(turn_id, seq) where turn_id is not null',
+    },
+    kept: 'the last 50 of each chat',
+    forget: {
+      // A reaction of anyone may quote them.
+      persons: rowsWhere(`${OF_CONVERSATION} and (channel || ':' || sender_id ${IN_PERSONS}
+        or message_id like '${REACTION_PREFIX}%')`),
+      counts: 'messages',
+    },
+  }),
+  /** Why a message was not taken (D08). No text is kept. */
+  decision: table({
+    columns: {
+      seq: serial(),
+      channel: data('not null'),
+      account: data('not null'),
+      chat_id: data('not null'),
+      message_id: data('not null'),
+      sender_id: data('not null'),
+      outcome: data('not null'),
+      reason: data('not null'),
+      decided_at: int('not null'),
+      sent_at: int(),
+    },
+    unique: ['channel', 'account', 'chat_id', 'message_id'],
+    indexes: {
+      decision_chat: '(channel, account, chat_id, seq)',
+      decision_message: '(message_id)',
+    },
+    kept: { keeps: ['decisions'], at: 'decided_at' },
+  }),
+  /** What was given up, one row for each time (D06). */
+  dead_letter: table({
+    columns: {
+      seq: serial(),
+      kind: data('not null'),
+      /** The id of a part or of a turn. */
+      subject: data('not null'),
+      died_at: int('not null'),
+      settled: data(),
+      settled_at: int(),
+    },
+    indexes: {
+      dead_letter_open: '(seq, kind) where settled is null',
+      dead_letter_subject: 'unique (subject) where settled is null',
+      dead_letter_of: '(subject, seq)',
+    },
+    kept: {
+      keeps: ['messages'],
+      // Without it a dead letter is open: neither it nor its subject ages.
+      at: 'settled_at',
+      isUnsorted: true,
+    },
+  }),
+};

@@ -1,0 +1,98 @@
+import { data, int, table } from './table.ts';
+
+/** Who may write, who may use the page, and which accounts are one person. */
+export const PEOPLE_TABLES = {
+  /** Browsers that are signed in to the page; only the hash of each secret is stored. */
+  page_session: table({
+    columns: {
+      id: data('not null primary key'),
+      hash: data('not null'),
+      opened_with: data('not null'),
+      user_agent: data('not null'),
+      network: data('not null'),
+      created_at: int('not null'),
+      used_at: int('not null'),
+      expires_at: int('not null'),
+    },
+    kept: 'until it runs out',
+    notInBackup: 'What was revoked since must not come back.',
+  }),
+  /** People besides the owner who may use the page and the API; only the hash of each token is stored. */
+  sign_in: table({
+    columns: {
+      id: data('not null primary key'),
+      hash: data('not null unique'),
+      name: data('not null unique'),
+      role: data('not null'),
+      created_at: int('not null'),
+      used_at: int(),
+    },
+    kept: 'people who may use the page; until they are revoked',
+    notInBackup: 'What was revoked since must not come back.',
+  }),
+  /** Strangers who ask for access (F05). Only their name is kept. */
+  pairing_request: table({
+    columns: {
+      code: data('not null primary key'),
+      channel: data('not null'),
+      account: data('not null'),
+      sender_id: data('not null'),
+      sender_name: data('not null'),
+      route: data('not null'),
+      expires_at: int('not null'),
+      refused: int('not null default 0'),
+    },
+    unique: ['channel', 'account', 'sender_id'],
+    kept: 'until the code runs out',
+  }),
+  /** People who may write (F05). */
+  allowed_sender: table({
+    columns: {
+      channel: data('not null'),
+      account: data('not null'),
+      sender_id: data('not null'),
+      allowed_at: int('not null'),
+    },
+    key: ['channel', 'account', 'sender_id'],
+    kept: 'people; kept',
+  }),
+  /** Groups in which the agent was seen. */
+  seen_group: table({
+    columns: {
+      channel: data('not null'),
+      account: data('not null'),
+      chat_id: data('not null'),
+      title: data(),
+      seen_at: int('not null'),
+    },
+    key: ['channel', 'account', 'chat_id'],
+    kept: { keeps: ['decisions'], at: 'seen_at', isUnsorted: true },
+  }),
+  /** Accounts of one person on several platforms (F13). */
+  person_link: table({
+    columns: {
+      person_id: data('not null primary key'),
+      /** Those with the same one belong together. */
+      link_id: data('not null'),
+      /** 1: an owner confirmed it, so its members may do what an owner may. */
+      by_owner: int('not null'),
+      linked_at: int('not null'),
+    },
+    indexes: { person_link_members: '(link_id)' },
+    kept: 'people; kept',
+  }),
+  /** Codes by which accounts are linked (F13). */
+  link_code: table({
+    columns: {
+      code: data('not null primary key'),
+      maker_id: data('not null unique'),
+      maker_route: data('not null'),
+      maker_is_owner: int('not null'),
+      /** Null until an account has typed the code. */
+      typist_id: data(),
+      typist_route: data(),
+      expires_at: int('not null'),
+    },
+    kept: 'until the code runs out',
+  }),
+};

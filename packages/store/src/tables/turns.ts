@@ -1,0 +1,307 @@
+import {
+  ALL_OF_GROUP,
+  hasLetter,
+  IN_PERSONS,
+  IN_TURNS,
+  OF_CONVERSATION,
+  rowsWhere,
+} from './conditions.ts';
+import { data, int, real, serial, since, table, words, wordsJson } from './table.ts';
+
+/** How long a process takes a text of prompts as stored without touching its row, in ms. */
+export const TEXT_KNOWN_MS = 60 * 60_000;
+
+/** Turns and what they leave behind. */
+export const TURN_TABLES = {
+  /** Turns, the running one of a conversation among them. */
+  turn: table({
+    columns: {
+      id: data('not null primary key'),
+      conversation_id: data('not null references conversation (id)'),
+      session: int('not null'),
+      /**
+       * A suspended turn stays `running` and says in `awaits` what it waits for, so that everything that ends or
+       * counts unfinished turns sees it.
+       */
+      state: data('not null'),
+      /** How often it was started; `runs` (JSON) says when and by which worker. */
+      attempts: int('not null'),
+      reason: words(),
+      model: data(),
+      input_tokens: int(),
+      output_tokens: int(),
+      cost_usd: real(),
+      started_at: int('not null'),
+      finished_at: int(),
+      awaits: data(),
+      runs: data(),
+      /** For usage (U07): who wrote its newest message, and when the first one of a person was accepted. */
+      person_id: data(),
+      asked_at: int(),
+      /** Those of `input_tokens` that the provider had in its cache. */
+      cached_tokens: int(),
+      /** Its model is away: since when, and when it is tried again. */
+      put_off_since: since(35, int()),
+      put_off_until: since(35, int()),
+    },
+    indexes: {
+      turn_running: "unique (conversation_id) where state = 'running'",
+      turn_finished: '(finished_at)',
+    },
+    kept: {
+      keeps: ['messages', 'history'],
+      at: 'finished_at',
+      by: ['finished_at', 'id'],
+      among: 'finished_at is not null',
+      needed: `${hasLetter('turn.id')}
+      or exists (select 1 from conversation where conversation.id = turn.conversation_id
+        and conversation.plan = turn.id)`,
+    },
+    forget: { persons: rowsWhere(`id ${IN_TURNS}`), counts: 'steps', whole: 'texts' },
+  }),
+  /** The journal of a turn (G16). */
+  turn_step: table({
+    columns: {
+      turn_id: data('not null references turn (id)'),
+      step_index: int('not null'),
+      content: wordsJson('not null'),
+      created_at: int('not null'),
+      started_at: int(),
+      facts: data(),
+    },
+    key: ['turn_id', 'step_index'],
+    kept: {
+      keeps: ['messages'],
+      at: 'created_at',
+      needed: `exists (select 1 from turn where turn.id = turn_step.turn_id and turn.state = 'running')
+      or ${hasLetter('turn_step.turn_id')}`,
+    },
+    forget: {
+      persons: rowsWhere(
+        `turn_id in (select id from turn where ${OF_CONVERSATION} and state <> 'running')`,
+      ),
+      counts: 'steps',
+      of: 'turn_id in (select id from turn where conversation_id = :conversation)',
+    },
+  }),
+  /** The history that the model reads. */
+  transcript: table({
+    columns: {
+      seq: serial(),
+      conversation_id: data('not null references conversation (id)'),
+      session: int('not null'),
+      turn_id: data('not null references turn (id)'),
+      role: data('not null'),
+      content: wordsJson('not null'),
+      created_at: int('not null'),
+    },
+    indexes: {
+      transcript_session: '(conversation_id, session, seq)',
+      transcript_said: '(conversation_id, session, created_at)',
+      transcript_turn: '(turn_id)',
+    },
+    kept: { keeps: ['history'], at: 'created_at' },
+    forget: { persons: { by: 'history' }, counts: 'history' },
+  }),
+  /** Texts of recorded prompts (P17); one that many turns share is stored once. */
+  prompt_text: table({
+    columns: {
+      hash: data('not null primary key'),
+      content: words('not null'),
+      /** Says how long it is needed. */
+      used_at: int('not null'),
+    },
+    indexes: { prompt_text_used: '(used_at)' },
+    kept: {
+      keeps: ['prompts'],
+      at: 'used_at',
+      by: ['used_at', 'hash'],
+      // A process may use a text without touching its row for this long, and once more for a slow turn.
+      longer: 2 * TEXT_KNOWN_MS,
+    },
+    forget: 'apart',
+  }),
+  /** Recorded prompts (P17). Their texts are in `prompt_text`; of messages there is a hash. */
+  turn_prompt: table({
+    columns: {
+      turn_id: data('not null primary key'),
+      conversation_id: data('not null'),
+      chat_id: data('not null'),
+      created_at: int('not null'),
+      layout: data('not null'),
+      model: data('not null'),
+      characters: int('not null'),
+      tokens: int('not null'),
+      place: data('not null'),
+      message_ids: data('not null'),
+      /** JSON, with the hashes of texts. */
+      parts: data('not null'),
+      unsent: data('not null'),
+      tools: data('not null'),
+      messages: data('not null'),
+    },
+    indexes: {
+      turn_prompt_age: '(created_at, turn_id)',
+      turn_prompt_chat: '(chat_id, created_at, turn_id)',
+      turn_prompt_conversation: '(conversation_id, created_at, turn_id)',
+    },
+    kept: { keeps: ['prompts'], at: 'created_at', by: ['created_at', 'turn_id'] },
+    forget: { persons: ALL_OF_GROUP },
+  }),
+  /** What models were used for, per day, person, group and agent (G17). */
+  spend: table({
+    columns: {
+      day: data('not null'),
+      person_id: data('not null'),
+      /** Empty for direct chats. */
+      group_id: data('not null'),
+      input_tokens: int('not null'),
+      output_tokens: int('not null'),
+      cost_usd: real('not null'),
+      /** Empty for the default agent. */
+      agent: since(32, data("not null default ''")),
+    },
+    key: ['day', 'person_id', 'group_id', 'agent'],
+    later: {
+      32: (dialect, create) =>
+        dialect === 'postgres'
+          ? [
+              'alter table spend drop constraint spend_pkey',
+              'alter table spend add primary key (day, person_id, group_id, agent)',
+            ]
+          : [
+              // SQLite cannot change the key of a table.
+              'alter table spend rename to spend_before',
+              create,
+              `insert into spend (day, person_id, group_id, input_tokens, output_tokens, cost_usd)
+              select day, person_id, group_id, input_tokens, output_tokens, cost_usd from spend_before`,
+              'drop table spend_before',
+            ],
+    },
+    kept: { keeps: ['spend'], at: 'day', isDay: true },
+  }),
+  /** Calls that a person allows or refuses (G05), and questions of `ask_user`. */
+  approval: table({
+    columns: {
+      seq: serial(),
+      code: data('not null unique'),
+      conversation_id: data('not null references conversation (id)'),
+      turn_id: data('not null references turn (id)'),
+      call_key: data('not null'),
+      tool: data('not null'),
+      shown: words('not null'),
+      asked_by: data('not null'),
+      place: words('not null'),
+      /** One a line. */
+      approvers: data('not null'),
+      state: data('not null'),
+      asked_at: int('not null'),
+      expires_at: int('not null'),
+      decided_by: data(),
+      decided_at: int(),
+      result: data(),
+      /** The conversation in which it is decided, if not on the page. */
+      asked_in: data(),
+      /** It would allow such calls for good. */
+      rule: words(),
+      /** They make it a question, which the person of `asked_by` answers with `answer`. */
+      choices: wordsJson(),
+      answer: words(),
+    },
+    unique: ['turn_id', 'call_key'],
+    indexes: {
+      approval_open: "(conversation_id, seq) where state = 'pending'",
+      approval_due: "(expires_at) where state = 'pending'",
+      approval_asked: "(asked_in, seq) where state = 'pending'",
+    },
+    kept: {
+      keeps: ['messages'],
+      at: 'asked_at',
+      needed: `state = 'pending'
+      or exists (select 1 from turn where turn.id = approval.turn_id and turn.state = 'running')`,
+    },
+    forget: {
+      persons: rowsWhere(
+        `(turn_id ${IN_TURNS} or (${OF_CONVERSATION} and asked_by ${IN_PERSONS}))`,
+      ),
+    },
+  }),
+  /** Runs of sub-agents (G07). Their lanes, turns and journals are rows like all others. */
+  sub_agent: table({
+    columns: {
+      id: data('not null primary key'),
+      call_id: data('not null unique'),
+      conversation_id: data('not null unique references conversation (id)'),
+      parent_conversation: data('not null references conversation (id)'),
+      root_conversation: data('not null references conversation (id)'),
+      parent_turn: data('not null references turn (id)'),
+      depth: int('not null'),
+      title: words('not null'),
+      task: words('not null'),
+      reader: data('not null'),
+      /** The message it works for, with `route`. */
+      origin: wordsJson('not null'),
+      route: data('not null'),
+      from_owner: int('not null'),
+      state: data('not null'),
+      result: words(),
+      steps: int('not null default 0'),
+      input_tokens: int('not null default 0'),
+      output_tokens: int('not null default 0'),
+      cost_usd: real('default 0'),
+      started_at: int('not null'),
+      finished_at: int(),
+    },
+    indexes: {
+      sub_agent_running: "(root_conversation, depth) where state = 'running'",
+      sub_agent_root: '(root_conversation)',
+      sub_agent_parent_turn: '(parent_turn)',
+    },
+    kept: { keeps: ['messages'], at: 'started_at', isUnsorted: true, needed: `state = 'running'` },
+    forget: {
+      persons: rowsWhere(`parent_turn ${IN_TURNS}`),
+      of: 'root_conversation = :conversation',
+    },
+  }),
+  /** Runs of the heartbeat (H01–H05). */
+  heartbeat_run: table({
+    columns: {
+      id: data('not null primary key'),
+      agent: data('not null'),
+      task: data('not null'),
+      target: data('not null references conversation (id)'),
+      state: data('not null'),
+      reason: words(),
+      alert: words(),
+      fingerprint: words(),
+      /** `entry` and `parts` are there while an alert is held. */
+      entry: wordsJson(),
+      parts: wordsJson(),
+      held_until: int(),
+      turn_id: data('references turn (id)'),
+      input_tokens: int('not null default 0'),
+      output_tokens: int('not null default 0'),
+      started_at: int('not null'),
+      finished_at: int(),
+    },
+    indexes: {
+      heartbeat_run_running: "unique (agent) where state = 'running'",
+      heartbeat_run_held: "(held_until) where state = 'held'",
+      heartbeat_run_task: '(agent, task, started_at)',
+      heartbeat_run_started: '(agent, started_at)',
+      heartbeat_run_alert: '(agent, fingerprint, started_at) where fingerprint is not null',
+      heartbeat_run_turn: '(turn_id) where turn_id is not null',
+    },
+    kept: {
+      keeps: ['messages'],
+      at: 'started_at',
+      by: ['agent', 'started_at'],
+      isUnsorted: true,
+      // The last run of a task says when the next one is due.
+      needed: `state in ('running', 'waiting', 'held') or not exists (select 1 from heartbeat_run as newer
+      where newer.agent = heartbeat_run.agent and newer.task = heartbeat_run.task
+        and newer.started_at > heartbeat_run.started_at)`,
+    },
+    forget: { persons: { by: 'phrases' }, of: 'target = :conversation' },
+  }),
+};

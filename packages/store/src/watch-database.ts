@@ -1,0 +1,111 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type Logger, reasonOf } from '@parley/core';
+import {
+  type Database,
+  IN_MEMORY,
+  type StoreAddress,
+  StoreError,
+  type StoreErrorCode,
+  statement,
+} from './database.ts';
+import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
+
+/** A database and what is wrong with it now. */
+export interface WatchedDatabase extends Database {
+  /** What stops it from working, and what to do about it; null while nothing is known to. */
+  trouble(): StoreError | null;
+  /** Asks the database now; rejects with what is wrong. */
+  check(): Promise<void>;
+}
+
+/** SQLite needs some pages for each commit; a disk with less room than this counts as full. */
+const LEAST_ROOM_BYTES = 256 * 1024;
+
+/** What ends each trouble: an answer, a write that succeeds, or nothing but another database. */
+const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = {
+  'store-unreachable': 'read',
+  'store-refused': 'read',
+  'store-full': 'write',
+  'store-unwritable': 'write',
+  'store-damaged': 'nothing',
+};
+
+/**
+ * Remembers that the database is away, full, not writable or damaged, from the first query that finds
+ * it until it works again, and logs it as one outage. Damage stays: other pages can still be read.
+ */
+export function watchDatabase(
+  database: Database,
+  address: StoreAddress,
+  log: Logger,
+): WatchedDatabase {
+  const { name } = address;
+  let trouble: StoreError | null = null;
+  const failed = (reason: unknown): void => {
+    if (!(reason instanceof StoreError) || ENDED_BY[reason.code] === undefined) return;
+    if (trouble?.code !== 'store-damaged') trouble = reason;
+    const level = reason.retryable ? 'warn' : 'error';
+    log[level]({ outage: name, code: reason.code, reason: reasonOf(reason) }, LOG_TEXT[level]);
+  };
+  const worked = (kind: 'read' | 'write'): void => {
+    if (trouble === null) return;
+    const end = ENDED_BY[trouble.code];
+    if (end !== kind && !(end === 'read' && kind === 'write')) return;
+    trouble = null;
+    log.info({ recovered: name }, 'the database works again');
+  };
+  const watched = <T>(kind: 'read' | 'write', result: Promise<T>): Promise<T> =>
+    result.then(
+      (value) => {
+        worked(kind);
+        return value;
+      },
+      (reason) => {
+        failed(reason);
+        throw reason;
+      },
+    );
+  const read: Database['read'] = (work) => watched('read', database.read(work));
+  const write: Database['write'] = (work, durability) =>
+    watched('write', database.write(work, durability));
+  return {
+    dialect: database.dialect,
+    trouble: () => trouble,
+    async check() {
+      await read((sql) => sql.get(ONE));
+      if (address.dialect === 'sqlite') await checkRoom(address);
+      // There may be room again without a write since.
+      if (address.dialect === 'sqlite' && trouble !== null)
+        await write((sql) => sql.run(WRITE_NOTHING));
+      if (trouble !== null) throw trouble;
+    },
+    read,
+    write,
+    change: (durability, statement, ...params) =>
+      watched('write', database.change(durability, statement, ...params)),
+    writeUrgent: (work) => watched('write', database.writeUrgent(work)),
+    writeLong: (work) => watched('write', database.writeLong(work)),
+    onConnect: (check) => database.onConnect(check),
+    rewritten: () => database.rewritten(),
+    close: () => database.close(),
+  };
+}
+
+/** A read succeeds on a full disk, and so may a small write where the log has room. */
+async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
+  if (path === IN_MEMORY) return;
+  const { bavail, bsize } = await statfs(dirname(path));
+  if (bavail * bsize >= LEAST_ROOM_BYTES) return;
+  const full = Object.assign(new Error('no room'), { code: 'ENOSPC' });
+  throw explainSqliteFailure(name, full);
+}
+
+const ONE = statement('select 1');
+
+const WRITE_NOTHING = statement('pragma user_version = 0');
+
+const LOG_TEXT = {
+  warn: 'the database does not answer; Parley tries again',
+  error: 'the database cannot be used until this is put right',
+} as const;
