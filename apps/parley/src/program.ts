@@ -281,10 +281,8 @@ function describeAccess(program: Command, { run, bare }: Runs): void {
   const rotate = 'make another token and end all sessions; nothing has to be started again';
   add(token, 'rotate', rotate, () => secret((m, cli) => m.rotateToken(cli)));
 
-  const sessions = add(
-    program,
-    'sessions',
-    'the browsers that are signed in to the page: list, new, end',
+  const sessions = withJson(
+    add(program, 'sessions', 'the browsers that are signed in to the page: list, new, end'),
   );
   const list = addDefault(sessions, 'list');
   list.description('the last used first').action(() => secret((m, cli) => m.listSessions(cli)));
