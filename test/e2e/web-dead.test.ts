@@ -155,10 +155,12 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
   });
 
   it('[U03] asks for a reload where an answer is not the one it expects, and the rest continues', async () => {
-    await page.route('**/api/audit', (route) => route.fulfill({ json: { findings: 'none' } }));
+    await page.route('**/api/audit/report', (route) =>
+      route.fulfill({ json: { findings: 'none' } }),
+    );
     await openView(page, 'Audit');
     await page.getByRole('alert').filter({ hasText: 'Reload the page' }).waitFor();
-    await page.unroute('**/api/audit');
+    await page.unroute('**/api/audit/report');
     await openView(page, 'Queue');
     await page.getByText('No failed messages.').waitFor();
   });

@@ -95,11 +95,11 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await openView(page, 'Audit');
     const finding = page.getByRole('article').first();
     await finding.waitFor();
-    await page.route('**/api/audit', (route) => route.abort());
+    await page.route('**/api/audit/report', (route) => route.abort());
     await page.getByRole('button', { name: 'Check again' }).click();
     await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
     await finding.waitFor();
-    await page.unroute('**/api/audit');
+    await page.unroute('**/api/audit/report');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await page.context().close();

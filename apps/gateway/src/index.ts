@@ -5,7 +5,7 @@ export type { ShownAgent } from './agent-operations.ts';
 export type { OperatorApprovals } from './approval-operations.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
-export type { LogPage } from './http/diagnosis-routes.ts';
+export type { LogPage } from './diagnosis-operations.ts';
 export type { Health } from './http/health.ts';
 export type { McpSignInPage } from './http/mcp-routes.ts';
 export { scrubResponse } from './http/scrub-response.ts';

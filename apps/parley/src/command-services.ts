@@ -24,7 +24,12 @@ export function commandServices(
     ...{ store, newId, scrub: scrubOf(folder, env) },
     ...{ clock: systemTime.clock, log: silentLogger },
     defaultAgent: loaded.settings.agent.id,
-    approvals: needsGateway,
+    ...{
+      approvals: needsGateway,
+      audit: needsGateway,
+      bugReport: needsGateway,
+      logs: needsGateway,
+    },
     wake: async () => {},
     agents: async () => (await import('./agents.ts')).shownAgents(loaded),
     async channels() {

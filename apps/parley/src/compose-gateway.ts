@@ -148,7 +148,7 @@ function servicesOf(
       return statusReport(now, shared.store, clock, localTime);
     },
     hooks,
-    operations: operationServices(options, parts, hooks, plugged.definitions),
+    operations: operationServices(options, parts, hooks, plugged),
     channelSettings: {
       // Loaded when it is used.
       async allowGroup(...asked) {
@@ -157,20 +157,6 @@ function servicesOf(
       },
     },
     mcpSignIn,
-    audit: () => auditHere(options, parts),
-    logs: async () => {
-      const { logPage } = await import('./log-page.ts');
-      const named = Object.values(parts.loaded.channels).map(({ channel }) => channel);
-      return logPage({
-        folder: folder.logs,
-        store: shared.store,
-        channels: [...new Set(named)],
-      });
-    },
-    bugReport: async () => {
-      const { reportHere } = await import('./commands/report/report.ts');
-      return reportHere(options, plugged, parts.loaded);
-    },
     setup: async () => {
       const { Setup } = await import('./setup-page.ts');
       return new Setup({ ...options, ...plugged, ...parts, ...shared });
@@ -189,11 +175,12 @@ function operationServices(
   options: StartOptions & OpenLog,
   parts: Parts,
   hooks: Hooks,
-  channels: PluggedIn['definitions'],
+  plugged: Pick<PluggedIn, 'report' | 'definitions'>,
 ): NonNullable<GatewayServices['operations']> {
   const agentOf = (asked: string | undefined): AgentParts =>
     agentParts(parts, chosenAgent(parts.loaded, asked).name) ?? parts;
-  const { secrets, clock, log } = options;
+  const { secrets, clock, log, folder } = options;
+  const channels = plugged.definitions;
   const { store, turns, deliver } = parts.shared;
   const { settings } = parts.loaded;
   return {
@@ -205,6 +192,20 @@ function operationServices(
         : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
     agents: async () => shownAgents(parts.loaded, (name) => agentParts(parts, name)),
     usage: async () => usageFacts(settings),
+    audit: () => auditHere(options, parts),
+    logs: async () => {
+      const { logPage } = await import('./log-page.ts');
+      const named = Object.values(parts.loaded.channels).map(({ channel }) => channel);
+      return logPage({
+        folder: folder.logs,
+        store: store,
+        channels: [...new Set(named)],
+      });
+    },
+    bugReport: async () => {
+      const { reportHere } = await import('./commands/report/report.ts');
+      return reportHere(options, plugged, parts.loaded);
+    },
     preview: async (name) => agentOf(name).preview,
     cron: async () => parts.cron,
     heartbeat: async (name) => agentOf(name).proactive.heartbeat,

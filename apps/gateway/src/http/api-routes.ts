@@ -5,8 +5,6 @@ import { z } from 'zod';
 import type { ChannelSettings } from '../channel-operations.ts';
 import type { Services } from '../operations.ts';
 import { type AppEnv, type createAccess, refuse } from './access.ts';
-import type { AuditReport, BugReport } from './api.ts';
-import type { LogPage } from './diagnosis-routes.ts';
 import type { HookReceiver } from './hook-routes.ts';
 import type { McpSignInPage } from './mcp-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
@@ -68,11 +66,6 @@ export interface ApiServices {
   readonly channelSettings?: ChannelSettings | undefined;
   /** Signing in at MCP servers; without any there are no such routes. */
   readonly mcpSignIn?: McpSignInPage | undefined;
-  /** What weakens the guards of this installation (U05). */
-  readonly audit?: () => Promise<AuditReport>;
-  readonly logs?: () => Promise<LogPage>;
-  /** Collects a bundle for a bug report. */
-  readonly bugReport?: () => Promise<BugReport>;
   readonly settings?: () => Promise<SettingsPage>;
   readonly setup?: () => Promise<SetupPage>;
   /** Asks this process to start again. */

@@ -178,7 +178,7 @@ export interface AuditFinding {
   readonly remedy: string;
 }
 
-/** `/api/audit`: the worst finding first. */
+/** `/api/audit/report`: the worst finding first. */
 export interface AuditReport {
   /** In ms. */
   readonly at: number;
@@ -267,7 +267,7 @@ export interface LogLine {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** `GET /api/logs`. */
+/** `GET /api/logs/read`. */
 export interface LogReport {
   /** Newest first. */
   readonly lines: readonly LogLine[];
@@ -280,7 +280,7 @@ export interface LogReport {
   readonly channels: readonly string[];
 }
 
-/** `GET /api/report`: a bundle for a bug report, without secrets, names and texts. */
+/** `GET /api/report/bundle`: a bundle for a bug report, without secrets, names and texts. */
 export interface BugReport {
   readonly name: string;
   readonly files: readonly { readonly name: string; readonly text: string }[];

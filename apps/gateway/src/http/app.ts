@@ -14,7 +14,6 @@ import {
 } from './access.ts';
 import type { Me } from './api.ts';
 import { type ApiServices, addSignIn, endRoutes } from './api-routes.ts';
-import { addDiagnosisRoutes } from './diagnosis-routes.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { mcpRoutes } from './mcp-routes.ts';
@@ -107,7 +106,6 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     // A mistake in the settings may be quoted with its value.
     return c.json({ ...withoutCodes(report), settings: { afterRestart: [], problems: [] } });
   });
-  addDiagnosisRoutes(app, options);
   if (options.work !== undefined) {
     addWorkRoutes(app, options.work);
   }

@@ -27,7 +27,7 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   ],
   operator: [
     'GET /api/agents/list',
-    'GET /api/audit',
+    'GET /api/audit/report',
     'GET /api/channels/report',
     'GET /api/me',
     'GET /api/queue/report',
@@ -37,6 +37,7 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
     'POST /api/access/pair',
     'POST /api/access/refuse',
     'POST /api/agents/list',
+    'POST /api/audit/report',
     'POST /api/channels/allow',
     'POST /api/channels/pause',
     'POST /api/channels/reconnect',
@@ -148,7 +149,7 @@ describe('every route of the gateway', () => {
   it('[U03] [U05] shows what the audit found about people, chats and files to owners alone', async () => {
     const found = async (role: Role) => {
       const { findings } = JSON.parse(
-        await (await ask('GET', '/api/audit', tokens.get(role))).text(),
+        await (await ask('GET', '/api/audit/report', tokens.get(role))).text(),
       );
       return findings.map((one: { readonly found: string }) => one.found);
     };

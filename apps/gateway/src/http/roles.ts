@@ -1,6 +1,5 @@
 import type { Role } from '@parley/core';
 import { allOperations } from '../operations.ts';
-import type { AuditReport } from './api.ts';
 
 /**
  * Who may do what: the least role of each route of the API that is no operation, and of `/metrics`. A route that is not here, such as the chat of
@@ -14,8 +13,6 @@ const LEAST: Readonly<Record<string, Role>> = {
   // Without the codes that link a phone.
   'GET /api/status': 'viewer',
   'GET /metrics': 'viewer',
-  // Without what names people, chats and files.
-  'GET /api/audit': 'operator',
 };
 
 const PATTERNS = Object.entries(LEAST).map(([route, role]) => {
@@ -38,21 +35,4 @@ export async function readableRoutes(): Promise<Readonly<Record<string, Role>>> 
     does === 'read' && role !== undefined ? [[`/api/${name}`, role] as const] : [],
   );
   return Object.fromEntries([...routes, ...operations]);
-}
-
-/** Checks whose findings name no person, no chat, no file of the workspace and no rule. */
-const NAMELESS =
-  /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|weak-token|webhook-secret)$/;
-
-/** An audit for people who are no owners: of other checks they see that there is something, and what to do. */
-export function withoutNames(report: AuditReport): AuditReport {
-  const hidden = new Set<string>();
-  const findings = report.findings.flatMap((finding) => {
-    if (NAMELESS.test(finding.id)) return [finding];
-    const key = `${finding.id} ${finding.severity}`;
-    if (hidden.has(key)) return [];
-    hidden.add(key);
-    return [{ ...finding, found: 'An owner sees what was found.' }];
-  });
-  return { ...report, findings };
 }

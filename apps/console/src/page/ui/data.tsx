@@ -61,8 +61,8 @@ const RETRY_MS = 5_000;
  * `Value` is the type that the gateway declares for the path.
  *
  * @example
- * const audit = useData<AuditReport>('/api/audit');
- * return <Show data={audit}>{(report) => <Findings {...report} />}</Show>;
+ * const settings = useData<ShownSettings>('/api/settings');
+ * return <Show data={settings}>{(report) => <Findings {...report} />}</Show>;
  */
 export function useData<Value>(
   path: string | null,

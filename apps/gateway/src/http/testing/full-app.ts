@@ -3,7 +3,7 @@ import { createLocalBus } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { Accounts } from '../../channel-operations.ts';
 import { allOperations } from '../../operations.ts';
-import type { AuditSeverity } from '../api.ts';
+import type { AuditReport, AuditSeverity } from '../api.ts';
 import { createHttpApp } from '../app.ts';
 import { OPERATION_PATH } from '../operation-routes.ts';
 
@@ -30,6 +30,16 @@ const AGENT_OF_OWNER = { ...AGENT, workspace: '/canary', owners: ['telegram:cana
 const ACCOUNTS: Accounts = {
   ...{ status: () => [], planOf: () => undefined },
   ...{ pause: async () => undefined, resume: async () => undefined },
+};
+
+const AUDIT: AuditReport = {
+  at: 0,
+  counts: { critical: 1, warning: 0, info: 2 },
+  findings: [
+    finding('files.token-mode', 'critical', 'Others can read /data/token.'),
+    finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-1.'),
+    finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-2.'),
+  ],
 };
 
 /** An app with every service there is, so that every route is there. Most services answer nothing. */
@@ -61,22 +71,14 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
       ...{ store, newId: () => 'id', defaultAgent: 'main', scrub: (text) => text },
       ...{ clock, log: silentLogger, wake: async () => undefined },
       channels: async () => ({ accounts: ACCOUNTS, monotonic: clock }),
+      audit: async () => AUDIT,
+      logs: async () => ({ read: unused }),
+      bugReport: async () => ({ name: '', files: [], archive: '' }),
       ...{ approvals: unused, files: unused, preview: unused, skills: unused },
       ...{ cron: unused, heartbeat: unused, hooks: unused, memory: unused, soul: unused },
       agents: async () => [AGENT_OF_OWNER],
       usage: async () => ({ timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] }),
     },
-    audit: async () => ({
-      at: 0,
-      counts: { critical: 1, warning: 0, info: 2 },
-      findings: [
-        finding('files.token-mode', 'critical', 'Others can read /data/token.'),
-        finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-1.'),
-        finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-2.'),
-      ],
-    }),
-    logs: async () => ({ read: unused }),
-    bugReport: async () => ({ name: '', files: [], archive: '' }),
     restart: () => undefined,
     stop: () => undefined,
     settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
