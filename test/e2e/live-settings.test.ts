@@ -120,7 +120,7 @@ describe('settings that change while Parley runs', () => {
     expect(there).not.toContain('are you there?');
     const why = await runCommand(['--data', scene.folder.path, 'why', 'last']);
     expect(why.out).toContain('answered by desk (the rule for this chat)');
-    const own = await webClient(scene.parley).get('/api/workspace/files?agent=desk');
+    const own = await webClient(scene.parley).get('/api/files/list?agent=desk');
     expect(own.body).toContain('AGENTS.md');
     const parley = async (...args: string[]) =>
       (await runCommand(['--data', scene.folder.path, ...args])).out;

@@ -229,7 +229,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
       /mail .*\n.*sent to you[\s\S]*calendar .*\n.*held until 23:59/,
     );
     expect(await work.cli('hooks')).toMatch(/^ci: job for .*, sent\n$/);
-    expect(await (await work.ask('/api/usage?by=person')).text()).toContain('telegram:501');
+    expect(await (await work.ask('/api/usage/report?by=person')).text()).toContain('telegram:501');
   });
 
   it('[D01] leaves nothing undone and says nothing twice', async () => {

@@ -170,13 +170,6 @@ async function open(
 }
 
 const SERVICES: GatewayServices = {
-  inspector: {
-    list: async () => ({}),
-    prompt: async () => null,
-    compare: async () => null,
-    preview: async () => ({}),
-  },
-  heartbeat: { report: async () => ({}), request: async () => ({}) },
   report: async () => ({
     agent: 'Polly',
     mcp: 'refused: {"x-key":"chat-key-1"}',

@@ -1,5 +1,5 @@
 import { startPresence } from '@parley/channels';
-import { startSweep, wakeDeliveryOn } from '@parley/queue';
+import { startSweep } from '@parley/queue';
 import type { AccountRights } from './accounts/account-rights.ts';
 import type { AccountDeps, AccountStatus } from './accounts/connect-account.ts';
 import { GatewayAccounts, type PlannedAccount } from './accounts/gateway-accounts.ts';
@@ -121,9 +121,10 @@ function httpOptions(
   options: GatewayOptions,
   accounts: GatewayAccounts,
 ): Omit<HttpAppOptions, 'page'> {
-  const { store, http } = options;
+  const { operations, ...others } = options;
+  const { store, http, monotonic, channelSettings: settings } = options;
   return {
-    ...options,
+    ...others,
     ...http,
     sessions: {
       repository: store.pageSessions,
@@ -136,14 +137,10 @@ function httpOptions(
       const [figures, now] = await Promise.all([options.report(), health()]);
       return { channels: accounts.status(), health: now, ...figures };
     },
-    work: options,
-    channels: [
-      {
-        ...{ ...options, accounts, store, settings: options.channelSettings },
-        deliver: wakeDeliveryOn(options.bus),
-      },
-      (name, request) => accounts.askHolder(name, request),
-    ],
+    work: { ...options, defaultAgent: operations?.defaultAgent ?? 'main' },
+    ...(operations && {
+      operations: { ...operations, channels: async () => ({ accounts, monotonic, settings }) },
+    }),
     ping: () => store.ping(),
     pingQueue: () => options.turns.check(),
     oldestWork: () => store.backlog.oldest(options.clock()),

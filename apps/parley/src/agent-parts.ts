@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AgentMcp, openMedia } from '@parley/agent';
-import type { AskCron } from '@parley/core';
+import { type AskCron, newId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import { contextTokensOf, windowOf } from '@parley/models';
 import { approvalsOf, openSpendGuard, ownersOf, servedBy, subAgentLimitsOf } from './access.ts';
@@ -11,7 +11,7 @@ import { delegatesOf, openAgent } from './open-agent.ts';
 import type { Foundation } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { openHeartbeat } from './proactive.ts';
-import { newId, type OpenLog, type StartOptions } from './process-options.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 import { openSoul } from './soul.ts';
 

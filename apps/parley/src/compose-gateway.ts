@@ -1,13 +1,13 @@
 import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
-import { countOf, reasonOf } from '@parley/core';
+import { countOf, newId, reasonOf } from '@parley/core';
 import {
-  type AgentServices,
   type GatewayOptions,
   type GatewayServices,
   startGateway,
   startHealthServer,
 } from '@parley/gateway';
 import type { AuditReport } from '@parley/gateway/api';
+import type { Hooks } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
 import { usageFacts } from './access.ts';
@@ -15,14 +15,14 @@ import type { AgentParts } from './agent-parts.ts';
 import { shownAgents } from './agents.ts';
 import type { Configured } from './configured.ts';
 import { commandLine } from './data-folder.ts';
+import { memoryChats } from './memory-chats.ts';
 import { agentParts, type Foundation, type Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
-import { cronPage, openHooks, startBoot } from './proactive.ts';
-import { newId, type OpenLog, type StartOptions } from './process-options.ts';
+import { openHooks, startBoot } from './proactive.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
 import { notifyOfSetbacks } from './setback-notice.ts';
-import { isShared, type LoadedSettings } from './settings.ts';
+import { chosenAgent, isShared, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
-import { soulPage } from './soul.ts';
 
 /** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
 const SEND_GRACE_MS = 3_000;
@@ -135,9 +135,9 @@ function servicesOf(
   },
 ): GatewayServices {
   const { folder, clock, onRestart: restart, onStop: stop } = options;
-  const { shared, accounts, agent, model, mcp, mcpSignIn, cron } = parts;
+  const { shared, agent, model, mcp, mcpSignIn } = parts;
   const { settings } = parts.loaded;
-  const own = (one: AgentParts) => agentServicesOf(options, one, parts, plugged.definitions);
+  const hooks = openHooks(settings, shared, (name) => agentParts(parts, name));
   return {
     report: async () => {
       const { statusReport } = await import('./status-report.ts');
@@ -147,17 +147,8 @@ function servicesOf(
       const now = { ...facts, mcp: mcp.lines(), settings: watch.state };
       return statusReport(now, shared.store, clock, localTime);
     },
-    usage: usageFacts(settings),
-    ...own(parts),
-    agents: {
-      list: () => shownAgents(parts.loaded, (name) => agentParts(parts, name)),
-      named: (name) => {
-        const found = parts.agents.get(name);
-        return found && own(found);
-      },
-    },
-    hooks: openHooks(settings, shared, (name) => agentParts(parts, name)),
-    cron: cronPage(cron, parts.loaded, { ...shared, accounts }),
+    hooks,
+    operations: operationServices(options, parts, hooks, plugged),
     channelSettings: {
       // Loaded when it is used.
       async allowGroup(...asked) {
@@ -165,29 +156,7 @@ function servicesOf(
         return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
       },
     },
-    approvals: async (name) => {
-      const of = name === settings.agent.id ? parts : agentParts(parts, name);
-      if (of === undefined) return undefined;
-      const { approvalsPage } = await import('./approvals-page.ts');
-      const channels = plugged.definitions;
-      const { workspace, place } = of.agent;
-      return approvalsPage({ ...options, ...shared, workspace, name: place.name, channels });
-    },
     mcpSignIn,
-    audit: () => auditHere(options, parts),
-    logs: async () => {
-      const { logPage } = await import('./log-page.ts');
-      const named = Object.values(parts.loaded.channels).map(({ channel }) => channel);
-      return logPage({
-        folder: folder.logs,
-        store: shared.store,
-        channels: [...new Set(named)],
-      });
-    },
-    bugReport: async () => {
-      const { reportHere } = await import('./commands/report/report.ts');
-      return reportHere(options, plugged, parts.loaded);
-    },
     setup: async () => {
       const { Setup } = await import('./setup-page.ts');
       return new Setup({ ...options, ...plugged, ...parts, ...shared });
@@ -201,20 +170,71 @@ function servicesOf(
   };
 }
 
-/** What the routes show of one agent, and do with it. */
-function agentServicesOf(
+/** What operations work with while a gateway runs. */
+function operationServices(
   options: StartOptions & OpenLog,
-  own: AgentParts,
-  { shared: { store }, inspector }: Parts,
-  channels: PluggedIn['definitions'],
-): AgentServices {
+  parts: Parts,
+  hooks: Hooks,
+  plugged: Pick<PluggedIn, 'report' | 'definitions'>,
+): NonNullable<GatewayServices['operations']> {
+  const agentOf = (asked: string | undefined): AgentParts =>
+    agentParts(parts, chosenAgent(parts.loaded, asked).name) ?? parts;
+  const { secrets, clock, log, folder } = options;
+  const channels = plugged.definitions;
+  const { store, turns, deliver } = parts.shared;
+  const { settings } = parts.loaded;
   return {
-    inspector: { ...inspector.shown, preview: own.preview },
-    heartbeat: own.proactive.heartbeat,
-    soul: soulPage(own.soul.service, own.agent.place.localTime),
-    workspace: async () => {
-      const { workspacePage } = await import('./workspace-page.ts');
-      return workspacePage(options, own, store, channels);
+    ...{ store, clock, log, newId, scrub: secrets.scrub },
+    defaultAgent: settings.agent.id,
+    wake: (to) =>
+      to.kind === 'conversation'
+        ? turns.kick(to.conversationId)
+        : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
+    agents: async () => shownAgents(parts.loaded, (name) => agentParts(parts, name)),
+    usage: async () => usageFacts(settings),
+    audit: () => auditHere(options, parts),
+    logs: async () => {
+      const { logPage } = await import('./log-page.ts');
+      const named = Object.values(parts.loaded.channels).map(({ channel }) => channel);
+      return logPage({
+        folder: folder.logs,
+        store: store,
+        channels: [...new Set(named)],
+      });
+    },
+    bugReport: async () => {
+      const { reportHere } = await import('./commands/report/report.ts');
+      return reportHere(options, plugged, parts.loaded);
+    },
+    preview: async (name) => agentOf(name).preview,
+    cron: async () => parts.cron,
+    heartbeat: async (name) => agentOf(name).proactive.heartbeat,
+    hooks: async () => hooks,
+    async approvals(name) {
+      const { approvalsPage } = await import('./approvals-page.ts');
+      const { workspace, place } = agentOf(name).agent;
+      return approvalsPage({ ...options, store, workspace, name: place.name, channels });
+    },
+    async files(name) {
+      const { agent } = agentOf(name);
+      const { workspace, promptFiles } = agent;
+      return { workspace, promptFiles, chats: memoryChats(agent, store) };
+    },
+    async skills(name) {
+      const { turnSkill } = await import('./skill-settings.ts');
+      const { agent, settings } = agentOf(name);
+      const deps = { ...options, channels, settings, name: agent.place.name };
+      return { skills: agent.skills, turn: (...asked) => turnSkill(deps, ...asked) };
+    },
+    async memory(name) {
+      const { agent, owners } = agentOf(name);
+      const { workspace, memory: service, memorySearch: search, memoryCommands } = agent;
+      const chats = memoryChats(agent, store);
+      return { workspace, service, search, commands: memoryCommands, chats, owners };
+    },
+    async soul(name) {
+      const { soul, agent } = agentOf(name);
+      return { service: soul.service, localTime: agent.place.localTime };
     },
   };
 }

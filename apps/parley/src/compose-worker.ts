@@ -13,7 +13,7 @@ import {
   yesterdaySource,
 } from '@parley/agent';
 import { GIVEN_UP, partsOf } from '@parley/channels';
-import type { ReplyRoute } from '@parley/core';
+import { newId, type ReplyRoute } from '@parley/core';
 import { contextTokensOf, windowOf } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
@@ -21,7 +21,6 @@ import { servedBy, subAgentLimitsOf } from './access.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { keepRetention } from './keep-retention.ts';
 import type { Parts } from './open-parts.ts';
-import { newId } from './process-options.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
@@ -129,13 +128,13 @@ async function firstOf(looks: readonly (() => Promise<number | null>)[]): Promis
 const HISTORY = { entries: 400, tokens: 24_000 };
 
 export function turnServices(parts: Parts, own: AgentParts = parts): TurnServices {
-  const { shared, inspector, loaded } = parts;
+  const { shared, loaded } = parts;
   const { settings, store, media, owners, approvals, proactive, spendGuard } = own;
   const { model, choices } = own.model;
   const { prompt, sources, tools, hooks, memory, workspace, place } = own.agent;
   return {
     ...shared,
-    ...inspector.recording,
+    ...(loaded.settings.inspector.keepDays > 0 && { prompts: shared.store.prompts }),
     store,
     prompt,
     sources,

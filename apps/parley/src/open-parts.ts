@@ -1,5 +1,5 @@
 import { openMcp } from '@parley/agent';
-import { createCheckRunner, reasonOf, silentTracer } from '@parley/core';
+import { createCheckRunner, newId, reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, Health } from '@parley/gateway';
@@ -10,7 +10,6 @@ import { localLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import { ownersOf, planAccounts } from './access.ts';
 import { type AgentParts, type KnownModel, openAgentParts } from './agent-parts.ts';
-import { openInspector } from './commands/prompt/page.ts';
 import {
   followMark,
   lost,
@@ -21,7 +20,7 @@ import {
 } from './database-mark.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { openCron } from './proactive.ts';
-import { newId, type OpenLog, type StartOptions } from './process-options.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
 import type { GaugeDeps, ReadGauges } from './status-report.ts';
 import { openWork } from './watchdog/open-work.ts';
@@ -115,7 +114,6 @@ export async function openParts(
     mcpSignIn: signIn,
     accounts,
     cron,
-    inspector: openInspector(shared.store.prompts, settings.inspector, main.preview),
     ...main,
     agents,
   };

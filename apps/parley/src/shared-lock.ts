@@ -3,6 +3,7 @@ import {
   type Clock,
   type Logger,
   type Monotonic,
+  newId,
   reasonOf,
   silentLogger,
   systemTime,
@@ -10,7 +11,6 @@ import {
 import type { LeaseRepository, NamedLease, Store } from '@parley/store';
 import { type Hold, localLock, openWorkspace, type WorkspaceLock } from '@parley/workspace';
 import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
-import { newId } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /** How long a writer waits for the lock: more than twice the life of a dead one. In ms. */

@@ -74,7 +74,7 @@ const clock = () => 1_000_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-const nothing = async () => ({});
+const _nothing = async () => ({});
 const unused = (): never => {
   throw new Error('not used here');
 };
@@ -124,12 +124,10 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
       limits: { idleMs: 60_000, longestMs: 600_000 },
     },
     ...{ metrics: async () => '', report: async () => ({}), status: () => [] },
-    inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
-    heartbeat: { report: nothing, request: nothing },
     hooks: {
       rules: { ci: { token: HOOK, signature: true, perMinute: 10_000, maxBytes: 65_536 } },
       take: async () => ({ kind: 'taken', id: '1', isNew: true }),
-      ...{ list: async () => [], count: () => {} },
+      count: () => {},
     },
     ping: async () => undefined,
     channel: (channel) => (channel === 'api' && withApi ? facet : undefined),

@@ -1,12 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
-import type {
-  PageSession,
-  PageSessionRepository,
-  Role,
-  SignIn,
-  SignInRepository,
-} from '@parley/store';
+import { type Clock, type Logger, type Role, reasonOf } from '@parley/core';
+import type { PageSession, PageSessionRepository, SignIn, SignInRepository } from '@parley/store';
 
 /** How long a browser stays signed in. In ms. */
 export interface PageSessionLimits {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTurnRunner, withHeartbeats } from '@parley/agent';
-import type { InboundMessage, ReplyRoute } from '@parley/core';
+import { type InboundMessage, newId, type ReplyRoute } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import type { Store } from '@parley/store';
@@ -11,7 +11,7 @@ import { turnServices } from '../compose-worker.ts';
 import { locateDataFolder } from '../data-folder.ts';
 import { openFoundation, openParts, openServers } from '../open-parts.ts';
 import { plugIn } from '../plug-in.ts';
-import { newId, openLog } from '../process-options.ts';
+import { openLog } from '../process-options.ts';
 import { readSettings } from '../settings.ts';
 
 /** What a model says to a request, at that time (ms). */

@@ -97,7 +97,9 @@ describe('the default installation', () => {
     const options = { folder: place(), env: {}, ...systemTime, pass() {}, port: 0 };
     const parley = await startParley({ ...options, logTo: { write() {} } });
     const ask = (token: string) =>
-      fetch(`${parley.address}/api/audit`, { headers: { authorization: `Bearer ${token}` } });
+      fetch(`${parley.address}/api/audit/report`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
     const answer = await ask(parley.token);
     const { status } = await ask('x'.repeat(32));
     const page = await answer.json();

@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DecisionRules, ownersChat, partsOf } from '@parley/channels';
-import { type Clock, defectsText, type Monotonic, type ParleyError } from '@parley/core';
-import type { Store } from '@parley/store';
+import {
+  type Clock,
+  change,
+  defectsText,
+  type Monotonic,
+  type ParleyError,
+  read,
+  refusal,
+} from '@parley/core';
+import type { DeadLetterWake, Store } from '@parley/store';
+import { z } from 'zod';
 import type { AccountName } from './accounts/account-rights.ts';
 import type { AccountState, AccountStatus } from './accounts/connect-account.ts';
-import { GatewayError } from './gateway-error.ts';
-import type { ChannelsReport, ShownAccount } from './http/api.ts';
 
 /** The accounts of the settings: in a gateway they are connected, elsewhere they are only known. */
 export interface Accounts {
@@ -17,6 +24,8 @@ export interface Accounts {
   resume(name: AccountName): Promise<void>;
   /** Absent: nothing is connected here. */
   reconnect?(name: AccountName): Promise<void>;
+  /** Has the gateway that is connected as the account reconnect it; null: that is this one, or none. */
+  reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
 }
 
 /** What of the settings can be changed from here. */
@@ -25,69 +34,103 @@ export interface ChannelSettings {
   allowGroup(name: AccountName, chatId: string, title: string | null): Promise<void>;
 }
 
-export interface ChannelServiceDeps {
+export interface OperatorChannels {
   readonly accounts: Accounts;
-  readonly store: Pick<Store, 'pairing' | 'seenGroups' | 'inbox' | 'links' | 'outbox'>;
   readonly settings?: ChannelSettings | undefined;
-  /** Wakes the delivery of a chat. */
-  readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
-  readonly clock: Clock;
   readonly monotonic: Monotonic;
 }
 
-/** What operators see of the channels and do about them (U03, F05), on the page and on the command line. */
-export type ChannelService = ReturnType<typeof createChannelService>;
+interface ChannelNeeds {
+  readonly store: Pick<Store, 'pairing' | 'seenGroups' | 'inbox' | 'links' | 'outbox'>;
+  readonly clock: Clock;
+  /** Wakes the delivery of a chat. */
+  wake(wake: DeadLetterWake): Promise<void>;
+  channels(): Promise<OperatorChannels>;
+}
 
 /** So long an answer waits to say how it ended. In ms. */
 const ANSWERED_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 100;
 /** Parts of a chat among which the test message is looked for. */
-const LATELY = 10;
-/** Parts of Parley: whoever pauses them has no page to resume them. */
+const MAX_RECENT = 10;
+/** Parts of Parley: if they were paused, there would be no page to resume them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
-/** The functions throw ParleyError, with a message for people, for what cannot be done. */
-export function createChannelService(deps: ChannelServiceDeps) {
-  const { accounts, store, clock } = deps;
-  /** The state some seconds later at the latest: a platform may take longer. */
-  const settled = async (name: AccountName, work: Promise<void>): Promise<ShownAccount> => {
-    await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
-    return shownAccount(deps, statusOf(accounts, name));
-  };
-  return {
-    async report(): Promise<ChannelsReport> {
+const Account = { channel: z.string(), account: z.string() };
+/** To decide about strangers and groups is their work; the answers name them and no one else. */
+const OPERATOR = { role: 'operator' } as const;
+
+/** The channels (U03, F05). */
+export const operations = {
+  report: read(
+    'Accounts and how they are doing, people who wait to be allowed, groups that wrote',
+    {},
+    async ({ store, clock, channels }: ChannelNeeds, _, { caller }) => {
+      const deps = await channels();
       const [waiting, groups] = await Promise.all([
         store.pairing.pending(clock()),
         store.seenGroups.list(),
       ]);
-      return {
-        accounts: accounts.status().map((status) => shownAccount(deps, status)),
+      const report = {
+        accounts: deps.accounts.status().map((status) => shownAccount(deps, status)),
+        /** The oldest first. Names and titles are untrusted. */
         waiting: waiting.map(({ route: _, ...applicant }) => applicant),
-        groups: groups.filter((group) => isNotAllowed(accounts, group)),
+        /** The last seen first. */
+        groups: groups.filter((group) => isNotAllowed(deps.accounts, group)),
       };
+      return caller.role === 'owner' ? report : withoutCodes(report);
     },
-    async pause(name: AccountName, by: string): Promise<ShownAccount> {
-      statusOf(accounts, name);
+    OPERATOR,
+  ),
+  pause: change(
+    'Disconnect an account; its messages wait at the platform',
+    Account,
+    async ({ channels }: ChannelNeeds, name, { caller }) => {
+      const deps = await channels();
+      statusOf(deps.accounts, name);
       if (LOCAL.has(name.channel)) {
         throw refused(`${textOf(name)} is a part of Parley itself and cannot be paused.`);
       }
-      return settled(name, accounts.pause(name, by));
+      return settled(deps, name, deps.accounts.pause(name, caller.name));
     },
-    async resume(name: AccountName): Promise<ShownAccount> {
-      statusOf(accounts, name);
-      return settled(name, accounts.resume(name));
+    OPERATOR,
+  ),
+  resume: change(
+    'Connect a paused account again',
+    Account,
+    async ({ channels }: ChannelNeeds, name) => {
+      const deps = await channels();
+      statusOf(deps.accounts, name);
+      return settled(deps, name, deps.accounts.resume(name));
     },
-    async reconnect(name: AccountName): Promise<ShownAccount> {
-      const { state } = statusOf(accounts, name);
-      if (accounts.reconnect === undefined) throw refused('No Parley runs here. Start it.');
+    OPERATOR,
+  ),
+  reconnect: change(
+    'End the connection of an account and open it again',
+    /** `isPassedOn`: another gateway asks; a second time would be a circle. */
+    { ...Account, isPassedOn: z.boolean().default(false) },
+    async ({ channels }: ChannelNeeds, { isPassedOn, ...name }) => {
+      const deps = await channels();
+      const { state } = statusOf(deps.accounts, name);
+      if (deps.accounts.reconnect === undefined) throw refused('No Parley runs here. Start it.');
       if (state.kind === 'paused') throw refused(`${textOf(name)} is paused. Resume it first.`);
-      return settled(name, accounts.reconnect(name));
+      const answer = isPassedOn ? null : await deps.accounts.reconnectElsewhere?.(name);
+      return answer ?? settled(deps, name, deps.accounts.reconnect(name));
     },
-    /** `showsChat`: the answer names the chat of the owner. */
-    test: (name: AccountName, showsChat = true): Promise<{ readonly text: string }> =>
-      sendTest(deps, name, showsChat),
-    async allowGroup(name: AccountName, chatId: string): Promise<{ readonly text: string }> {
-      const { settings } = deps;
+    OPERATOR,
+  ),
+  test: change(
+    'Send a test message to the chat of an owner there',
+    Account,
+    async (needs: ChannelNeeds, name, { caller }) =>
+      sendTest(needs, await needs.channels(), name, caller.role === 'owner'),
+    OPERATOR,
+  ),
+  allow: change(
+    'Allow a group that was seen: write it into the settings file',
+    { ...Account, chatId: z.string().min(1).max(256) },
+    async ({ store, channels }: ChannelNeeds, { chatId, ...name }) => {
+      const { accounts, settings } = await channels();
       const rules = accounts.planOf(name)?.rules;
       if (settings === undefined || rules === undefined) {
         throw refused(`${textOf(name)} has no settings in which a group could be allowed.`);
@@ -104,27 +147,46 @@ export function createChannelService(deps: ChannelServiceDeps) {
       await store.seenGroups.forget({ ...name, chatId });
       return { text: `${seen?.title ?? chatId} is allowed; it counts within a few seconds.` };
     },
-  };
+    OPERATOR,
+  ),
+};
+
+/** A report without the codes that link a phone: who scans one decides which account answers here. */
+export function withoutCodes<Report extends object>(report: Report): Report {
+  const shown = JSON.stringify(report, (_key, value) =>
+    value?.kind === 'pairing' ? { ...value, code: '' } : value,
+  );
+  return JSON.parse(shown);
 }
 
-/** Throws GatewayError where the settings have no such account. */
+/** The state some seconds later at the latest: a platform may take longer. */
+async function settled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
+  await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
+  return shownAccount(deps, statusOf(deps.accounts, name));
+}
+
+/** Throws ParleyError where the settings have no such account. */
 function statusOf(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
   const found = accounts.status().find((status) => isSame(status, name));
   if (found !== undefined) return found;
-  throw new GatewayError(
+  throw refusal(
     'account-unknown',
     `The settings have no account ${textOf(name)}. "parley channels" lists all.`,
   );
 }
 
+export type ShownAccount = ReturnType<typeof shownAccount>;
+
+/** An account of a channel, how it is doing and what its settings allow. */
 function shownAccount(
-  { accounts, settings }: Pick<ChannelServiceDeps, 'accounts' | 'settings'>,
+  { accounts, settings }: OperatorChannels,
   { channel, account, state, defects }: AccountStatus,
-): ShownAccount {
+) {
   // Who may write on the page and in the terminal is not a matter of these rules.
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
   const access = rules && {
     ...rules.policy.access,
+    /** How many people the settings name. */
     allow: rules.policy.access.allow.length,
     activation: rules.policy.activation,
   };
@@ -134,6 +196,7 @@ function shownAccount(
     ...reasonAndFix(state),
     ...(access && { access }),
     canPause: !LOCAL.has(channel),
+    /** Groups can be allowed one by one. */
     canAllowGroups: settings !== undefined && access?.groups === 'allowlist',
   };
 }
@@ -144,7 +207,7 @@ const HOW_TO_LINK = {
 } as const;
 
 /** Why an account does not work, and what a person can do about it; empty where nothing is wrong. */
-function reasonAndFix(state: AccountState): Pick<ShownAccount, 'reason' | 'fix'> {
+function reasonAndFix(state: AccountState): { readonly reason?: string; readonly fix?: string } {
   switch (state.kind) {
     case 'failed':
       return { reason: state.reason, fix: state.fix };
@@ -167,7 +230,8 @@ function reasonAndFix(state: AccountState): Pick<ShownAccount, 'reason' | 'fix'>
 }
 
 async function sendTest(
-  { accounts, store, deliver, clock, monotonic }: ChannelServiceDeps,
+  { store, clock, wake }: ChannelNeeds,
+  { accounts, monotonic }: OperatorChannels,
   name: AccountName,
   showsChat: boolean,
 ): Promise<{ readonly text: string }> {
@@ -193,7 +257,7 @@ async function sendTest(
   const [first, ...others] = partsOf(text, route);
   if (first === undefined) throw refused('There is nothing to send.');
   await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
-  await deliver(route.channel, route.account, route.chatId);
+  await wake({ kind: 'chat', chat: route });
   const where = showsChat ? `in the chat ${route.channel}:${route.chatId}` : 'in an owner’s chat';
   const sent = { text: first.body.plain, at: now, where };
   return { text: await fateOf({ store, monotonic }, route, sent) };
@@ -201,14 +265,14 @@ async function sendTest(
 
 /** Waits a little for the platform's answer. */
 async function fateOf(
-  { store, monotonic }: Pick<ChannelServiceDeps, 'store' | 'monotonic'>,
+  { store, monotonic }: Pick<ChannelNeeds, 'store'> & Pick<OperatorChannels, 'monotonic'>,
   { channel, account, chatId }: AccountName & { readonly chatId: string },
   sent: { readonly text: string; readonly at: number; readonly where: string },
 ): Promise<string> {
   const { where } = sent;
   const until = monotonic() + ANSWERED_WITHIN_MS;
   while (monotonic() < until) {
-    const entries = await store.outbox.recent({ channel, account, chatId }, LATELY);
+    const entries = await store.outbox.recent({ channel, account, chatId }, MAX_RECENT);
     const entry = entries.findLast(
       ({ part, createdAt }) => createdAt >= sent.at && part.body.plain === sent.text,
     );
@@ -239,5 +303,5 @@ function textOf({ channel, account }: AccountName): string {
 }
 
 function refused(message: string): ParleyError {
-  return new GatewayError('channel-refused', message);
+  return refusal('channel-refused', message);
 }

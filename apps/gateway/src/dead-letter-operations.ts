@@ -1,4 +1,4 @@
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { agentOfConversation, type Clock, change, type Logger, read, reasonOf } from '@parley/core';
 import type { ChatKey, DeadLetter, DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -46,20 +46,19 @@ interface UnansweredTurn extends AnyLetter {
 /** A dead letter as operators see it, in JSON. Its texts are private. */
 export type ShownDeadLetter = FailedPart | UnansweredTurn;
 
-/** How much of a dead letter is shown. */
-export type Extent = 'excerpt' | 'whole';
+const MAX_EXCERPT = 300;
+const MAX_MESSAGES = 3;
 
-const LONGEST_EXCERPT = 300;
-const MOST_MESSAGES = 3;
-
-/** A dead letter for operators; lists show the beginning of a long one. */
-export function shownDeadLetter(
+/** Lists show the beginning of a long one. */
+function shownDeadLetter(
   letter: DeadLetter,
-  extent: Extent,
-  nameOf: (conversationId: string) => string,
+  extent: 'excerpt' | 'whole',
+  defaultAgent: string,
 ): ShownDeadLetter {
   const { id, diedAt, settled, conversationId } = letter;
-  const agent = conversationId !== null && { agent: nameOf(conversationId) };
+  const agent = conversationId !== null && {
+    agent: agentOfConversation(conversationId) ?? defaultAgent,
+  };
   const common = {
     id,
     diedAt,
@@ -77,7 +76,7 @@ export function shownDeadLetter(
     return { ...common, kind, text, file: letter.file ?? '', turnId, part, state };
   }
   const { kind, turnId, steps } = letter;
-  const messages = extent === 'whole' ? letter.messages : letter.messages.slice(0, MOST_MESSAGES);
+  const messages = extent === 'whole' ? letter.messages : letter.messages.slice(0, MAX_MESSAGES);
   return {
     ...common,
     kind,
@@ -101,111 +100,94 @@ function nameOf({ channel, account, chatId }: ChatKey): string {
 
 function excerpt(text: string): string {
   const letters = [...text];
-  return letters.length <= LONGEST_EXCERPT
-    ? text
-    : `${letters.slice(0, LONGEST_EXCERPT).join('')}…`;
+  return letters.length <= MAX_EXCERPT ? text : `${letters.slice(0, MAX_EXCERPT).join('')}…`;
+}
+
+interface DeadLetterNeeds {
+  readonly store: Pick<Store, 'deadLetters'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly defaultAgent: string;
+  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
+  wake(wake: DeadLetterWake): Promise<void>;
 }
 
 const KINDS = ['refused', 'uncertain', 'unanswered'] as const;
+const MAX_LISTED = 50;
+const MAX_AT_ONCE = 200;
+const Id = z.int().nonnegative();
+const FromQuery = z.coerce.number<number | string>().int().nonnegative();
 
-/** A page of open dead letters, newest first; `next` is where the page after it begins. */
-export interface DeadLetterList {
-  readonly letters: readonly ShownDeadLetter[];
-  readonly counts: Awaited<ReturnType<Store['deadLetters']['counts']>>;
-  readonly next: number | null;
-}
-
-const MOST_AT_ONCE = 200;
-
-/**
- * Settles these dead letters, or all of these kinds newer than `after`, the oldest first.
- * `evenTwice`: a person says that what may have arrived may come twice; without it those are left alone.
- */
-export const DeadLetterOrder = z.object({
+const Order = {
   action: z.enum(['replay', 'drop']),
+  /** These, or all of these kinds newer than `after`. */
   letters: z.union([
-    z.array(z.int().nonnegative()).min(1).max(MOST_AT_ONCE),
+    z.array(Id).min(1).max(MAX_AT_ONCE),
     z.object({
-      after: z.int().nonnegative(),
+      after: Id,
       kinds: z
         .array(z.enum(KINDS))
         .min(1)
         .default([...KINDS]),
     }),
   ]),
+  /** A person says that what may have arrived may come twice; without it those are left alone. */
   evenTwice: z.boolean().default(false),
-});
-export type DeadLetterOrder = z.infer<typeof DeadLetterOrder>;
+};
+type DeadLetterOrder = z.output<z.ZodObject<typeof Order>>;
 
-/** The outcome of each dead letter, and where to go on if there are more; null: that was all. */
-export interface DeadLetterOutcome {
-  readonly results: readonly {
-    readonly id: number;
-    readonly result: 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
-  }[];
-  readonly next: number | null;
-}
-
-/** What operators see of dead letters and do about them (D06), on the page and on the command line. */
-export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
-
-export interface DeadLetterServiceDeps {
-  readonly store: Pick<Store, 'deadLetters'>;
-  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
-  readonly wake: (wake: DeadLetterWake) => Promise<void>;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Whose a conversation is. */
-  readonly nameOf: (conversationId: string) => string;
-}
-
-export function createDeadLetterService(deps: DeadLetterServiceDeps) {
-  const { store, nameOf } = deps;
-  const { deadLetters } = store;
-  return {
-    async list({
-      before,
-      limit,
-    }: {
-      readonly before?: number | undefined;
-      readonly limit: number;
-    }): Promise<DeadLetterList> {
+/** Failed messages (D06). They hold what was said in private. */
+export const operations = {
+  list: read(
+    'Open dead letters, the newest first; `next` is the `before` of the page after it',
+    { before: FromQuery.optional(), limit: FromQuery.min(1).max(MAX_LISTED).default(MAX_LISTED) },
+    async ({ store: { deadLetters }, defaultAgent }: DeadLetterNeeds, { before, limit }) => {
       const found = await deadLetters.open({ before, limit });
+      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt', defaultAgent));
       const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
-      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt', nameOf));
       return { letters, counts: await deadLetters.counts(), next };
     },
-    async letter(id: number): Promise<ShownDeadLetter | null> {
-      const letter = await deadLetters.get(id);
-      return letter === null ? null : shownDeadLetter(letter, 'whole', nameOf);
+  ),
+  show: read(
+    'All of one dead letter; null: there is none',
+    { id: FromQuery },
+    async ({ store, defaultAgent }: DeadLetterNeeds, { id }) => {
+      const letter = await store.deadLetters.get(id);
+      return { letter: letter && shownDeadLetter(letter, 'whole', defaultAgent) };
     },
-    async settle(order: DeadLetterOrder): Promise<DeadLetterOutcome> {
-      const { ids, next } = await lettersOf(deps, order);
-      const results: DeadLetterOutcome['results'][number][] = [];
-      for (const id of ids) results.push({ id, result: await settleOne(deps, id, order) });
+  ),
+  settle: change(
+    'Replay or drop dead letters, the oldest first; `next` is where to go on, null: that was all',
+    Order,
+    async (needs: DeadLetterNeeds, order) => {
+      const { ids, next } = await lettersOf(needs, order);
+      const results: { readonly id: number; readonly result: Settled }[] = [];
+      for (const id of ids) results.push({ id, result: await settleOne(needs, id, order) });
       return { results, next };
     },
-  };
-}
+  ),
+};
 
 /** Oldest first, so that the parts of an answer keep their order. */
 async function lettersOf(
-  { store }: DeadLetterServiceDeps,
+  { store }: DeadLetterNeeds,
   { action, letters, evenTwice }: DeadLetterOrder,
 ): Promise<{ readonly ids: readonly number[]; readonly next: number | null }> {
   if (Array.isArray(letters)) return { ids: letters.toSorted((a, b) => a - b), next: null };
   const mayBeTwice = action === 'drop' || evenTwice;
   const kinds = letters.kinds.filter((kind) => mayBeTwice || kind !== 'uncertain');
   if (kinds.length === 0) return { ids: [], next: null };
-  const ids = await store.deadLetters.openIds(kinds, letters.after, MOST_AT_ONCE);
-  return { ids, next: ids.length < MOST_AT_ONCE ? null : (ids.at(-1) ?? null) };
+  const ids = await store.deadLetters.openIds(kinds, letters.after, MAX_AT_ONCE);
+  return { ids, next: ids.length < MAX_AT_ONCE ? null : (ids.at(-1) ?? null) };
 }
 
+type Settled = 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
+
 async function settleOne(
-  { store, wake, clock, log }: DeadLetterServiceDeps,
+  { store, wake, clock, log }: DeadLetterNeeds,
   id: number,
   { action, evenTwice }: DeadLetterOrder,
-): Promise<DeadLetterOutcome['results'][number]['result']> {
+): Promise<Settled> {
   if (action === 'drop') {
     const result = await store.deadLetters.drop(id, clock());
     if (result === 'dropped') log.info({ letter: id }, 'dead letter dropped');

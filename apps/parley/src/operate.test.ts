@@ -1,14 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { listSouls } from './commands/soul.ts';
 import { announceHere, locateDataFolder } from './data-folder.ts';
 
-it('a gateway of another version, whose answer has another form, is named with what to do', async () => {
+it.each<[string, RequestListener]>([
+  ['whose answer has another form', (_request, response) => response.end('{}')],
+  [
+    'that does not have the operation',
+    (_request, response) => response.writeHead(404).end('There is nothing at /api/soul/list.'),
+  ],
+])('[U03] a gateway of another version, %s, is named with what to do', async (_how, answer) => {
   const path = mkdtempSync(join(tmpdir(), 'parley-api-'));
-  const server = createServer((_request, response) => response.end('{}'));
+  const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
     const folder = locateDataFolder(path, {});

@@ -2,7 +2,7 @@ import type { SentPart } from '@parley/core';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openInspector } from './page.ts';
+import { operations } from './prompt-operations.ts';
 
 const DAY = 24 * 60 * 60_000;
 const NOW = 100 * DAY;
@@ -47,33 +47,28 @@ async function record(turnId: string, at: number): Promise<void> {
   });
 }
 
-function inspectorFor(keepDays: number) {
-  return openInspector(store.prompts, { keepDays }, async () => ({}));
-}
+const CALL = { caller: { name: 'Ann', role: 'owner' } } as const;
+const needs = () => ({ store, preview: async (): Promise<never> => Promise.reject() });
+const list = (asked: { limit: number; before?: string }) =>
+  operations.list.run(needs(), asked, CALL);
 
 describe('recorded prompts', () => {
-  it('[P17] are recorded unless they are kept for 0 days', () => {
-    expect(inspectorFor(7).recording.prompts).toBe(store.prompts);
-    expect(inspectorFor(0).recording).toEqual({});
-  });
-
-  it('[P17] page after page until there are no more; an invalid mark starts again', async () => {
-    const inspector = inspectorFor(365);
-    const { list } = inspector.shown;
+  it('[P17] are listed page after page until there are no more; an invalid mark starts again', async () => {
     const first = await list({ limit: 3 });
     expect(first).toMatchObject({ prompts: [{ turnId: '1 days' }, {}, { turnId: '8 days' }] });
-    const next = 'next' in first ? String(first.next) : '';
-    expect(await list({ limit: 3, before: next })).toMatchObject({
+    expect(await list({ limit: 3, before: first.next ?? '' })).toMatchObject({
       prompts: [{ turnId: '30 days' }],
       next: null,
     });
     expect(await list({ limit: 9, before: 'nonsense' })).toMatchObject({ prompts: { length: 4 } });
   });
 
-  it('[P17] compares two turns, and knows when one is gone', async () => {
-    const inspector = inspectorFor(7);
-    expect(await inspector.shown.compare('6 days', '1 days')).toMatchObject({ share: 0 });
-    expect(await inspector.shown.compare('6 days', 'never')).toBeNull();
-    expect(await inspector.shown.prompt('never')).toBeNull();
+  it('[P17] are compared, and the answer says when one is gone', async () => {
+    const compare = (before: string, after: string) =>
+      operations.compare.run(needs(), { before, after }, CALL);
+    expect(await compare('6 days', '1 days')).toMatchObject({ share: 0 });
+    await expect(compare('6 days', 'never')).rejects.toThrow('inspector.keepDays');
+    const shown = operations.show.run(needs(), { turn: 'never' }, CALL);
+    await expect(shown).rejects.toThrow('inspector.keepDays');
   });
 });
