@@ -7,7 +7,7 @@ import {
 } from '@parley/core';
 import { startSweep } from '@parley/queue';
 import type { RetentionBounds } from '@parley/store';
-import type { Parts } from './open-parts.ts';
+import type { AgentsRuntime } from './agents-runtime.ts';
 import { retentionAges } from './settings.ts';
 
 const MINUTE_MS = 60_000;
@@ -15,9 +15,9 @@ const MINUTE_MS = 60_000;
 const SHARE_OF_OTHERS = 4;
 const SHORTEST_PAUSE_MS = 5;
 
-type Deps = Pick<Parts, 'processId' | 'loaded'> & {
-  readonly shared: Pick<Parts['shared'], 'clock' | 'monotonic' | 'log'> & {
-    readonly store: Pick<Parts['shared']['store'], 'retention' | 'leases'>;
+type Deps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
+  readonly shared: Pick<AgentsRuntime['shared'], 'clock' | 'monotonic' | 'log'> & {
+    readonly store: Pick<AgentsRuntime['shared']['store'], 'retention' | 'leases'>;
   };
 };
 

@@ -1,14 +1,14 @@
 import type { MemoryChat } from '@parley/agent/memory';
 import { agentOfConversation } from '@parley/core';
 import type { Store } from '@parley/store';
-import type { AgentParts } from './agent-parts.ts';
+import type { AgentRuntime } from './agent-runtime.ts';
 
 /** Chats whose titles are looked up: those with the newest messages. */
 const MAX_CHATS = 500;
 
 /** The chats of an agent that have a memory file of their own, by its name. */
 export function memoryChats(
-  { workspace, place }: Pick<AgentParts['agent'], 'workspace' | 'place'>,
+  { workspace, place }: Pick<AgentRuntime['agent'], 'workspace' | 'place'>,
   { conversations }: Pick<Store, 'conversations'>,
 ) {
   return async (): Promise<ReadonlyMap<string, MemoryChat>> => {

@@ -163,8 +163,9 @@ describe('a deliberately bad installation', () => {
     const loaded = readSettings(place(), {});
     const promptFiles = createPromptFiles(['AGENTS.md']);
     const here = { folder: place(), env: {}, clock: Date.now };
-    const parts = { loaded, shared: { store }, agent: { promptFiles }, agents: new Map() };
-    const stop = startAudit(() => auditHere(here, parts), { folder: place(), log }, 0);
+    const main = { agent: { promptFiles } };
+    const agents = { loaded, shared: { store }, main, named: new Map() };
+    const stop = startAudit(() => auditHere(here, agents), { folder: place(), log }, 0);
     await expect.poll(() => lines.join('\n')).toMatch(/audit: \d+ warnings, run/);
     expect(lines.join('\n')).toContain('audit: Commands run without approval.');
     stop();

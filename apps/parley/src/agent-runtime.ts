@@ -8,21 +8,21 @@ import { skillCommandsOf } from './agent-sources.ts';
 import { previewOnPage } from './commands/prompt/page.ts';
 import { type ChosenModel, chooseModel } from './model.ts';
 import { delegatesOf, openAgent } from './open-agent.ts';
-import type { Foundation } from './open-parts.ts';
-import type { PluggedIn } from './plug-in.ts';
+import type { LoadedPlugins } from './plug-in.ts';
 import { openHeartbeat } from './proactive.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
+import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 import { openSoul } from './soul.ts';
 
 /** What one agent is made of; all agents share the rest. */
-export type AgentParts = Awaited<ReturnType<typeof openAgentParts>>;
+export type AgentRuntime = Awaited<ReturnType<typeof openAgentRuntime>>;
 
 /** What the agents of some settings share. */
-export interface AroundAgents {
+export interface SharedByAgents {
   readonly options: StartOptions & OpenLog;
-  readonly plugged: PluggedIn;
-  readonly foundation: Pick<Foundation, 'shared' | 'filesOf'>;
+  readonly plugins: LoadedPlugins;
+  readonly services: Pick<ProcessServices, 'shared' | 'filesOf'>;
   readonly mcp: AgentMcp;
   readonly accounts: readonly PlannedAccount[];
   readonly askCron: AskCron;
@@ -38,23 +38,23 @@ export interface KnownModel {
  * Opens an agent with the settings that are its own. `name`: undefined for the default one. `known`: models that it
  * goes on with if it chooses the same.
  */
-export async function openAgentParts(
+export async function openAgentRuntime(
   settings: LoadedSettings['settings'],
   name: string | undefined,
-  around: AroundAgents,
+  common: SharedByAgents,
   known: readonly KnownModel[],
 ) {
-  const { options, plugged, foundation, mcp, accounts } = around;
+  const { options, plugins, services, mcp, accounts } = common;
   const { clock, monotonic, log, folder } = options;
-  const { shared } = foundation;
+  const { shared } = services;
   const store = { ...shared.store, ...shared.store.ofAgent(name) };
-  const lock = foundation.filesOf(settings);
+  const lock = services.filesOf(settings);
   const owners = ownersOf(settings);
   const same = known.find((one) => asksTheSame(one.settings, settings));
   const model =
     same === undefined ? chooseModel(settings, { ...options, meter: shared.meter }) : same.model;
   const models = { model: () => model.model, meter: shared.meter };
-  const { loaded } = plugged;
+  const { loaded } = plugins;
   const ofAll = loaded.settings.spend;
   const named = name === undefined ? undefined : { name, ofAll, settings };
   const soul = openSoul(settings, { ...options, store, lock, models, named });
@@ -65,11 +65,11 @@ export async function openAgentParts(
     soul: soul.service,
     lock,
     settings,
-    plugins: plugged.agent,
+    plugins: plugins.agent,
     mcp,
     durable: { ...shared, store },
     work: {
-      ...workWith(settings, around, media, name),
+      ...workWith(settings, common, media, name),
       ...soul.tool,
     },
   });
@@ -80,7 +80,7 @@ export async function openAgentParts(
   const preview = previewOnPage(
     agent,
     {
-      channels: plugged.definitions.map(({ id }) => id),
+      channels: plugins.definitions.map(({ id }) => id),
       heartbeat: (choose) => proactive.heartbeat.preview(choose),
     },
     {
@@ -108,7 +108,7 @@ export async function openAgentParts(
 /** What its tools write to. */
 function workWith(
   settings: LoadedSettings['settings'],
-  { options: { clock }, plugged, foundation: { shared }, accounts, askCron }: AroundAgents,
+  { options: { clock }, plugins, services: { shared }, accounts, askCron }: SharedByAgents,
   media: ReturnType<typeof openMedia>,
   agentName: string | undefined,
 ) {
@@ -122,7 +122,7 @@ function workWith(
       wake: (conversationId: string) => turns.kick(conversationId),
       newId,
       clock,
-      others: delegatesOf(settings, plugged.loaded.settings),
+      others: delegatesOf(settings, plugins.loaded.settings),
       bounds: settings.limits.subAgents,
     },
     messages: { store, owners, agentName, serves: servedBy(accounts), chats, deliver },

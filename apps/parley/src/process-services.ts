@@ -1,15 +1,11 @@
-import { openMcp } from '@parley/agent';
 import { createCheckRunner, newId, reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, Health } from '@parley/gateway';
 import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore, type Setback, StoreError } from '@parley/store';
-import { fetchPublic } from '@parley/tools/web';
 import { localLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
-import { ownersOf, planAccounts } from './access.ts';
-import { type AgentParts, type KnownModel, openAgentParts } from './agent-parts.ts';
 import {
   followMark,
   lost,
@@ -18,23 +14,18 @@ import {
   refuseLostDatabase,
   setbackText,
 } from './database-mark.ts';
-import type { PluggedIn } from './plug-in.ts';
-import { openCron } from './proactive.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
 import type { GaugeDeps, ReadGauges } from './status-report.ts';
 import { openWork } from './watchdog/open-work.ts';
 
-export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
-export type Parts = Awaited<ReturnType<typeof openParts>>;
-/** The MCP servers of some settings, and what they were connected by. */
-export type Servers = Awaited<ReturnType<typeof openServers>>;
+export type ProcessServices = Awaited<ReturnType<typeof openProcessServices>>;
 
 /**
  * Opens what stays as long as the process, whatever becomes of its settings: database, queue, bus, metrics and
  * traces. Leaves in `opened` how it is closed.
  */
-export async function openFoundation(
+export async function openProcessServices(
   options: StartOptions & OpenLog,
   settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
@@ -78,70 +69,6 @@ function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLo
     const lock = locks.get(settings.agent.id) ?? lockOf(settings);
     locks.set(settings.agent.id, lock);
     return lock;
-  };
-}
-
-/**
- * What is made of the settings, and made again when they change: the default agent, and in `agents` the others by
- * their names. `before`: what it takes the place of.
- */
-export async function openParts(
-  options: StartOptions & OpenLog,
-  plugged: PluggedIn,
-  foundation: Foundation,
-  { mcp, signIn }: Servers,
-  before?: KnownModel & { readonly agents: ReadonlyMap<string, KnownModel> },
-) {
-  const { loaded, definitions } = plugged;
-  const { settings } = loaded;
-  const { processId, shared, scrape } = foundation;
-  const accounts = planAccounts(loaded, ownersOf(settings), definitions);
-  const cron = openCron(loaded, { ...shared, accounts });
-  const around = { options, plugged, foundation, mcp, accounts, askCron: cron.ask };
-  const main = await openAgentParts(settings, undefined, around, before ? [before] : []);
-  const agents = new Map<string, AgentParts>();
-  for (const [name, own] of loaded.agents) {
-    const known = before?.agents.get(name);
-    const models = [...(known ? [known] : []), main, ...agents.values()];
-    agents.set(name, await openAgentParts(own, name, around, models));
-  }
-  return {
-    loaded,
-    processId,
-    shared,
-    scrape,
-    mcp,
-    mcpSignIn: signIn,
-    accounts,
-    cron,
-    ...main,
-    agents,
-  };
-}
-
-/** The parts of an agent by its name (undefined: the default one); undefined where the settings do not know it. */
-export function agentParts(parts: Parts, name: string | undefined): AgentParts | undefined {
-  return name === undefined ? parts : parts.agents.get(name);
-}
-
-/** The MCP servers, where their sign-ins are kept, and what notices that they describe their tools otherwise than before. */
-export async function openServers(
-  loaded: LoadedSettings['settings'],
-  options: StartOptions & OpenLog,
-  foundation: Pick<Foundation, 'shared' | 'processId'>,
-) {
-  const { mcp: settings } = loaded;
-  if (Object.keys(settings).length === 0)
-    return { settings, mcp: await openMcp(settings, options), signIn: undefined };
-  const { createMcpNotes } = await import('./commands/audit/mcp-accepted.ts');
-  const { mcpSignInPage, openSignIns, signInLocks } = await import('./mcp-sign-ins.ts');
-  const onOffer = createMcpNotes(options.folder, options);
-  const locks = await signInLocks(loaded, options, foundation, localLock);
-  const signInAt = openSignIns(options, locks, fetchPublic);
-  return {
-    settings,
-    mcp: await openMcp(settings, { ...options, onOffer, signInAt }),
-    signIn: mcpSignInPage(loaded, signInAt, options),
   };
 }
 
