@@ -104,7 +104,7 @@ export async function openPromptScene(
     },
     async newSession() {
       written += 1;
-      await store.inbox.command(messageOf(written, now), { kind: 'new-session' }, () => []);
+      await store.inbox.command(messageOf(written, now), (command) => command.startSession());
     },
     close: () => store.close(),
   };

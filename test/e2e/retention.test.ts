@@ -30,7 +30,7 @@ async function fillWithOld(url: string): Promise<void> {
   const at = Date.now() - 30 * DAY;
   const store = await openStore({ url, clock: () => at });
   const old = Array.from({ length: OLD }, (_, nth) => message(`old-${nth}`, 'long-ago', at + nth));
-  await Promise.all(old.map((one) => store.inbox.command(one, { kind: 'stop' }, () => [])));
+  await Promise.all(old.map((one) => store.inbox.command(one, (command) => command.stop())));
   await store.outbox.enqueue(
     [{ route: old[0]?.route ?? fail(), body: { text: 'x', plain: 'x' } }],
     at,

@@ -129,9 +129,10 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
       await stage.run(lane);
       const [last] = await stage.store.approvals.recent(1);
       if (last?.state !== 'pending') return denied;
-      const decision = { kind: 'decide', code: last.code, verdict: 'denied' } as const;
-      const order = { ...decision, by: FIRST_OWNER };
-      await stage.store.inbox.command(message(OWNER, '/deny'), order, () => []);
+      const decision = { code: last.code, verdict: 'denied', by: FIRST_OWNER } as const;
+      await stage.store.inbox.command(message(OWNER, '/deny'), (command) =>
+        command.decideApproval(decision),
+      );
     }
   };
   return {
@@ -318,7 +319,7 @@ const ROWS: readonly Row[] = [
 
 async function fireJob({ stage }: Scene): Promise<void> {
   const asking = messageIn(OWNER, 'Tidy up in 20 min.', 'asking');
-  await stage.store.inbox.command(asking, { kind: 'none' }, () => []);
+  await stage.store.inbox.command(asking, async () => null);
   const senderNow = async () => ({ isOwner: true, conversationId: OWNERS_CHAT, refusal: null });
   const deps = {
     ...{ store: stage.store, senderNow, timeZoneOf: () => 'Europe/Berlin', log: silentLogger },

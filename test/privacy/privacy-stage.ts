@@ -129,7 +129,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     },
     hasWaiting: async (conversationId) => (await store.inbox.waiting(conversationId)) > 0,
     async newSession(admitted) {
-      await store.inbox.command(admitted, { kind: 'new-session' }, () => []);
+      await store.inbox.command(admitted, (command) => command.startSession());
     },
     async run(conversationId) {
       turns += 1;

@@ -5,8 +5,8 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'people who are no approvers may approve',
     breaks: 'G05',
-    file: 'packages/channels/src/ingress/command.ts',
-    text: "if (spec.who === 'approver' && !isApprover) return 'approver-only';",
+    file: 'packages/channels/src/commands/permission.ts',
+    text: "if (command.who === 'approver' && !isApprover) return 'approver-only';",
     by: '',
     scenes: ['approvals-embedded', 'approvals-shared'],
     within: 10,

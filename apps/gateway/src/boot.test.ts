@@ -126,14 +126,14 @@ describe('BOOT.md at a start', () => {
       admitted: written('telegram', '42', {
         message: { ...written('telegram', '42').message, messageId: id },
       }),
-      effect: { kind: 'link', asker: { personId, isOwner: true }, action } as const,
+      link: { asker: { personId, isOwner: true }, action },
     });
-    for (const { admitted, effect } of [
+    for (const { admitted, link: asked } of [
       link('l1', OWNER, { kind: 'make', code: 'LINK' }),
       link('l2', 'web:owner', { kind: 'type', code: 'LINK' }),
       link('l3', OWNER, { kind: 'type', code: 'LINK' }),
     ]) {
-      await store.inbox.command(admitted, effect, () => []);
+      await store.inbox.command(admitted, (command) => command.link(asked.asker, asked.action));
     }
     await runBoot(deps);
     expect(woken).toEqual([expect.stringMatching(/^linked:/)]);

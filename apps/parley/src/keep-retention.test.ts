@@ -43,7 +43,7 @@ async function say(): Promise<void> {
       variables: {},
     },
   };
-  await store.inbox.command(message, { kind: 'stop' }, () => []);
+  await store.inbox.command(message, (command) => command.stop());
 }
 
 const loaded = readSettings(locateDataFolder('/nowhere', {}), {});

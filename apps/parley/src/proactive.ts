@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newsChecker, postNotice } from '@parley/agent';
-import { agentHere, oneTimeCode, ownersChat, senderNow } from '@parley/channels';
+import { oneTimeCode, ownersChat, resolveAgent, senderNow } from '@parley/channels';
 import {
   type Clock,
   type LiveBus,
@@ -184,7 +184,7 @@ export function openCron(
     },
     agentAt(message) {
       const rules = rulesOf(accounts, message.channel, message.account);
-      return rules === null ? undefined : agentHere(message, rules).agent;
+      return rules === null ? undefined : resolveAgent(message, rules).agent;
     },
   };
 }

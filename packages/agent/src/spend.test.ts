@@ -185,7 +185,7 @@ describe('the spend of turns', () => {
       if (asked === undefined) throw new Error('nobody asked');
       const { message, ...row } = asked;
       const stopping = { ...row, message: { ...message, messageId: 'stop' } };
-      await scene.store.inbox.command(stopping, { kind: 'stop' }, () => []);
+      await scene.store.inbox.command(stopping, (command) => command.stop());
     };
 
     it('[G17] has used what its steps have, and roughly what was under way', async () => {

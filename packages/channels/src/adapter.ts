@@ -328,11 +328,11 @@ export const realEnv: ChannelEnv = {
 };
 
 const FIRST_BACKOFF_MS = 1_000;
-const LONGEST_BACKOFF_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 
 /** 1 s, 2 s, 4 s … 60 s, each shortened by up to half so that many accounts do not return at once. */
 export function reconnectBackoff(failures: number, random: number): number {
-  return shortened(Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
+  return shortened(Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
 }
 
 /** What follows a connection that failed or ended. */

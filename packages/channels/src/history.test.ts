@@ -73,7 +73,7 @@ describe('the history of a chat', () => {
     const conversationId = conversationIdOf(message);
     const help = { route, body: { text: 'Help', plain: 'Help' } };
     const admitted = { conversationId, message, route, receivedAt: 10 };
-    await store.inbox.command(admitted, { kind: 'none' }, () => [help]);
+    await store.inbox.command(admitted, async (command) => command.answer(help));
     await answer('first', 10);
     const parts = (await chatHistory(store, CHAT, 10)).flatMap((entry) =>
       entry.kind === 'outbound' ? [[entry.body.text, entry.answers]] : [],

@@ -42,6 +42,21 @@ export {
   shapeProblems,
   stoppingDefect,
 } from './checked-adapter.ts';
+export { approvalText } from './commands/approval-text.ts';
+export type {
+  CommandServices,
+  Situation,
+  SkillCommands,
+  TypedCommand,
+} from './commands/command.ts';
+export { COMMANDS, RESERVED_COMMANDS } from './commands/list.ts';
+export { pairOutsideChat as pair, refusePairing } from './commands/pair.ts';
+export {
+  isCommand,
+  messageAfter,
+  parseCommand,
+  splitCommand,
+} from './commands/typed-command.ts';
 export { type DeliveryDeps, deliverChat } from './delivery/deliver-chat.ts';
 export {
   type DeliveryWorker,
@@ -60,23 +75,16 @@ export {
   undeclared,
   withoutNulls,
 } from './guard.ts';
-export { type AgentRoute, type AgentRules, agentHere, routeAgent } from './ingress/agent-route.ts';
-export type { SkillCommands, TypedCommand } from './ingress/command.ts';
-export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
-export { messageAfter, splitCommand } from './ingress/command-words.ts';
-export {
-  type AccountPolicy,
-  type DecisionRules,
-  personId,
-} from './ingress/decide.ts';
-export { brokenContract, createIngress, type Receive } from './ingress/ingress.ts';
-export type { CommandServices, IngressDeps } from './ingress/ingress-deps.ts';
-export { approvalText } from './ingress/modes-and-approvals.ts';
-export { GIVEN_UP, type Situation } from './ingress/notices.ts';
+export { resolveAgent, routeAgent } from './ingress/agent-route.ts';
+export { brokenContract } from './ingress/identify.ts';
+export { createIngress, type Receive } from './ingress/ingress.ts';
+export type { IngressDeps } from './ingress/ingress-deps.ts';
+export { GIVEN_UP } from './ingress/notices.ts';
 export { APPROVAL_CODE_LENGTH, CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';
-export { pair, refusePairing } from './ingress/pairing.ts';
 export { createReacted } from './ingress/reactions.ts';
 export { conversationIdOf, partsOf, routeOf } from './ingress/route.ts';
+export type { AccountPolicy, AgentRoute, AgentRules, DecisionRules } from './ingress/rules.ts';
+export { personId } from './ingress/sender.ts';
 export { createIgnored, createSkipped } from './ingress/skipped.ts';
 export {
   chatHistory,

@@ -1,15 +1,11 @@
 import { agentOfConversation, conversationOfAgent, type InboundMessage } from '@parley/core';
 import type { ChatKey, InboxRow, Store } from '@parley/store';
+import { readCommand } from './commands/typed-command.ts';
 import { rulesOfAgent } from './ingress/agent-route.ts';
-import {
-  type DecisionRules,
-  decideAccess,
-  ownershipOf,
-  personId,
-  type SenderRightsDeps,
-  senderRights,
-} from './ingress/decide.ts';
+import { decideAccess } from './ingress/decide.ts';
 import { conversationOf } from './ingress/route.ts';
+import type { DecisionRules } from './ingress/rules.ts';
+import { ownershipOf, personId, type SenderRightsDeps, senderRights } from './ingress/sender.ts';
 import type { HistoryEntry } from './shown-chats.ts';
 
 /** A direct chat in which an owner has written. */
@@ -84,7 +80,7 @@ export type FoundNamedChat =
   | { readonly kind: 'none'; readonly reason: string };
 
 /** Messages of a chat among which one of the thread is looked for. */
-const LATELY = 50;
+const RECENT_MESSAGES = 50;
 
 /**
  * The last message of a named chat: its route and its kind are those that are known from there, so
@@ -99,7 +95,7 @@ export async function namedChat(
     const reason = `${name} cannot be reached: ${channel} (${account}) is not connected here.`;
     return { kind: 'none', reason };
   }
-  const rows = await store.inbox.recent({ channel, account, chatId: chat }, LATELY);
+  const rows = await store.inbox.recent({ channel, account, chatId: chat }, RECENT_MESSAGES);
   const ofThread = rows.findLast(({ message }) => message.chat.threadId === thread);
   const last = ofThread ?? rows.at(-1);
   if (last === undefined) {
@@ -140,7 +136,7 @@ export async function senderNow(
     const conversationId = conversationOf(message, null, agent);
     return { isOwner: false, conversationId, refusal: 'the settings have no such agent' };
   }
-  const rights = await senderRights({ store, rules }, message);
+  const rights = await senderRights({ store, rules }, message, readCommand(message) !== null);
   const access = decideAccess(message, rules.policy, rights);
   const { isOwner } = await ownershipOf(store.links, rules.owners, personId(message));
   return {

@@ -62,11 +62,11 @@ export function callOutcome({ error, status, connected }: CallFacts): CallOutcom
   // From 500 on it is a server in between that answers: whether the call went through is not known.
   if (status !== undefined) return status >= 400 && status < 500 ? 'refused' : 'unknown';
   if (connected !== undefined) return connected ? 'unknown' : 'not-sent';
-  return isBeforeConnected(error, MOST_CAUSES) ? 'not-sent' : 'unknown';
+  return isBeforeConnected(error, MAX_CAUSES) ? 'not-sent' : 'unknown';
 }
 
 /** A chain of causes may be a circle. */
-const MOST_CAUSES = 8;
+const MAX_CAUSES = 8;
 
 function isBeforeConnected(error: unknown, left: number): boolean {
   if (!(error instanceof Error) || left === 0) return false;

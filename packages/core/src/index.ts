@@ -7,7 +7,7 @@ export * from './channel-ids.ts';
 export * from './context-block.ts';
 export * from './context-text.ts';
 export * from './defects.ts';
-export type { DecodedText, EncodingHints } from './encoding/decode-bytes.ts';
+export type { DecodedText } from './encoding/decode-bytes.ts';
 export { decodeText, encodingWarning } from './encoding/decode-text.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
@@ -18,7 +18,7 @@ export {
 } from './json-schema/answer-check.ts';
 export { CheckError, type CheckRunner, createCheckRunner } from './json-schema/check-runner.ts';
 export { findPatternRisk } from './json-schema/pattern-risk.ts';
-export { type JsonSchema, measureSchema, type SchemaSize } from './json-schema/schema-risk.ts';
+export { measureSchema, type SchemaSize } from './json-schema/schema-risk.ts';
 export * from './literal.ts';
 export * from './operation.ts';
 export * from './proactive.ts';

@@ -1,5 +1,5 @@
 import { runs } from '@parley/core/testing';
-import type { HeartbeatRun, HeartbeatRunState } from '@parley/store';
+import type { HeartbeatRun } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alertTarget, type KnownChat, type TargetFacts } from './alert-target.ts';
@@ -87,13 +87,13 @@ describe('whom an alert goes to', () => {
   });
 });
 
-const run = (state: HeartbeatRunState): HeartbeatRun => ({
+const run = (state: HeartbeatRun['state']): HeartbeatRun => ({
   ...{ id: 'b', agent: 'main', task: 'mail', target: 'c', state, reason: 'the `model`\nis away' },
   ...{ alert: null, startedAt: 0, finishedAt: 1, inputTokens: 0, outputTokens: 0 },
   heldUntil: null,
 });
 
-async function toldBy(states: readonly HeartbeatRunState[], times: readonly string[]) {
+async function toldBy(states: readonly HeartbeatRun['state'][], times: readonly string[]) {
   const told = new Map<string, string>();
   let now = 0;
   const recent = async () => states.map(run);
@@ -123,7 +123,7 @@ describe('runs that fail one after the other', () => {
     expect(told[0]?.[1]).toContain('3 times in a row (mail). The last time: `the model is away`.');
   });
 
-  it.each<readonly HeartbeatRunState[]>([
+  it.each<readonly HeartbeatRun['state'][]>([
     [],
     ['failed'],
     ['failed', 'failed', 'quiet'],

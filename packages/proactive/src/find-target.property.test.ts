@@ -105,7 +105,7 @@ async function link(store: Store, { maker, typist, byOwner }: World['links'][num
     };
     const route = { ...place, chatId: 'l', target: TARGET };
     const admitted = { conversationId: 'l', message, route, receivedAt: at };
-    await store.inbox.command(admitted, { kind: 'link', asker, action: { kind, code } }, () => []);
+    await store.inbox.command(admitted, (command) => command.link(asker, { kind, code }));
   }
 }
 

@@ -1,7 +1,7 @@
 export type { AlertChat } from './alert-target.ts';
 export { createFindTarget } from './alerts.ts';
 export { type Cron, createCron } from './cron/cron.ts';
-export type { CronServices, JobView } from './cron/job-view.ts';
+export type { JobView } from './cron/job-view.ts';
 export { checkProposal } from './heartbeat/check-proposal.ts';
 export { Heartbeat, tokensToday } from './heartbeat/heartbeat.ts';
 export { createJudge } from './heartbeat/judge.ts';

@@ -13,7 +13,7 @@ import { prefixOf } from './redis-place.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
 
-/** So often the listening connection, which otherwise owes no answer, is asked whether it lives. In ms. */
+/** How often the listening connection, which owes no answer otherwise, is checked. In ms. */
 const PING_MS = 5_000;
 
 /**

@@ -263,7 +263,7 @@ export interface SignIn {
 }
 
 /** More of them are refused: then it is no small team any more. */
-const MOST_SIGN_INS = 100;
+const MAX_SIGN_INS = 100;
 
 /**
  * Named sign-ins, table `sign_in`, besides the token of the data folder. Gateways and `parley people` write and read it;
@@ -276,7 +276,7 @@ export function signInRepository(database: Database) {
     add: (signIn: SignIn): Promise<'added' | 'taken' | 'full'> =>
       database.write(async (sql) => {
         const known = await sql.all(LIST_SIGN_INS);
-        if (known.length >= MOST_SIGN_INS) return 'full';
+        if (known.length >= MAX_SIGN_INS) return 'full';
         // Two whose names differ in case alone would be taken for one.
         const name = signIn.name.toLowerCase();
         if (known.some((one) => one.name.toLowerCase() === name)) return 'taken';

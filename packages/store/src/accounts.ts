@@ -49,7 +49,7 @@ export interface SeenGroup extends ChatKey {
 /** Of each account: who adds a bot to many groups must not fill the table. */
 const KEPT = 50;
 /** In characters. */
-const LONGEST_TITLE = 120;
+const MAX_TITLE_CHARACTERS = 120;
 
 /**
  * Groups that wrote to an account and are not allowed, so that a person can allow them: table `seen_group`. Ingress
@@ -60,7 +60,7 @@ export function seenGroupRepository(database: Database) {
     /** Notes a group; of each account the last 50 are kept. */
     note: (group: SeenGroup): Promise<void> =>
       database.write(async (sql) => {
-        const title = group.title && [...group.title].slice(0, LONGEST_TITLE).join('');
+        const title = group.title && [...group.title].slice(0, MAX_TITLE_CHARACTERS).join('');
         sql.send(NOTE, { ...group, title });
         sql.send(PRUNE, group);
       }, 'process'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fromCheckedJson } from './database.ts';
 
 /**
- * What became of a question: `expired` not answered in time, `withdrawn` its turn was stopped,
+ * The state of a question: `expired` not answered in time, `withdrawn` its turn was stopped,
  * `auto` allowed by the settings without a question, `answered` one of `ask_user`.
  */
 type ApprovalState =
@@ -40,7 +40,7 @@ export interface NewApproval {
   readonly choices?: readonly string[] | null;
 }
 
-/** A question and what became of it. Times in ms. */
+/** A question and its outcome. Times in ms. */
 export interface Approval extends NewApproval {
   readonly rule: string | null;
   readonly choices: readonly string[] | null;

@@ -2,7 +2,7 @@ import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewApproval } from './approval-rows.ts';
-import type { CommandResult } from './commands.ts';
+import type { CommandTransaction } from './commands.ts';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
@@ -40,15 +40,22 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     const ask = (change: Partial<NewApproval> = {}) =>
       store.approvals.ask(lease, question(change), [part('May I?')], 1);
-    const command = (effect: Parameters<Store['inbox']['command']>[1], at = 2, chat = 'c1') => {
+    const command = <T>(
+      run: (command: CommandTransaction) => Promise<T>,
+      { at = 2, chat = 'c1' } = {},
+    ) => {
       made += 1;
-      return store.inbox.command(message(`k${made}`, chat, { at }), effect, () => []);
+      return store.inbox.command(message(`k${made}`, chat, { at }), run);
     };
-    const decide = async (
+    const stop = (at = 2) => command((one) => one.stop(), { at });
+    const decide = (
       verdict: 'approved' | 'denied',
       { at = 2, by = 'web:u2', code = 'ABC234', chat = 'c1' } = {},
-    ): Promise<CommandResult['approval']> =>
-      (await command({ kind: 'decide', code, verdict, by }, at, chat)).approval;
+    ) => command((one) => one.decideApproval({ code, verdict, by }), { at, chat });
+    const list = (chat: string) =>
+      command((one) => one.decideApproval({ code: null, verdict: 'denied', by: 'web:u2' }), {
+        chat,
+      });
     /** Who works next does not know of the question. */
     const begin = (now = 5) => {
       database.setTime(now + 100_000);
@@ -117,7 +124,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[G05] [D02] a worker that has lost the lane can ask nothing', async () => {
-      await command({ kind: 'stop' }, 2, 'c1');
+      await stop();
       expect(await ask()).toBe('fenced');
       expect(await store.approvals.allow(lease, question(), 1)).toBe('fenced');
       expect(await store.approvals.recent(9)).toEqual([]);
@@ -146,11 +153,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[G05] a press in another chat decides nothing, and does not show it there', async () => {
       await ask({ askedIn: 'web:c9' });
       expect(await decide('approved')).toEqual({ kind: 'elsewhere' });
-      const waiting = async (chat: string) =>
-        (await command({ kind: 'decide', code: null, verdict: 'denied', by: 'web:u2' }, 2, chat))
-          .approval;
-      expect(await waiting('c1')).toEqual({ kind: 'pending', approvals: [] });
-      expect(await waiting('c9')).toMatchObject({ approvals: [{ code: 'ABC234' }] });
+      expect(await list('c1')).toEqual({ kind: 'pending', approvals: [] });
+      expect(await list('c9')).toMatchObject({ approvals: [{ code: 'ABC234' }] });
       expect(await decide('denied', { chat: 'c9' })).toMatchObject({ kind: 'decided' });
       expect(await decide('approved', { chat: 'c9' })).toMatchObject({ kind: 'closed' });
     });
@@ -187,7 +191,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[G05] /stop withdraws the question, and what waited is set aside', async () => {
       await ask();
       await store.inbox.accept(message('m2'));
-      expect(await command({ kind: 'stop' }, 3, 'c1')).toMatchObject({
+      expect(await stop(3)).toMatchObject({
         stoppedTurn: 't1',
         setAside: 1,
       });
@@ -203,13 +207,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[G05] without a code it lists what waits in this conversation alone', async () => {
       await ask();
-      const list = (chat: string) =>
-        command({ kind: 'decide', code: null, verdict: 'approved', by: 'web:u2' }, 2, chat);
-      expect((await list('c1')).approval).toMatchObject({
+      expect(await list('c1')).toMatchObject({
         kind: 'pending',
         approvals: [{ code: 'ABC234' }],
       });
-      expect((await list('c9')).approval).toEqual({ kind: 'pending', approvals: [] });
+      expect(await list('c9')).toEqual({ kind: 'pending', approvals: [] });
     });
 
     it('[G05] the record says who, when, what, and how the call ended', async () => {
@@ -299,7 +301,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           let closings = 0;
           for (const next of steps) {
             if (next === 'later') now += 400;
-            if (next === 'stop') await command({ kind: 'stop' }, now, 'c1');
+            if (next === 'stop') await stop(now);
             if (next === 'expire') closings += (await store.approvals.expire(now)).length;
             if (next === 'approve' || next === 'deny') {
               const verdict = next === 'approve' ? 'approved' : 'denied';

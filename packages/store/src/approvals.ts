@@ -120,7 +120,7 @@ async function mayWrite(sql: Sql, lease: Lease, turnId: string): Promise<boolean
 }
 
 /** A decision of a person; `code` null only lists what waits. */
-interface ApprovalDecision {
+export interface ApprovalDecision {
   readonly code: string | null;
   readonly verdict: 'approved' | 'denied';
   /** `telegram:42`. */

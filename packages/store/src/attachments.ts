@@ -283,12 +283,12 @@ export async function reviseAttachments(
 }
 
 /** A message is answered without files that have not arrived this long after it, in ms. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /**
  * Those of the next messages that may become a turn. While a file of one of them is being fetched all
  * of them wait, so that a picture and the text about it are read together; but the first never longer
- * than `LONGEST_WAIT_MS`, and none before its own files had that time.
+ * than `MAX_WAIT_MS`, and none before its own files had that time.
  */
 export async function withFetchedFiles(
   sql: Sql,
@@ -307,7 +307,7 @@ export async function withFetchedFiles(
 
 function isYoung(row: InboxRow, now: number): boolean {
   // Received in what is now the future, because the clock was set back: it has waited as long as that.
-  return Math.abs(now - row.receivedAt) < LONGEST_WAIT_MS;
+  return Math.abs(now - row.receivedAt) < MAX_WAIT_MS;
 }
 
 // The state is written out, because a partial index serves only what names its condition.

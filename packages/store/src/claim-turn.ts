@@ -47,7 +47,7 @@ export interface Claim {
 }
 
 /** More than the largest album and whatever may be said between its pictures. */
-const LONGEST_FOLLOWUP = 100;
+const MAX_FOLLOWUP_MESSAGES = 100;
 
 /** A conversation that this transaction keeps for itself. */
 export type LockedLane = Pick<
@@ -236,7 +236,7 @@ export async function waitingMessages(
 
 async function whatWaits(sql: Sql, conversationId: string, busy: BusyMode) {
   // SQLite's way to say "all" is not PostgreSQL's; so many never wait.
-  const limit = busy === 'followup' ? LONGEST_FOLLOWUP : Number.MAX_SAFE_INTEGER;
+  const limit = busy === 'followup' ? MAX_FOLLOWUP_MESSAGES : Number.MAX_SAFE_INTEGER;
   const rows = await sql.all(WAITING, { conversationId, limit });
   return {
     waiting: rows.map(readInboxRow),
@@ -289,7 +289,7 @@ type Ready =
   | { readonly kind: 'nothing' };
 
 /** A burst that never ends is cut this long after its first message, in ms. */
-const LONGEST_BURST_MS = 5_000;
+const MAX_BURST_MS = 5_000;
 
 /**
  * The oldest messages that form one turn: all that go to the same place, or with `followup` one at a
@@ -305,7 +305,7 @@ export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now:
     const burst = burstFrom(rows, end);
     const at = settlesAt(burst);
     // Further away than a burst can last: the clock was set back since.
-    if (at > now && at - now <= LONGEST_BURST_MS)
+    if (at > now && at - now <= MAX_BURST_MS)
       return end === 0 ? { kind: 'later', at } : { kind: 'now', rows: rows.slice(0, end) };
     end += burst.length;
     if (busy === 'followup') break;
@@ -359,5 +359,5 @@ function continues(row: InboxRow, next: InboxRow): boolean {
 function settlesAt(burst: readonly InboxRow[]): number {
   const [first, last] = [burst[0], burst.at(-1)];
   if (first === undefined || last?.settlesAt === undefined) return 0;
-  return Math.min(last.settlesAt, first.receivedAt + LONGEST_BURST_MS);
+  return Math.min(last.settlesAt, first.receivedAt + MAX_BURST_MS);
 }

@@ -223,6 +223,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await act('web:none', { kind: 'stop' }, NOW)).toBeNull();
     });
 
+    it('[U08] stops a conversation whose newest message is a press that does nothing', async () => {
+      await say('1', 'c1', 'one');
+      await claim(store, await hold(store, 'web:c1', 'w', NOW), 't1');
+      const { message: typed, ...row } = message('2', 'c1', { at: NOW });
+      const press = { ...row, message: { ...typed, text: '/resend', pressed: 'nowhere' } };
+      await store.inbox.command(press, (command) => command.pressCounts());
+      const done = await store.conversations.act('web:c1', { kind: 'stop' }, NOW);
+      expect(done).toMatchObject({ stoppedTurn: 't1' });
+    });
+
     it('[U08] finds words of both sides in any language, also by their beginning', async () => {
       await say('1', 'c1', 'Wie groß ist die Größe des Gartens?', { name: 'Ann' });
       await reply('c1', 'The garden has ninety square metres');

@@ -1,11 +1,10 @@
 import type { Clock } from '@parley/core';
-import { applyCommand, type CommandResult } from './commands.ts';
 import type { MessageQuery } from './conversation-views/messages.ts';
 import type { SearchQuery } from './conversation-views/search.ts';
-import { lockConversation } from './conversations.ts';
-import { type Database, statement } from './database.ts';
+import { changeMode, changeModel, lockConversation, type ModeChange } from './conversations.ts';
+import { type Database, type Sql, statement } from './database.ts';
 import type { ConversationMode } from './rows.ts';
-import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
+import { type Stopped, startSession, stopConversation } from './stop.ts';
 
 /** What can be done to a conversation from outside of it, as its commands do. */
 export type ConversationAction =
@@ -63,24 +62,42 @@ export function conversationViews(database: Database) {
       return { ...found, missing };
     },
     /** Does what the command does, without a message in the chat. Null: there is no such conversation. */
-    async act(id: string, action: ConversationAction, now: number): Promise<CommandResult | null> {
-      return database.write(async (sql) => {
+    act: (id: string, action: ConversationAction, now: number): Promise<ActionResult | null> =>
+      database.write(async (sql) => {
         if ((await lockConversation(sql, id)) === undefined) return null;
-        const newest = await sql.get(NEWEST_ROW, { id });
-        if (newest === undefined) return null;
-        const row = readInboxRow(newest);
-        // Nobody in the chat asked for it.
-        const message = {
-          ...row.message,
-          channel: 'console',
-          sender: { id: 'owner', name: 'console', isBot: false },
-        };
-        const found = await applyCommand(sql, { ...row, message, receivedAt: now }, action);
-        return { duplicate: false, ...found };
-      });
-    },
+        if ((await sql.get(ANY_ROW, { id })) === undefined) return null;
+        return applyAction(sql, id, action, now);
+      }),
   };
 }
 
-const NEWEST_ROW = statement(`
-  select ${INBOX_COLUMNS} from inbox where conversation_id = :id order by seq desc limit 1`).rows<MessageRow>();
+/** What an action has changed and stopped. */
+interface ActionResult extends Partial<Stopped> {
+  readonly mode?: ModeChange;
+}
+
+/** Who has done it, in the record of approvals. */
+const BY_CONSOLE = 'console:owner';
+
+async function applyAction(
+  sql: Sql,
+  id: string,
+  action: ConversationAction,
+  now: number,
+): Promise<ActionResult> {
+  switch (action.kind) {
+    case 'mode':
+      return { mode: await changeMode(sql, id, action.to) };
+    case 'model':
+      await changeModel(sql, id, action.change);
+      return {};
+    case 'new-session':
+      return startSession(sql, id, now);
+    case 'stop':
+      return stopConversation(sql, id, BY_CONSOLE, now);
+  }
+}
+
+const ANY_ROW = statement('select seq from inbox where conversation_id = :id limit 1').rows<{
+  readonly seq: number;
+}>();

@@ -16,17 +16,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     const change = async (to: ConversationMode | null) => {
       made += 1;
-      const effect = { kind: 'mode', to } as const;
-      return (await store.inbox.command(message(`k${made}`), effect, () => [])).mode;
+      return store.inbox.command(message(`k${made}`), (command) => command.changeMode(to));
     };
     const run = async (plan: string | null = null) => {
       made += 1;
-      const effect = { kind: 'run-plan', plan, text: 'Run it.' } as const;
       const typed = {
         ...message(`k${made}`),
         message: { ...message(`k${made}`).message, text: '/run' },
       };
-      return (await store.inbox.command(typed, effect, () => [])).plan;
+      return store.inbox.command(typed, (command) => command.runPlan(plan, 'Run it.'));
     };
     const answerNext = async (turnId: string, isPlan = true) => {
       const lease = await hold(store);
@@ -44,7 +42,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[G04] a conversation begins as an agent, and keeps what it is set to beyond /new', async () => {
       expect(await change(null)).toMatchObject({ now: 'agent' });
       expect(await change('ask')).toEqual({ before: 'agent', now: 'ask' });
-      await store.inbox.command(message('n'), { kind: 'new-session' }, () => []);
+      await store.inbox.command(message('n'), (command) => command.startSession());
       expect(await change(null)).toMatchObject({ now: 'ask' });
       await store.inbox.accept(message('m1'));
       expect(await answerNext('t1', false)).toMatchObject({ mode: 'ask' });
@@ -77,10 +75,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[G04] the same press that comes twice runs it once', async () => {
       await planned();
-      const effect = { kind: 'run-plan', plan: 't1', text: 'Run it.' } as const;
-      const press = () => store.inbox.command(message('press'), effect, () => []);
-      expect((await press()).plan).toBe('runs');
-      expect(await press()).toMatchObject({ duplicate: true });
+      const press = () =>
+        store.inbox.command(message('press'), (command) => command.runPlan('t1', 'Run it.'));
+      expect(await press()).toBe('runs');
+      expect(await press()).toBeNull();
       expect(await store.inbox.waiting('web:c1')).toBe(1);
     });
 
@@ -94,8 +92,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         },
       ],
       ['there is a newer plan', () => planned('t2')],
-      ['/new', () => store.inbox.command(message('n'), { kind: 'new-session' }, () => [])],
-      ['/stop', () => store.inbox.command(message('s'), { kind: 'stop' }, () => [])],
+      ['/new', () => store.inbox.command(message('n'), (command) => command.startSession())],
+      ['/stop', () => store.inbox.command(message('s'), (command) => command.stop())],
     ])('[G04] is not run any more when %s', async (_when, happens) => {
       await planned();
       await happens();

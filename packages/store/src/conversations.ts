@@ -178,3 +178,13 @@ const DROP_PLAN = statement('update conversation set plan = null where id = :id 
 const ONE_WAITING = statement(
   `select seq from inbox where conversation_id = :id and state = 'waiting' limit 1`,
 ).rows<{ readonly seq: number }>();
+
+/** How many messages of a conversation wait for a turn. */
+export async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
+  return (await sql.get(COUNT_WAITING, { id: conversationId }))?.count ?? 0;
+}
+
+const COUNT_WAITING = statement(`
+  select count(*) as count from inbox where conversation_id = :id and state = 'waiting'`).rows<{
+  readonly count: number;
+}>();

@@ -61,9 +61,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.commit(lease, answer('t1', ['answer']), 1);
       await failPart('unknown');
       const key = (await store.outbox.recent(C1, 1))[0]?.part.idempotencyKey ?? '';
-      const resend = async (id: string, senderId?: string) => {
-        const effect = { kind: 'resend', key, ...(senderId && { senderId }) } as const;
-        return (await store.inbox.command(message(id), effect, () => [])).resend;
+      const resend = (id: string, senderId?: string) => {
+        const which = { key, ...(senderId && { senderId }) };
+        return store.inbox.command(message(id), (command) => command.resend(which));
       };
       expect(await resend('r1', 'somebody else')).toBe('others');
       expect(await resend('r2', 'u1')).toBe('resent');

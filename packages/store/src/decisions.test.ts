@@ -36,9 +36,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.outbox.markSending(part?.part.id ?? '', 6);
       await store.outbox.markSent(part?.part.id ?? '', 'p', 7);
       const at = (n: number) => message(`m${n}`, 'c1', { at: n });
-      await store.inbox.command(at(3), { kind: 'none' }, () => []);
+      await store.inbox.command(at(3), async () => null);
       await store.inbox.accept(at(4));
-      await store.inbox.command(at(5), { kind: 'stop' }, () => []);
+      await store.inbox.command(at(5), (command) => command.stop());
       await store.inbox.accept(at(6));
       const none = { reason: null, turn: null };
       expect(await store.decisions.stories(CHAT, 9)).toEqual([

@@ -43,7 +43,7 @@ export interface TurnStory {
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
 }
 
-/** All that is known of what became of one message, or of an alert that went there (D08). */
+/** All that is known of the outcome of one message, or of an alert that went there (D08). */
 export interface MessageStory {
   /** Of an alert the id of its run. */
   readonly messageId: string;
@@ -64,10 +64,10 @@ const KEPT = 100_000;
 const KEPT_OF_CHAT = 20_000;
 
 /** How often a chat is looked through for what is too much. */
-const LOOK_EVERY = 500;
+const CHECK_EVERY_ROWS = 500;
 
 /**
- * What ingress decided, and what became of it. Ingress writes the table `decision`, `/why` and the page read
+ * What ingress decided, and the outcome. Ingress writes the table `decision`, `/why` and the page read
  * it. A power cut may take the last ones: they explain, nothing depends on them.
  */
 export function decisionRepository(database: Database) {
@@ -78,10 +78,10 @@ export function decisionRepository(database: Database) {
         const row = await sql.get(RECORD, { ...decision, sentAt: decision.sentAt ?? null });
         if (row === undefined) return;
         sql.send(FORGET, { until: row.seq - KEPT });
-        if (row.seq % LOOK_EVERY === 0) sql.send(FORGET_OF_CHAT, decision);
+        if (row.seq % CHECK_EVERY_ROWS === 0) sql.send(FORGET_OF_CHAT, decision);
       }, 'process'),
 
-    /** What became of the newest `limit` messages of a chat to an agent, and of its alerts there, oldest first. */
+    /** The outcome of the newest `limit` messages of a chat to an agent, and of its alerts there, oldest first. */
     stories: (
       chat: ChatKey,
       limit: number,
@@ -91,7 +91,7 @@ export function decisionRepository(database: Database) {
         const stories = [
           ...(await notTaken(sql, chat, limit)),
           ...(await taken(sql, chat, limit, agent)),
-          ...(await toldAlerts(sql, chat, agent)),
+          ...(await sentAlerts(sql, chat, agent)),
         ];
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
       }),
@@ -239,7 +239,7 @@ const ALERTS = statement(`
  * The alerts of standing tasks that went to a chat lately. Runs that were not announced there are
  * left out.
  */
-async function toldAlerts(
+async function sentAlerts(
   sql: Sql,
   chat: ChatKey,
   agent: string | undefined,
@@ -254,7 +254,7 @@ async function toldAlerts(
   }));
 }
 
-/** What became of a message, stage by stage (D08). It writes nothing. */
+/** The path of a message, stage by stage (D08). It writes nothing. */
 export type WhyRepository = ReturnType<typeof whyRepository>;
 
 export function whyRepository(database: Database) {

@@ -76,17 +76,17 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const first = heardBy((await nextTurn('m1')).turn);
       expect([first.length, first.at(0), first.at(-1)]).toEqual([56, 's16', 'own']);
       await say('later');
-      await store.inbox.command(message('m2'), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('m2'), (command) => command.stop());
       const again = heardBy((await nextTurn('m3')).turn);
       expect([again.length, again.at(0), again.at(-1)]).toEqual([56, 's17', 'later']);
-      await store.inbox.command(message('m4'), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('m4'), (command) => command.stop());
       await say('few', 'few', 'c1', 2);
       expect(heardBy((await nextTurn('m5')).turn)).toEqual(['later', 'few']);
     });
 
     it('[F06] is forgotten with /new', async () => {
       await say('old');
-      await store.inbox.command(message('m0'), { kind: 'new-session' }, () => []);
+      await store.inbox.command(message('m0'), (command) => command.startSession());
       await say('new');
       expect(heardBy((await nextTurn('m1')).turn)).toEqual(['new']);
     });
@@ -94,7 +94,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[F06] is there for the next turn when its own was stopped', async () => {
       await say('a');
       await nextTurn('m1');
-      await store.inbox.command(message('m2'), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('m2'), (command) => command.stop());
       expect(heardBy((await nextTurn('m3')).turn)).toEqual(['a']);
     });
 

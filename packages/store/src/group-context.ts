@@ -7,7 +7,7 @@ import type { GroupContextMessage } from './rows.ts';
 const KEPT = 50;
 
 /** Of each message, in characters: 50 of them are at most a few thousand tokens. */
-const LONGEST = 500;
+const MAX_CHARACTERS = 500;
 
 /** The sender of what Parley sent by itself; no platform has ids with a space. Not the message's id: senders may choose that. */
 const OWN_SENDER = 'Parley itself';
@@ -25,8 +25,6 @@ export interface OwnMessage {
   readonly what: string;
   readonly text: string;
 }
-
-export type GroupContextRepository = ReturnType<typeof groupContextRepository>;
 
 /**
  * The group context, table `group_context`: messages of served groups that did not address the bot (F06), and
@@ -192,6 +190,6 @@ export async function reviseGroupContext(
 
 /** A cut text says so, and how long it was (P10). */
 function cut(text: string): string {
-  if (text.length <= LONGEST) return text;
-  return `${text.slice(0, LONGEST).toWellFormed()}… [cut: ${LONGEST} of ${text.length} characters]`;
+  if (text.length <= MAX_CHARACTERS) return text;
+  return `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… [cut: ${MAX_CHARACTERS} of ${text.length} characters]`;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { CommandEffect, CommandResult } from './commands.ts';
+import type { CommandTransaction } from './commands.ts';
 import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
@@ -17,10 +17,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U08] lists chats, the newest first, with how they began and when they were answered', async () => {
       expect(await store.inbox.chats(CHAT, 9)).toEqual([]);
-      const none = { kind: 'none' } as const;
-      await store.inbox.command(message('m0', 'c1', { at: 1 }), none, () => []);
+      const none = async () => null;
+      await store.inbox.command(message('m0', 'c1', { at: 1 }), none);
       await store.inbox.accept(message('m1', 'c1', { at: 2 }));
-      await store.inbox.command(message('n1', 'c2', { at: 3 }), none, () => []);
+      await store.inbox.command(message('n1', 'c2', { at: 3 }), none);
       await store.inbox.accept(message('m2', 'c1', { at: 4 }));
       await store.outbox.enqueue([part('said')], 7);
       expect(await store.inbox.chats(CHAT, 9)).toMatchObject([
@@ -146,29 +146,37 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('[W08] counts commands, too', async () => {
-        await store.inbox.command(fromOwner('m1', 'a'), { kind: 'none' }, () => []);
+        await store.inbox.command(fromOwner('m1', 'a'), async () => null);
         expect(await store.inbox.ownerChats()).toHaveLength(1);
       });
     });
 
     describe('a command', () => {
-      const STOP = { kind: 'stop' } as const;
-      const send = (id: string, effect: CommandEffect) =>
-        store.inbox.command(message(id), effect, (result) => [part(describeResult(result))]);
+      const send = <T>(id: string, run: (command: CommandTransaction) => Promise<T>) =>
+        store.inbox.command(message(id), async (command) => {
+          const done = await run(command);
+          command.answer(part(JSON.stringify(done)));
+          return done;
+        });
+      const stop = (id: string, senderId?: string) =>
+        send(id, async (command) => {
+          const { stoppedTurn, setAside } = await command.stop(senderId);
+          return { stoppedTurn, setAside };
+        });
 
       it('is stored as done and answered in the same transaction', async () => {
-        const result = await send('m1', { kind: 'none' });
-        expect(result).toEqual({ duplicate: false, stoppedTurn: null, setAside: 0 });
+        expect(await send('m1', async () => 'done')).toBe('done');
         expect(await store.inbox.waiting('web:c1')).toBe(0);
         expect((await store.inbox.recent(CHAT, 1))[0]?.outcome).toBe('command');
         expect((await store.outbox.next(CHAT))?.part).toMatchObject({
           turnId: null,
-          body: { text: 'stopped null, set aside 0' },
+          body: { text: '"done"' },
         });
       });
 
       it('is not stored at all when its answer cannot be made', async () => {
-        const failing = store.inbox.command(message('m1'), STOP, () => {
+        const failing = store.inbox.command(message('m1'), async (command) => {
+          await command.stop();
           throw new Error('no words');
         });
         await expect(failing).rejects.toThrow('no words');
@@ -178,21 +186,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       it('[F08] does nothing and answers nothing when it comes twice', async () => {
         await store.inbox.accept(message('m1'));
-        await send('m2', STOP);
+        await stop('m2');
         await store.inbox.accept(message('m3'));
         const lease = await hold(store);
         await claim(store, lease, 't1');
-        expect(await send('m2', STOP)).toEqual({ duplicate: true, stoppedTurn: null, setAside: 0 });
+        expect(await stop('m2')).toBeNull();
         expect(await store.lanes.commit(lease, answer('t1', ['still here']), 1)).toBe('committed');
         const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
-        expect(texts).toEqual(['stopped null, set aside 1', 'still here']);
+        expect(texts).toEqual(['{"stoppedTurn":null,"setAside":1}', 'still here']);
       });
 
       it('/new begins a session without touching what runs or waits', async () => {
         await store.inbox.accept(message('m1'));
         const lease = await hold(store);
         await claim(store, lease, 't1');
-        await send('m2', { kind: 'new-session' });
+        await send('m2', (command) => command.startSession());
         await store.lanes.commit(lease, answer('t1', ['old']), 1);
         await store.inbox.accept(message('m3'));
         const next = await claim(store, lease, 't2');
@@ -207,15 +215,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await claim(store, lease, 't1');
         await store.inbox.accept(message('m2'));
         await store.inbox.accept(message('m3'));
-        const result = await send('m4', STOP);
+        const result = await send('m4', (command) => command.stop());
         await store.inbox.accept(message('m5'));
 
-        expect(result).toEqual({
-          duplicate: false,
-          stoppedTurn: 't1',
-          setAside: 2,
-          stoppedSubAgents: [],
-        });
+        expect(result).toEqual({ stoppedTurn: 't1', setAside: 2, stoppedSubAgents: [] });
         const outcomes = (await store.inbox.recent(CHAT, 9)).map((row) => row.outcome);
         expect(outcomes).toEqual(['stopped', 'stopped', 'stopped', 'command', null]);
         expect((await store.turns.totals(0)).stopped).toBe(1);
@@ -225,7 +228,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.inbox.accept(message('m1'));
         const fenced = await hold(store);
         await claim(store, fenced, 't1');
-        await send('m2', STOP);
+        await stop('m2');
         await store.inbox.accept(message('m3'));
 
         expect(await store.lanes.renew([fenced], 5_000)).toEqual({ renewed: [], busy: [] });
@@ -238,7 +241,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(next.resumed).toBe(false);
         expect(idsOf(next)).toEqual(['m3']);
         const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
-        expect(texts).toEqual(['stopped t1, set aside 0']);
+        expect(texts).toEqual(['{"stoppedTurn":"t1","setAside":0}']);
       });
 
       it('[F05] /stop of somebody who may stop only their own spares what others asked', async () => {
@@ -250,7 +253,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
             message: { ...written, sender: { ...written.sender, id: sender } },
           };
         };
-        const ownStop = (id: string) => send(id, { kind: 'stop', senderId: 'u2' });
+        const ownStop = (id: string) => stop(id, 'u2');
         await store.inbox.accept(by('m1', 'u1'));
         await store.inbox.accept(by('m2', 'u2'));
         const lease = await hold(store);
@@ -269,12 +272,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('/stop in an idle or unknown chat finds nothing', async () => {
-        expect(await send('m1', STOP)).toMatchObject({ stoppedTurn: null, setAside: 0 });
+        expect(await stop('m1')).toMatchObject({ stoppedTurn: null, setAside: 0 });
       });
     });
   });
-}
-
-function describeResult(result: CommandResult): string {
-  return `stopped ${result.stoppedTurn}, set aside ${result.setAside}`;
 }

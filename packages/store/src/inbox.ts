@@ -1,20 +1,18 @@
 import { contextText, type InboundMessage, type NewId } from '@parley/core';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
-import { applyCommand, type CommandEffect, type CommandResult, namedIn } from './commands.ts';
+import { type CommandTransaction, runInTransaction } from './commands.ts';
 import type { ChatKey, MessageKey } from './conversations.ts';
-import { ensureConversation, OF_CHAT } from './conversations.ts';
+import { countWaiting, ensureConversation, OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
 import { chatsOf, ownerChats, ownerRoute, recentOf, typedCommands } from './inbox-reads.ts';
-import { insertParts } from './outbox-parts.ts';
 import { findReplaced, replaceEarlier } from './replacing.ts';
 import {
   type AdmittedMessage,
   type FileRef,
   INSERT_MESSAGE,
   type MessageRow,
-  type NewPart,
   newInboxRow,
   withoutKeys,
 } from './rows.ts';
@@ -40,20 +38,20 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
       ),
 
     /**
-     * Stores a command as done, applies its effect and puts its answer into the outbox, all in one
-     * transaction. `answer` is called inside it with what the effect found. What `onward` leaves of the message waits for
-     * a turn after that.
+     * Stores a command as done and runs it, in one transaction with its answer. Null: the message is known, and nothing
+     * was run. `run` awaits nothing but its transaction.
      */
-    command: (
+    command: <T>(
       admitted: AdmittedMessage,
-      effect: CommandEffect,
-      answer: (result: CommandResult) => readonly NewPart[],
-      onward: OnwardMessage | null = null,
-    ): Promise<CommandResult> =>
-      files.withFiles(onward === null ? undefined : admitted.files, (stored) =>
-        database.write((sql) =>
-          storeCommand(sql, admitted, { effect, answer, onward, stored, newId }),
-        ),
+      run: (transaction: CommandTransaction) => Promise<T>,
+    ): Promise<T | null> =>
+      files.withFiles(admitted.files, (stored) =>
+        database.write(async (sql) => {
+          await enterLane(sql, admitted);
+          const seq = await insertOnce(sql, admitted, 'done');
+          if (seq === null) return null;
+          return runInTransaction(sql, admitted, { seq, files: stored, newId }, run);
+        }),
       ),
 
     /**
@@ -95,59 +93,6 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
       database.read((sql) => chatsOf(sql, account, limit)),
   };
-}
-
-/** What is left of a message after its command, and how many messages of the conversation may wait with it. */
-export interface OnwardMessage {
-  readonly message: InboundMessage;
-  readonly room: number;
-}
-
-interface Commanding {
-  readonly effect: CommandEffect;
-  readonly answer: (result: CommandResult) => readonly NewPart[];
-  readonly onward: OnwardMessage | null;
-  readonly stored: readonly FileRef[];
-  readonly newId: NewId;
-}
-
-async function storeCommand(
-  sql: Sql,
-  admitted: AdmittedMessage,
-  { effect, answer, onward, stored, newId }: Commanding,
-): Promise<CommandResult> {
-  await enterLane(sql, admitted);
-  const seq = await insertOnce(sql, admitted, 'done');
-  if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
-  const { receivedAt, message, trace } = admitted;
-  const found = await applyCommand(sql, admitted, effect);
-  if (effect.kind === 'run-plan' && found.plan === 'runs') {
-    const asks = { ...message, text: effect.text, typed: message.text };
-    sql.send(GO_ON, { seq, message: toJson(asks) });
-  }
-  const result = {
-    duplicate: false,
-    ...found,
-    ...(await goOn(sql, admitted, seq, onward, stored)),
-  };
-  const origin = { turnId: null, now: receivedAt, newId, answers: seq, trace };
-  insertParts(sql, answer(result), { ...origin, about: namedIn(result) });
-  return result;
-}
-
-/** The row of a command becomes one of a message, in the same place of the queue. */
-async function goOn(
-  sql: Sql,
-  { conversationId, receivedAt }: AdmittedMessage,
-  seq: number,
-  onward: OnwardMessage | null,
-  stored: readonly FileRef[],
-): Promise<Pick<CommandResult, 'onward'>> {
-  if (onward === null) return {};
-  if ((await countWaiting(sql, conversationId)) >= onward.room) return { onward: 'full' };
-  sql.send(GO_ON, { seq, message: toJson(withoutKeys(onward.message)) });
-  insertAttachments(sql, seq, onward.message, receivedAt, stored);
-  return { onward: 'waits' };
 }
 
 interface Accepting {
@@ -210,19 +155,9 @@ const REVISE = statement(`update inbox set message = :message ${WHILE_WAITING}`)
   Pick<MessageRow, 'seq' | 'received_at'>
 >();
 
-/** A command that is answered by a turn, too, is stored as that: one that runs a plan, or has a message after it. */
-const GO_ON = statement(
-  "update inbox set state = 'waiting', outcome = null, message = :message where seq = :seq",
-);
-
 const WAITING_IN_ALL = statement(
   "select count(*) as count from inbox where state = 'waiting'",
 ).rows<{ readonly count: number }>();
-
-const COUNT_WAITING = statement(`
-  select count(*) as count from inbox where conversation_id = :id and state = 'waiting'`).rows<{
-  readonly count: number;
-}>();
 
 const ENTER = statement(`
   select (select count(*) from inbox where conversation_id = :id and state = 'waiting') as waiting
@@ -235,10 +170,6 @@ const KNOWN = statement(`select seq from inbox where ${OF_CHAT} and message_id =
 const INSERT = statement(`${INSERT_MESSAGE}
   on conflict (channel, account, chat_id, message_id) do update set repeats = inbox.repeats + 1
   returning seq, repeats`).rows<{ readonly seq: number; readonly repeats: number }>();
-
-async function countWaiting(sql: Sql, id: string): Promise<number> {
-  return (await sql.get(COUNT_WAITING, { id }))?.count ?? 0;
-}
 
 /**
  * Writers to the inbox of a lane wait for each other: what one counts, no other changes. Returns

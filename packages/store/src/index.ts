@@ -20,11 +20,11 @@ export type {
   StoredAttachment,
 } from './attachments.ts';
 export { isSameDestination } from './claim-turn.ts';
-export type { CommandEffect, CommandResult } from './commands.ts';
+export type { CommandTransaction, Pairing } from './commands.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
 export type { ConversationDetails, ShownConversation } from './conversation-views/list.ts';
-export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';
-export type { SearchHit, SearchPage } from './conversation-views/search.ts';
+export type { PageMark, ShownMessage } from './conversation-views/messages.ts';
+export type { SearchHit } from './conversation-views/search.ts';
 export type { ConversationAction } from './conversation-views.ts';
 export type { ChatKey } from './conversations.ts';
 export {
@@ -43,19 +43,18 @@ export type { MessageStory, PendingApproval, TurnStory, WhyRepository } from './
 export { untilDue } from './due.ts';
 export type { ForgettingRepository, Forgotten, RawSearch } from './forgetting/forgetting.ts';
 export type { PersonForgotten } from './forgetting/person.ts';
-export { type GroupContextRepository, isOwnMessage } from './group-context.ts';
+export { isOwnMessage } from './group-context.ts';
 export type {
   HeartbeatEnd,
   HeartbeatOrder,
   HeartbeatPlan,
   HeartbeatRun,
-  HeartbeatRunState,
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
-export type { InboxRepository, OnwardMessage } from './inbox.ts';
+export type { InboxRepository } from './inbox.ts';
 export type { LaneRepository } from './lanes.ts';
 export type { Joining } from './later-messages.ts';
-export type { Link, LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
+export type { LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
 export type { AnswerUsage, MessageAnswer } from './message-answers.ts';
 export { openStore } from './open-store.ts';
@@ -64,11 +63,10 @@ export type {
   AccountWork,
   BeforePart,
   DuePart,
-  OutboxEntry,
   Post,
   PostResult,
 } from './outbox-parts.ts';
-export type { AnsweredChat, OwnAnswer } from './own-answers.ts';
+export type { OwnAnswer } from './own-answers.ts';
 export type {
   LeaseRepository,
   LeaseRow,
@@ -107,7 +105,6 @@ export type {
 export type { ShownQuestion } from './shown-questions.ts';
 export type {
   SoulFinding,
-  SoulProposal,
   SoulState,
   SoulVerdict,
   SoulVersion,
@@ -115,11 +112,13 @@ export type {
 export type { SoulRepository } from './souls.ts';
 export type { TurnUsage } from './spend.ts';
 export { countedInput, type SpendAccount, type Spent, type SpentOfDay } from './spend.ts';
+export type { Stopped } from './stop.ts';
 export type { StorageUse, TableUse } from './storage.ts';
 export type { Store } from './store.ts';
 export type { StoreMark } from './store-mark.ts';
 export type { Setback } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';
 export type { TurnRepository } from './turns.ts';
-export type { UsageDay, UsageGrouping, UsageRepository, UsageRow, UsageSums } from './usage.ts';
+export type { UsageDay, UsageGrouping, UsageSums } from './usage.ts';
 export type { UsageFigures } from './usage-tally.ts';
+export { isPassing } from './watch-database.ts';

@@ -63,7 +63,7 @@ class Scene {
         await this.#store.inbox.accept(this.#newMessage());
         return;
       case 'stop':
-        await this.#store.inbox.command(this.#newMessage(), { kind: 'stop' }, () => []);
+        await this.#store.inbox.command(this.#newMessage(), (command) => command.stop());
         return;
       case 'expire':
         this.#now += LEASE_MS;
@@ -167,7 +167,7 @@ class Scene {
 }
 
 /** Turns lost in a row that make a worker wait longer. */
-const MOST_LOST = 10;
+const MAX_LOST = 10;
 
 /** What the property is about: every message that was answered, in the order of the commits. */
 async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
@@ -222,7 +222,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           if (got.kind === 'busy') continue;
           await sleep((round * (owner === 'w1' ? 3 : 5)) % 7);
           const claimed = await store.lanes.claim(got.lease, 'collect', `${owner}-${round}`, round);
-          lost = Math.min(lost + 1, MOST_LOST);
+          lost = Math.min(lost + 1, MAX_LOST);
           if (claimed.kind !== 'turn') continue;
           const ids = claimed.turn.messages.map((row) => row.message.messageId);
           const commit = answer(claimed.turn.turnId, ids, 'busy');

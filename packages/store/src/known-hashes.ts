@@ -1,8 +1,8 @@
 import { BoundedMap } from '@parley/core';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
 
-/** So many hashes at most are remembered: a few hundred kilobytes. */
-const MOST = 2_000;
+/** Remembered hashes: a few hundred kilobytes. */
+const MAX_HASHES = 2_000;
 
 /** Texts that are certainly in the database, so that a turn need not write them again. */
 interface KnownHashes {
@@ -14,7 +14,7 @@ interface KnownHashes {
 
 /** A bounded memory; the oldest entries go first and are merely written once more. */
 export function knownHashes(): KnownHashes {
-  const known = new BoundedMap<string, number>(MOST);
+  const known = new BoundedMap<string, number>(MAX_HASHES);
   return {
     has(hash, now) {
       const since = known.get(hash);

@@ -79,12 +79,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       it('[F09] is refused once it was stopped', async () => {
         await store.inbox.accept(message('m2'));
-        await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+        await store.inbox.command(message('stop'), (command) => command.stop());
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'fenced' });
       });
 
       it('[D03] is left to itself after /new and after /mode', async () => {
-        await store.inbox.command(message('new'), { kind: 'new-session' }, () => []);
+        await store.inbox.command(message('new'), (command) => command.startSession());
         await store.inbox.accept(message('m2'));
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'none' });
         const asked = { ...joining(0), mode: 'ask' as const };
@@ -131,7 +131,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
         await store.inbox.accept(message('m2', 'c1', { threadId: '7' }));
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
-        await store.inbox.command(message('new'), { kind: 'new-session' }, () => []);
+        await store.inbox.command(message('new'), (command) => command.startSession());
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
       });
 

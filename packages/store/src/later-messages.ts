@@ -69,7 +69,7 @@ async function joiningNow(
 }
 
 /** A person who writes without a pause gets an answer after this many interruptions in a row. */
-const MOST_IN_A_ROW = 3;
+const MAX_IN_A_ROW = 3;
 
 /** How soon to look again for a file that is being fetched, in ms. */
 const FILE_MS = 1_000;
@@ -104,7 +104,7 @@ async function whatInterrupts(
   now: number,
 ): Promise<Interruption> {
   const first = await sql.get(FIRST_OF_TURN, { turnId });
-  if (first === undefined || first.interruptions >= MOST_IN_A_ROW) return { kind: 'goes-on' };
+  if (first === undefined || first.interruptions >= MAX_IN_A_ROW) return { kind: 'goes-on' };
   const waiting = await waitingMessages(sql, conversationId, 'interrupt');
   const [next] = waiting;
   if (next === undefined || !isSameDestination(next.route, routeOf(first.route))) {

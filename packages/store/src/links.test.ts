@@ -26,27 +26,22 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       told += 1;
       const asker = { personId, isOwner };
       const admitted = message(`l${told}`, personId, { at });
-      const effect = { kind: 'link', asker, action } as const;
-      return (await store.inbox.command(admitted, effect, () => [])).link;
+      return await store.inbox.command(admitted, (command) => command.link(asker, action));
     };
     const make = (personId: string, code: string, at?: number) =>
       ask(personId, { kind: 'make', code }, at);
     const type = (personId: string, code: string, at?: number) =>
       ask(personId, { kind: 'type', code }, at);
     const members = async (personId: string) => (await store.links.of(personId))?.members ?? [];
-    const kind = (result: LinkResult | undefined) => result?.kind;
+    const kind = (result: LinkResult | null) => result?.kind;
 
     it('[F13] [F14] gives nobody the rights of an owner of another agent, who typed their code', async () => {
       const ownersOfAgents = [['o1'], ['p']];
       const typeAs = async (personId: string, isOwner: boolean) => {
         const action = { kind: 'type', code: 'C' } as const;
-        const effect = {
-          kind: 'link',
-          asker: { personId, isOwner, ownersOfAgents },
-          action,
-        } as const;
-        return (await store.inbox.command(message(`x${personId}`, personId), effect, () => []))
-          .link;
+        const asker = { personId, isOwner, ownersOfAgents };
+        const admitted = message(`x${personId}`, personId);
+        return store.inbox.command(admitted, (command) => command.link(asker, action));
       };
       await make('o1', 'C');
       // In a chat of the first agent, to which `p` is a stranger.

@@ -58,7 +58,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
       };
       const accept = async () => void (await store.inbox.accept(message(newId('m'), chat())));
       const stop = async () => {
-        await store.inbox.command(message(newId('m'), chat()), { kind: 'stop' }, () => []);
+        await store.inbox.command(message(newId('m'), chat()), (command) => command.stop());
       };
       const loops = [
         ...AGENTS.flatMap((agent) => [begin(agent), begin(agent)]),

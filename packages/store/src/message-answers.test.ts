@@ -41,8 +41,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.inbox.accept(message('m1'));
       await claim(store, await hold(store), 't1');
       const route = message('m2').route;
-      const said = () => [{ route, body: { text: 'Done.', plain: 'Done.' } }];
-      await store.inbox.command(message('m2'), { kind: 'none' }, said);
+      const said = { route, body: { text: 'Done.', plain: 'Done.' } };
+      await store.inbox.command(message('m2'), async (command) => command.answer(said));
       expect(await of('m2')).toMatchObject({
         outcome: 'command',
         parts: [{ text: 'Done.' }],

@@ -4,7 +4,7 @@ import { type Database, type Sql, statement } from './database.ts';
 import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
 import type { InboxOutcome } from './rows.ts';
 
-/** What became of a message, for a program that waits for its answer. */
+/** The outcome of a message, for a program that waits for its answer. */
 export interface MessageAnswer {
   /** Null: it waits, or its turn is not over. */
   readonly outcome: InboxOutcome | null;

@@ -71,9 +71,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const turn = { id: 't1', most: 5 };
       expect((await post('none', { turn })).kind).toBe('over');
       await begin();
-      await store.inbox.command(message('new'), { kind: 'new-session' }, () => []);
+      await store.inbox.command(message('new'), (command) => command.startSession());
       expect((await post('a', { turn })).kind).toBe('over');
-      await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('stop'), (command) => command.stop());
       expect((await post('b', { turn })).kind).toBe('over');
       expect(await sent()).toEqual([]);
     });

@@ -78,7 +78,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('is stopped by /new no more than a running turn is: its own session is answered', async () => {
       await putOff('t1', 100);
       const command = { ...message('n', 'c1', { at: 200 }) };
-      await store.inbox.command(command, { kind: 'new-session' }, () => []);
+      await store.inbox.command(command, (command) => command.startSession());
       await store.inbox.accept(message('m2', 'c1', { at: 300 }));
       expect((await begin('t2', 400)).kind).toBe('none');
       expect((await started('t3', UNTIL)).turn.turnId).toBe('t1');
@@ -90,7 +90,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       database.setTime(5_000);
       await store.lanes.acquire(LANE, 'other', 5_000, 1_000);
       expect(await store.lanes.putOff(lease, off, 100)).toBe('fenced');
-      await store.inbox.command(message('s', 'c1', { at: 6_000 }), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('s', 'c1', { at: 6_000 }), (command) => command.stop());
       database.setTime(7_000);
       const again = await store.lanes.acquire(LANE, 'w', 7_000, 1_000);
       if (again.kind !== 'held') throw new Error('the lane is busy');

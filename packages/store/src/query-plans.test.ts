@@ -162,10 +162,8 @@ async function useEverything(store: Store): Promise<void> {
   await store.inbox.ownerChats();
   await store.inbox.typedCommands();
   const link = (id: string, personId: string, action: LinkAction) =>
-    store.inbox.command(
-      message(id),
-      { kind: 'link', asker: { personId, isOwner: true }, action },
-      () => [],
+    store.inbox.command(message(id), (command) =>
+      command.link({ personId, isOwner: true }, action),
     );
   await link('l1', 'a:1', { kind: 'make', code: 'LINK' });
   await link('l2', 'b:1', { kind: 'type', code: 'LINK' });
@@ -177,7 +175,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.pairing.pending(0);
   await store.pairing.approve('CODE', () => [], 0);
   await store.pairing.isAllowed('web', 'default', 'u');
-  await store.inbox.command(message('m0'), { kind: 'pair', code: 'CODE' }, () => []);
+  await store.inbox.command(message('m0'), (command) => command.pair('CODE'));
   const lease = await hold(store);
   await store.lanes.acquire('web:c1', 'w2', 0, 1);
   await store.lanes.renew([lease], 9);
@@ -193,11 +191,14 @@ async function useEverything(store: Store): Promise<void> {
   await store.lanes.commit(lease, answer('t1a', ['a', 'b', 'c']), 0);
   await store.inbox.accept(message('m7'));
   await claim(store, lease, 't2', 'collect');
-  await store.inbox.command(message('m4'), { kind: 'stop' }, () => [part('stopped')]);
-  await store.inbox.command(message('m5'), { kind: 'new-session' }, () => []);
+  await store.inbox.command(message('m4'), async (command) => {
+    await command.stop();
+    command.answer(part('stopped'));
+  });
+  await store.inbox.command(message('m5'), (command) => command.startSession());
   const { message: typed, ...pressed } = message('m8');
   const press = { ...pressed, message: { ...typed, pressed: 'p1' } };
-  await store.inbox.command(press, { kind: 'none' }, () => []);
+  await store.inbox.command(press, (command) => command.pressCounts());
   await store.outbox.ownAnswers({ conversationId: 'web:c1', route: routeTo('c1') }, 5);
   await store.lanes.release(lease);
   await store.lanes.withWork(5, 10_000);

@@ -116,14 +116,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.inbox.accept(message('m1'));
       await turn('t1', { isPlan: true });
       expect((await send(replacing('m2', 'm1'))).replaced).toContain('m1');
-      const run = { kind: 'run-plan', plan: 't1', text: 'go' } as const;
-      expect((await store.inbox.command(message('run'), run, () => [])).plan).toBe('none');
+      const run = store.inbox.command(message('run'), (command) => command.runPlan('t1', 'go'));
+      expect(await run).toBe('none');
     });
 
     it('[U08] what a stopped turn had said does not come back', async () => {
       await store.inbox.accept(message('m1'));
       await claim(store, await hold(store), 't1');
-      await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('stop'), (command) => command.stop());
       expect((await send(replacing('m2', 'm1'))).replaced).toEqual(['m1']);
       const { entries, parts } = answer('t1', ['half']);
       const kept = { conversationId: LANE, turnId: 't1', entries, parts };
@@ -163,7 +163,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         'is followed by what another turn had said',
         async () => {
           await claim(store, await hold(store), 't1');
-          await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+          await store.inbox.command(message('stop'), (command) => command.stop());
           await store.inbox.accept(message('m3'));
           await turn('t3');
           const { entries } = answer('t1', ['half']);
@@ -185,7 +185,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         'is of an earlier session',
         async () => {
           await turn('t1');
-          await store.inbox.command(message('new'), { kind: 'new-session' }, () => []);
+          await store.inbox.command(message('new'), (command) => command.startSession());
         },
       ],
       [

@@ -98,8 +98,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const who = { askedBy: 'web:u1', askedIn: 'web:c9', place: 'web', approvers: [] };
       const asked = { ...approval, ...who, expiresAt: 99 };
       await store.approvals.ask(lease, asked, [part('May I?')], 1);
-      const decide = { kind: 'decide', code: 'A', verdict: 'approved', by: 'web:u2' } as const;
-      await store.inbox.command(message('k1', 'c9', { at: 2 }), decide, () => []);
+      await store.inbox.command(message('k1', 'c9', { at: 2 }), (command) =>
+        command.decideApproval({ code: 'A', verdict: 'approved', by: 'web:u2' }),
+      );
       await store.lanes.commit(lease, answer('t1', ['done']), 10);
       expect(await store.audit.writes(['write', 'edit'], 0)).toEqual([
         {
@@ -126,8 +127,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.audit.linked()).toEqual([]);
       const link = (personId: string, kind: 'make' | 'type') => {
         const asker = { personId, isOwner: false };
-        const effect = { kind: 'link', asker, action: { kind, code: 'L' } } as const;
-        return store.inbox.command(message(`${kind}1`, 'c9', { at: 3 }), effect, () => []);
+        const admitted = message(`${kind}1`, 'c9', { at: 3 });
+        return store.inbox.command(admitted, (command) => command.link(asker, { kind, code: 'L' }));
       };
       await link('web:a', 'make');
       await link('telegram:1', 'type');

@@ -166,7 +166,7 @@ interface JournalledWrite {
 }
 
 /** Bounds the look into journals: the newest turns are what matters. */
-const MOST_TURNS = 1_000;
+const MAX_TURNS = 1_000;
 
 /** What `parley audit` asks the database. It only reads, and nothing on the message path uses it. */
 export function auditRepository(database: Database) {
@@ -196,7 +196,7 @@ const LINKED = statement(`
 
 const TURNS = statement(`
   select id, conversation_id from turn where finished_at >= :since
-  order by finished_at desc limit ${MOST_TURNS}`).rows<{
+  order by finished_at desc limit ${MAX_TURNS}`).rows<{
   readonly id: string;
   readonly conversation_id: string;
 }>();

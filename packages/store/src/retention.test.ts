@@ -111,7 +111,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.turns.appendStep(suspended, 'turn_asks', { index: 0, content: 0 }, 0);
       await store.approvals.ask(suspended, approval(), [], 0);
       const owner = { ...message('hello', 'c5'), fromOwner: true };
-      await store.inbox.command(owner, { kind: 'stop' }, () => [part('stopped', 'c5')]);
+      await store.inbox.command(owner, async (command) => {
+        await command.stop();
+        command.answer(part('stopped', 'c5'));
+      });
       const place = { conversationId: 'web:c4', session: 0 };
       await store.pins.fix(place, 'k', 'v', 0);
       const summary = { ...place, reader: 'owner', kind: 'history', mark: '0' } as const;
@@ -275,12 +278,30 @@ describe('removing rows', () => {
     for (let nth = 0; nth < 8; nth += 1) {
       const one = message(`m${nth}`);
       const long = { ...one, message: { ...one.message, text: 'x'.repeat(2_000_000) } };
-      await store.inbox.command(long, { kind: 'stop' }, () => []);
+      await store.inbox.command(long, (command) => command.stop());
     }
     const pace = { clock: () => NOW, countFrom: NOW, pause: async () => true };
     await store.retention.run({ ages: AGES, bytes: FOREVER }, pace);
     await store.close();
     expect(statSync(pathOf(database)).size).toBeLessThan(5_000_000);
+  });
+
+  it('[D15] keeps an old row to which a younger one refers', async () => {
+    await database.openBare();
+    const store = await openStore({ url: database.url(), clock: () => 0 });
+    const look = new DatabaseSync(pathOf(database));
+    const add = look.prepare(`insert into outbox (id, idempotency_key, notice_of, channel, account,
+      chat_id, route, body, state, not_before, created_at, updated_at)
+      values (?, ?, ?, 'web', 'default', 'c1', '{}', '{}', 'failed', 0, 0, ?)`);
+    add.run('lost', 'k1', null, 1);
+    add.run('notice', 'k2', 'lost', NOW);
+    add.run('other', 'k3', null, 1);
+    const pace = { clock: () => NOW, countFrom: NOW, pause: async () => true };
+    await store.retention.run({ ages: AGES, bytes: FOREVER }, pace);
+    const left = look.prepare('select id from outbox order by id').all();
+    expect(left.map(({ id }) => id)).toEqual(['lost', 'notice']);
+    look.close();
+    await store.close();
   });
 
   it('[D15] makes no removal slower: rows that refer to another one are found by an index', async () => {

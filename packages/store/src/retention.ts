@@ -59,8 +59,8 @@ export interface RetentionRepository {
   use(ages: RetentionAges, now: number): Promise<StorageUse>;
 }
 
-/** A step is at most so many rows, and as few as take about so long: meanwhile nothing else is done on SQLite. */
-const MOST_ROWS = 500;
+/** A step is at most 500 rows, and as few as take about 8 ms: nothing else is done on SQLite meanwhile. */
+const MAX_ROWS = 500;
 const FIRST_ROWS = 50;
 const STEP_MS = 8;
 /** Younger rows are kept whatever the size: platforms deliver again what they delivered lately. */
@@ -201,7 +201,7 @@ async function* removeOld(
     if (rows.length < limit || (rule.isUnsorted !== true && !isBeforeBound(last))) return;
     after = cellsOf('after', rule, last);
     if (tookMs > STEP_MS) limit = Math.max(10, Math.floor(limit / 2));
-    else if (tookMs < STEP_MS / 2) limit = Math.min(MOST_ROWS, limit * 2);
+    else if (tookMs < STEP_MS / 2) limit = Math.min(MAX_ROWS, limit * 2);
   }
 }
 
@@ -214,7 +214,7 @@ function cellsOf(name: string, { by }: RetentionRule, row: Row): Record<string, 
 }
 
 /** In pages: what is free beyond this, and beyond a quarter of the file, is released to the disk. */
-const MOST_FREE = 1_024;
+const MAX_FREE_PAGES = 1_024;
 const PAGES_OF_STEP = 64;
 const INCREMENTAL = 2;
 
@@ -223,7 +223,7 @@ async function shrink(database: Database): Promise<number | null> {
   if (database.dialect !== 'sqlite') return null;
   const found = await database.read((sql) => sql.get(PAGES));
   const { pages, free, mode } = found ?? { pages: 0, free: 0, mode: 0 };
-  if (mode !== INCREMENTAL || free < Math.max(MOST_FREE, pages / 4)) return null;
+  if (mode !== INCREMENTAL || free < Math.max(MAX_FREE_PAGES, pages / 4)) return null;
   return database.write(async (sql) => {
     const began = systemTime.monotonic();
     // It has no columns, so it is run and not read, and stops at its first page.

@@ -161,7 +161,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.todos.replace(place(0), [item('old')], 1);
       expect(await store.todos.now('web:a')).toEqual([item('old')]);
       expect(await store.todos.now('web:b')).toEqual([]);
-      await store.inbox.command(message('9', 'a'), { kind: 'new-session' }, () => []);
+      await store.inbox.command(message('9', 'a'), (command) => command.startSession());
       expect(await store.todos.now('web:a')).toEqual([]);
     });
 

@@ -100,7 +100,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: null };
       const step = { index: 0, content: {}, spends: { account: ADA, usage } };
       await store.turns.appendStep(lease, 't1', step, 1);
-      await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('stop'), (command) => command.stop());
       expect(await commit()).toBe('fenced');
       const late = { ...step, index: 1 };
       expect(await store.turns.appendStep(lease, 't1', late, 2)).toBe('fenced');

@@ -175,12 +175,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(kinds.filter(({ kind }) => kind === 'too-many')).toHaveLength(2);
     });
 
-    it.each([['stop'], ['new-session']] as const)('[G07] end with %s', async (kind) => {
+    it.each([['stop'], ['startSession']] as const)('[G07] end with %s', async (action) => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       await start('b', { turnId: 's1' });
-      const found = await store.inbox.command(message('9'), { kind }, () => []);
-      expect(found.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
+      const found = await store.inbox.command(message('9'), (command) => command[action]());
+      expect(found?.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
       expect([await state('a'), await state('b')]).toEqual(['stopped', 'stopped']);
       expect(await store.subAgents.commit(one, ending('s1'), 7)).toEqual({ kind: 'fenced' });
       expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:a');
@@ -192,13 +192,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
       await store.inbox.accept(message('2'));
-      await store.inbox.command(message('9'), { kind: 'new-session' }, () => []);
+      await store.inbox.command(message('9'), (command) => command.startSession());
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['2']);
     });
 
     it('[G07] those of other conversations go on', async () => {
       await start('a');
-      await store.inbox.command(message('9', 'c2'), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('9', 'c2'), (command) => command.stop());
       expect(await state('a')).toBe('running');
     });
 
@@ -212,7 +212,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const { lease: own } = await begin(id, `s${id}`);
         const [ended] = await Promise.all([
           store.subAgents.commit(own, ending(`s${id}`), 6),
-          store.inbox.command(message(`stop${id}`, id), { kind: 'stop' }, () => []),
+          store.inbox.command(message(`stop${id}`, id), (command) => command.stop()),
         ]);
         expect(await state(id)).toBe(ended.kind === 'over' ? 'done' : 'stopped');
       }

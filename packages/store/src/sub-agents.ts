@@ -5,7 +5,6 @@ import {
   type NewId,
   ReplyRoute,
 } from '@parley/core';
-import { stopSubAgents } from './commands.ts';
 import {
   COMPLETION,
   ensureConversation,
@@ -15,6 +14,7 @@ import {
 } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
 import { type AdmittedMessage, addMessage, type Lease, type TurnCommit } from './rows.ts';
+import { stopSubAgents } from './stop.ts';
 import { commitTurn } from './turns.ts';
 
 /**

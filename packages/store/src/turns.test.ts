@@ -81,7 +81,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       (await store.transcript.recent('web:c1', 0, 9)).map(({ content }) => content);
     const stop = async () => {
       await claim(store, await hold(store), 't1');
-      return store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+      return store.inbox.command(message('stop'), (command) => command.stop());
     };
 
     it('[U08] keeps what a stopped turn had said, once', async () => {
@@ -96,12 +96,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[U08] keeps nothing of a turn that no person stopped, of a session that is over, or that was forgotten', async () => {
       await claim(store, await hold(store), 't1');
       expect(await store.turns.keepStopped(stopped(), 5)).toBeNull();
-      await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
-      await store.inbox.command(message('new'), { kind: 'new-session' }, () => []);
+      await store.inbox.command(message('stop'), (command) => command.stop());
+      await store.inbox.command(message('new'), (command) => command.startSession());
       expect(await store.turns.keepStopped(stopped(), 6)).toBeNull();
       await store.inbox.accept(message('m2'));
       await claim(store, await hold(store), 't2');
-      await store.inbox.command(message('stop2'), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('stop2'), (command) => command.stop());
       await store.forgetting.forgetPerson({
         ...{ persons: ['web:u1'], ownersToo: false, only: null, mark: '[forgotten]', now: 9 },
         onStopped: () => undefined,

@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { turnId, lease } = await begin({});
       await store.turns.appendStep(lease, turnId, step, NOON);
       const stop = { ...message('stop', 'c1', { at: NOON }) };
-      await store.inbox.command(stop, { kind: 'stop' }, () => []);
+      await store.inbox.command(stop, (command) => command.stop());
       expect((await ask('day')).total).toMatchObject({
         ...{ turns: 1, failed: 0, inputTokens: 4, cachedTokens: 3, costUsd: 1, latency: null },
       });

@@ -77,9 +77,9 @@ export interface UsageRepository {
 }
 
 /** Groups that are shown by themselves. */
-const MOST_ROWS = 50;
+const MAX_ROWS = 50;
 
-const MOST_TURNS = 500_000;
+const MAX_TURNS = 500_000;
 /** On SQLite messages wait while turns are read: about so many at once. */
 const TURNS_AT_ONCE = 1_000;
 const HOUR_MS = 60 * 60_000;
@@ -89,7 +89,7 @@ export async function usageSums(database: Database, query: UsageQuery): Promise<
   const tallies: Tallies = { total: createTally(), days: [], groups: new Map() };
   const left = [...calendarDays(query)];
   let step = HOUR_MS;
-  while (tallies.total.sums.turns < (query.mostTurns ?? MOST_TURNS)) {
+  while (tallies.total.sums.turns < (query.mostTurns ?? MAX_TURNS)) {
     const day = left.pop();
     if (day === undefined) break;
     const tally = createTally();
@@ -247,7 +247,7 @@ async function sumsOf(
   by: UsageGrouping,
 ): Promise<Omit<UsageSums, 'isWhole'>> {
   const sorted = [...groups].sort(([, one], [, other]) => byUse(one, other));
-  const [shown, rest] = [sorted.slice(0, MOST_ROWS), sorted.slice(MOST_ROWS)];
+  const [shown, rest] = [sorted.slice(0, MAX_ROWS), sorted.slice(MAX_ROWS)];
   const titles = await titlesOf(sql, shown, by);
   const other = createTally();
   for (const [, tally] of rest) mergeInto(other, tally);

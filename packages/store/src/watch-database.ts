@@ -20,7 +20,7 @@ export interface WatchedDatabase extends Database {
 }
 
 /** SQLite needs some pages for each commit; a disk with less room than this counts as full. */
-const LEAST_ROOM_BYTES = 256 * 1024;
+const MIN_ROOM_BYTES = 256 * 1024;
 
 /** What ends each trouble: an answer, a write that succeeds, or nothing but another database. */
 const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = {
@@ -30,6 +30,13 @@ const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = 
   'store-unwritable': 'write',
   'store-damaged': 'nothing',
 };
+
+/** Whether a database that fails so may work again while this process runs: by itself, or once a person has made room. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof StoreError)) return false;
+  const end = ENDED_BY[error.code];
+  return error.retryable || end === 'read' || end === 'write';
+}
 
 /**
  * Remembers that the database is away, full, not writable or damaged, from the first query that finds
@@ -96,7 +103,7 @@ export function watchDatabase(
 async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
   if (path === IN_MEMORY) return;
   const { bavail, bsize } = await statfs(dirname(path));
-  if (bavail * bsize >= LEAST_ROOM_BYTES) return;
+  if (bavail * bsize >= MIN_ROOM_BYTES) return;
   const full = Object.assign(new Error('no room'), { code: 'ENOSPC' });
   throw explainSqliteFailure(name, full);
 }

@@ -62,10 +62,10 @@ export const foundIsSent: MakeInvariant = () => {
     },
     atEnd: ({ platforms, observer }) =>
       [...platforms.values()].flatMap(({ sending }) =>
-        [...sending.found].flatMap(([part, id]) => {
+        [...sending.found].flatMap(([part, { id, at }]) => {
           const state = observer.tables.parts.get(part)?.state;
-          const times = sending.shown.filter((shown) => shown.part === part).length;
-          if (times > 1) return [`part ${part} was found as ${id} and then sent again`];
+          const isSentAgain = sending.shown.some((shown) => shown.part === part && shown.at > at);
+          if (isSentAgain) return [`part ${part} was found as ${id} and then sent again`];
           return state === 'sent' || state === undefined || forgotten.has(part)
             ? []
             : [`part ${part} was found as ${id}, but is called ${state}`];

@@ -56,8 +56,8 @@ export class Sending {
   readonly #limits = new Buckets();
   /** What the bot has reacted with, by message. */
   readonly reactions = new Map<string, string>();
-  /** What `findSent` has found and the process has heard: the message of each part. */
-  readonly found = new Map<string, string>();
+  /** What `findSent` has found and the process has heard first of each part: its message, and when that was heard. */
+  readonly found = new Map<string, { readonly id: string; readonly at: number }>();
   /** When a process heard that a chat is closed to it, by turn and chat. */
   readonly closed = new Map<string, number>();
   /** For how long the platform has asked for silence, by life, or life and chat. In ms of the simulation. */
@@ -220,7 +220,8 @@ export class Sending {
         return new Promise(() => {});
       throw new ChannelError({ kind: 'transient' }, 'it cannot be looked for now');
     });
-    if (found !== undefined) this.found.set(part.id, found);
+    if (found !== undefined && !this.found.has(part.id))
+      this.found.set(part.id, { id: found, at: this.#time.now });
     return found;
   }
 

@@ -1,4 +1,4 @@
-import { agentHere, type DecisionRules } from '@parley/channels';
+import { type DecisionRules, resolveAgent } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import type { ShownAgent } from '@parley/gateway';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
@@ -41,7 +41,7 @@ export async function whoAnswers(cli: Cli, chat: string, asked: Asked): Promise<
   const { settings } = loaded;
   const accounts = planAccounts(loaded, ownersOf(settings), CHANNEL_DEFINITIONS);
   const rules = rulesAt(place, accounts);
-  const { agent, why, unknown } = agentHere(place, rules);
+  const { agent, why, unknown } = resolveAgent(place, rules);
   if (unknown) {
     cli.print(
       `Nobody answers: the chat ${visible(chat)} is one with an agent that does not exist.`,

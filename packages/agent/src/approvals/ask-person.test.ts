@@ -29,7 +29,7 @@ const heard = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => 
 const questions = async () =>
   (await scene.store.outbox.recent({ ...PLACE, chatId: 'c' }, 9)).map(({ part }) => part);
 const answer = (text: string, by?: string) =>
-  command(scene.store, { kind: 'answer', code: 'CODE1', by: by ?? 'test:1', text });
+  command(scene.store, (one) => one.answerQuestion({ code: 'CODE1', by: by ?? 'test:1', text }));
 async function goOn(chatId?: string): Promise<readonly string[]> {
   scene.model.next({ say: 'Done.' });
   await scene.answerNext(chatId);
@@ -84,9 +84,9 @@ describe('a tool that asks the person', () => {
     ['rather green', 'They answered in their own words: rather green'],
   ])('[G02] continues once a button or command says %s', async (text, result) => {
     await asked();
-    expect((await answer(text)).answer?.kind).toBe('answered');
+    expect((await answer(text))?.kind).toBe('answered');
     expect(await goOn()).toEqual([result]);
-    expect((await answer('1')).answer?.kind).toBe('closed');
+    expect((await answer('1'))?.kind).toBe('closed');
   });
 
   it.each([
@@ -128,11 +128,13 @@ describe('a tool that asks the person', () => {
 
   it('[G02] no approval answers a question, and no other chat', async () => {
     await asked();
-    const decided = { kind: 'decide', code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
-    expect((await command(scene.store, decided)).approval?.kind).not.toBe('decided');
-    expect((await answer('1', 'test:7')).answer?.kind).toBe('others');
-    const elsewhere = { kind: 'answer', code: 'CODE1', by: 'test:1', text: '1' } as const;
-    expect((await command(scene.store, elsewhere, 'd')).answer?.kind).toBe('elsewhere');
+    const order = { code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
+    const decided = await command(scene.store, (one) => one.decideApproval(order));
+    expect(decided?.kind).not.toBe('decided');
+    expect((await answer('1', 'test:7'))?.kind).toBe('others');
+    const said = { code: 'CODE1', by: 'test:1', text: '1' };
+    const elsewhere = await command(scene.store, (one) => one.answerQuestion(said), 'd');
+    expect(elsewhere?.kind).toBe('elsewhere');
   });
 
   it('[G02] files have a turn of their own after it', async () => {

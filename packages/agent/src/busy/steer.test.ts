@@ -248,8 +248,6 @@ describe('a turn that dies around the joining of a message', () => {
 });
 
 async function command(kind: 'new' | 'mode', text: string): Promise<void> {
-  const effect =
-    kind === 'new' ? ({ kind: 'new-session' } as const) : ({ kind: 'mode', to: 'ask' } as const);
   const chatId = OWNER_CHAT;
   await scene.store.inbox.command(
     {
@@ -268,8 +266,10 @@ async function command(kind: 'new' | 'mode', text: string): Promise<void> {
         variables: {},
       },
     },
-    effect,
-    () => [],
+    async (command) => {
+      if (kind === 'new') await command.startSession();
+      else await command.changeMode('ask');
+    },
   );
 }
 

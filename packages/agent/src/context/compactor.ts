@@ -101,7 +101,7 @@ function withoutCompact(row: InboxRow): readonly InboxRow[] {
 function compactIn({ text, trigger, authored }: InboundMessage): TypedCommand | null {
   if (trigger !== undefined || !mayCommand({ authored })) return null;
   const command = parseCommand(text);
-  return command?.name === 'compact' ? command : null;
+  return command?.command.name === 'compact' ? command : null;
 }
 
 function compactionText(compaction: Compaction): string {

@@ -199,8 +199,7 @@ describe('while a conversation is summarized', () => {
           variables: {},
         },
       },
-      { kind: 'new-session' },
-      () => [],
+      (command) => command.startSession(),
     );
     expect(await goOn()).toBe('done');
     await talk.say(QUESTION);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Attachment, InboundMessage, ReplyRoute } from '@parley/core';
-import type { CommandEffect, CommandResult, Store } from '@parley/store';
+import type { CommandTransaction, Store } from '@parley/store';
 
 export interface Writing {
   readonly chat?: InboundMessage['chat'];
@@ -97,15 +97,15 @@ export async function decide(
   code = 'CODE1',
   chatId = OWNER_CHAT,
 ): Promise<void> {
-  await command(store, { kind: 'decide', code, verdict, by: 'test:1' }, chatId);
+  await command(store, (one) => one.decideApproval({ code, verdict, by: 'test:1' }), chatId);
 }
 
-/** For tests: a command of the owner with this effect. */
-export function command(
+/** For tests: a command of the owner that does this; null: it is a duplicate. */
+export function command<T>(
   store: Pick<Store, 'inbox'>,
-  effect: CommandEffect,
+  run: (transaction: CommandTransaction) => Promise<T>,
   chatId = OWNER_CHAT,
-): Promise<CommandResult> {
+): Promise<T | null> {
   const now = Date.UTC(2026, 10, 21, 13, 5);
   return store.inbox.command(
     {
@@ -124,7 +124,6 @@ export function command(
         variables: {},
       },
     },
-    effect,
-    () => [],
+    run,
   );
 }

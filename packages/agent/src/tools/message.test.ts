@@ -1,4 +1,3 @@
-import type { OutboxEntry } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE, type Writing } from '../testing/write-message.ts';
@@ -45,8 +44,7 @@ const sends = (to: string, text: string) => ({
   calls: [{ name: 'message', with: { to, text } }],
 });
 const result = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
-const owed = (chatId: string): Promise<readonly OutboxEntry[]> =>
-  scene.store.outbox.recent({ ...PLACE, chatId }, 50);
+const owed = (chatId: string) => scene.store.outbox.recent({ ...PLACE, chatId }, 50);
 /** A chat that somebody has written in and been answered. */
 async function used(writing: Writing, text = 'hello'): Promise<void> {
   await scene.write(text, writing);
@@ -75,14 +73,13 @@ describe('a message to another chat', () => {
     expect(await scene.owed('-9')).toEqual(['fine']);
     const [question] = await scene.owed();
     expect(question).toContain('Dinner at eight.');
-    const by = { kind: 'decide', code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
+    const decision = { code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
     const [asked] = await scene.store.inbox.recent({ ...PLACE, chatId: 'c' }, 1);
     if (asked === undefined) throw new Error('nobody asked');
     const { message, ...row } = asked;
     await scene.store.inbox.command(
       { ...row, message: { ...message, messageId: 'yes' } },
-      by,
-      () => [],
+      (command) => command.decideApproval(decision),
     );
     await scene.answerNext();
     expect(await scene.owed('-9')).toEqual(['fine', '⚙️ Dinner at eight.']);

@@ -1,4 +1,4 @@
-import type { CommandEffect, CommandResult, ConversationMode } from '@parley/store';
+import type { CommandTransaction, ConversationMode } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -188,10 +188,14 @@ describe('the mode of a conversation', () => {
   afterEach(() => scene.close());
 
   const setMode = (to: ConversationMode, nth = 1) =>
-    command(`/mode ${to}`, { kind: 'mode', to }, nth);
+    command(`/mode ${to}`, nth, (transaction) => transaction.changeMode(to));
 
   /** What a command does, as ingress does it. */
-  function command(text: string, effect: CommandEffect, nth: number): Promise<CommandResult> {
+  function command<T>(
+    text: string,
+    nth: number,
+    run: (transaction: CommandTransaction) => Promise<T>,
+  ): Promise<T | null> {
     const target = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
     return scene.store.inbox.command(
       {
@@ -210,8 +214,7 @@ describe('the mode of a conversation', () => {
           variables: {},
         },
       },
-      effect,
-      () => [],
+      run,
     );
   }
 
@@ -263,14 +266,15 @@ describe('the mode of a conversation', () => {
     // Switching the mode is not a word of anyone.
     await setMode('agent', 2);
     await expect(scene.begin()).rejects.toThrow('no turn: none');
-    const press = { kind: 'run-plan', plan: 'turn-2', text: 'Run it.' } as const;
-    expect((await command('/run turn-2', press, 3)).plan).toBe('runs');
+    const press = (nth: number) =>
+      command('/run turn-2', nth, (transaction) => transaction.runPlan('turn-2', 'Run it.'));
+    expect(await press(3)).toBe('runs');
     scene.model.next({ calls: [{ name: 'write', with: { word: 'tidy' } }] }, { say: 'Done.' });
     await scene.answerNext();
     expect(write.calls.map(({ word }) => word)).toEqual(['tidy']);
     const said = scene.model.asked.at(-1)?.messages.map(({ content }) => content);
     expect(said?.some((content) => content.includes('Run it.'))).toBe(true);
-    expect((await command('/run turn-2', press, 4)).plan).toBe('was-run');
+    expect(await press(4)).toBe('was-run');
     await expect(scene.begin()).rejects.toThrow('no turn: none');
     const parts = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 9);
     expect(parts.at(-1)?.part).not.toHaveProperty('buttons');

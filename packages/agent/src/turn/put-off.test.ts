@@ -132,7 +132,7 @@ describe('[D13] a question whose model is away', () => {
     await scene.write('How are you?');
     scene.model.next(AWAY);
     await work();
-    await command(scene.store, { kind: 'stop' });
+    await command(scene.store, (one) => one.stop());
     scene.later(WAIT_MS);
     expect(await isDue()).toBe(false);
     expect(await work()).toBeNull();

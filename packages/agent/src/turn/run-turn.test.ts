@@ -276,10 +276,8 @@ describe('what the model sees of the past', () => {
     await scene.answerNext('other');
     await scene.write('before');
     await scene.answerNext();
-    await scene.store.inbox.command(
-      { ...(await admittedLike()), receivedAt: 0 },
-      { kind: 'new-session' },
-      () => [],
+    await scene.store.inbox.command({ ...(await admittedLike()), receivedAt: 0 }, (command) =>
+      command.startSession(),
     );
     await scene.write('after');
     await scene.answerNext();

@@ -14,7 +14,7 @@ interface AwaitDeps {
 }
 
 /** What another gateway or an earlier life has done is seen after this, in ms. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /**
  * Waits until a message is answered, or its turn waits for a person; null: the signal came first, or the message is
@@ -45,7 +45,9 @@ export async function awaitAnswer(
       turnId = answer.turnId;
       if (shown !== undefined && shown.turnId === turnId) onText(shown.text);
       if (signal.aborted) return null;
-      const pause = sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      const pause = sleep(POLL_INTERVAL_MS, undefined, { signal, ref: false }).catch(
+        () => undefined,
+      );
       await Promise.race([wake.promise, pause]);
     }
   } finally {

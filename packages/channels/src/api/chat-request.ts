@@ -1,7 +1,6 @@
 import { type InboundMessage, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
-import { parseCommand } from '../ingress/command.ts';
-import { splitCommand } from '../ingress/command-words.ts';
+import { parseCommand, splitCommand } from '../commands/typed-command.ts';
 import { type ApiError, badRequest } from './wire.ts';
 
 const Part = z.discriminatedUnion('type', [
@@ -69,7 +68,7 @@ export function readChatRequest(
   const parsed = Body.safeParse(json);
   if (!parsed.success) return badRequest(z.prettifyError(parsed.error), 'invalid_request');
   const body = parsed.data;
-  const refusal = refusalOf(body);
+  const refusal = findRefusal(body);
   if (refusal !== null) return refusal;
   const talk = body.messages.filter(({ role }) => role === 'user' || role === 'assistant');
   const since = talk.findLastIndex(({ role }) => role === 'assistant') + 1;
@@ -114,7 +113,7 @@ function sentAlong(
   };
 }
 
-function refusalOf(body: z.infer<typeof Body>): ApiError | null {
+function findRefusal(body: z.infer<typeof Body>): ApiError | null {
   const isOfTool = ({ role }: Message) => role === 'tool' || role === 'function';
   const offered = [...(body.tools ?? []), ...(body.functions ?? [])];
   if (offered.length > 0 || body.messages.some(isOfTool)) {
@@ -168,11 +167,11 @@ function fileOf(part: Part, nth: number): File | ApiError | null {
   }
 }
 
-const LONGEST_TYPE = 100;
+const MAX_TYPE = 100;
 
 /** Parley fetches nothing for a client: an address could be one of the private network. */
 function fromDataUrl(url: string, name: string): File | ApiError {
-  const start = url.slice(0, LONGEST_TYPE);
+  const start = url.slice(0, MAX_TYPE);
   const [frame = '', type = ''] =
     /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,/i.exec(start) ?? [];
   if (frame !== '')

@@ -48,12 +48,12 @@ export function createResponder(
   };
 }
 
-const AGAIN =
+const RETRY_NOTE =
   'The same request with the same Idempotency-Key gets it when it is there, and runs nothing twice; the page shows it, too.';
 export const CLOSING: ApiError = {
   status: 503,
   code: 'shutting_down',
-  message: `Parley is shutting down; what it has accepted is answered after its start. ${AGAIN}`,
+  message: `Parley is shutting down; what it has accepted is answered after its start. ${RETRY_NOTE}`,
   retryAfterSeconds: 5,
 };
 const GONE: ApiError = {
@@ -68,7 +68,7 @@ const SET_ASIDE: ApiError = {
 };
 
 function late(waitMs: number): ApiError {
-  const message = `There was no answer within ${waitMs / 1_000} seconds (api.waitSeconds); it is still being worked on. ${AGAIN}`;
+  const message = `There was no answer within ${waitMs / 1_000} seconds (api.waitSeconds); it is still being worked on. ${RETRY_NOTE}`;
   return { status: 504, code: 'deadline_exceeded', message };
 }
 
@@ -163,14 +163,14 @@ function noteFailure({ context }: RespondDeps, write: (text: string) => void) {
 const FAILED: ApiError = {
   status: 503,
   code: 'unavailable',
-  message: `Parley could not read the answer just now. ${AGAIN}`,
+  message: `Parley could not read the answer just now. ${RETRY_NOTE}`,
 };
 
 /** Of a run that was replaced by another one: what was shown cannot be taken back here. */
 const CHANGED: ApiError = {
   status: 503,
   code: 'answer_changed',
-  message: `The answer was started again and differs from what was streamed. ${AGAIN}`,
+  message: `The answer was started again and differs from what was streamed. ${RETRY_NOTE}`,
 };
 
 function event(data: object): string {

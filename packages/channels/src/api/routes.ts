@@ -3,7 +3,7 @@ import { countOf, type InboundMessage } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import type { ChannelContext, IngressOutcome, SecretDoor } from '../adapter.ts';
 import { kindOf } from '../attachments/file-response.ts';
-import { parseCommand } from '../ingress/command.ts';
+import { parseCommand } from '../commands/typed-command.ts';
 import { parseJson, readBody } from '../request-body.ts';
 import type { EventHub } from '../web/events.ts';
 import { type WrongAddress, wrongAddress } from '../wrong-address.ts';
@@ -174,7 +174,8 @@ async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<Answer
   const outcome = await context.receive(message, undefined, bytes);
   const refused = refusedAs(outcome);
   if (refused !== null) return refused;
-  const command = outcome.kind === 'command' ? outcome.name : parseCommand(request.text)?.name;
+  const command =
+    outcome.kind === 'command' ? outcome.name : parseCommand(request.text)?.command.name;
   const about = { id: `chatcmpl-${messageId}`, model, created: Math.floor(at / 1_000) };
   return { about, place: { chatId, messageId }, at, command, stream: request.stream };
 }
@@ -249,7 +250,7 @@ function inbound(
 }
 
 /** What one message may carry. */
-const MOST_FILES = 32;
+const MAX_FILES = 32;
 
 async function fileRefusal(
   { chats }: ChannelContext<ApiAccount>,
@@ -262,7 +263,7 @@ async function fileRefusal(
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const empty = files.find((file) => file.size === 0);
   if (empty !== undefined) return badRequest(`${empty.name} is empty.`, 'invalid_request');
-  if (files.length > MOST_FILES) return tooLarge(`One message may have ${MOST_FILES} files.`);
+  if (files.length > MAX_FILES) return tooLarge(`One message may have ${MAX_FILES} files.`);
   if (size > messageBytes || files.some((file) => file.size > fileBytes)) {
     return tooLarge(
       `One file may have ${fileBytes} bytes, those of one message together ${messageBytes} (media in the settings).`,
@@ -281,7 +282,7 @@ function overloaded(message: string, retryAfterSeconds: number): ApiError {
 }
 
 /** A conversation has room again once its next turn has started; all of them together take longer. In seconds. */
-const AGAIN_AFTER = { conversation: 10, person: 30, all: 30 } as const;
+const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 
 /** Null: it is stored, or was before. */
 function refusedAs(outcome: IngressOutcome): ApiError | null {
@@ -295,7 +296,8 @@ function refusedAs(outcome: IngressOutcome): ApiError | null {
     case 'refused': {
       const { bound, reason } = outcome;
       if (bound === 'size') return tooLarge(`The message is ${reason}.`);
-      if (bound !== undefined) return overloaded(`Not taken: ${reason}.`, AGAIN_AFTER[bound]);
+      if (bound !== undefined)
+        return overloaded(`Not taken: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
       return { status: 401, code: 'access_denied', message: `Not taken: ${reason}.` };
     }
   }

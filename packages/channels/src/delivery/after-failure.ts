@@ -36,7 +36,7 @@ export interface FailureFacts {
 
 const MAX_ATTEMPTS = 8;
 const FIRST_BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 /** However long a connection is away: what waits for it is not given up. */
 const UNTRIED_MS = 3_000;
 
@@ -65,7 +65,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
 
 function tryAgain(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFailure {
   if (facts.attempts + 1 >= MAX_ATTEMPTS) return { kind: 'give-up', state: otherwise };
-  const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
+  const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
   return { kind: 'retry', afterMs: shortened(backoff, facts.random), attempt: 'counts' };
 }
 

@@ -142,18 +142,87 @@ describe('delivering to a chat', () => {
     expect(points.slice(0, 2)).toEqual(['part-sending', 'part-sent']);
   });
 
-  it('[D04] knows that a part was sent although the database is away for a while', async () => {
-    await scene.owe('c', ['one']);
-    let failures = 2;
+  /** An outbox whose database fails twice at each outcome of a send. */
+  function failingOutbox(code: StoreError['code']): DeliveryDeps['outbox'] {
     const { outbox } = scene.store;
-    const markSent: typeof outbox.markSent = (...sent) => {
-      failures -= 1;
-      if (failures < 0) return outbox.markSent(...sent);
-      return Promise.reject(new StoreError('store-unreachable', 'no database'));
+    const later = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {
+      let failures = 0;
+      return (...args: Args): Promise<Result> => {
+        failures = (failures + 1) % 3;
+        if (failures === 0) return work(...args);
+        return Promise.reject(new StoreError(code, 'no database'));
+      };
     };
-    expect(await deliver({ outbox: { ...outbox, markSent } })).toBeNull();
-    expect(seen()).toEqual(['one']);
-    expect(await scene.states('c')).toEqual(['sent']);
+    const { markSent, retryLater, markFailed } = outbox;
+    return {
+      ...outbox,
+      markSent: later(markSent),
+      retryLater: later(retryLater),
+      markFailed: later(markFailed),
+    };
+  }
+
+  describe.each([
+    'store-unreachable',
+    'store-busy',
+    'store-full',
+    'store-unwritable',
+    'store-refused',
+  ] as const)('while the database fails for a while (%s)', (code) => {
+    it('[D04] knows that a part was sent', async () => {
+      await scene.owe('c', ['one', 'two']);
+      expect(await deliver({ outbox: failingOutbox(code) })).toBeNull();
+      expect(seen()).toEqual(['one', 'two']);
+      expect(await scene.states('c')).toEqual(['sent', 'sent']);
+    });
+
+    it('[D04] knows that a part did not leave, and sends it again', async () => {
+      await scene.owe('c', ['one']);
+      scene.answer('c', { kind: 'transient' });
+      now += (await deliver({ outbox: failingOutbox(code) })) ?? 0;
+      expect(await scene.states('c')).toEqual(['pending']);
+      await deliver();
+      expect(seen()).toEqual(['one']);
+    });
+
+    it('[D04] [D05] knows that a part was refused', async () => {
+      await scene.owe('c', ['one']);
+      scene.answer('c', { kind: 'refused' });
+      await deliver({ outbox: failingOutbox(code) });
+      expect(await scene.states('c')).toEqual(['failed', 'sent']);
+    });
+
+    it('[D04] knows that a part was found at the platform', async () => {
+      await scene.owe('c', ['one']);
+      await dieWhileSending(true);
+      const answers = ['m9'];
+      const findSent = async () => answers.pop();
+      await deliver({ outbox: failingOutbox(code), findSent });
+      expect(await scene.states('c')).toEqual(['sent']);
+      expect(scene.sends).toEqual(['c: one']);
+    });
+  });
+
+  it('[D04] leaves the outcome of a send open where the database is damaged, and where this process ends', async () => {
+    await scene.owe('c', ['one']);
+    const damaged = new StoreError('store-damaged', 'damaged');
+    const outbox = { ...scene.store.outbox, markSent: () => Promise.reject(damaged) };
+    await expect(deliver({ outbox })).rejects.toBe(damaged);
+    const ending = new AbortController();
+    const full = new StoreError('store-full', 'full');
+    const markSent = async () => {
+      ending.abort();
+      throw full;
+    };
+    await scene.owe('d', ['two']);
+    const ended = deliverChat(
+      deps({ outbox: { ...scene.store.outbox, markSent } }),
+      { ...CHAT, chatId: 'd' },
+      ending.signal,
+    );
+    await expect(ended).rejects.toBe(full);
+    expect(await scene.states('c')).toEqual(['sending']);
+    expect(await scene.states('d')).toEqual(['sending']);
   });
 
   it('[D04] notes durably that it is sending before the platform is called', async () => {
@@ -266,8 +335,11 @@ describe('delivering to a chat', () => {
     const { outbox } = scene.store;
     const counted = new Proxy(outbox, {
       get(target, name: keyof typeof outbox) {
-        calls.push(name);
-        return target[name];
+        const work: (...args: never[]) => unknown = target[name];
+        return (...args: never[]) => {
+          calls.push(name);
+          return work(...args);
+        };
       },
     });
     expect(await deliver({ outbox: counted })).toBeNull();

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Capabilities,
   type FreshParts,
   type OutboundPart,
-  ParleyError,
   type PassPoint,
   type Receipt,
   silentTracer,
@@ -18,6 +16,7 @@ import {
   mayRepeat,
   recover,
 } from './after-failure.ts';
+import { patientOutbox } from './patient-outbox.ts';
 
 export interface DeliveryDeps extends FailureDeps {
   readonly capabilities: FailureDeps['capabilities'] & Pick<Capabilities, 'rates'>;
@@ -39,9 +38,8 @@ const TEXT_LIMIT_MS = 15_000;
 const FILE_LIMIT_MS = 10 * 60_000;
 /** Parts that are read at once. */
 const AT_ONCE = 10;
-const STORE_AGAIN_MS = 200;
 /** After this a part that another gateway sends is sent again, and so often it is looked at. In ms. */
-const [OTHERS_SEND_MS, LOOK_AGAIN_MS] = [5_000, 500];
+const [OTHERS_SEND_MS, RECHECK_MS] = [5_000, 500];
 
 /**
  * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to come
@@ -51,11 +49,12 @@ const [OTHERS_SEND_MS, LOOK_AGAIN_MS] = [5_000, 500];
  * reading them, unless the outbox refuses because an earlier part is unfinished.
  */
 export async function deliverChat(
-  deps: DeliveryDeps,
+  services: DeliveryDeps,
   chat: ChatKey,
   signal: AbortSignal,
   fresh?: FreshParts,
 ): Promise<number | null> {
+  const deps = { ...services, outbox: patientOutbox(services.outbox, signal) };
   let known = fresh && dueParts(fresh);
   while (!isOver(deps, signal)) {
     const parts = known ?? (await deps.outbox.unfinished(chat, AT_ONCE));
@@ -88,7 +87,7 @@ function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
 function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart): number {
   if (othersSend !== true) return 0;
   const sinceMs = Math.abs(clock() - (sendingAt ?? 0));
-  return sinceMs < OTHERS_SEND_MS ? LOOK_AGAIN_MS : 0;
+  return sinceMs < OTHERS_SEND_MS ? RECHECK_MS : 0;
 }
 
 function isOver({ isEnding }: DeliveryDeps, signal: AbortSignal): boolean {
@@ -224,7 +223,7 @@ async function withinLimit<T>(
   }
 }
 
-/** Throws when the database fails for good: the part stays in `sending`, as after a crash. */
+/** Rejects when the database fails for good: the part stays in `sending`, as after a crash. */
 async function record(
   deps: DeliveryDeps,
   {
@@ -239,9 +238,7 @@ async function record(
   const next =
     !isOver(deps, signal) && following && isReady(deps, following) ? following.part : undefined;
   if (next !== undefined) noteMarked(deps, next, at);
-  const isMarked = await untilStored(signal, () =>
-    deps.outbox.markSent(part.id, platformMessageId, at, next?.id),
-  );
+  const isMarked = await deps.outbox.markSent(part.id, platformMessageId, at, next?.id);
   if (next !== undefined && !isMarked) deps.notes?.remove(next.id);
   deps.pass('part-recorded');
   deps.meter.count('parley_outbox_parts_total', { channel, state: 'sent' });
@@ -250,16 +247,4 @@ async function record(
 
 function isReady(deps: DeliveryDeps, due: DuePart): boolean {
   return due.state === 'pending' && waitFor(deps, due) === 0;
-}
-
-/** Only this process knows that the platform has it, so it waits for an absent database. */
-async function untilStored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await store();
-    } catch (error) {
-      if (signal.aborted || !(error instanceof ParleyError && error.retryable)) throw error;
-      await sleep(STORE_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
 }

@@ -36,7 +36,7 @@ export interface DeliveryWorkerOptions {
 
 const SWEEP_BATCH = 500;
 /** How often to look, at the end, whether all that is due has been sent. */
-const LOOK_AGAIN_MS = 10;
+const RECHECK_MS = 10;
 
 /**
  * Starts delivering: what an earlier process left, then what the bus and the sweep name. Pauses that
@@ -87,7 +87,7 @@ export function startDeliveryWorker(
       await sweep.stop();
       // The answer of a turn that has just been finished may not have been taken up yet.
       while (!isEnding && deps.monotonic() < until && (await due(1)).length > 0)
-        await sleep(LOOK_AGAIN_MS);
+        await sleep(RECHECK_MS);
       unsubscribe();
       await work.close(Math.max(0, until - deps.monotonic()));
     },

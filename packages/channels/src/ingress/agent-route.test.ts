@@ -1,7 +1,8 @@
 import type { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { aMessage, IngressScene, OWNER_CHAT } from '../testing/ingress-scene.ts';
-import { type AgentRoute, type AgentRules, routeAgent } from './agent-route.ts';
+import { routeAgent } from './agent-route.ts';
+import type { AgentRoute, AgentRules } from './rules.ts';
 
 const GROUP = { id: '-100', type: 'group' } as const;
 const ROUTES: readonly AgentRoute[] = [

@@ -1,20 +1,7 @@
 import { agentOfConversation, type InboundMessage } from '@parley/core';
 import type { PairingRequest } from '@parley/store';
-import { type DecisionRules, personId } from './decide.ts';
-
-/** A rule of `routes:`: whose messages go to which agent. All that it names must be so; with nothing it changes the default. */
-export interface AgentRoute {
-  /** Undefined: the default agent. */
-  readonly agent: string | undefined;
-  /** `telegram:42` */
-  readonly person?: string | undefined;
-  /** `telegram:-100123` */
-  readonly chat?: string | undefined;
-  /** `telegram/helpdesk` */
-  readonly account?: string | undefined;
-  /** `telegram` */
-  readonly channel?: string | undefined;
-}
+import type { AgentRoute, DecisionRules } from './rules.ts';
+import { personId } from './sender.ts';
 
 /** Who answers, and why, as text for `why`. */
 export interface RoutedAgent {
@@ -27,7 +14,7 @@ type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 /** The most specific first (F14). */
 const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
 
-/** Which agent answers somebody somewhere: the most specific rule wins, of equal ones the first (F14). */
+/** Which agent answers a person in a place: the most specific rule wins, of equal ones the first (F14). */
 export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedAgent {
   const { channel, account, chat } = place;
   const facts = {
@@ -65,17 +52,8 @@ function ruleText(route: AgentRoute): string {
   return `the rule for ${named.length === 0 ? 'everything else' : named.join(' and ')}`;
 }
 
-/** What the settings say of several agents; absent where there is one. */
-export interface AgentRules {
-  /** Of the default agent. */
-  readonly id: string;
-  readonly routes: readonly AgentRoute[];
-  /** To whom each belongs; undefined: the default one. */
-  readonly rights: ReadonlyMap<string | undefined, Pick<DecisionRules, 'owners' | 'approvers'>>;
-}
-
 /** The agent of a message, and the rules with its owners. `unknown`: the chat is one with an agent that does not exist. */
-export interface AgentHere {
+export interface ResolvedAgent {
   readonly agent: string | undefined;
   readonly rules: DecisionRules;
   /** For `why`; null where there is one agent. */
@@ -83,10 +61,13 @@ export interface AgentHere {
   readonly unknown: boolean;
 }
 
+/** Our own fronts, where the token or its holder chooses the agent. */
+const LOCAL_CHANNELS: ReadonlySet<string> = new Set(['web', 'terminal', 'api']);
+
 /** Decides who answers a message, before anything is decided about its sender. A chat of the page names its agent itself. */
-export function agentHere(place: Place, rules: DecisionRules): AgentHere {
+export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent {
   const { agents } = rules;
-  const chosen = isLocal(place) ? agentOfConversation(place.chat.id) : undefined;
+  const chosen = LOCAL_CHANNELS.has(place.channel) ? agentOfConversation(place.chat.id) : undefined;
   if (agents === undefined) {
     return { agent: undefined, rules, why: null, unknown: chosen !== undefined };
   }
@@ -110,11 +91,6 @@ export function rulesOfAgent(
   return own && { ...rules, ...own };
 }
 
-/** Whether a place is one of our own fronts, where the token or its holder chooses the agent. */
-function isLocal({ channel }: Pick<Place, 'channel'>): boolean {
-  return channel === 'web' || channel === 'terminal' || channel === 'api';
-}
-
 /** The lists of owners of all agents, where there are several. */
 export function ownersOfAgents({ agents }: DecisionRules): readonly (readonly string[])[] {
   return [...(agents?.rights.values() ?? [])].map(({ owners }) => owners);
@@ -133,8 +109,9 @@ export function mayAllow(
 ): boolean {
   const sender = { id: senderId, name: '', isBot: false };
   const chat = { id: route.chatId, type: 'direct' } as const;
-  const theirs = agentHere({ channel, account, chat, sender }, rules);
+  const theirs = resolveAgent({ channel, account, chat, sender }, rules);
   return (
-    theirs.agent === agentHere(asker, rules).agent || theirs.rules.owners.includes(personId(asker))
+    theirs.agent === resolveAgent(asker, rules).agent ||
+    theirs.rules.owners.includes(personId(asker))
   );
 }

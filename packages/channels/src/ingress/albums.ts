@@ -20,19 +20,19 @@ interface Album {
   held: readonly AdmittedMessage[];
 }
 
-const REMEMBERED_MS = 60_000;
-const REMEMBERED = 1_000;
+const ALBUM_LIFETIME_MS = 60_000;
+const MAX_ALBUMS = 1_000;
 /** More than the largest album of any platform. */
-const HELD = 32;
+const MAX_HELD = 32;
 
 /** Makes the memory of one account. */
 export function createAlbums(monotonic: Monotonic): Albums {
-  const albums = new BoundedMap<string, Album>(REMEMBERED);
+  const albums = new BoundedMap<string, Album>(MAX_ALBUMS);
   const albumOf = ({ albumId, chat, sender }: InboundMessage): Album | null => {
     if (albumId === undefined || chat.type === 'direct') return null;
     const key = JSON.stringify([chat.id, sender.id, albumId]);
     const known = albums.get(key);
-    if (known !== undefined && monotonic() - known.since < REMEMBERED_MS) return known;
+    if (known !== undefined && monotonic() - known.since < ALBUM_LIFETIME_MS) return known;
     const album: Album = { since: monotonic(), addressed: false, held: [] };
     albums.set(key, album);
     return album;
@@ -46,7 +46,7 @@ export function createAlbums(monotonic: Monotonic): Albums {
     },
     hold(picture) {
       const album = albumOf(picture.message);
-      if (album !== null) album.held = [...album.held, picture].slice(-HELD);
+      if (album !== null) album.held = [...album.held, picture].slice(-MAX_HELD);
     },
     release(message) {
       const album = albumOf(message);

@@ -1,19 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type InboundMessage, readYesOrNo, typedText } from '@parley/core';
 import type { ShownQuestion } from '@parley/store';
-import type { TypedCommand } from './command.ts';
-import { ownershipOf, personId, type SenderRights } from './decide.ts';
+import { approve } from '../commands/approve.ts';
+import type { TypedCommand } from '../commands/command.ts';
+import { deny } from '../commands/deny.ts';
+import type { Identified } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { APPROVAL_CODE_LENGTH, typedCode } from './one-time-code.ts';
-
-/** What a message in words does to the approvals that wait where it was written. */
-type WordsDecision =
-  /** It is an ordinary message. */
-  | { readonly kind: 'message' }
-  /** It decides the only question, or the one whose code it names. */
-  | { readonly kind: 'decide'; readonly verdict: 'approve' | 'deny'; readonly code: string }
-  /** The sender is shown what to press; `isKept`: the words are a message as well. */
-  | { readonly kind: 'explain'; readonly isKept: boolean };
+import { ownershipOf } from './sender.ts';
 
 type Said = Pick<
   InboundMessage,
@@ -21,24 +15,34 @@ type Said = Pick<
 >;
 
 /**
- * Decides what the words of an approver mean (G05). Only a bare yes or no counts, and a yes only for a question that the
- * sender can have read in full: it was sent to this chat before they wrote, nothing has changed it, and nothing else that
- * could be answered was said since (or they replied to it). Everything else is shown what to press, never silence.
+ * The command that the words of an approver stand for (G05); null: they are an ordinary message. Only a bare yes or no
+ * counts, and a yes only for a question that the sender can have read in full: it was sent to this chat before they
+ * wrote, nothing has changed it, and nothing else that could be answered was said since (or they replied to it). To
+ * everything else the answer is what to press, never silence.
  */
-function decideWords(text: string, said: Said, questions: readonly ShownQuestion[]): WordsDecision {
-  if (questions.length === 0) return { kind: 'message' };
+function decideWords(
+  text: string,
+  said: Said,
+  questions: readonly ShownQuestion[],
+): TypedCommand | null {
+  if (questions.length === 0) return null;
   const { words, named } = withoutCode(text, questions);
   const meaning = named !== undefined && words === '' ? 'unclear' : readYesOrNo(words);
-  if (meaning === null) return { kind: 'message' };
+  if (meaning === null) return null;
   if (meaning === 'unclear' || said.attachments !== undefined || mayMeanOthers(said)) {
-    return { kind: 'explain', isKept: words !== '' };
+    return showWaiting(words === '' ? 'only' : 'kept');
   }
   const meant = named ?? questionMeant(said, questions);
-  if (meant === undefined) return { kind: 'explain', isKept: false };
+  if (meant === undefined) return showWaiting('only');
   const { code } = meant.approval;
-  if (meaning === 'no') return { kind: 'decide', verdict: 'deny', code };
+  if (meaning === 'no') return { command: deny, argument: code };
   const isRead = wasRead(meant, said, named !== undefined);
-  return isRead ? { kind: 'decide', verdict: 'approve', code } : { kind: 'explain', isKept: false };
+  return isRead ? { command: approve, argument: code } : showWaiting('only');
+}
+
+/** Shows the sender what to press. */
+function showWaiting(spoken: 'kept' | 'only'): TypedCommand {
+  return { command: approve, argument: '', spoken };
 }
 
 /** The question that is replied to; without a reply the only one. A reply to another message answers that. */
@@ -87,8 +91,8 @@ function withoutCode(
 /** Longer texts are read for their beginning alone, so only that is looked at before the database is asked. */
 const MAX_TEXT = 4_000;
 /** A question that is being sent is there in a moment. In ms. */
-const LOOK_AGAIN_MS = 200;
-const MAX_LOOKS = 10;
+const POLL_INTERVAL_MS = 200;
+const MAX_POLLS = 10;
 
 /** The command that a message in words stands for, and whether its sender is an owner, which decides their rights. */
 export interface SpokenCommand {
@@ -103,25 +107,20 @@ export interface SpokenCommand {
  */
 export async function answerInWords(
   deps: IngressDeps,
-  message: InboundMessage,
-  { conversationId, rights }: { readonly conversationId: string; readonly rights: SenderRights },
+  { admitted: { message, conversationId }, rights, rules }: Identified,
 ): Promise<SpokenCommand | null> {
   const text = spokenText(message);
-  if (message.replaces !== undefined || text.length > MAX_TEXT || !mayAnswer(text)) return null;
-  const isOwner = rights.isOwner || (await isLinkedOwner(deps, message));
-  if (!isOwner && deps.rules.approvers?.includes(personId(message)) !== true) return null;
+  if (message.replaces !== undefined || text === '' || text.length > MAX_TEXT) return null;
+  if (readYesOrNo(text) === null && typedCode(text, APPROVAL_CODE_LENGTH) === null) return null;
+  // In a direct chat, links of the sender are looked up already.
+  const isOwner =
+    rights.isOwner ||
+    (message.chat.type !== 'direct' &&
+      (await ownershipOf(deps.store.links, rules.owners, rights.person)).isOwner);
+  if (!isOwner && rules.approvers?.includes(rights.person) !== true) return null;
   const questions = await questionsFor(deps, conversationId, message);
-  const decision = decideWords(text, message, questions);
-  switch (decision.kind) {
-    case 'message':
-      return null;
-    case 'explain': {
-      const spoken = decision.isKept ? 'kept' : 'only';
-      return { command: { name: 'approve', argument: '', spoken }, isOwner };
-    }
-    case 'decide':
-      return { command: { name: decision.verdict, argument: decision.code }, isOwner };
-  }
+  const command = decideWords(text, message, questions);
+  return command === null ? null : { command, isOwner };
 }
 
 /** What waits there; a question that is being sent is waited for. */
@@ -130,18 +129,12 @@ async function questionsFor(
   conversationId: string,
   message: InboundMessage,
 ): Promise<readonly ShownQuestion[]> {
-  for (let looks = 1; ; looks += 1) {
+  for (let polls = 1; ; polls += 1) {
     const questions = await store.shownQuestions.openIn(conversationId, message, clock());
     const isOnItsWay = questions.some(({ shown }) => shown?.state === 'sending');
-    if (!isOnItsWay || looks === MAX_LOOKS) return questions;
-    await sleep(LOOK_AGAIN_MS);
+    if (!isOnItsWay || polls === MAX_POLLS) return questions;
+    await sleep(POLL_INTERVAL_MS);
   }
-}
-
-/** In a direct chat ingress has looked that up. */
-async function isLinkedOwner({ store, rules }: IngressDeps, message: InboundMessage) {
-  if (message.chat.type === 'direct') return false;
-  return (await ownershipOf(store.links, rules.owners, personId(message))).isOwner;
 }
 
 /** The typed text without a mention of the bot, which groups need to address it. */
@@ -151,9 +144,4 @@ function spokenText(message: InboundMessage): string {
   // One alone: a second name is that of another person, whom platforms do not always list.
   const own = typed.replace(/^<?@\S+\s+/, '');
   return (own === typed ? typed.replace(/\s+<?@\S+$/, '') : own).trim();
-}
-
-function mayAnswer(text: string): boolean {
-  if (text === '') return false;
-  return readYesOrNo(text) !== null || typedCode(text, APPROVAL_CODE_LENGTH) !== null;
 }

@@ -1,7 +1,10 @@
 import type { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
+import { parseCommand } from '../commands/typed-command.ts';
 import { aMessage } from '../testing/ingress-scene.ts';
-import { type AccountPolicy, type DecisionRules, decideIngress, personId } from './decide.ts';
+import { decideIngress } from './decide.ts';
+import type { AccountPolicy, DecisionRules } from './rules.ts';
+import { personId } from './sender.ts';
 
 const CLOSED: AccountPolicy = {
   access: {
@@ -24,7 +27,8 @@ function rules(policy: Partial<AccountPolicy> = {}): DecisionRules {
 }
 
 function decided(message: InboundMessage, by: DecisionRules, isAllowed = false) {
-  return decideIngress(message, by, { isOwner: by.owners.includes(personId(message)), isAllowed });
+  const rights = { isOwner: by.owners.includes(personId(message)), isAllowed };
+  return decideIngress(message, parseCommand(message.text), by, rights);
 }
 
 const group = { id: '-100', type: 'group' } as const;
@@ -95,7 +99,7 @@ describe('what ingress does with a message', () => {
     ['a member with one of the roles may write', { id: '99', roles: ['r0', 'r1'] }, group, 'turn'],
     ['an owner needs none', { id: '42', roles: [] }, group, 'turn'],
     ['a member with other roles may not', { id: '99', roles: ['r2'] }, group, 'refuse'],
-    ['nor somebody whose roles are not known', { id: '7' }, group, 'refuse'],
+    ['nor a person whose roles are not known', { id: '7' }, group, 'refuse'],
     ['a role opens no other group', { id: '99', roles: ['r1'] }, elsewhere, 'refuse'],
   ])('[F05] where the settings name roles %s', (_case, sender, chat, kind) => {
     const access = { ...CLOSED.access, allowRoles: ['r1'] };
@@ -176,7 +180,7 @@ describe('what ingress does with a message', () => {
     expect(decided(message, rules()).reason).toBe(reason);
   });
 
-  it('[F05] lets nobody but owners in when direct chats are disabled, not even those listed', () => {
+  it('[F05] lets only owners in when direct chats are disabled, not even those listed', () => {
     const access = { ...CLOSED.access, direct: 'disabled' as const };
     expect(decided(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('refuse');
     expect(decided(aMessage(), rules({ access })).kind).toBe('turn');

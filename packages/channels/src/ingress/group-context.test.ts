@@ -104,7 +104,7 @@ describe('what a served group says without addressing the bot', () => {
     return started.kind === 'turn' ? started.turn.groupContext : [];
   };
 
-  it('[F06] is kept for the next turn, files by their kind, and wakes nobody', async () => {
+  it('[F06] is kept for the next turn, files by their kind, and wakes no conversation', async () => {
     const photo = { kind: 'image', ref: 'x' } as const;
     await scene.receive(aMessage({ chat: group, messageId: '1', text: 'pizza?' }));
     await scene.receive(aMessage({ chat: group, messageId: '2', text: '', attachments: [photo] }));

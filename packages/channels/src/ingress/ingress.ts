@@ -1,33 +1,25 @@
 import {
   type Capabilities,
   type FatalEnds,
-  fromOutside,
-  InboundMessage,
+  type InboundMessage,
   nextAttempt,
   noWorkRecord,
-  ParleyError,
   reasonToGiveUp,
   silentTracer,
   type Work,
 } from '@parley/core';
-import type { AdmittedMessage } from '@parley/store';
-import { z } from 'zod';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
-import { admit, createExplainer, type Memory, recordRefusal } from './admit.ts';
-import { agentHere } from './agent-route.ts';
-import { createAlbums, settlesAt } from './albums.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { accept, acceptInGroup } from './accept.ts';
 import { answerInWords } from './answer-in-words.ts';
-import { askPlatform } from './command.ts';
-import {
-  decideGroup,
-  decideIngress,
-  type IngressDecision,
-  type SenderRights,
-  senderRights,
-} from './decide.ts';
+import { decideIngress, type IngressDecision } from './decide.ts';
+import { keepAsContext } from './group-context.ts';
+import { type Arrived, type Identified, identify } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
+import { createMemory, type IngressMemory } from './memory.ts';
+import { recordRefusal, refuse } from './refuse.ts';
 import { conversationOf, routeOf } from './route.ts';
+import { senderRights } from './sender.ts';
 
 /** Receives one message of one account. Resolves when it is durable or refused for good (D01). */
 export type Receive = (
@@ -37,46 +29,115 @@ export type Receive = (
   files?: readonly Uint8Array[],
 ) => Promise<IngressOutcome>;
 
-/** A busy group that is not allowed costs a write this seldom. In ms. */
-const GROUP_NOTED_EVERY_MS = 5 * 60_000;
-
-/** Builds the ingress of one account: validate, decide, store, wake. Rejects only when storing fails. */
+/** Builds the ingress of one account: identify, decide, carry out. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): Receive {
-  const { monotonic, meter, tracer = silentTracer } = deps;
-  const remembered = {
-    explain: createExplainer(deps),
-    albums: createAlbums(monotonic),
-    backlog: createBacklogLimit(deps.store.inbox, () => deps.rules.limits.totalWaiting, monotonic),
-    isLoop: createLoopGuard(monotonic),
-    isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, monotonic),
-  };
-  const receive: Receive = async (unchecked, capabilities, sender = {}, files) => {
+  const { monotonic, meter, tracer = silentTracer, work = noWorkRecord } = deps;
+  const memory = createMemory(deps);
+  const receive: Receive = async (message, capabilities, facts = {}, files) => {
     deps.pass('received');
-    const { channel } = unchecked;
+    const { channel } = message;
     const startedAt = monotonic();
     return tracer.span('parley.ingress', { facts: { channel } }, async (span) => {
-      const arrived = { message: unchecked, capabilities, sender, files, trace: span.trace };
-      const outcome = await receiveOne(deps, arrived, remembered);
+      const arrived = { message, capabilities, facts, files, trace: span.trace };
+      const outcome = await receiveOne(deps, arrived, memory);
       span.note({ outcome: outcome.kind });
       meter.count('parley_ingress_total', { channel, outcome: outcome.kind });
       meter.observe('parley_ingress_seconds', monotonic() - startedAt, { channel });
       return outcome;
     });
   };
-  const { work = noWorkRecord } = deps;
-  return (message, capabilities, sender, files) => {
+  return (message, capabilities, facts, files) => {
     const taken = workOf(message);
     const ends = work.endsOf(taken);
     return work.run(taken, () =>
       nextAttempt(ends) === 'run'
-        ? receive(message, capabilities, sender, files)
-        : refuseFatal(deps, { message, capabilities, ends }, remembered.explain),
+        ? receive(message, capabilities, facts, files)
+        : refuseFatal(deps, { message, capabilities, ends }, memory),
     );
   };
 }
 
 function workOf({ channel, account, chat, messageId }: InboundMessage): Work {
   return { kind: 'ingress', key: [channel, account, chat.id, messageId].join(' ') };
+}
+
+async function receiveOne(
+  deps: IngressDeps,
+  arrived: Arrived,
+  memory: IngressMemory,
+): Promise<IngressOutcome> {
+  const identified = await identify(deps, arrived, memory.albums);
+  const decision = await decide(deps, identified, memory);
+  const { agentReason } = identified;
+  const reason = agentReason === null ? decision.reason : `${decision.reason}; ${agentReason}`;
+  const admitted = { ...identified.admitted, reason };
+  const outcome = await carryOut(
+    deps,
+    { ...identified, admitted },
+    { ...decision, reason },
+    memory,
+  );
+  const { message, conversationId, receivedAt } = admitted;
+  // Clocks of platforms run a little ahead at times.
+  const late = Math.max(0, receivedAt - message.sentAt);
+  deps.meter.observe('parley_platform_delay_seconds', late, { channel: message.channel });
+  if ('reason' in outcome) await recordRefusal(deps, admitted, outcome);
+  const line = { conversation: conversationId, message: message.messageId, outcome: outcome.kind };
+  deps.log.debug('reason' in outcome ? { ...line, reason: outcome.reason } : line, 'ingress');
+  return outcome;
+}
+
+/** Decides by the facts; then a loop is ended, and words that answer an approval become its command. */
+async function decide(
+  deps: IngressDeps,
+  identified: Identified,
+  { isLoop }: IngressMemory,
+): Promise<IngressDecision> {
+  const { admitted, command, rules, rights, isAgentKnown } = identified;
+  if (!isAgentKnown) return NO_AGENT;
+  const decision = decideIngress(admitted.message, command, rules, rights);
+  if (decision.kind !== 'turn') return decision;
+  if (isLoop(admitted.message)) return LOOP;
+  const spoken = await answerInWords(deps, identified);
+  if (spoken === null) return decision;
+  return { kind: 'command', ...spoken, reason: `${decision.reason}; an answer in words` };
+}
+
+const LOOP: IngressDecision = {
+  kind: 'ignore',
+  reason: 'the same text repeatedly, as from an automatic reply',
+  keepAsContext: false,
+};
+
+const NO_AGENT: IngressDecision = {
+  kind: 'refuse',
+  reason: 'the settings have no such agent',
+  notice: null,
+};
+
+async function carryOut(
+  deps: IngressDeps,
+  identified: Identified,
+  decision: IngressDecision,
+  memory: IngressMemory,
+): Promise<IngressOutcome> {
+  const store = identified.admitted.message.chat.type === 'direct' ? accept : acceptInGroup;
+  switch (decision.kind) {
+    case 'turn':
+      return store(deps, identified, memory);
+    case 'command': {
+      const outcome = await runCommand(deps, identified, decision, memory.backlog);
+      return outcome === 'in-turn' ? store(deps, identified, memory) : outcome;
+    }
+    case 'ignore':
+      if (decision.keepAsContext) {
+        memory.albums.hold(identified.admitted);
+        await keepAsContext(deps, identified.admitted);
+      }
+      return { kind: 'ignored', reason: decision.reason };
+    case 'refuse':
+      return refuse(deps, identified, decision, memory);
+  }
 }
 
 /** A message whose ingress has ended the process too often. */
@@ -93,10 +154,10 @@ interface FatalMessage {
 async function refuseFatal(
   deps: IngressDeps,
   { message, capabilities, ends }: FatalMessage,
-  explain: Memory['explain'],
+  { explain }: IngressMemory,
 ): Promise<IngressOutcome> {
   const reason = `taking it in: ${reasonToGiveUp(ends)}`;
-  const outcome: IngressOutcome = { kind: 'refused', reason };
+  const outcome = { kind: 'refused', reason } as const;
   deps.log.error({ message: message.messageId, chat: message.chat.id, reason }, 'message given up');
   deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: 'refused' });
   if (nextAttempt(ends) === 'drop') return outcome;
@@ -105,120 +166,8 @@ async function refuseFatal(
   const refused = { conversationId, message, route, receivedAt: deps.clock() };
   await recordRefusal(deps, refused, outcome);
   // Only people who would get an answer get a notice; another text stands for the one that may be the reason.
-  const rights = await senderRights(deps, message);
-  const decided = decideIngress({ ...message, text: '?' }, deps.rules, rights);
+  const rights = await senderRights(deps, message, false);
+  const decided = decideIngress({ ...message, text: '?' }, null, deps.rules, rights);
   if (decided.kind === 'turn') await explain.givenUp(refused);
   return outcome;
-}
-
-/** A message as the adapter passed it on. */
-interface Arrived {
-  readonly message: InboundMessage;
-  readonly capabilities: Capabilities;
-  readonly sender: SenderFacts;
-  readonly files: readonly Uint8Array[] | undefined;
-  readonly trace: string | undefined;
-}
-
-async function receiveOne(
-  every: IngressDeps,
-  { message: unchecked, capabilities, sender, files, trace }: Arrived,
-  { isLoop, ...memory }: Memory & { readonly isLoop: (message: InboundMessage) => boolean },
-): Promise<IngressOutcome> {
-  const message = await withRoles(every, memory.albums.join(validate(unchecked)), sender);
-  const { agent, rules, why, unknown } = agentHere(message, every.rules);
-  const deps: IngressDeps = agent === undefined ? every : { ...every, rules };
-  const route = routeOf(message, capabilities, rules.policy.answers);
-  const looked = await senderRights(deps, message);
-  const conversationId = conversationOf(message, looked.mainConversation, agent);
-  const allowed = unknown ? NO_AGENT : decideIngress(message, rules, looked);
-  const typed = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
-  const { decided, rights } = await withSpoken(deps, typed, message, {
-    conversationId,
-    rights: looked,
-  });
-  const decision = why === null ? decided : { ...decided, reason: `${decided.reason}; ${why}` };
-  const receivedAt = deps.clock();
-  const settles = settlesAt(message, capabilities.target, receivedAt);
-  const admitted: AdmittedMessage = {
-    conversationId,
-    message,
-    route,
-    receivedAt,
-    ...(settles === undefined ? {} : { settlesAt: settles }),
-    fromOwner: rights.isOwner && message.chat.type === 'direct',
-    reason: decision.reason,
-    trace,
-    ...(files && { files }),
-  };
-  // Clocks of platforms run a little ahead at times.
-  const late = Math.max(0, receivedAt - message.sentAt);
-  deps.meter.observe('parley_platform_delay_seconds', late, { channel: message.channel });
-  const outcome = await admit(deps, { admitted, decision, rights, sender }, memory);
-  await recordRefusal(deps, admitted, outcome);
-  const reason = 'reason' in outcome ? outcome.reason : undefined;
-  deps.log.debug(
-    { conversation: conversationId, message: message.messageId, outcome: outcome.kind, reason },
-    'ingress',
-  );
-  return outcome;
-}
-
-/** A message that would start a turn, where its words are an answer to an approval that waits. */
-async function withSpoken(
-  deps: IngressDeps,
-  decided: IngressDecision,
-  message: InboundMessage,
-  known: { readonly conversationId: string; readonly rights: SenderRights },
-): Promise<{ readonly decided: IngressDecision; readonly rights: SenderRights }> {
-  const { rights } = known;
-  if (decided.kind !== 'turn' || decided.command !== undefined) return { decided, rights };
-  const spoken = await answerInWords(deps, message, known);
-  if (spoken === null) return { decided, rights };
-  const { command, isOwner } = spoken;
-  const reason = `${decided.reason}; an answer in words`;
-  return { decided: { kind: 'command', command, reason }, rights: { ...rights, isOwner } };
-}
-
-/** A message that was fetched later does not say which roles its sender has; without an answer they have none. */
-async function withRoles(
-  { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
-  message: InboundMessage,
-  { roles }: SenderFacts,
-): Promise<InboundMessage> {
-  const { access } = rules.policy;
-  const { chat, sender } = message;
-  if ((access.allowRoles ?? []).length === 0 || roles === undefined) return message;
-  if (sender.isBot || sender.roles !== undefined || chat.type === 'direct') return message;
-  if (decideGroup(chat, access).kind === 'refused') return message;
-  const found = await askPlatform(roles, 'which roles the sender has', log);
-  return { ...message, sender: { ...sender, roles: [...(found ?? [])] } };
-}
-
-const LOOP: IngressDecision = {
-  kind: 'ignore',
-  reason: 'the same text repeatedly, as from an automatic reply',
-  keepAsContext: false,
-};
-
-const NO_AGENT: IngressDecision = {
-  kind: 'refuse',
-  reason: 'the settings have no such agent',
-  notice: null,
-};
-
-function validate(unchecked: InboundMessage): InboundMessage {
-  const parsed = InboundMessage.safeParse(unchecked);
-  if (parsed.success) return fromOutside(parsed.data);
-  throw brokenContract(`The ${unchecked.channel} adapter made a message`, parsed.error);
-}
-
-/** An adapter's defect. */
-export function brokenContract(what: string, cause: z.ZodError): ParleyError {
-  return new ParleyError({
-    code: 'inbound-invalid',
-    message: `${what} that breaks the contract: ${z.prettifyError(cause)}. This is a defect of the adapter.`,
-    retryable: false,
-    cause,
-  });
 }

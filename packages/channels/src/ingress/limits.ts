@@ -12,6 +12,7 @@ export interface BacklogLimit {
 
 /** Who sends a message that is to wait. */
 interface Waiting {
+  /** `telegram:42`. */
   readonly person: string;
   readonly isOwner: boolean;
 }
@@ -24,9 +25,9 @@ const PERSONS_SHARE = 0.1;
 const MAX_PERSONS = 10_000;
 
 /** Between two queries only the messages of this account are counted. In ms. */
-const LOOK_EVERY_MS = 1_000;
+const COUNT_INTERVAL_MS = 1_000;
 /** While the limit is reached: a flood must not cost a query for each message. In ms. */
-const LOOK_AGAIN_MS = 50;
+const FULL_COUNT_INTERVAL_MS = 50;
 
 /** Queries the number of waiting messages at most once a second, more often only at the limit. */
 export function createBacklogLimit(
@@ -38,8 +39,8 @@ export function createBacklogLimit(
   let known = 0;
   let since = 0;
   let entering = 0;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> | null = null;
+  let countedAt = Number.NEGATIVE_INFINITY;
+  let counting: Promise<void> | null = null;
   /** Messages of each person since it became crowded. */
   const taken = new BoundedMap<string, number>(MAX_PERSONS);
   const waiting = (): number => known + since + entering;
@@ -51,22 +52,24 @@ export function createBacklogLimit(
       taken.clear();
       return false;
     }
-    return !isOwner && (taken.get(person) ?? 0) >= Math.ceil(limit() * PERSONS_SHARE);
+    return (
+      !isOwner && (taken.get(findShareHolder(person)) ?? 0) >= Math.ceil(limit() * PERSONS_SHARE)
+    );
   };
-  const look = async (): Promise<void> => {
+  const count = async (): Promise<void> => {
     const counted = since;
     known = await inbox.totalWaiting();
     since -= counted;
-    lookedAt = monotonic();
+    countedAt = monotonic();
   };
   return {
     async reserve(from) {
-      const age = monotonic() - lookedAt;
-      if (age >= LOOK_EVERY_MS || (isFull(from.isOwner) && age >= LOOK_AGAIN_MS)) {
-        looking ??= look().finally(() => {
-          looking = null;
+      const age = monotonic() - countedAt;
+      if (age >= COUNT_INTERVAL_MS || (isFull(from.isOwner) && age >= FULL_COUNT_INTERVAL_MS)) {
+        counting ??= count().finally(() => {
+          counting = null;
         });
-        await looking;
+        await counting;
       }
       if (isFull(from.isOwner)) return 'full';
       if (hasShare(from)) return 'share';
@@ -77,9 +80,16 @@ export function createBacklogLimit(
       entering -= 1;
       if (!stays) return;
       since += 1;
-      if (waiting() > limit() * CROWDED) taken.set(person, (taken.get(person) ?? 0) + 1);
+      if (waiting() <= limit() * CROWDED) return;
+      const holder = findShareHolder(person);
+      taken.set(holder, (taken.get(holder) ?? 0) + 1);
     },
   };
+}
+
+/** Whose share a message takes. A client of the API makes up the people behind it: `api:client/person`. */
+function findShareHolder(person: string): string {
+  return person.startsWith('api:') ? (person.split('/')[0] ?? person) : person;
 }
 
 /** How often a sender just repeated a message, verbatim. The text itself is not kept. */
@@ -92,10 +102,10 @@ export interface Repetition {
 }
 
 /** An automatic reply answers within this time, in ms. */
-const AT_MOST_APART_MS = 60_000;
+const MAX_GAP_MS = 60_000;
 /** People do not type a sentence this often; what they do repeat ("next", "yes") is shorter. */
-const OFTEN = 5;
-const SENTENCE_CHARACTERS = 20;
+const MAX_REPEATS = 5;
+const MIN_SENTENCE_CHARACTERS = 20;
 
 /** What is known of a sender after one more message. Pure. Times in ms. */
 export function repetitionAfter(
@@ -104,7 +114,7 @@ export function repetitionAfter(
   now: number,
 ): Repetition {
   if (before?.messageId === messageId) return before;
-  const again = before?.digest === digest && now - before.at <= AT_MOST_APART_MS;
+  const again = before?.digest === digest && now - before.at <= MAX_GAP_MS;
   return { digest, messageId, count: again ? before.count + 1 : 1, at: now };
 }
 
@@ -120,12 +130,12 @@ export function createLoopGuard(
   const senders = new BoundedMap<string, Repetition>(capacity);
   return ({ chat, messageId, sender, text, replaces }) => {
     // Who asks again says the same.
-    if (text.length < SENTENCE_CHARACTERS || replaces !== undefined) return false;
+    if (text.length < MIN_SENTENCE_CHARACTERS || replaces !== undefined) return false;
     const key = JSON.stringify([chat.id, chat.threadId, sender.id]);
     const said = { digest: hash('sha256', text), messageId };
     const next = repetitionAfter(senders.get(key), said, monotonic());
     senders.set(key, next);
-    return next.count > OFTEN;
+    return next.count > MAX_REPEATS;
   };
 }
 

@@ -4,7 +4,7 @@ import { createLoopGuard, type Repetition, repetitionAfter } from './limits.ts';
 
 const AWAY = 'I am away until Monday and will answer then.';
 
-describe('how often somebody has said the same', () => {
+describe('how often a sender has said the same', () => {
   const before: Repetition = { digest: 'a', messageId: '1', count: 3, at: 1_000 };
   it.each<[string, Repetition | undefined, { digest: string; messageId: string }, number, number]>([
     ['the first time', undefined, { digest: 'a', messageId: '2' }, 1_000, 1],

@@ -1,9 +1,8 @@
 import { CAPABILITIES } from '@parley/core/testing';
-import type { LinkResult } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
-import type { AccountPolicy } from './decide.ts';
-import { CODE_LENGTH, linkAction, linkNews, linkText, oneTimeCode, typedCode } from './pairing.ts';
+import { CODE_LENGTH, oneTimeCode, typedCode } from './one-time-code.ts';
+import type { AccountPolicy } from './rules.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -212,61 +211,5 @@ describe('a one-time code', () => {
     ['', null],
   ])('[F05] is read from %j as %j', (text, code) => {
     expect(typedCode(text)).toBe(code);
-  });
-});
-
-const route = {
-  channel: 'web',
-  account: 'default',
-  chatId: 'c',
-  target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
-} as const;
-
-describe('what /link is asked for', () => {
-  it.each([
-    ['', { kind: 'make', code: 'NEWCODE2' }],
-    ['abcd-2345', { kind: 'type', code: 'ABCD2345' }],
-    ['off', { kind: 'leave', personId: 'telegram:42' }],
-    ['OFF web:7', { kind: 'leave', personId: 'web:7' }],
-    ['official', null],
-    ['off web:7 now', null],
-    ['12', null],
-  ])('[F13] with %j', (argument, action) => {
-    expect(linkAction(argument, 'telegram:42', 'NEWCODE2')).toEqual(action);
-  });
-});
-
-const LINKED = { otherRoute: route, mainConversation: null };
-
-describe('what /link says', () => {
-  it.each<[LinkResult | undefined, string]>([
-    [{ kind: 'code', code: 'C', members: [], typist: null }, '/link C'],
-    [{ kind: 'code', code: 'C', members: ['a:1'], typist: 'b:2' }, '`b:2` typed your code'],
-    [{ kind: 'code', code: 'C', members: ['a:1'], typist: null }, 'Linked so far: `a:1`'],
-    [{ kind: 'own-code' }, 'from your other account'],
-    [{ kind: 'taken' }, 'Another account'],
-    [{ kind: 'owner-must-make' }, 'make the code here'],
-    [{ kind: 'to-confirm', code: 'C', makerRoute: route, mainConversation: null }, 'confirm it'],
-    [{ kind: 'linked', members: ['a:1', 'b:2'], ...LINKED }, '`a:1`, `b:2`'],
-    [{ kind: 'left', personId: 'b:2' }, 'not linked any more'],
-    [{ kind: 'not-linked' }, 'not linked with yours'],
-    [{ kind: 'unknown-code' }, 'not valid'],
-    [undefined, 'not valid'],
-  ])('[F13] of %j', (result, words) => {
-    expect(linkText(result)).toContain(words);
-  });
-
-  it('[F13] shows the creator of a code who typed it, by a name that cannot pretend', () => {
-    const message = aMessage({ sender: { id: '9', name: '`**Ann**`\n' } });
-    const asks = {
-      kind: 'to-confirm',
-      code: 'C',
-      makerRoute: route,
-      mainConversation: null,
-    } as const;
-    const [news] = linkNews(asks, message, undefined);
-    expect(news?.route).toBe(route);
-    expect(news?.body.plain).toContain('**Ann** (telegram:9) typed your code');
-    expect(linkNews({ kind: 'taken' }, message, undefined)).toEqual([]);
   });
 });

@@ -5,11 +5,12 @@ import {
   type Logger,
 } from '@parley/core';
 import type { StoredMessage } from '@parley/store';
-import { agentHere, rulesOfAgent } from './agent-route.ts';
-import { decideAccess, senderRights } from './decide.ts';
-import { brokenContract } from './ingress.ts';
+import { resolveAgent, rulesOfAgent } from './agent-route.ts';
+import { decideAccess } from './decide.ts';
+import { brokenContract } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { conversationIdOf, conversationOf } from './route.ts';
+import { senderRights } from './sender.ts';
 
 type ReactionDeps = Pick<IngressDeps, 'rules' | 'clock'> & {
   readonly store: Pick<IngressDeps['store'], 'reactions' | 'pairing' | 'links'>;
@@ -39,11 +40,11 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   // The reaction belongs to the agent of the quoted message, even if another one would answer now (F14).
   const agent =
     found?.conversationId === undefined
-      ? agentHere(reaction, deps.rules).agent
+      ? resolveAgent(reaction, deps.rules).agent
       : agentOfConversation(found.conversationId);
   const rules = rulesOfAgent(deps.rules, agent);
   if (rules === undefined) return 'the settings have no such agent';
-  const rights = await senderRights({ store, rules }, { ...reaction, text: '' });
+  const rights = await senderRights({ store, rules }, reaction, false);
   const access = decideAccess(reaction, rules.policy, rights);
   if (access.kind === 'refused') return access.reason;
   const isDirect = chat.type === 'direct';
@@ -80,7 +81,7 @@ function placedConversation(reaction: InboundReaction, found: StoredMessage | nu
 }
 
 /** Of the message, in characters: enough to recognize it. */
-const LONGEST_QUOTE = 80;
+const MAX_QUOTE = 80;
 
 /** How the agent reads a reaction, as data (P18). */
 export function reactionText(
@@ -103,6 +104,6 @@ function whose(found: StoredMessage | null, reacting: string): string {
 
 function shortened(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  if (line.length <= LONGEST_QUOTE) return line;
-  return `${line.slice(0, LONGEST_QUOTE).toWellFormed()} …`;
+  if (line.length <= MAX_QUOTE) return line;
+  return `${line.slice(0, MAX_QUOTE).toWellFormed()} …`;
 }

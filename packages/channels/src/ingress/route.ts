@@ -7,7 +7,7 @@ import {
 } from '@parley/core';
 import { render } from '@parley/markup';
 import type { NewPart } from '@parley/store';
-import type { AnswerStyle } from './decide.ts';
+import type { AnswerStyle } from './rules.ts';
 
 /** The route of the answer (F11), fixed here for good; groups quote the message that is answered. */
 export function routeOf(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createSeldom } from './limits.ts';
 
-describe('something said seldom', () => {
-  it('is said once per key and interval', () => {
+describe('a notice that is sent seldom', () => {
+  it('[D07] is sent once per key and interval', () => {
     let now = 0;
     const seldom = createSeldom(100, () => now);
     expect([seldom('a'), seldom('a'), seldom('b')]).toEqual([true, false, true]);

@@ -1,7 +1,7 @@
 import { fromOutside, type InboundMessage } from '@parley/core';
 import type { ChannelContext } from '../adapter.ts';
-import { recordRefusal } from './admit.ts';
 import type { IngressDeps } from './ingress-deps.ts';
+import { recordRefusal } from './refuse.ts';
 
 /** Notes missed messages that an adapter does not hand over: a decision and a count for each (D07, D08). */
 export function createSkipped(

@@ -31,7 +31,7 @@ export interface PresenceDeps {
 }
 
 /** Signs of life end (F12) even if the end of a turn is never published; twice the longest model call. In ms. */
-const LONGEST_TURN_MS = 20 * 60_000;
+const MAX_TURN_MS = 20 * 60_000;
 
 type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
 
@@ -86,7 +86,7 @@ export function startPresence(deps: PresenceDeps): Presence {
       messageId !== undefined && route.acknowledge !== undefined && react !== undefined
         ? acknowledge((emoji) => react(address, messageId, emoji), route.acknowledge, deps.log)
         : () => {};
-    const timer = setTimeout(() => end(turnId), LONGEST_TURN_MS).unref();
+    const timer = setTimeout(() => end(turnId), MAX_TURN_MS).unref();
     const endAll = (comes: Comes): void => {
       clearTimeout(timer);
       endReaction();

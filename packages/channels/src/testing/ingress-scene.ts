@@ -3,10 +3,10 @@ import { CAPABILITIES } from '@parley/core/testing';
 import { isOwnMessage, type Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import type { IngressOutcome } from '../adapter.ts';
-import type { AccountPolicy } from '../ingress/decide.ts';
 import { createIngress, type Receive } from '../ingress/ingress.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
 import { createReacted } from '../ingress/reactions.ts';
+import type { AccountPolicy } from '../ingress/rules.ts';
 
 /** The direct chat of the owner, `telegram:42`. */
 export const OWNER_CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
@@ -24,7 +24,7 @@ export const POLICY: AccountPolicy = {
   answers: { mentions: 'dead', numbered: false },
 };
 
-/** For tests: the ingress of one account on a real database, and what it brought about. */
+/** For tests: the ingress of one account on a real database, and what it has done. */
 export class IngressScene {
   /** What time it is, in ms; tests move it on. */
   now = 1_000_000;
@@ -111,7 +111,6 @@ export class IngressScene {
     return (await this.store.inbox.recent(chat, 100)).map((row) => row.message.text);
   }
 
-  /** Notices that a chat receives, without markup. */
   /** What the next turn of a conversation knows of Parley's own notices. */
   async knownTo(conversationId: string): Promise<readonly string[]> {
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
@@ -121,6 +120,7 @@ export class IngressScene {
     return known.filter(isOwnMessage).map(({ text }) => text);
   }
 
+  /** Notices that a chat receives, without markup. */
   async told(chatId = OWNER_CHAT.chatId): Promise<readonly string[]> {
     const rows = await this.store.outbox.recent({ ...OWNER_CHAT, chatId }, 100);
     return rows.map(({ part }) => part.body.plain);

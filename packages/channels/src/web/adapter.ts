@@ -91,7 +91,7 @@ export function lazyRoutes(
 }
 
 /** What one file may take of the database, in bytes. */
-const MOST_BYTES = 50 * 1_024 * 1_024;
+const MAX_BYTES = 50 * 1_024 * 1_024;
 
 function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
   return {
@@ -106,7 +106,7 @@ function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
     buttons,
     streaming: 'replace',
     media: ['image', 'audio', 'voice', 'video', 'document'],
-    maxFileBytes: MOST_BYTES,
+    maxFileBytes: MAX_BYTES,
   };
 }
 

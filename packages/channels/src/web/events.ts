@@ -162,12 +162,12 @@ interface FollowDeps {
   /** The newest entries, oldest first. */
   readonly newest: () => Promise<readonly WebHistoryEntry[]>;
   readonly log: Logger;
-  /** `LOOK_EVERY_MS` when absent. */
+  /** `POLL_INTERVAL_MS` when absent. */
   readonly everyMs?: number;
 }
 
 /** The delay after which a viewer at one gateway sees what another one received or sent. In ms. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /**
  * The hub of a chat that other gateways serve as well: it also reports messages and answers of those.
@@ -175,7 +175,7 @@ const LOOK_EVERY_MS = 1_000;
  * viewer gets twice has the same id.
  */
 export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
-  const { chatId, newest, log, everyMs = LOOK_EVERY_MS } = deps;
+  const { chatId, newest, log, everyMs = POLL_INTERVAL_MS } = deps;
   /** Absent until the first read: a new viewer reads the history itself. */
   let known: Set<string> | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -7,7 +7,7 @@ import {
 } from '@parley/core';
 import { describe, expect, it, vi } from 'vitest';
 import type { ChannelAdapter, IngressOutcome } from '../adapter.ts';
-import { COMMANDS } from '../ingress/command.ts';
+import { COMMANDS } from '../commands/list.ts';
 import type { HistoryEntry } from '../shown-chats.ts';
 import { createWebAdapter } from './adapter.ts';
 import { createEventHub, eventStream } from './events.ts';

@@ -69,7 +69,7 @@ export function createRoutes(deps: RouteDeps): Hono {
   });
   app.get('/files/:message/:index', async (c) => {
     const { message, index } = c.req.param();
-    const place = z.coerce.number().int().min(0).max(MOST_FILES).safeParse(index).data;
+    const place = z.coerce.number().int().min(0).max(MAX_FILES).safeParse(index).data;
     const file =
       place === undefined ? null : await context.chats?.file(chatOf(c) ?? CHAT_ID, message, place);
     if (!file) return c.json({ error: 'That file is not kept any more.' }, 404);
@@ -191,7 +191,7 @@ type Form =
   | { readonly error: string; readonly status: 400 | 409 | 413 };
 
 /** What one message may carry. */
-const MOST_FILES = 32;
+const MAX_FILES = 32;
 /** Names and the frame of a form, in bytes. */
 const FRAME = 100_000;
 const MB = 1_024 * 1_024;
@@ -221,8 +221,8 @@ async function readForm(chats: ChatsFacet | undefined, request: Request): Promis
     return { error, status: 413 };
   }
   if (size > messageBytes) return { error: all, status: 413 };
-  if (files.length > MOST_FILES) {
-    return { error: `One message may have ${MOST_FILES} files.`, status: 413 };
+  if (files.length > MAX_FILES) {
+    return { error: `One message may have ${MAX_FILES} files.`, status: 413 };
   }
   if (!(await chats.hasRoom(size, null))) {
     return {

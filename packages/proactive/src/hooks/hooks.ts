@@ -34,7 +34,7 @@ export interface HookEvent extends SentEvent {
   readonly key?: string | undefined;
 }
 
-/** What became of an event: `taken` is durable. `full` and `nowhere` may be tried again later. */
+/** The outcome of an event: `taken` is durable. `full` and `nowhere` may be tried again later. */
 export type HookAnswer =
   | { readonly kind: 'taken'; readonly id: string; readonly isNew: boolean }
   | { readonly kind: 'full' | 'nowhere'; readonly reason: string };

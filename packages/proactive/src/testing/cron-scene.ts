@@ -143,7 +143,7 @@ function routeTo(chatId: string): ReplyRoute {
 async function seen(store: Store, message: InboundMessage, now: number): Promise<void> {
   const conversationId = `test:default:${message.chat.id}`;
   const admitted = { conversationId, message, route: routeTo(message.chat.id), receivedAt: now };
-  await store.inbox.command(admitted, { kind: 'none' }, () => []);
+  await store.inbox.command(admitted, async () => null);
 }
 
 interface Running {

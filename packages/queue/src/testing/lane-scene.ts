@@ -52,7 +52,7 @@ export async function openLaneScene(): Promise<LaneScene> {
       return id;
     },
     async stop(chatId) {
-      await store.inbox.command(admitted(chatId, newId('stop')), { kind: 'stop' }, () => []);
+      await store.inbox.command(admitted(chatId, newId('stop')), (command) => command.stop());
       bus.publish({ type: 'stop-turn', conversationId: chatId });
     },
     async loseLease(chatId) {

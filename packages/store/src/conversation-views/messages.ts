@@ -106,7 +106,7 @@ export function newestFirst<A extends Merged, B extends Merged>(
 
 /** Chats and threads that a conversation is led in: one, or those of a person with linked accounts. */
 async function placesOf(sql: Sql, conversationId: string, before: number) {
-  const lately = { conversationId, before, newest: LATELY };
+  const lately = { conversationId, before, newest: RECENT_MESSAGES };
   const rows = await sql.all(PLACES, lately);
   const found = rows.length > 0 ? rows : await sql.all(PLACES, { ...lately, before: EVER });
   return new Map(
@@ -117,7 +117,7 @@ async function placesOf(sql: Sql, conversationId: string, before: number) {
   ).values();
 }
 
-const LATELY = 200;
+const RECENT_MESSAGES = 200;
 
 const messageOf = (row: SaidRow | SentRow): ShownMessage =>
   row.direction === 'in' ? incoming(row) : outgoing(row);

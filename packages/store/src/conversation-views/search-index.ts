@@ -230,12 +230,12 @@ const UNSPACED =
 const WORDS = new RegExp(`${UNSPACED}|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 
 /** Longer words are known by their beginning. */
-const LONGEST_WORD = 64;
+const MAX_WORD = 64;
 /** Positions in a `tsvector` end at 16,383. */
-const MOST_WORDS = 10_000;
+const MAX_WORDS = 10_000;
 /** A `tsvector` has at most 1 MB; a character at most 4 bytes. */
-const MOST_CHARACTERS = 200_000;
-const MOST_TERMS = 10;
+const MAX_CHARACTERS = 200_000;
+const MAX_TERMS = 10;
 
 /**
  * The words of a text. Both databases index these as they are, so that no locale, no tokenizer and no version of
@@ -247,7 +247,7 @@ function placedWords(text: string): readonly PlacedWord[] {
   for (const { 0: piece, index: at } of text.matchAll(WORDS)) {
     const word = folded(piece);
     characters += word.length;
-    if (found.length === MOST_WORDS || characters > MOST_CHARACTERS) break;
+    if (found.length === MAX_WORDS || characters > MAX_CHARACTERS) break;
     if (word !== '') found.push({ word, at });
   }
   return found;
@@ -269,7 +269,7 @@ function folded(piece: string): string {
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .replace(/[^\p{L}\p{N}\p{M}]/gu, '')
-    .slice(0, LONGEST_WORD);
+    .slice(0, MAX_WORD);
 }
 
 /** The terms of what was typed; none where there is no word in it. */
@@ -278,7 +278,7 @@ export function termsOf(typed: string): SearchTerms {
     .split(/\s+/)
     .map(wordsOf)
     .filter((words) => words.length > 0)
-    .slice(0, MOST_TERMS);
+    .slice(0, MAX_TERMS);
 }
 
 /** Whether each term is in a text; the last word of a term may be the beginning of one there. */

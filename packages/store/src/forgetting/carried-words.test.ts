@@ -83,10 +83,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[G15] goes from what the owner was shown of open questions', async () => {
       await said('b1', 'bob', SECRET);
       await ask('t1', 'web:bob', 'web:own', [part('May I?', 'own')]);
-      const list = { kind: 'decide', code: null, verdict: 'approved', by: 'web:ada' } as const;
-      await store.inbox.command(message('k1', 'own'), list, ({ approval }) => [
-        part(JSON.stringify(approval), 'own'),
-      ]);
+      const list = { code: null, verdict: 'approved', by: 'web:ada' } as const;
+      await store.inbox.command(message('k1', 'own'), async (command) =>
+        command.answer(part(JSON.stringify(await command.decideApproval(list)), 'own')),
+      );
       await deliver();
       expect(await bodies()).toContain(SECRET);
       await forget();

@@ -1,5 +1,5 @@
 import { composed, type Database, statement, toJson } from '../database.ts';
-import { deleteRows, dropDeadLetters, emptyRows, forgetInPrompts } from './copies.ts';
+import { deleteRows, dropDeadLetters, forgetInPrompts, removeWords } from './copies.ts';
 import { forgottenTable } from './forgotten-tables.ts';
 import { phraseRedactor } from './phrase-redactor.ts';
 
@@ -76,7 +76,7 @@ export async function forgetParts(
   let rows = await deleteRows(database, 'group_context', notes);
   rows += await deleteRows(database, 'agent_file', { where: `part_id ${IN_PARTS}`, values });
   return (
-    rows + (await emptyRows(database, forgottenTable('outbox'), { where: IS_PART, values }, mark))
+    rows + (await removeWords(database, forgottenTable('outbox'), { where: IS_PART, values }, mark))
   );
 }
 

@@ -234,8 +234,20 @@ export async function deleteRows(
   }
 }
 
+/** Removes the words in rows: the rows themselves, or their words where the rows have to stay. How many rows that were. */
+export function removeWords(
+  database: Database,
+  forgotten: ForgottenTable,
+  rows: Rows,
+  mark: string,
+): Promise<number> {
+  return forgotten.whole === 'rows'
+    ? deleteRows(database, forgotten.table, rows)
+    : emptyRows(database, forgotten, rows, mark);
+}
+
 /** Rows by which repetitions are known and to which others refer stay, without a word in them. */
-export async function emptyRows(
+async function emptyRows(
   database: Database,
   forgotten: ForgottenTable,
   { where, values }: Rows,

@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts';
-import { deleteRows, emptyRows } from './copies.ts';
+import { removeWords } from './copies.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
 /** Removes the words of a lane from all tables but some; how many rows that were, by table. */
@@ -12,13 +12,8 @@ export async function emptyLane(
   const values = { conversation: lane };
   const counts = new Map<string, number>();
   for (const forgotten of FORGOTTEN_TABLES.filter(({ table }) => !except.includes(table))) {
-    const { table, whole, of } = forgotten;
-    const rows = { where: of, values };
-    const count =
-      whole === 'rows'
-        ? await deleteRows(database, table, rows)
-        : await emptyRows(database, forgotten, rows, mark);
-    counts.set(table, count);
+    const rows = { where: forgotten.of, values };
+    counts.set(forgotten.table, await removeWords(database, forgotten, rows, mark));
   }
   return counts;
 }

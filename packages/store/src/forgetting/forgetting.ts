@@ -10,7 +10,7 @@ import type { PersonForgetting, PersonForgotten } from './person.ts';
 import { forgetPerson } from './person.ts';
 import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
-/** What is to be forgotten, and where. */
+/** What to forget, and where. */
 export interface Forgetting {
   /** Conversations whose rows are changed; all in which an owner wrote directly, with `ownersToo`. */
   readonly conversations: readonly string[];
@@ -105,7 +105,7 @@ export function forgettingRepository(
 /** Read at a time, and of all files together: a person waits. In bytes. */
 const CHUNK = 1_024 * 1_024;
 
-const MOST_READ = 512 * 1_024 * 1_024;
+const MAX_READ_BYTES = 512 * 1_024 * 1_024;
 
 const MAIN_FILE = statement("select file from pragma_database_list where name = 'main'").rows<{
   readonly file: string;
@@ -123,7 +123,7 @@ async function searchFiles(
   const left = new Set(texts.map((text) => Buffer.from(toJson(text).slice(1, -1))));
   const overlap = Math.max(0, ...[...left].map(({ length }) => length));
   const beside = folder === null ? [] : await readdir(folder).catch(() => []);
-  let budget = MOST_READ;
+  let budget = MAX_READ_BYTES;
   for (const name of [file, `${file}-wal`, ...beside.map((one) => join(folder ?? '', one))]) {
     const handle = await open(name).catch(() => null);
     if (handle === null) continue;

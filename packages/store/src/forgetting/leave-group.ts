@@ -9,7 +9,7 @@ import {
   partsWithWords,
   turnsOf,
 } from './carried-words.ts';
-import { deleteRows, dropDeadLetters, emptyRows } from './copies.ts';
+import { dropDeadLetters, removeWords } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { phraseRedactor, type Redact } from './phrase-redactor.ts';
@@ -57,7 +57,7 @@ export async function leaveGroup(
   const lists = { turns: toJson(turns), seqs: toJson(seqs), persons: toJson(persons) };
   const values: Values = { conversation, ...lists };
   await dropDeadLetters(database, IS_TURN, 'id is null', values);
-  await retellTurns(database, said, retell);
+  await rewriteHistory(database, said, retell);
   let rows = await forgetQuotes(database, conversation, { said, persons, parts }, mark);
   rows += await forgetParts(database, parts, mark);
   const phrases = texts.filter((text) => text.length >= MIN_PHRASE_LENGTH).slice(-MAX_PHRASES);
@@ -86,18 +86,12 @@ async function forgetIn(
   values: Values,
   { without, mark }: { readonly without: Redact; readonly mark: string },
 ): Promise<number> {
-  const { persons, whole } = table;
+  const { persons } = table;
   switch (persons.by) {
     case 'rows': {
-      const rows = { where: persons.where, values };
-      const removed =
-        whole === 'rows'
-          ? await deleteRows(database, table.table, rows)
-          : await emptyRows(database, table, rows, mark);
-      const { alsoPhrases } = persons;
-      return alsoPhrases === true
-        ? removed + (await takePhrases(database, table, values, without))
-        : removed;
+      const removed = await removeWords(database, table, { where: persons.where, values }, mark);
+      if (persons.alsoPhrases !== true) return removed;
+      return removed + (await takePhrases(database, table, values, without));
     }
     case 'phrases':
       return takePhrases(database, table, values, without);
@@ -207,19 +201,19 @@ const QUOTING = statement(`
 const REWRITE = statement('update inbox set message = :message where seq = :seq');
 
 /** The history of turns they wrote to: the words of others stay, the answer goes with the question. */
-async function retellTurns(
+async function rewriteHistory(
   database: Database,
   { seqs, turns }: Said,
   retell: PersonLeaving['retell'],
 ): Promise<void> {
   const theirs = new Set(seqs);
   for (const turn of turns) {
-    await database.write((sql) => retellTurn(sql, turn, theirs, retell));
+    await database.write((sql) => rewriteTurn(sql, turn, theirs, retell));
     await pause();
   }
 }
 
-async function retellTurn(
+async function rewriteTurn(
   sql: Sql,
   turn: string,
   theirs: ReadonlySet<number>,
@@ -230,7 +224,7 @@ async function retellTurn(
   const question = (await sql.get(QUESTION, { turn }))?.seq;
   const kept = others.length === 0 ? 0 : (question ?? 0);
   sql.send(FORGET_OTHERS, { turn, kept });
-  if (kept !== 0) sql.send(RETELL, { kept, content: toJson(retell(others)) });
+  if (kept !== 0) sql.send(REWRITE_QUESTION, { kept, content: toJson(retell(others)) });
 }
 
 const MESSAGES = statement(
@@ -244,4 +238,4 @@ const QUESTION = statement(`
 
 const FORGET_OTHERS = statement('delete from transcript where turn_id = :turn and seq <> :kept');
 
-const RETELL = statement('update transcript set content = :content where seq = :kept');
+const REWRITE_QUESTION = statement('update transcript set content = :content where seq = :kept');

@@ -1,10 +1,10 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { agentOfConversation } from '@parley/core';
 import { z } from 'zod';
-import { stopLane, stopSubAgents } from '../commands.ts';
 import { lockConversation } from '../conversations.ts';
 import { composed, type Database, fromJson, statement, toJson } from '../database.ts';
 import type { MessageRow } from '../rows.ts';
+import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import {
   askedElsewhere,
@@ -56,7 +56,7 @@ export async function forgetPerson(
   forgetting: PersonForgetting,
   agent: string | undefined,
 ): Promise<PersonForgotten> {
-  const said = await whatTheySaid(database, forgetting, agent);
+  const said = await findPersonMessages(database, forgetting, agent);
   const all = [...said];
   const { now } = forgetting;
   for (const [conversation, one] of all) {
@@ -94,7 +94,7 @@ const Message = z.object({
 });
 
 /** No column says who wrote a message, so all are looked through, a few at a time. */
-async function whatTheySaid(
+async function findPersonMessages(
   database: Database,
   { persons, ownersToo, only }: PersonForgetting,
   agent: string | undefined,

@@ -11,7 +11,7 @@ const FIXED: ReadonlySet<string> = new Set(
 );
 
 /** Longest values of fields that are bounded; a mark may be longer than the phrase in its place. */
-const LONGEST: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
+const MAX_CHARACTERS: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
 
 /** Shorter phrases count only as a whole: `art` does not go out of `party`. In letters. */
 const PIECE = 4;
@@ -52,7 +52,7 @@ function inEveryText(inText: (text: string) => string): (value: unknown) => unkn
       // The name of a tool is no text of a person.
       if (FIXED.has(key) || (isCall && key === 'name')) return [key, item] as const;
       const after = inside(item);
-      const most = LONGEST[key];
+      const most = MAX_CHARACTERS[key];
       const isCut = typeof after === 'string' && most !== undefined && after !== item;
       return [key, isCut ? after.slice(0, most).toWellFormed() : after] as const;
     });

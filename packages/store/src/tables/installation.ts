@@ -12,7 +12,7 @@ export const INSTALLATION_TABLES = {
     },
     since: 'apart',
     kept: 'one row for each step',
-    notInBackup: 'A backup names the migrations itself.',
+    notInBackup: 'It belongs to the database that is restored, which is migrated then.',
   }),
   /** Which database this is, how far it has come, and how often it was found to have gone back; one row. */
   store_state: table({

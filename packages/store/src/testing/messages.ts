@@ -114,7 +114,7 @@ async function useSubAgents(store: Store): Promise<void> {
   const commit = { ...answer('t6', []), parts: [] };
   const over = { commit, steps: 1, state: 'done', result: 'r', text: 'w' } as const;
   await store.subAgents.commit(own, over, 0);
-  await store.inbox.command(message('s2', 'c5'), { kind: 'stop' }, () => []);
+  await store.inbox.command(message('s2', 'c5'), (command) => command.stop());
 }
 
 async function useApprovals(store: Store): Promise<void> {
@@ -140,14 +140,15 @@ async function useApprovals(store: Store): Promise<void> {
   await store.approvals.decide('CODE8', { verdict: 'denied', by: 'console:owner' }, 1);
   await store.approvals.recent(9, 9);
   const by = { verdict: 'denied', by: 'web:u1' } as const;
-  await store.inbox.command(message('a2', 'c6'), { kind: 'decide', code: null, ...by }, () => []);
-  await store.inbox.command(message('a3', 'c6'), { kind: 'decide', code: 'X', ...by }, () => []);
+  for (const code of [null, 'X']) {
+    await store.inbox.command(message(`a2${code}`, 'c6'), (command) =>
+      command.decideApproval({ code, ...by }),
+    );
+  }
   await store.approvals.expire(9);
   await store.approvals.recent(5);
-  const mode = { kind: 'mode', to: 'plan' } as const;
-  await store.inbox.command(message('a4', 'c6'), mode, () => []);
-  const run = { kind: 'run-plan', plan: null, text: 'go' } as const;
-  await store.inbox.command(message('a5', 'c6'), run, () => []);
+  await store.inbox.command(message('a4', 'c6'), (command) => command.changeMode('plan'));
+  await store.inbox.command(message('a5', 'c6'), (command) => command.runPlan(null, 'go'));
 }
 
 async function useSummaries(store: Store): Promise<void> {

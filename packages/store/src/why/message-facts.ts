@@ -137,9 +137,9 @@ export interface FoundMessage extends ChatKey {
 }
 
 /** More than these are too many to choose from. */
-const MOST_FOUND = 10;
-/** Among so many the newest message of a person is looked for. */
-const LATELY = 50;
+const MAX_FOUND = 10;
+/** The newest message of a person is looked for among these. */
+const RECENT_MESSAGES = 50;
 
 /** The messages that may be meant, newest first. */
 export async function findMessages(
@@ -191,7 +191,7 @@ async function byId(
 
 /** The newest message of a person that is no command; where there is none, the newest of all. */
 async function newest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
-  const rows = await newestFirst(sql, LATELY, chat);
+  const rows = await newestFirst(sql, RECENT_MESSAGES, chat);
   const said = rows.find(({ isSaid }) => isSaid === 1) ?? rows[0];
   return said === undefined ? [] : [foundOf(said)];
 }
@@ -233,9 +233,9 @@ const NEWEST_FIRST = 'order by seq desc limit';
 
 const BY_ID = statement(`
   select * from (${TAKEN} from inbox where message_id = :messageId and ${THERE}
-    ${NEWEST_FIRST} ${MOST_FOUND}) as taken
+    ${NEWEST_FIRST} ${MAX_FOUND}) as taken
   union all select * from (${NOT_TAKEN} from decision where message_id = :messageId and ${THERE}
-    ${NEWEST_FIRST} ${MOST_FOUND}) as others
+    ${NEWEST_FIRST} ${MAX_FOUND}) as others
   order by at desc, "table" desc, seq desc`).rows<FoundMessage>();
 
 const FIRST_OF_TURN = statement(

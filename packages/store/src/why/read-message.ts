@@ -13,7 +13,7 @@ import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
 import { fromJson, type Sql, StoreError, statement } from '../database.ts';
 import { readRetries } from '../outbox-parts.ts';
-import { INBOX_COLUMNS, type InboxOutcome, readInboxRow } from '../rows.ts';
+import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../rows.ts';
 import type { Row } from '../tables.ts';
 import { readRuns } from '../turn-runs.ts';
 import {
@@ -32,7 +32,7 @@ import {
 } from './message-facts.ts';
 import { timelineOf } from './timeline.ts';
 
-/** What became of the one message that is meant; `unknown` and `several` where it is not one. */
+/** The path of the one message that is meant; `unknown` and `several` where it is not one. */
 export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): Promise<WhyAnswer> {
   const found = await findMessages(sql, question);
   const [message, another] = found;
@@ -113,7 +113,9 @@ function gone({ messageId }: FoundMessage): StoreError {
   return new StoreError('store-failed', `Message ${messageId} was dropped just now. Ask again.`);
 }
 
-interface TakenRow extends Omit<Row<'inbox'>, 'state' | 'outcome'> {
+type MoreOfInbox = 'reason' | 'turn_id' | 'repeats' | 'interruptions' | 'claimed_at' | 'done_at';
+
+interface TakenRow extends MessageRow, Row<'inbox', MoreOfInbox> {
   readonly state: TakenFacts['state'];
   readonly outcome: InboxOutcome | null;
 }
@@ -153,7 +155,7 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
 
 const FILES = statement(
   'select kind, state from attachment where inbox_seq = :seq order by attachment_index',
-).rows<{ readonly kind: string; readonly state: string }>();
+).rows<Row<'attachment', 'kind' | 'state'>>();
 
 const HEARTBEAT_RUN = statement(
   'select agent, task, state, reason from heartbeat_run where id = :id',
@@ -162,9 +164,9 @@ const HEARTBEAT_RUN = statement(
 /** Of a job only its last message is known; what the job is called, people wrote. */
 const JOB = statement(`
   select id from cron_job
-  where conversation_id = :conversationId and last_message = :messageId`).rows<{
-  readonly id: string;
-}>();
+  where conversation_id = :conversationId and last_message = :messageId`).rows<
+  Row<'cron_job', 'id'>
+>();
 
 // The state is written out, because a partial index serves only what names its condition.
 const TURN_BEFORE = statement(`
@@ -218,20 +220,8 @@ const TURN = statement(`
     lease_owner as worker, awaits, runs, put_off_since as "putOffSince",
     put_off_until as "putOffUntil"
   from turn join conversation on conversation.id = turn.conversation_id where turn.id = :turnId`).rows<
-  Pick<
-    TurnFacts,
-    | 'state'
-    | 'reason'
-    | 'attempts'
-    | 'startedAt'
-    | 'finishedAt'
-    | 'worker'
-    | 'putOffSince'
-    | 'putOffUntil'
-  > & {
-    readonly awaits: string | null;
-    readonly runs: string | null;
-  }
+  Omit<TurnFacts, 'turnId' | 'isSuspended' | 'runs' | 'prompt' | 'steps' | 'approvals'> &
+    Row<'turn', 'awaits' | 'runs'>
 >();
 
 const APPROVALS = statement(`

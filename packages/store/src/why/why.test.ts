@@ -94,7 +94,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.decisions.record({ ...no, messageId: 'r', outcome: 'refused', reason: 'a list' });
       expect(await verdict('i')).toBe('No answer: nobody.');
       expect(await verdict('r')).toBe('Refused: a list.');
-      await store.inbox.command(written('c', 8), { kind: 'none' }, () => [part('done')]);
+      await store.inbox.command(written('c', 8), async (command) => command.answer(part('done')));
       expect(await verdict('c')).toBe('A command; answered at once, without the model.');
       expect(stages(await timeline('c')).slice(-2)).toEqual(['outbox', 'outbox']);
       await store.inbox.accept(written('w', 10));
@@ -105,7 +105,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await verdict('b', 20)).toBe(
         'No answer yet: it waits for the rest of what is being sent.',
       );
-      await store.inbox.command(written('s', 30), { kind: 'stop' }, () => []);
+      await store.inbox.command(written('s', 30), (command) => command.stop());
       expect(await verdict('b')).toBe('No answer: /stop set it aside.');
       expect((await timeline('b')).entries.at(-1)).toMatchObject({ stage: 'lane', ms: 20 });
     });
@@ -147,7 +147,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await verdict('m4')).toBe(
         'No answer yet: it waits behind a turn that waits for an approval.',
       );
-      await store.inbox.command(written('m5', 1_000), { kind: 'stop' }, () => []);
+      await store.inbox.command(written('m5', 1_000), (command) => command.stop());
       expect(await verdict('m3')).toBe('No answer: its turn was stopped by /stop.');
       expect(JSON.stringify(await timeline('m3'))).not.toContain('private');
     });
@@ -156,7 +156,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.inbox.accept(written('m1', 1));
       await store.inbox.accept({ ...message('m1', 'c2', { at: 2 }), reason: REASON });
       await store.inbox.accept(written('m2', 3));
-      await store.inbox.command(written('m3', 4), { kind: 'none' }, () => []);
+      await store.inbox.command(written('m3', 4), async () => null);
       await begin('t1', 5);
       const ask = (id: string, chat?: typeof CHAT) => store.why.ask({ message: id, chat }, 9);
       const several = await ask('m1');

@@ -83,14 +83,16 @@ async function stage(
     },
     /** The person answers with a button or `/answer`, and the turn goes on until it waits again or ends. */
     async answer(code: number, text: string) {
-      const effect = { kind: 'answer', code: `CODE${code}`, by: 'test:1', text } as const;
-      expect((await command(scene.store, effect)).answer?.kind).toBe('answered');
+      const given = { code: `CODE${code}`, by: 'test:1', text };
+      const verdict = await command(scene.store, (one) => one.answerQuestion(given));
+      expect(verdict?.kind).toBe('answered');
       await scene.answerNext();
     },
     /** The same answer in a process whose servers are not connected. */
     async goOnWithout(text: string) {
-      const effect = { kind: 'answer', code: 'CODE1', by: 'test:1', text } as const;
-      await command(scene.store, effect);
+      await command(scene.store, (one) =>
+        one.answerQuestion({ code: 'CODE1', by: 'test:1', text }),
+      );
       await servers.close();
       await scene.answerNext();
       return toolMessages(scene.model.asked.at(-1))
@@ -256,9 +258,11 @@ describe('a server that asks for something during a call', () => {
   it('[G03] [W02] in a group is answered only by the person whose turn it is', async () => {
     open = await stage(once(NAME));
     await open.begin(GROUP);
-    const answer = { kind: 'answer', code: 'CODE1', text: 'Eve' } as const;
-    const by = async (person: string) =>
-      (await command(open?.scene.store ?? never(), { ...answer, by: person }, '-9')).answer?.kind;
+    const by = async (person: string) => {
+      const given = { code: 'CODE1', text: 'Eve', by: person };
+      const store = open?.scene.store ?? never();
+      return (await command(store, (one) => one.answerQuestion(given), '-9'))?.kind;
+    };
     expect(await by('test:1')).toBe('others');
     expect(await by('test:7')).toBe('answered');
   });
@@ -328,8 +332,8 @@ describe('a process that dies around a call that waits for a person', () => {
         await scene.store.lanes.release(started.lease);
         const waiting = await scene.store.approvals.of(started.turn.turnId, questionKey(started));
         if (waiting?.state !== 'pending') continue;
-        const effect = { kind: 'answer', code: waiting.code, by: 'test:1', text: 'Ada' } as const;
-        await command(scene.store, effect);
+        const given = { code: waiting.code, by: 'test:1', text: 'Ada' };
+        await command(scene.store, (one) => one.answerQuestion(given));
       }
       expect(await isOver()).toBe(true);
       const told = toolMessages(model.asked.at(-1)).map(({ content }) => content);

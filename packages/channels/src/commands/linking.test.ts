@@ -74,14 +74,14 @@ describe('linking', () => {
     expect(await other('hello', '60')).toMatchObject({ conversationId: 'telegram:default:9' });
   });
 
-  it('[F13] lends nobody anything by a link that no owner confirmed', async () => {
+  it('[F13] gives no rights by a link that no owner confirmed', async () => {
     const asAGuest = (personId: string, kind: 'make' | 'type', messageId: string) => {
       const action = { kind, code: 'GUEST222' };
-      const effect = { kind: 'link', asker: { personId, isOwner: false }, action } as const;
+      const asker = { personId, isOwner: false };
       const message = aMessage({ messageId });
       const route = { ...OWNER_CHAT, target: CAPABILITIES.target };
       const admitted = { conversationId: 'x', message, route, receivedAt: scene.now };
-      return scene.store.inbox.command(admitted, effect, () => []);
+      return scene.store.inbox.command(admitted, (command) => command.link(asker, action));
     };
     await asAGuest('telegram:42', 'make', '1');
     await asAGuest('telegram:9', 'type', '2');

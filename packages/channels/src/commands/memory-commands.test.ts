@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import type { CommandServices, ServiceAsker } from './ingress-deps.ts';
+import type { CommandServices, ServiceAsker } from './command.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 
@@ -70,13 +70,13 @@ describe('/memory and /forget', () => {
     },
   );
 
-  it('[G15] tell what the service says, without a turn', async () => {
+  it('[G15] answer what the service says, without a turn', async () => {
     expect(await write('/memory')).toBe('What I have saved:');
     expect(await write('/forget all')).toBe('Forgotten: one.');
     expect(scene.happened.filter((what) => what.startsWith('kick'))).toEqual([]);
   });
 
-  it('[G15] what is to be forgotten is not stored with the request, nor what it answers to', async () => {
+  it('[G15] /forget stores neither the text to forget nor the message it replies to', async () => {
     const replyTo = { messageId: 'm0', text: 'about heronpie' };
     await write('/forget heronpie', { replyTo });
     expect(await scene.inbox()).toEqual(['/forget']);
@@ -95,7 +95,7 @@ describe('/memory and /forget', () => {
     expect(first).toContain('same');
   });
 
-  it('[G15] say so where memory is switched off', async () => {
+  it('[G15] say that memory is switched off where it is', async () => {
     expect(await write('/memory', { service: null })).toContain('switched off');
     expect(await write('/forget all', { service: null })).toContain('switched off');
     expect(asked).toEqual([]);

@@ -27,7 +27,7 @@ const AWAITED = { code: 'ABC234', tool: 'write', approvers: [], expiresAt: NOW +
 const lastLine = (story: MessageStory, audience: 'owner' | 'others' = 'owner') =>
   whyText([story], NOW, audience).split('\n').at(-1);
 
-describe('what became of a message', () => {
+describe('what happened to a message', () => {
   const taken = 'taken (written by an owner; in a direct chat)';
   it.each<[MessageStory, string]>([
     [
@@ -85,7 +85,7 @@ describe('what became of a message', () => {
     expect(lastLine(failed, 'others')).not.toContain('secret-host');
   });
 
-  it('[D08] says so when it knows of none', () => {
+  it('[D08] says when no message is known', () => {
     expect(whyText([], NOW, 'owner')).toBe('I know of no message here.');
   });
 
@@ -102,7 +102,7 @@ describe('what became of a message', () => {
     ['asked:1', 'owner', 'an alert ⚙️ of my standing task `mail`, from a run that was asked for'],
     ['beat_main_9', 'others', 'an alert ⚙️ of my standing task, from a run of a heartbeat'],
   ] as const)(
-    '[D08] [H04] of an alert its task and run are told (%s, %s)',
+    '[D08] [H04] names the task and the run of an alert (%s, %s)',
     (messageId, to, words) => {
       const story = { ...turn({}), outcome: 'alert', messageId, reason: 'mail' } as const;
       expect(lastLine(story, to)).toBe(`- 20 s ago: ${words}; parts: 2 sent.`);

@@ -14,7 +14,7 @@ import { nameOfMessage } from '@parley/core/timeline';
  */
 export type TimelinePlace = 'terminal' | 'chat' | 'group';
 
-/** What became of a message as text (D08). */
+/** The answer to a question about one message, as text (D08). */
 export function whyAnswerText(answer: WhyAnswer, place: TimelinePlace): string {
   switch (answer.kind) {
     case 'unknown':

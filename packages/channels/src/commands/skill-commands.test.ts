@@ -1,7 +1,8 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
-import { type SkillCommands, skillHelp } from './command.ts';
+import type { SkillCommands } from './command.ts';
+import { skillHelp } from './help.ts';
 
 const OPEN = { name: 'plan_trip', summary: 'Plans a *trip*.' };
 const SECRET = { name: 'ledger', summary: 'Keeps the books.' };

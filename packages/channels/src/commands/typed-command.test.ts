@@ -1,17 +1,16 @@
 import { CAPABILITIES, runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { typedCode } from '../ingress/one-time-code.ts';
 import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
-import { COMMANDS, parseCommand } from './command.ts';
-import { leftOverText, splitCommand } from './command-words.ts';
-import { typedCode } from './one-time-code.ts';
+import { RESERVED_COMMANDS } from './list.ts';
+import { leftOverText, parseCommand, splitCommand } from './typed-command.ts';
 
-const NAMES = [...COMMANDS.map(({ name }) => name), 'answer', 'zone', 'start'];
 const LANE = 'telegram:default:42';
 
 describe('the words after a command', () => {
   it('[F09] are each in what it reads, in the message after it, or in what it says it did not read', () => {
-    const name = fc.constantFrom(...NAMES);
+    const name = fc.constantFrom(...RESERVED_COMMANDS);
     const word = fc.stringMatching(/^[a-zA-Z0-9äж]{1,9}[.,!?]?$/);
     const words = fc.array(word, { minLength: 1, maxLength: 6 });
     fc.assert(
@@ -25,7 +24,8 @@ describe('the words after a command', () => {
           const plain = each.toLowerCase().replace(/[.,!?]/g, '');
           expect(parts.replaceAll(/[\s.,!?]/g, '')).toContain(plain);
         }
-        if (unused !== '') expect(leftOverText(typed, { unused }, {})).toContain('did not read');
+        if (unused !== '')
+          expect(leftOverText(typed.command, { unused }, {})).toContain('did not read');
       }),
       runs(300),
     );

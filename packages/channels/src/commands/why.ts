@@ -1,17 +1,47 @@
-import { agentOfConversation, inlineCode, literalLine, shortDuration } from '@parley/core';
-import type {
-  AdmittedMessage,
-  MessageStory,
-  PendingApproval,
-  TurnStory,
-  WhyRepository,
-} from '@parley/store';
-import type { TypedCommand } from './command.ts';
+import { inlineCode, literalLine, shortDuration } from '@parley/core';
+import type { MessageStory, PendingApproval, TurnStory, WhyRepository } from '@parley/store';
+import { type CommandContext, chatCommand } from './command.ts';
+
+/** Messages that it explains: what fits on a phone. */
+const MAX_STORIES = 8;
+
+const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
+
+export const why = chatCommand({
+  name: 'why',
+  summary: 'what happened to the last messages',
+  takes: '[last]',
+  rest: 'argument',
+  who: 'owner',
+  private: true,
+  async prepare(context, { store }) {
+    const { argument, message, route, agent, receivedAt, audience } = context;
+    const named = argument === '' ? message.replyTo?.messageId : argument;
+    if (named !== undefined) return timelineText(store.why, context, named);
+    const stories = await store.decisions.stories(route, MAX_STORIES, agent);
+    return `${whyText(stories, receivedAt, audience)}\n\n${WHY_ONE}`;
+  },
+  run: async (_context, _transaction, answer) => ({ answer }),
+});
+
+/** The timeline of a message. Only messages of this chat are looked for. */
+async function timelineText(
+  repository: WhyRepository,
+  { route, agent, receivedAt, audience }: CommandContext,
+  named: string,
+): Promise<string> {
+  const { channel, account, chatId } = route;
+  // Few ever ask for all of one message.
+  const { whyAnswerText } = await import('./timeline-text.ts');
+  const chat = { channel, account, chatId };
+  const found = await repository.ask({ message: named, chat, agent: agent ?? null }, receivedAt);
+  return whyAnswerText(found, audience === 'owner' ? 'chat' : 'group');
+}
 
 /** Who reads the explanation: in a group everyone does, so it names no servers there. */
-type Audience = 'owner' | 'others';
+type Audience = CommandContext['audience'];
 
-/** What became of the last messages of a chat, for `/why` (D08), in Markdown. Times in ms. */
+/** What happened to the last messages of a chat (D08), in Markdown. `now` in ms. */
 export function whyText(stories: readonly MessageStory[], now: number, audience: Audience): string {
   if (stories.length === 0) return 'I know of no message here.';
   const lines = stories.map((story) => {
@@ -113,25 +143,4 @@ function partsText(parts: TurnStory['parts']): string {
   ] as const;
   const shown = counts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]));
   return shown.length === 0 ? 'no parts' : `parts: ${shown.join(', ')}`;
-}
-
-/**
- * The timeline of the message that `/why` names, or replies to; undefined where it names none. Only
- * messages of this chat are looked for.
- */
-export async function answerWhy(
-  why: WhyRepository,
-  { conversationId, message, route, receivedAt }: AdmittedMessage,
-  { argument }: TypedCommand,
-  audience: 'owner' | 'others',
-): Promise<string | undefined> {
-  const named = argument === '' ? message.replyTo?.messageId : argument;
-  if (named === undefined) return undefined;
-  const { channel, account, chatId } = route;
-  // Few ever ask for all of one message.
-  const { whyAnswerText } = await import('./timeline-text.ts');
-  const chat = { channel, account, chatId };
-  const agent = agentOfConversation(conversationId) ?? null;
-  const answer = await why.ask({ message: named, chat, agent }, receivedAt);
-  return whyAnswerText(answer, audience === 'owner' ? 'chat' : 'group');
 }

@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import type { CommandService, CommandServices, ServiceAsker } from './ingress-deps.ts';
+import type { CommandService, CommandServices, ServiceAsker } from './command.ts';
 
 let scene: IngressScene;
 let asked: { readonly asker: ServiceAsker; readonly argument: string }[];
@@ -24,7 +24,7 @@ const SERVICES: CommandServices = {
   statusLine: async () => 'Heartbeat: next 14:30, 3 tasks',
 };
 
-/** Somebody (42 is the owner) writes; what they are told. */
+/** Sends a text (42 is the owner) and returns the answer. */
 async function write(
   text: string,
   sender: string,
@@ -44,7 +44,7 @@ async function write(
 }
 
 describe('/soul', () => {
-  it('[W06] [F09] is answered to the owner alone with the agent, with a name for the order', async () => {
+  it('[W06] [F09] answers the owner in a direct chat, and passes on the id of the message', async () => {
     expect(await write('/soul veto 3', '42', { services: SERVICES })).toBe(
       'SOUL.md says who I am.',
     );
@@ -53,11 +53,11 @@ describe('/soul', () => {
   });
 
   it.each([
-    ['somebody else', '7', false, '/soul is for my owner only.'],
-    ['somebody else in a group', '7', true, '/soul is for my owner only.'],
+    ['another person', '7', false, '/soul is for my owner only.'],
+    ['another person in a group', '7', true, '/soul is for my owner only.'],
     ['the owner in a group', '42', true, 'Please send me /soul in a direct chat'],
   ] as const)(
-    '[W06] [F09] is not for %s, and nothing is done',
+    '[W06] [F09] is declined for %s, and its service is not called',
     async (_, sender, inGroup, words) => {
       expect(await write('/soul apply 3', sender, { inGroup, services: SERVICES })).toContain(
         words,
@@ -66,7 +66,7 @@ describe('/soul', () => {
     },
   );
 
-  it('[W06] says so where nobody keeps a soul', async () => {
+  it('[W06] says that it is not available without its service', async () => {
     expect(await write('/soul', '42')).toContain('not available');
   });
 });
@@ -82,7 +82,7 @@ describe('/heartbeat', () => {
     expect(scene.happened.filter((what) => what.startsWith('kick'))).toEqual([]);
   });
 
-  it('[F09] is for nobody else', async () => {
+  it('[F09] is declined for other people', async () => {
     expect(await write('/heartbeat now', '7', { services: SERVICES })).toBe(
       '/heartbeat is for my owner only.',
     );

@@ -1,18 +1,9 @@
 import { recordingLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import {
-  COMMANDS,
-  type CommandName,
-  commandsFor,
-  decideCommand,
-  type GroupCommands,
-  groupRight,
-  hasGroupRight,
-  isCommand,
-  isInTurn,
-  parseCommand,
-  RESERVED_COMMANDS,
-} from './command.ts';
+import type { GroupCommands } from '../ingress/rules.ts';
+import { CHAT_COMMANDS, COMMANDS, RESERVED_COMMANDS } from './list.ts';
+import { findRefusal, groupRight, hasGroupRight, usableCommands } from './permission.ts';
+import { isCommand, parseCommand } from './typed-command.ts';
 
 describe('recognising a command', () => {
   it.each([
@@ -23,7 +14,7 @@ describe('recognising a command', () => {
     ['/new\nwith more', 'new', 'with more'],
     ['/pair  ab cd\n', 'pair', 'ab cd'],
   ])('[F09] reads %j as %s with %j', (text, name, argument) => {
-    expect(parseCommand(text)).toEqual({ name, argument });
+    expect(parseCommand(text)).toMatchObject({ command: { name }, argument });
   });
 
   it.each(['/stop@other_bot', '/stopwatch', 'please /stop', 'stop', '/', '', '/etc/passwd'])(
@@ -50,44 +41,37 @@ describe('the commands of skills', () => {
 
   it('[S08] may not be called like one of Parley’s own, nor like what Telegram sends by itself', () => {
     expect(RESERVED_COMMANDS).toEqual(
-      expect.arrayContaining([...COMMANDS.map(({ name }) => name), 'start']),
+      expect.arrayContaining([...CHAT_COMMANDS.map(({ name }) => name), 'start']),
     );
   });
 });
 
 describe('whether a command is carried out', () => {
-  const run = { kind: 'run' };
-  const ownerOnly = { kind: 'decline', why: 'owner-only' };
-  const directOnly = { kind: 'decline', why: 'direct-only' };
-  it.each<[CommandName, 'owner' | 'guest', 'direct' | 'group', object]>([
-    ['help', 'guest', 'group', run],
-    ['stop', 'guest', 'direct', run],
-    ['pair', 'owner', 'direct', run],
-    ['pair', 'owner', 'group', directOnly],
-    ['pair', 'guest', 'direct', ownerOnly],
-    ['pair', 'guest', 'group', ownerOnly],
-    ['memory', 'guest', 'group', { kind: 'run', name: 'memory' }],
-    ['mode', 'guest', 'group', run],
-    ['approve', 'owner', 'group', run],
-    ['approve', 'guest', 'group', { kind: 'decline', why: 'approver-only' }],
-    ['deny', 'guest', 'direct', { kind: 'decline', why: 'approver-only' }],
-    ['model', 'owner', 'direct', run],
-    ['model', 'guest', 'direct', ownerOnly],
-  ])('[F09] /%s of a %s in a %s chat', (name, who, where, expected) => {
+  it.each([
+    ['help', 'guest', 'group', null],
+    ['stop', 'guest', 'direct', null],
+    ['pair', 'owner', 'direct', null],
+    ['pair', 'owner', 'group', 'direct-only'],
+    ['pair', 'guest', 'direct', 'owner-only'],
+    ['pair', 'guest', 'group', 'owner-only'],
+    ['memory', 'guest', 'group', null],
+    ['mode', 'guest', 'group', null],
+    ['approve', 'owner', 'group', null],
+    ['approve', 'guest', 'group', 'approver-only'],
+    ['deny', 'guest', 'direct', 'approver-only'],
+    ['model', 'owner', 'direct', null],
+    ['model', 'guest', 'direct', 'owner-only'],
+  ] as const)('[F09] /%s of a %s in a %s chat', (name, who, where, expected) => {
     const isOwner = who === 'owner';
-    const asker = {
-      isOwner,
-      isDirect: where === 'direct',
-      isApprover: isOwner,
-      mayChangeChat: true,
-    };
-    expect(decideCommand(name, asker)).toMatchObject(expected);
+    const isDirect = where === 'direct';
+    const asker = { isOwner, isDirect, isApprover: isOwner, mayChangeChat: true };
+    expect(findRefusal(commandNamed(name), asker)).toBe(expected);
   });
 
   it('[F09] every command of the menu is known, once', () => {
     const names = COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    expect(names.map((name) => parseCommand(`/${name}`)?.name)).toEqual(names);
+    expect(names.map((name) => parseCommand(`/${name}`)?.command.name)).toEqual(names);
   });
 
   it.each([
@@ -98,18 +82,18 @@ describe('whether a command is carried out', () => {
     [false, false, false],
   ])('[F09] /help shows what can be used: %s %s %s', (isOwner, isApprover, mayChangeChat) => {
     const asker = { isOwner, isDirect: true, isApprover, mayChangeChat };
-    const ready = commandsFor(asker);
+    const usable = usableCommands(CHAT_COMMANDS, asker).map(({ name }) => name);
     for (const { name } of COMMANDS) {
-      const known = parseCommand(`/${name}`)?.name ?? 'help';
-      if (isInTurn(known)) {
-        expect(ready.some((one) => one.name === name)).toBe(mayChangeChat);
-        continue;
-      }
-      const decision = decideCommand(known, asker);
-      expect(ready.some((one) => one.name === name)).toBe(decision.kind === 'run');
+      expect(usable.includes(name)).toBe(findRefusal(commandNamed(name), asker) === null);
     }
   });
 });
+
+function commandNamed(name: string) {
+  const found = CHAT_COMMANDS.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`There is no command /${name}.`);
+  return found;
+}
 
 const GUEST = { isDirect: false, isOwner: false, isApprover: false };
 const APPROVER = { ...GUEST, isApprover: true };

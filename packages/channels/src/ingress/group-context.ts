@@ -1,27 +1,45 @@
-import type { InboundMessage } from '@parley/core';
-import type { AdmittedMessage, Store } from '@parley/store';
+import { contextText, type InboundMessage } from '@parley/core';
+import type { AdmittedMessage } from '@parley/store';
 import type { SenderFacts } from '../adapter.ts';
-import { askPlatform } from './command.ts';
-import { decideAccess, personId } from './decide.ts';
+import { decideAccess } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
+import type { DecisionRules } from './rules.ts';
+import { askPlatform, personId } from './sender.ts';
+
+/** Keeps a message of a group for its next turn (F06). */
+export async function keepAsContext(
+  { store: { groupContext }, rules: { limits } }: Pick<IngressDeps, 'store' | 'rules'>,
+  { conversationId, message, receivedAt }: AdmittedMessage,
+): Promise<void> {
+  if (limits.groupContextMessages === 0) return;
+  const { channel, account, chat, messageId, sender } = message;
+  const senderName = sender.isBot ? `${sender.name} (bot)` : sender.name;
+  await groupContext.keep(
+    { conversationId, channel, account, chatId: chat.id },
+    { messageId, senderId: sender.id, senderName, text: contextText(message) },
+    receivedAt,
+    limits.groupContextMessages,
+  );
+}
 
 /** What one conversation gets at most. */
-const MOST = 50;
+const MAX_EARLIER = 50;
 
 /**
  * The messages that were said in a group before this one and are not known, oldest first: context of its turn (F06).
  * What is older than a known one was taken in, or left out, at its time. Access decides as for any message (F05).
  */
 export async function earlierMessages(
-  { store, rules, log }: Pick<IngressDeps, 'rules' | 'log'> & { readonly store: Earlier },
+  { store, log }: Pick<IngressDeps, 'store' | 'log'>,
   { message }: AdmittedMessage,
+  rules: DecisionRules,
   { earlier }: SenderFacts,
 ): Promise<readonly InboundMessage[]> {
+  if (earlier === undefined) return [];
   const { channel, account, chat } = message;
-  if (earlier === undefined || chat.type === 'direct') return [];
   const all = await askPlatform(earlier, 'what was said before', log);
   const unknown: InboundMessage[] = [];
-  for (const one of (all ?? []).slice(-MOST).reverse()) {
+  for (const one of (all ?? []).slice(-MAX_EARLIER).reverse()) {
     const key = { channel, account, chatId: chat.id, messageId: one.messageId };
     if ((await store.reactions.message(key)) !== null) break;
     const rights = { isOwner: rules.owners.includes(personId(one)), isAllowed: false };
@@ -31,5 +49,3 @@ export async function earlierMessages(
   }
   return unknown;
 }
-
-type Earlier = Pick<Store, 'reactions'>;

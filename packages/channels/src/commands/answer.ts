@@ -1,0 +1,45 @@
+import { literal } from '@parley/core';
+import type { AnswerVerdict } from '@parley/store';
+import { APPROVAL_CODE_LENGTH, typedCode } from '../ingress/one-time-code.ts';
+import { personId } from '../ingress/sender.ts';
+import { chatCommand } from './command.ts';
+
+/** Answers a question of `ask_user`: a code, and a number, `skip` or other text. */
+export const answer = chatCommand({
+  name: 'answer',
+  summary: 'answer what I asked you',
+  takes: 'CODE answer',
+  rest: 'text',
+  who: 'everyone',
+  unlisted: true,
+  async run({ argument, message, conversationId }, transaction) {
+    const [, typed = '', text = ''] = /^(\S+)\s+(.+)$/s.exec(argument) ?? [];
+    const code = typedCode(typed, APPROVAL_CODE_LENGTH);
+    if (code === null) return { answer: answerText({ kind: 'unknown' }) };
+    const by = personId(message);
+    const verdict = await transaction.answerQuestion({ code, by, text });
+    const isOver = verdict.kind === 'answered' || verdict.kind === 'closed';
+    return {
+      answer: answerText(verdict),
+      ...(isOver && { settled: true }),
+      wake: verdict.kind === 'answered' ? [conversationId] : [],
+    };
+  },
+});
+
+function answerText(verdict: AnswerVerdict): string {
+  switch (verdict.kind) {
+    case 'answered': {
+      const { answer: given } = verdict.question;
+      return given === null ? 'Skipped.' : `Your answer: ${literal(given)}`;
+    }
+    case 'closed':
+      return 'I no longer wait for an answer to that: write it as a message.';
+    case 'others':
+      return 'I asked another person that.';
+    case 'elsewhere':
+      return 'I asked that in another chat: answer it there.';
+    case 'unknown':
+      return 'I have asked nothing with that code. `/answer CODE 2` chooses the second answer, `/answer CODE skip` none.';
+  }
+}

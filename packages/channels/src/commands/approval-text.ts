@@ -1,0 +1,82 @@
+import { shownBlock } from '@parley/core';
+import type { Approval, ApprovalVerdict, CommandTransaction } from '@parley/store';
+import { APPROVAL_CODE_LENGTH, typedCode } from '../ingress/one-time-code.ts';
+import { personId } from '../ingress/sender.ts';
+import type { CommandAnswer, CommandContext } from './command.ts';
+
+/** Decides by the code that was typed, and says what follows; without an argument it only asks what waits. */
+export async function decideApproval(
+  { argument, message }: Pick<CommandContext, 'argument' | 'message'>,
+  transaction: CommandTransaction,
+  verdict: 'approved' | 'denied',
+): Promise<{
+  readonly verdict: ApprovalVerdict;
+  readonly follows: Omit<CommandAnswer, 'answer'>;
+}> {
+  const code = argument === '' ? null : typedCode(argument, APPROVAL_CODE_LENGTH);
+  if (argument !== '' && code === null) return { verdict: { kind: 'unknown' }, follows: {} };
+  const by = personId(message);
+  const found = await transaction.decideApproval({ code, verdict, by });
+  if (found.kind === 'closed') return { verdict: found, follows: { settled: true } };
+  if (found.kind !== 'decided') return { verdict: found, follows: {} };
+  return { verdict: found, follows: { settled: true, wake: [found.approval.conversationId] } };
+}
+
+/**
+ * What `/approve` and `/deny` answer, in Markdown. What waits is shown whole, as the question itself
+ * showed it in this conversation.
+ */
+export function approvalText(verdict: ApprovalVerdict): string {
+  switch (verdict.kind) {
+    case 'decided':
+      return verdict.approval.state === 'approved'
+        ? `Allowed: \`${verdict.approval.tool}\`.`
+        : `Refused: \`${verdict.approval.tool}\`.`;
+    case 'closed':
+      return closedText(verdict.approval);
+    case 'pending':
+      return pendingText(verdict.approvals);
+    case 'elsewhere':
+      return 'I asked that in another chat. It can be read whole there, and is decided there.';
+    case 'unknown':
+      return 'I have asked nothing with that code.';
+  }
+}
+
+function closedText({ state, tool }: Approval): string {
+  switch (state) {
+    case 'approved':
+      return `That was decided already: \`${tool}\` was allowed.`;
+    case 'denied':
+      return `That was decided already: \`${tool}\` was refused.`;
+    case 'withdrawn':
+      return 'That is over: I was stopped before anyone decided.';
+    case 'auto':
+      return `That needed no decision: \`${tool}\` is allowed by the settings.`;
+    case 'expired':
+    // Questions are closed in other words.
+    case 'answered':
+    // Its time is up, but its state was not updated yet.
+    case 'pending':
+      return `Too late: without an answer I have left \`${tool}\`.`;
+  }
+}
+
+/** Characters of calls that one list shows; the first is shown in any case. */
+const MAX_LISTED = 24_000;
+
+function pendingText(approvals: readonly Approval[]): string {
+  if (approvals.length === 0) return 'Nothing waits for a decision in this conversation.';
+  const questions: string[] = [];
+  let length = 0;
+  for (const { code, tool, shown } of approvals) {
+    length += shown.length;
+    if (length > MAX_LISTED && questions.length > 0) break;
+    const decide = `\`/approve ${code}\` or \`/deny ${code}\``;
+    questions.push(`\`${tool}\`: ${decide}\n${shownBlock(shown)}`);
+  }
+  const more = approvals.length - questions.length;
+  // A code is shown only beside its call.
+  const rest = more === 0 ? [] : [`${more} more wait; I show them once these are decided.`];
+  return ['Waiting for a decision:', ...questions, ...rest].join('\n\n');
+}

@@ -1,0 +1,35 @@
+import type { ApprovalVerdict } from '@parley/store';
+import { approvalText, decideApproval } from './approval-text.ts';
+import { type CommandContext, chatCommand } from './command.ts';
+
+export const approve = chatCommand({
+  name: 'approve',
+  summary: 'allow what I asked for',
+  takes: 'CODE',
+  rest: 'code',
+  who: 'approver',
+  async run(context, transaction) {
+    // With words after the code less may be meant than was asked: then nothing is decided.
+    const argument = context.onward === '' ? context.argument : '';
+    const decided = await decideApproval({ ...context, argument }, transaction, 'approved');
+    const undecided = undecidedText(context, decided.verdict);
+    const texts = [...(undecided === null ? [] : [undecided]), approvalText(decided.verdict)];
+    return { ...decided.follows, answer: texts.join('\n\n') };
+  },
+});
+
+/** Why words decided no approval. */
+function undecidedText(
+  { argument, onward, spoken }: CommandContext,
+  verdict: ApprovalVerdict,
+): string | null {
+  if (verdict.kind !== 'pending' || verdict.approvals.length === 0) return null;
+  if (spoken === 'only') {
+    return 'Nothing is decided yet: a yes in words counts only directly after a single question. Press a button, or send one of these commands.';
+  }
+  if (spoken === 'kept') {
+    return 'Nothing is decided yet: only a plain yes or no to me decides it, or one of these commands. I will answer your message after that.';
+  }
+  if (onward === '') return null;
+  return `Nothing is decided yet, because there are words after the code: \`/approve ${argument}\` alone allows all of it. I will answer the words after that.`;
+}

@@ -1,0 +1,16 @@
+import { NO_MEMORY } from './memory.ts';
+import { serviceCommand } from './service-command.ts';
+
+export const forget = serviceCommand(
+  {
+    name: 'forget',
+    summary: 'forget what I know',
+    takes: 'words',
+    rest: 'text',
+    who: 'everyone',
+    private: true,
+    /** The text that it deletes must not be stored with the command. */
+    storedAs: ({ replyTo: _replyTo, ...message }) => ({ ...message, text: '/forget' }),
+  },
+  NO_MEMORY,
+);

@@ -1,0 +1,13 @@
+import { serviceCommand } from './service-command.ts';
+
+export const heartbeat = serviceCommand(
+  {
+    name: 'heartbeat',
+    summary: 'my standing tasks; `now` runs one',
+    takes: '[now]',
+    rest: 'argument',
+    who: 'owner',
+    private: true,
+  },
+  'Standing tasks are not available here.',
+);

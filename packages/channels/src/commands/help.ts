@@ -1,0 +1,53 @@
+import { literal, literalLine } from '@parley/core';
+import type { CommandInfo } from '../adapter.ts';
+import { chatCommand } from './command.ts';
+import { usableCommands } from './permission.ts';
+
+export const help = chatCommand({
+  name: 'help',
+  // Telegram opens every chat with a bot by sending /start.
+  aliases: ['start'],
+  summary: 'what I can do',
+  takes: '[message]',
+  rest: 'message',
+  who: 'everyone',
+  groupRight: 'limits',
+  prepare: async ({ audience, agent }, { skillCommands }) =>
+    (await skillCommands?.(audience, agent)) ?? [],
+  async run({ situation, commands, asker }, _transaction, skills) {
+    const lines = [
+      `I am ${literalLine(situation.agentName)}. Just write to me, or use a command:\n`,
+      ...usableCommands(commands, asker).map(helpLine),
+      ...skillHelp(skills),
+    ];
+    return { answer: lines.join('\n') };
+  },
+});
+
+function helpLine({ name, summary, takes = '' }: CommandInfo): string {
+  return `- /${name}${takes === '' ? '' : ` ${literal(takes)}`} – ${summary}`;
+}
+
+/** Most skills that `/help` lists, and most characters of what it says of one. */
+const MAX_SKILLS = 30;
+const MAX_SUMMARY = 120;
+
+/** What `/help` says of skills, in Markdown lines; none where there is no skill to call. */
+export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
+  if (commands.length === 0) return [];
+  const more = commands.length - MAX_SKILLS;
+  return [
+    '\nSkills:\n',
+    ...commands
+      .slice(0, MAX_SKILLS)
+      .map(({ name, summary }) => `- /${name} – ${shortened(summary)}`),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+  ];
+}
+
+/** Written by the author of a skill, so no markup of ours. */
+function shortened(summary: string): string {
+  const characters = [...summary];
+  if (characters.length <= MAX_SUMMARY) return literal(summary);
+  return `${literal(characters.slice(0, MAX_SUMMARY).join(''))} …`;
+}

@@ -1,0 +1,93 @@
+import { conversationOfAgent, type InboundMessage } from '@parley/core';
+import type { LinkAction, LinkResult, NewPart } from '@parley/store';
+import { ownersOfAgents } from '../ingress/agent-route.ts';
+import { typedCode } from '../ingress/one-time-code.ts';
+import { noticeParts } from '../ingress/route.ts';
+import { personId, quotedName } from '../ingress/sender.ts';
+import { chatCommand } from './command.ts';
+
+/** Makes or takes a code that links two accounts of one person, or takes an account out (F13). */
+export const link = chatCommand({
+  name: 'link',
+  summary: 'link your accounts',
+  takes: '[code]',
+  rest: 'argument',
+  who: 'everyone',
+  where: 'direct',
+  private: true,
+  prepare: async (_context, { newCode }) => newCode(),
+  async run({ argument, message, asker, rules, agent }, transaction, newCode) {
+    const self = personId(message);
+    const action = linkAction(argument, self, newCode);
+    if (action === null) return { answer: linkText({ kind: 'unknown-code' }) };
+    const rights = { isOwner: asker.isOwner, ownersOfAgents: ownersOfAgents(rules) };
+    const result = await transaction.link({ personId: self, ...rights }, action);
+    return { answer: linkText(result), notify: linkNews(result, message, agent) };
+  },
+});
+
+/** Null: the argument is no code and nothing else that it reads. */
+export function linkAction(argument: string, self: string, newCode: string): LinkAction | null {
+  if (argument === '') return { kind: 'make', code: newCode };
+  const off = /^off(?:\s+(\S+))?$/i.exec(argument);
+  if (off !== null) return { kind: 'leave', personId: off[1] ?? self };
+  const code = typedCode(argument);
+  return code === null ? null : { kind: 'type', code };
+}
+
+/** In Markdown. */
+export function linkText(result: LinkResult): string {
+  switch (result.kind) {
+    case 'code':
+      return codeText(result);
+    case 'own-code':
+      return 'That is the code you made. Write it to me from your other account.';
+    case 'taken':
+      return 'Another account has typed that code already. Make a new one with /link when it has run out.';
+    case 'owner-must-make':
+      return 'That code was made by a person who is not my owner, and a linked account has all your rights. If both accounts are yours, make the code here with /link and type it there.';
+    case 'to-confirm':
+      return 'Almost done: now confirm it in the chat where the code was made. I have asked there.';
+    case 'linked':
+      return `Linked: ${listed(result.members)}. /link off takes this account out again.`;
+    case 'left':
+      return `\`${result.personId}\` is not linked any more.`;
+    case 'not-linked':
+      return 'That account is not linked with yours.';
+    case 'unknown-code':
+      return 'That code is not valid. A code of /link is valid for ten minutes and works once.';
+  }
+}
+
+/** The notice to the other account. */
+export function linkNews(
+  result: LinkResult,
+  message: InboundMessage,
+  agent: string | undefined,
+): readonly NewPart[] {
+  const inMain = (main: string | null) => ({
+    conversationId: main === null ? null : conversationOfAgent(agent, main),
+  });
+  if (result.kind === 'to-confirm') {
+    const who = `${quotedName(message.sender.name)} (\`${personId(message)}\`)`;
+    const text = `⚙️ ${who} typed your code. If that is you, write \`/link ${result.code}\` here: that account then sees our conversation and may do all that you may. If it is not, do nothing.`;
+    const { mainConversation, code: secret } = result;
+    return noticeParts(text, result.makerRoute, { ...inMain(mainConversation), secret });
+  }
+  if (result.kind !== 'linked') return [];
+  const text = `⚙️ Linked: ${listed(result.members)}.`;
+  return noticeParts(text, result.otherRoute, inMain(result.mainConversation));
+}
+
+function codeText({ code, members, typist }: Extract<LinkResult, { kind: 'code' }>): string {
+  const linked = members.length === 0 ? [] : [`Linked so far: ${listed(members)}.`];
+  const next =
+    typist === null
+      ? `Write \`/link ${code}\` to me from your other account. The code is valid for ten minutes; do not share it.`
+      : `\`${typist}\` typed your code. If that is you, write \`/link ${code}\` here to link it.`;
+  return [next, ...linked].join('\n\n');
+}
+
+function listed(members: readonly string[]): string {
+  return members.map((member) => `\`${member}\``).join(', ');
+}

@@ -1,0 +1,16 @@
+import { serviceCommand } from './service-command.ts';
+
+/** What `/memory` and `/forget` answer without a service. */
+export const NO_MEMORY = 'Memory is switched off in my settings: I save nothing about anyone.';
+
+export const memory = serviceCommand(
+  {
+    name: 'memory',
+    summary: 'what I know about you',
+    takes: '[words]',
+    rest: 'text',
+    who: 'everyone',
+    private: true,
+  },
+  NO_MEMORY,
+);

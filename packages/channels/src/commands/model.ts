@@ -1,0 +1,50 @@
+import { inlineCode } from '@parley/core';
+import { type CommandContext, chatCommand } from './command.ts';
+
+export const model = chatCommand({
+  name: 'model',
+  summary: 'choose the model of this conversation',
+  takes: '[name]',
+  rest: 'argument',
+  who: 'owner',
+  private: true,
+  async run(context, transaction) {
+    const to = chosenModel(context.argument, context.situation.models);
+    const { now } = await transaction.changeModel(to === undefined ? 'show' : { to });
+    return { answer: to === undefined ? listText(context, now) : changedText(context, now) };
+  },
+});
+
+const DEFAULT_MODEL = 'default';
+
+/** Null: that of the settings. Undefined: no model, or one that is not known. A part of a name is enough where it is in one name only. */
+function chosenModel(argument: string, known: readonly string[]): string | null | undefined {
+  if (argument === '') return undefined;
+  const word = argument.toLowerCase();
+  if (word === DEFAULT_MODEL) return null;
+  const whole = known.find((name) => name.toLowerCase() === word);
+  const partly = known.filter((name) => name.toLowerCase().includes(word));
+  return whole ?? (partly.length === 1 ? partly[0] : undefined);
+}
+
+function changedText(context: CommandContext, now: string | null): string {
+  return `From the next message on ${answering(context, now)} answers in this conversation.`;
+}
+
+function listText(context: CommandContext, now: string | null): string {
+  const { argument, situation } = context;
+  const unknown = argument === '' ? [] : [`I know no model ${inlineCode(argument)}.`];
+  const list = [...situation.models, DEFAULT_MODEL].map((name) => `- \`/model ${name}\``);
+  const none = 'The settings name no other model: list some under `model.choices`.';
+  return [
+    ...unknown,
+    `Here ${answering(context, now)} answers.`,
+    situation.models.length === 0 ? none : list.join('\n'),
+  ].join('\n\n');
+}
+
+/** How the model of the settings was chosen is the owner's business. */
+function answering({ situation, audience }: CommandContext, now: string | null): string {
+  if (now !== null) return `\`${now}\``;
+  return `the model of the settings${audience === 'owner' ? ` (${situation.model})` : ''}`;
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '@parley/core';
+import { render } from '@parley/markup';
+import type { NewPart, Pairing, PairingRequest, Store } from '@parley/store';
+import { mayAllow } from '../ingress/agent-route.ts';
+import { typedPairingCode } from '../ingress/one-time-code.ts';
+import { noticeParts } from '../ingress/route.ts';
+import { quotedName } from '../ingress/sender.ts';
+import { chatCommand } from './command.ts';
+
+/** Allows the stranger with this code, or lists who waits for access (F05). */
+export const pair = chatCommand({
+  name: 'pair',
+  summary: 'allow a person',
+  takes: '[code]',
+  rest: 'argument',
+  who: 'owner',
+  where: 'direct',
+  private: true,
+  async run({ argument, message, rules }, transaction) {
+    const code = typedPairingCode(argument);
+    const found = await transaction.pair(code, (stranger) => mayAllow(rules, message, stranger));
+    const { approved } = found;
+    return {
+      answer: pairText(argument, found),
+      notify: approved === null ? [] : welcomeParts(approved),
+    };
+  },
+});
+
+/**
+ * `/pair` without a chat: allows the sender of `argument`, or lists who waits when it is empty.
+ * Returns plain text. A running gateway notifies the person within seconds, otherwise the next one that starts.
+ */
+export async function pairOutsideChat(
+  store: Pick<Store, 'pairing'>,
+  argument: string,
+  clock: Clock,
+): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const code = typedPairingCode(argument);
+  const now = clock();
+  const approved = code === null ? null : await store.pairing.approve(code, welcomeParts, now);
+  const pending = await store.pairing.pending(now);
+  const ok = approved !== null || argument === '';
+  return { ok, text: plainText(pairText(argument, { approved, pending })) };
+}
+
+/** Takes the request with this code off the list. The person is not notified, and can ask again when the code has expired. */
+export async function refusePairing(
+  store: Pick<Store, 'pairing'>,
+  argument: string,
+  clock: Clock,
+): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const code = typedPairingCode(argument);
+  const refused = code === null ? null : await store.pairing.refuse(code, clock());
+  if (refused === null) {
+    return { ok: false, text: 'No one is waiting with that code; it may have run out.' };
+  }
+  return { ok: true, text: plainText(`${who(refused)} gets no access.`) };
+}
+
+/** The notice to an allowed person, in their own chat. */
+function welcomeParts({ route }: PairingRequest): readonly NewPart[] {
+  const text = 'You have access now. Just write to me; /help shows what else there is.';
+  return noticeParts(text, route, { conversationId: null });
+}
+
+function pairText(argument: string, { approved, pending }: Pairing): string {
+  const waiting =
+    pending.length === 0
+      ? 'No one is waiting for access.'
+      : ['Waiting for access:\n', ...pending.map(waitingLine)].join('\n');
+  if (approved !== null) return `${who(approved)} has access now.`;
+  if (argument === '') return waiting;
+  return `No one is waiting with that code; it may have run out.\n\n${waiting}`;
+}
+
+function waitingLine(request: PairingRequest): string {
+  return `- ${who(request)}: \`/pair ${request.code}\``;
+}
+
+function who({ channel, senderId, senderName }: PairingRequest): string {
+  return `${quotedName(senderName)} (\`${channel}:${senderId}\`)`;
+}
+
+function plainText(markdown: string): string {
+  const parts = render(markdown, { dialect: 'plain', maxLength: 10_000, unit: 'utf16' });
+  return parts.map(({ plain }) => plain).join('\n');
+}

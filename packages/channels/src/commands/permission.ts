@@ -1,0 +1,102 @@
+import type { Logger } from '@parley/core';
+import type { SenderFacts } from '../adapter.ts';
+import type { DecisionRules, GroupCommands } from '../ingress/rules.ts';
+import { askPlatform } from '../ingress/sender.ts';
+import type { ChatCommand, CommandAsker, TypedCommand } from './command.ts';
+
+/** Why a command is not for its asker. */
+type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
+
+/** Decides by who asks and where; null: the command is for them. Permission comes first, so that a refusal reveals nothing. */
+export function findRefusal(
+  command: ChatCommand,
+  { isOwner, isDirect, isApprover, mayChangeChat }: CommandAsker,
+): Refusal | null {
+  if (command.who === 'owner' && !isOwner) return 'owner-only';
+  if (command.who === 'approver' && !isApprover) return 'approver-only';
+  if (command.where === 'direct' && !isDirect) return 'direct-only';
+  const isRefused = command.groupRight !== undefined && command.groupRight !== 'limits';
+  return isRefused && !mayChangeChat ? 'group-right' : null;
+}
+
+/** Says why a command was not run, politely and without a model. */
+export function refusalText({ name }: ChatCommand, why: Refusal, rule: GroupCommands): string {
+  switch (why) {
+    case 'owner-only':
+      return `/${name} is for my owner only.`;
+    case 'approver-only':
+      return `/${name} is for my owner, and for those my owner has named.`;
+    case 'direct-only':
+      return `Please send me /${name} in a direct chat: what it shows is not for everyone here.`;
+    case 'group-right':
+      return `/${name} changes this conversation for everyone here, so it is for ${HOLDERS[rule]}.`;
+  }
+}
+
+const HOLDERS: Readonly<Record<GroupCommands, string>> = {
+  owners: 'my owner',
+  approvers: 'my owner and those my owner has named',
+  administrators: 'administrators of this group, my owner and those my owner has named',
+  everyone: 'everyone here',
+};
+
+/** Buttons send the others. */
+export function isListed({ unlisted }: ChatCommand): boolean {
+  return unlisted !== true;
+}
+
+/** What `/help` shows: what this person can use. */
+export function usableCommands(
+  commands: readonly ChatCommand[],
+  asker: CommandAsker,
+): readonly ChatCommand[] {
+  // What is for direct chats alone can be used there.
+  const anywhere = { ...asker, isDirect: true };
+  return commands.filter((one) => isListed(one) && findRefusal(one, anywhere) === null);
+}
+
+/** The rights of the sender of a command; the platform is asked only for commands that depend on them. */
+export async function findAsker(
+  { policy, approvers }: Pick<DecisionRules, 'policy' | 'approvers'>,
+  sender: { readonly person: string; readonly isOwner: boolean; readonly isDirect: boolean },
+  { command, argument }: TypedCommand,
+  facts: SenderFacts,
+  log: Pick<Logger, 'warn'>,
+): Promise<CommandAsker> {
+  const { isOwner, isDirect } = sender;
+  const isApprover = isOwner || approvers?.includes(sender.person) === true;
+  const rank = { isOwner, isDirect, isApprover };
+  const { groupRight } = command;
+  const depends = groupRight === 'needed-for-words' ? argument !== '' : groupRight !== undefined;
+  const { groupCommands } = policy.access;
+  const mayChangeChat = !depends || (await hasGroupRight(groupCommands, rank, facts, log));
+  return { ...rank, mayChangeChat };
+}
+
+/** What is known of the sender without asking the platform. */
+type SenderRank = Omit<CommandAsker, 'mayChangeChat'>;
+
+/** Decides by the setting alone; `ask` where only the platform knows. */
+export function groupRight(
+  rule: GroupCommands,
+  { isDirect, isOwner, isApprover }: SenderRank,
+): 'granted' | 'denied' | 'ask' {
+  if (isDirect || isOwner || rule === 'everyone') return 'granted';
+  if (rule === 'owners') return 'denied';
+  if (isApprover) return 'granted';
+  return rule === 'administrators' ? 'ask' : 'denied';
+}
+
+/** As `groupRight`, and asks the platform where that decides; without an answer in time the sender has no right. */
+export async function hasGroupRight(
+  rule: GroupCommands,
+  rank: SenderRank,
+  { isAdministrator }: SenderFacts,
+  log: Pick<Logger, 'warn'>,
+  withinMs?: number,
+): Promise<boolean> {
+  const right = groupRight(rule, rank);
+  if (right !== 'ask') return right === 'granted';
+  if (isAdministrator === undefined) return false;
+  return (await askPlatform(isAdministrator, 'who is an administrator', log, withinMs)) ?? false;
+}

@@ -1,0 +1,30 @@
+import { chatCommand } from './command.ts';
+
+/** The key of a part of an answer, as the button below its notice has it. */
+const PART_KEY = /^[\w-]{20,}$/;
+
+const TEXTS = {
+  resent: 'I have sent it again.',
+  settled: 'That is settled already: I send it only once more.',
+  others:
+    'That was for another person; they can have it sent again, or those who may change this conversation.',
+  none: 'There is nothing here to be sent again: all my messages arrived.',
+} as const;
+
+export const resend = chatCommand({
+  name: 'resend',
+  summary: 'send again what may not have arrived',
+  rest: 'argument',
+  who: 'everyone',
+  groupRight: 'limits',
+  async run({ argument, message, asker }, transaction) {
+    // Its button names the part; words that a person writes do not.
+    const key = PART_KEY.test(argument) ? argument : null;
+    const found = await transaction.resend({
+      key,
+      ...(asker.mayChangeChat ? {} : { senderId: message.sender.id }),
+    });
+    const answer = TEXTS[found];
+    return found === 'others' ? { answer, declined: answer } : { answer, settled: true };
+  },
+});

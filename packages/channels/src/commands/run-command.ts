@@ -1,0 +1,196 @@
+import { agentOfConversation, busyIn, type InboundMessage } from '@parley/core';
+import type { AdmittedMessage, CommandTransaction } from '@parley/store';
+import type { IngressOutcome } from '../adapter.ts';
+import type { IngressDecision } from '../ingress/decide.ts';
+import type { Identified } from '../ingress/identify.ts';
+import type { IngressDeps } from '../ingress/ingress-deps.ts';
+import type { BacklogLimit } from '../ingress/limits.ts';
+import { partsOf } from '../ingress/route.ts';
+import type {
+  ChatCommand,
+  CommandAnswer,
+  CommandContext,
+  CommandWords,
+  ReadyCommand,
+  TypedCommand,
+} from './command.ts';
+import { CHAT_COMMANDS } from './list.ts';
+import { findAsker, findRefusal, refusalText } from './permission.ts';
+import { leftOverText, messageAfter, splitCommand } from './typed-command.ts';
+
+/**
+ * Runs a command without lane or model, so that it overtakes what waits (F09). Its effect, its answer and its inbox row
+ * are one transaction. A message after it, as in `/new plan a picnic`, waits for a turn then, where the conversation has
+ * room for it and the command was run. `in-turn`: the command runs as a turn, and nothing was done.
+ */
+export async function runCommand(
+  deps: IngressDeps,
+  identified: Identified,
+  { command: typed, isOwner }: Extract<IngressDecision, { kind: 'command' }>,
+  backlog: BacklogLimit,
+): Promise<IngressOutcome | 'in-turn'> {
+  const { admitted, rights, rules, facts } = identified;
+  const { message } = admitted;
+  const { command } = typed;
+  const who = { person: rights.person, isOwner, isDirect: message.chat.type === 'direct' };
+  const asker = await findAsker(rules, who, typed, facts, deps.log);
+  const words = splitCommand(typed);
+  const after = messageAfter(message, typed, words);
+  const work = { typed, words, isOwner, after };
+  const refusal = findRefusal(command, asker);
+  if (refusal !== null) {
+    const answer = refusalText(command, refusal, rules.policy.access.groupCommands);
+    const run = async () => ({ answer, declined: answer });
+    return complete(deps, identified, { ...work, onward: null, run }, backlog);
+  }
+  if ('inTurn' in command) return 'in-turn';
+  const run = await prepare(deps, identified, typed, command, { ...words, asker });
+  return complete(deps, identified, { ...work, onward: after, run }, backlog);
+}
+
+/** What is done in the transaction of a command. */
+interface Work {
+  readonly typed: TypedCommand;
+  readonly words: CommandWords;
+  readonly isOwner: boolean;
+  /** The message after the command; null: there is none. */
+  readonly after: InboundMessage | null;
+  /** The same, if it may wait for a turn. */
+  readonly onward: InboundMessage | null;
+  run(transaction: CommandTransaction): Promise<CommandAnswer>;
+}
+
+type Done = CommandAnswer & { readonly isWaiting: boolean };
+
+/** Asks all that a command needs before its transaction. */
+async function prepare(
+  deps: IngressDeps,
+  { admitted, rules }: Identified,
+  { spoken }: TypedCommand,
+  command: ReadyCommand,
+  { argument, onward, asker }: Pick<CommandContext, 'argument' | 'onward' | 'asker'>,
+): Promise<Work['run']> {
+  const { message, conversationId, route, receivedAt } = admitted;
+  const { store, newCode, skillCommands, commands = CHAT_COMMANDS } = deps;
+  const agent = agentOfConversation(conversationId);
+  const context: CommandContext = {
+    ...{ message, conversationId, route, receivedAt, argument, onward, agent, asker, rules },
+    ...(spoken && { spoken }),
+    // Every member reads an answer in a group.
+    audience: asker.isOwner && asker.isDirect ? 'owner' : 'others',
+    situation: deps.situation(agent),
+    commands,
+  };
+  const services = deps.commandServices?.(agent) ?? {};
+  const prepared = await command.prepare?.(context, { store, services, skillCommands, newCode });
+  return (transaction) => command.run(context, transaction, prepared);
+}
+
+/** Runs the transaction of a command, then what follows it. */
+async function complete(
+  deps: IngressDeps,
+  identified: Identified,
+  work: Work,
+  backlog: BacklogLimit,
+): Promise<IngressOutcome> {
+  const { admitted } = identified;
+  const done =
+    work.onward === null
+      ? await transact(deps, admitted, work, 0)
+      : await transactWithRoom(deps, identified, work, backlog);
+  deps.pass('inbox-committed');
+  await followUp(deps, admitted, done);
+  return toOutcome(work.typed.command.name, done);
+}
+
+/** A message after the command takes the room of a waiting message, as any other. */
+async function transactWithRoom(
+  deps: IngressDeps,
+  { admitted, rights, rules }: Identified,
+  work: Work,
+  backlog: BacklogLimit,
+): Promise<Done | null> {
+  const from = { person: rights.person, isOwner: work.isOwner };
+  const room = await backlog.reserve(from);
+  let done: Done | null = null;
+  try {
+    const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
+    done = await transact(deps, admitted, work, most);
+    return done;
+  } finally {
+    if (room === 'room') backlog.release(from, done?.isWaiting === true);
+  }
+}
+
+/** Stores a command, runs it and stores its answer; null: its message is known. `room` is that of a message after it. */
+async function transact(
+  { store }: IngressDeps,
+  admitted: AdmittedMessage,
+  { typed: { command }, words, after, onward, run }: Work,
+  room: number,
+): Promise<Done | null> {
+  const { message, route } = admitted;
+  return store.inbox.command(
+    storedMessage(admitted, command, onward !== null),
+    async (transaction): Promise<Done> => {
+      const isVoid = !(await transaction.pressCounts());
+      const done = isVoid ? { answer: VOID_PRESS, declined: VOID_PRESS } : await run(transaction);
+      const taken =
+        isVoid || onward === null ? 'not-run' : await transaction.continueWith(onward, room);
+      const text = [
+        done.answer,
+        leftOverText(command, words, message),
+        after === null || taken === 'waits' ? null : notTakenText(command.name, taken),
+      ].filter((part) => part !== null);
+      transaction.answer(...partsOf(text.join('\n\n'), route), ...(done.notify ?? []));
+      return { ...done, isWaiting: taken === 'waits' };
+    },
+  );
+}
+
+/** The answer to a press below a message that is not, or no longer, the one that offered it. */
+const VOID_PRESS =
+  'That button does nothing: its message is not as I sent it. If I asked for an approval, `/approve` shows what waits, in full.';
+
+/** Says why the message behind a command is not answered. */
+function notTakenText(name: string, taken: 'full' | 'not-run'): string {
+  const why = taken === 'full' ? 'too many messages wait already' : 'the command was not run';
+  return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;
+}
+
+/** The message as it is stored; its files only where they belong to a message after the command. */
+function storedMessage(
+  { files, ...admitted }: AdmittedMessage,
+  command: ChatCommand,
+  hasMessage: boolean,
+): AdmittedMessage {
+  const message = command.storedAs?.(admitted.message) ?? admitted.message;
+  return { ...admitted, message, ...(hasMessage && files && { files }) };
+}
+
+/** What follows a stored command. A duplicate only wakes the delivery: a `/stop` that arrives twice stops nothing new. */
+async function followUp(
+  { bus, lanes, deliver, rules }: IngressDeps,
+  { conversationId, message, route }: AdmittedMessage,
+  done: Done | null,
+): Promise<void> {
+  const { stop = [], wake = [], notify = [], isWaiting = false } = done ?? {};
+  for (const lane of stop) bus.publish({ type: 'stop-turn', conversationId: lane });
+  for (const lane of isWaiting ? [conversationId, ...wake] : wake) await lanes.kick(lane);
+  for (const to of [route, ...notify.map((part) => part.route)]) await deliver(to);
+  if (isWaiting && busyIn(rules.busy ?? 'collect', message) === 'interrupt') {
+    bus.publish({ type: 'message-waiting', conversationId });
+  }
+}
+
+function toOutcome(name: string, done: Done | null): IngressOutcome {
+  if (done === null) return { kind: 'duplicate' };
+  const { declined, settled, isWaiting } = done;
+  if (declined !== undefined) return { kind: 'command', name, declined };
+  return {
+    kind: 'command',
+    name,
+    ...(settled && { settled }),
+    ...(isWaiting && { continues: true }),
+  };
+}

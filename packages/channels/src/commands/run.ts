@@ -1,0 +1,35 @@
+import type { PlanRun } from '@parley/store';
+import { chatCommand } from './command.ts';
+
+/** What the message says that runs a plan: the model reads it as the person's. */
+const PLAN_TEXT = 'Yes, run the plan.';
+
+/** Runs the plan that waits; its button names the turn that wrote it. */
+export const run = chatCommand({
+  name: 'run',
+  summary: 'run the plan I have made, once',
+  rest: 'argument',
+  who: 'everyone',
+  groupRight: 'needed',
+  async run({ argument, conversationId }, transaction) {
+    const found = await transaction.runPlan(argument === '' ? null : argument, PLAN_TEXT);
+    return {
+      answer: runText(argument, found),
+      settled: true,
+      wake: found === 'runs' ? [conversationId] : [],
+    };
+  },
+});
+
+function runText(argument: string, found: PlanRun): string {
+  switch (found) {
+    case 'runs':
+      return 'I run the plan. From now on this conversation is in `agent` mode.';
+    case 'was-run':
+      return 'That plan has been run.';
+    case 'none':
+      return argument === ''
+        ? 'There is no plan to run.'
+        : 'That plan can no longer be run: it has been, or something newer was said.';
+  }
+}

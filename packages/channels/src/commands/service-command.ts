@@ -1,0 +1,32 @@
+import { personId } from '../ingress/sender.ts';
+import {
+  type CommandContext,
+  type CommandServices,
+  chatCommand,
+  type ReadyCommand,
+} from './command.ts';
+
+type ServiceName = Exclude<keyof CommandServices, 'statusLine'>;
+
+/** A command that the service of its name answers; `unavailable` is the answer where there is no such service. */
+export function serviceCommand(
+  command: Omit<ReadyCommand, 'name' | 'prepare' | 'run'> & { readonly name: ServiceName },
+  unavailable: string,
+): ReadyCommand<string> {
+  return chatCommand({
+    ...command,
+    prepare: async (context, { services }) =>
+      (await services[command.name]?.(serviceAsker(context), context.argument)) ?? unavailable,
+    run: async (_context, _transaction, answer) => ({ answer }),
+  });
+}
+
+function serviceAsker({ message, conversationId, audience }: CommandContext) {
+  const { channel, account, chat, messageId } = message;
+  return {
+    person: personId(message),
+    reader: { kind: audience === 'owner' ? 'owner' : 'guest', conversationId },
+    isGroup: chat.type !== 'direct',
+    messageId: JSON.stringify([channel, account, chat.id, messageId]),
+  } as const;
+}

@@ -1,0 +1,14 @@
+import { serviceCommand } from './service-command.ts';
+
+export const soul = serviceCommand(
+  {
+    name: 'soul',
+    summary: 'who I am, and proposals to change that',
+    takes: '[proposal]',
+    rest: 'argument',
+    who: 'owner',
+    where: 'direct',
+    private: true,
+  },
+  'SOUL.md is not available here.',
+);

@@ -1,0 +1,28 @@
+import { literalLine, todoLines } from '@parley/core';
+import { chatCommand } from './command.ts';
+
+export const status = chatCommand({
+  name: 'status',
+  summary: 'which model answers and how I am doing',
+  rest: 'none',
+  who: 'everyone',
+  private: true,
+  async prepare({ conversationId, audience }, { store, services }) {
+    return {
+      todos: await store.todos.now(conversationId),
+      // What the agent does on its own is its owner's business.
+      line: audience === 'owner' ? await services.statusLine?.() : undefined,
+    };
+  },
+  async run({ situation, audience }, transaction, { todos, line }) {
+    const { now: chosen } = await transaction.changeModel('show');
+    const paragraphs = [
+      `${literalLine(situation.agentName)} is here.`,
+      // Which model answers, and on which host, is the owner's business.
+      ...(audience === 'owner' ? [`Model: ${chosen ?? situation.model}`] : []),
+      ...(line === undefined ? [] : [line]),
+      ...(todos.length > 0 ? [`To-dos, ${todoLines(todos)}`] : []),
+    ];
+    return { answer: paragraphs.join('\n\n') };
+  },
+});

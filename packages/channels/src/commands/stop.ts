@@ -1,0 +1,33 @@
+import type { Stopped } from '@parley/store';
+import { type CommandAsker, chatCommand } from './command.ts';
+
+export const stop = chatCommand({
+  name: 'stop',
+  summary: 'stop what I am doing and drop what waits',
+  rest: 'none',
+  who: 'everyone',
+  groupRight: 'limits',
+  async run({ conversationId, message, asker }, transaction) {
+    const stopped = await transaction.stop(asker.mayChangeChat ? undefined : message.sender.id);
+    const isOwn = asker.mayChangeChat || stopped.stoppedTurn !== null;
+    return {
+      answer: stopText(stopped, asker),
+      stop: [...(isOwn ? [conversationId] : []), ...stopped.stoppedSubAgents],
+    };
+  },
+});
+
+function stopText(
+  { stoppedTurn, setAside, stoppedSubAgents }: Stopped,
+  { mayChangeChat }: CommandAsker,
+): string {
+  const isStopped = stoppedTurn !== null || stoppedSubAgents.length > 0;
+  const nothing = mayChangeChat
+    ? 'Nothing was running.'
+    : 'Nothing that only you asked for is running.';
+  const stopped = isStopped ? 'Stopped.' : nothing;
+  if (setAside === 0) return stopped;
+  const messages =
+    setAside === 1 ? 'One message that waited is' : `${setAside} messages that waited are`;
+  return `${stopped} ${messages} set aside unanswered.`;
+}

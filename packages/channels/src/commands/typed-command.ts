@@ -1,0 +1,115 @@
+import { type InboundMessage, mayCommand } from '@parley/core';
+import type { CommandInfo } from '../adapter.ts';
+import { APPROVAL_CODE_LENGTH, leadingCode } from '../ingress/one-time-code.ts';
+import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './command.ts';
+import { CHAT_COMMANDS } from './list.ts';
+
+/** The command of a message; a text that its sender did not type, as one of an inline bot, has none. */
+export function readCommand(
+  message: Pick<InboundMessage, 'text' | 'authored'>,
+  commands?: readonly ChatCommand[],
+): TypedCommand | null {
+  return mayCommand(message) ? parseCommand(message.text, commands) : null;
+}
+
+/**
+ * The command a text is, or null when it is ordinary text: one that does not begin with a command, or with one that is
+ * unknown, or with one for another bot (`/stop@my_bot`; an adapter that knows its own name takes it off). Case, a
+ * full-width slash, a full stop behind the name and the backticks of a copied command do not matter.
+ */
+export function parseCommand(
+  text: string,
+  commands: readonly ChatCommand[] = CHAT_COMMANDS,
+): TypedCommand | null {
+  const plain = /^\s*`([^`]+)`\s*$/.exec(text)?.[1] ?? text;
+  const [, word, argument = ''] = COMMAND.exec(plain) ?? [];
+  if (word === undefined) return null;
+  const typed = word.toLowerCase();
+  const command = commands.find(
+    ({ name, aliases = [] }) => name === typed || aliases.includes(typed),
+  );
+  return command === undefined ? null : { command, argument: argument.trim() };
+}
+
+const COMMAND = /^[\s\p{Cf}]*[/／]([a-z]+)[.,:;!?…。！，：；？]*(?:\s+(.*))?$/isu;
+
+/** Whether a text is a command of the list, with or without text after it; `-` and `_` are one. */
+export function isCommand(text: string, commands: readonly CommandInfo[]): boolean {
+  const word = /^\s*\/([a-z0-9_-]+)(?:\s|$)/i.exec(text)?.[1]?.toLowerCase();
+  const plain = (name: string | undefined) => name?.replaceAll('-', '_');
+  return word !== undefined && commands.some(({ name }) => plain(name) === plain(word));
+}
+
+/** Splits what was typed after a command by what the command does with it; none of it is in no part. */
+export function splitCommand({ command, argument }: TypedCommand): CommandWords {
+  switch (command.rest) {
+    case 'text':
+      return { argument, onward: '', unused: '' };
+    case 'argument':
+      return { argument: argument.replace(/[.,;:!?…。！？]+$/, ''), onward: '', unused: '' };
+    case 'message':
+      return { argument: '', onward: meant(argument), unused: '' };
+    case 'none':
+      return { argument: '', onward: '', unused: meant(argument) };
+    case 'code': {
+      const found = leadingCode(argument, APPROVAL_CODE_LENGTH);
+      if (found === null) return { argument, onward: '', unused: '' };
+      return { argument: found.code, onward: meant(found.rest), unused: '' };
+    }
+    default:
+      return splitWord(argument, command.rest);
+  }
+}
+
+function splitWord(argument: string, known: readonly string[]): CommandWords {
+  const [, typed = '', onward = ''] = /^(\S+)\s*(.*)$/s.exec(argument) ?? [];
+  const word = typed.replace(/[.,:;!?…]+$/, '');
+  // "/mode how does that work" names no mode: all of it is a message.
+  const isWord = onward === '' || known.includes(word.toLowerCase());
+  return isWord
+    ? { argument: word, onward: meant(onward), unused: '' }
+    : { argument: '', onward: argument, unused: '' };
+}
+
+/** A full stop, a smile or a bracket behind a command says nothing. */
+function meant(words: string): string {
+  return /[\p{L}\p{N}]/u.test(words) ? words : '';
+}
+
+/**
+ * The message that is left of one with a command: its words, and the files beside it. Null: nothing is left to answer. What
+ * follows `/start` on Telegram is in the address that the person opened, and text of its author.
+ */
+export function messageAfter(
+  message: InboundMessage,
+  { command, spoken }: TypedCommand,
+  { onward }: Pick<CommandWords, 'onward'>,
+): InboundMessage | null {
+  if (spoken === 'kept') return message;
+  const isCarried = carriesFiles(command.rest) && message.attachments !== undefined;
+  if (onward === '' && !isCarried) return null;
+  const { authored, ...rest } = message;
+  const isOfLink = /^\s*[/／]start\s/i.test(message.text) && /^[\w-]{1,64}$/.test(onward);
+  const { text: _text, ...others } = authored ?? {};
+  const by = isOfLink ? { authored: others } : authored && { authored };
+  return { ...rest, ...by, text: onward, typed: message.text };
+}
+
+/** Whether files beside the command belong to the message after it. */
+function carriesFiles(rest: CommandRest): boolean {
+  return rest === 'message' || typeof rest === 'object';
+}
+
+/** What a command says of words and files that it did nothing with, in Markdown; null: there are none. */
+export function leftOverText(
+  { name, rest }: Pick<ChatCommand, 'name' | 'rest'>,
+  { unused }: Pick<CommandWords, 'unused'>,
+  { attachments }: Pick<InboundMessage, 'attachments'>,
+): string | null {
+  const hasFiles = attachments !== undefined && !carriesFiles(rest);
+  if (unused === '' && !hasFiles) return null;
+  const what = [unused !== '' && 'the words after it', hasFiles && 'the file beside it']
+    .filter((part) => part !== false)
+    .join(' and ');
+  return `/${name} takes nothing else: I did not read ${what}. Send that without the command, if it is for me.`;
+}

@@ -1,0 +1,117 @@
+import { busyIn, silentTracer } from '@parley/core';
+import type { AdmittedMessage } from '@parley/store';
+import type { IngressOutcome } from '../adapter.ts';
+import { earlierMessages, keepAsContext } from './group-context.ts';
+import type { Identified } from './identify.ts';
+import type { IngressDeps } from './ingress-deps.ts';
+import type { BacklogLimit } from './limits.ts';
+import type { IngressMemory } from './memory.ts';
+import { recordRefusal } from './refuse.ts';
+
+/** As `accept`, after what belongs to the message: earlier pictures of its album, and what the group said before it. */
+export async function acceptInGroup(
+  deps: IngressDeps,
+  identified: Identified,
+  memory: IngressMemory,
+): Promise<IngressOutcome> {
+  const { admitted, facts, rules } = identified;
+  for (const picture of memory.albums.release(admitted.message)) {
+    await acceptPicture(deps, picture, identified, memory);
+  }
+  for (const message of await earlierMessages(deps, admitted, rules, facts)) {
+    await keepAsContext(deps, { ...admitted, message });
+  }
+  return accept(deps, identified, memory);
+}
+
+/** A picture that came before the text of its album: it is part of the question after all. */
+async function acceptPicture(
+  deps: IngressDeps,
+  picture: AdmittedMessage,
+  identified: Identified,
+  memory: IngressMemory,
+): Promise<void> {
+  const { channel, account, chat, messageId } = picture.message;
+  await deps.store.inbox.revise({ channel, account, chatId: chat.id, messageId }, null);
+  const message = { ...picture.message, addressed: true };
+  const { reason } = identified.admitted;
+  const admitted = { ...picture, message, ...(reason !== undefined && { reason }) };
+  const outcome = await accept(deps, { ...identified, admitted }, memory);
+  if ('reason' in outcome) await recordRefusal(deps, admitted, outcome);
+}
+
+/**
+ * Stores a message that gets a turn and wakes its conversation; resolves when it is durable (D01). One for which there is
+ * no room is refused with a notice and a reason, never dropped in silence (D07).
+ */
+export async function accept(
+  deps: IngressDeps,
+  identified: Identified,
+  memory: IngressMemory,
+): Promise<IngressOutcome> {
+  const { admitted, rules, rights } = identified;
+  const { conversationId, message } = admitted;
+  const { backlog } = memory;
+  const from = { person: rights.person, isOwner: rights.isOwner };
+  const room = await backlog.reserve(from);
+  let replaced: readonly string[] | undefined;
+  let stored: Stored | undefined;
+  try {
+    // Also without room: a message that is known already is never refused.
+    const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
+    stored = await traced(deps, () =>
+      deps.store.inbox.accept(admitted, most, (ids) => {
+        replaced = ids;
+      }),
+    );
+  } finally {
+    if (room === 'room') backlog.release(from, stored === 'stored');
+  }
+  if (stored === 'full') return refuseFull(deps, identified, room, memory);
+  deps.pass('inbox-committed');
+  // Also for a duplicate: the process may have died between storing and waking the first time.
+  await deps.lanes.kick(conversationId);
+  if (stored === 'duplicate') return { kind: 'duplicate' };
+  if (busyIn(rules.busy ?? 'collect', message) === 'interrupt') {
+    deps.bus.publish({ type: 'message-waiting', conversationId });
+  }
+  return { kind: 'accepted', conversationId, ...(replaced && { replaced }) };
+}
+
+type Stored = 'stored' | 'duplicate' | 'full';
+
+/** Storing is a stage of the message's trace. */
+function traced(
+  { monotonic, meter, tracer = silentTracer }: IngressDeps,
+  store: () => Promise<Stored>,
+): Promise<Stored> {
+  const startedAt = monotonic();
+  return tracer.span('parley.inbox', {}, async (span) => {
+    const outcome = await store();
+    span.note({ outcome });
+    meter.observe('parley_inbox_seconds', monotonic() - startedAt, { outcome });
+    return outcome;
+  });
+}
+
+type Room = Awaited<ReturnType<BacklogLimit['reserve']>>;
+
+const BOUND_OF = { room: 'conversation', share: 'person', full: 'all' } as const;
+
+async function refuseFull(
+  { meter }: IngressDeps,
+  { admitted, rules: { limits } }: Pick<Identified, 'admitted' | 'rules'>,
+  room: Room,
+  { explain }: IngressMemory,
+): Promise<IngressOutcome> {
+  const bound = BOUND_OF[room];
+  meter.count('parley_overflow_total', { channel: admitted.message.channel, bound });
+  if (room === 'room') await explain.overflow(admitted, limits.waitingPerConversation);
+  else await explain.noRoom(admitted);
+  const reasons: Readonly<Record<Room, string>> = {
+    room: `${limits.waitingPerConversation} messages of this conversation wait already`,
+    share: 'many messages of all chats wait, and of these this person has a share already',
+    full: `${limits.totalWaiting} messages of all chats wait already`,
+  };
+  return { kind: 'refused', reason: reasons[room], bound };
+}

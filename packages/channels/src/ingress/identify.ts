@@ -1,0 +1,97 @@
+import { type Capabilities, fromOutside, InboundMessage, ParleyError } from '@parley/core';
+import type { AdmittedMessage } from '@parley/store';
+import { z } from 'zod';
+import type { SenderFacts } from '../adapter.ts';
+import type { TypedCommand } from '../commands/command.ts';
+import { readCommand } from '../commands/typed-command.ts';
+import { resolveAgent } from './agent-route.ts';
+import { type Albums, settlesAt } from './albums.ts';
+import { decideGroup } from './decide.ts';
+import type { IngressDeps } from './ingress-deps.ts';
+import { conversationOf, routeOf } from './route.ts';
+import type { DecisionRules } from './rules.ts';
+import { askPlatform, type SenderRights, senderRights } from './sender.ts';
+
+/** A message as the adapter passed it on. */
+export interface Arrived {
+  readonly message: InboundMessage;
+  readonly capabilities: Capabilities;
+  /** What the platform can be asked about the sender. */
+  readonly facts: SenderFacts;
+  readonly files: readonly Uint8Array[] | undefined;
+  readonly trace: string | undefined;
+}
+
+/** A message with all that is known of it and of its sender, before anything is decided. */
+export interface Identified {
+  readonly admitted: AdmittedMessage;
+  readonly rights: SenderRights;
+  readonly facts: SenderFacts;
+  /** The command that the message is, or begins with. */
+  readonly command: TypedCommand | null;
+  /** Those of the account, with the owners and approvers of the agent. */
+  readonly rules: DecisionRules;
+  /** False: the chat is one with an agent that does not exist. */
+  readonly isAgentKnown: boolean;
+  /** Why this agent answers, for `why`; null where there is one agent. */
+  readonly agentReason: string | null;
+}
+
+/** Checks a message and finds out who wrote it, to which agent, in which conversation. */
+export async function identify(
+  deps: IngressDeps,
+  { message: unchecked, capabilities, facts, files, trace }: Arrived,
+  albums: Albums,
+): Promise<Identified> {
+  const checked = validate(unchecked);
+  const joined = checked.albumId === undefined ? checked : albums.join(checked);
+  const message = facts.roles === undefined ? joined : await withRoles(deps, joined, facts.roles);
+  const { agent, rules, why: agentReason, unknown } = resolveAgent(message, deps.rules);
+  const command = readCommand(message, deps.commands);
+  const rights = await senderRights({ store: deps.store, rules }, message, command !== null);
+  const receivedAt = deps.clock();
+  const settles = settlesAt(message, capabilities.target, receivedAt);
+  const admitted: AdmittedMessage = {
+    conversationId: conversationOf(message, rights.mainConversation, agent),
+    message,
+    route: routeOf(message, capabilities, rules.policy.answers),
+    receivedAt,
+    ...(settles !== undefined && { settlesAt: settles }),
+    fromOwner: rights.isOwner && message.chat.type === 'direct',
+    trace,
+    ...(files && { files }),
+  };
+  const isAgentKnown = !unknown;
+  return { admitted, rights, facts, command, rules, isAgentKnown, agentReason };
+}
+
+/** A message that was fetched later does not say which roles its sender has; without an answer they have none. */
+async function withRoles(
+  { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
+  message: InboundMessage,
+  roles: NonNullable<SenderFacts['roles']>,
+): Promise<InboundMessage> {
+  const { access } = rules.policy;
+  const { chat, sender } = message;
+  if ((access.allowRoles ?? []).length === 0) return message;
+  if (sender.isBot || sender.roles !== undefined || chat.type === 'direct') return message;
+  if (decideGroup(chat, access).kind === 'refused') return message;
+  const found = await askPlatform(roles, 'which roles the sender has', log);
+  return { ...message, sender: { ...sender, roles: [...(found ?? [])] } };
+}
+
+function validate(unchecked: InboundMessage): InboundMessage {
+  const parsed = InboundMessage.safeParse(unchecked);
+  if (parsed.success) return fromOutside(parsed.data);
+  throw brokenContract(`The ${unchecked.channel} adapter made a message`, parsed.error);
+}
+
+/** An adapter's defect. */
+export function brokenContract(what: string, cause: z.ZodError): ParleyError {
+  return new ParleyError({
+    code: 'inbound-invalid',
+    message: `${what} that breaks the contract: ${z.prettifyError(cause)}. This is a defect of the adapter.`,
+    retryable: false,
+    cause,
+  });
+}

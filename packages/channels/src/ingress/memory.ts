@@ -1,0 +1,67 @@
+import type { AdmittedMessage } from '@parley/store';
+import { createAlbums } from './albums.ts';
+import type { IngressDeps } from './ingress-deps.ts';
+import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
+import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
+import { askOwner, pairingFull, pairingRules } from './pairing.ts';
+import { partsOf } from './route.ts';
+
+/** What the ingress of one account remembers between messages, in memory and bounded. */
+export type IngressMemory = ReturnType<typeof createMemory>;
+
+export function createMemory(deps: IngressDeps) {
+  const { monotonic, store } = deps;
+  return {
+    explain: createExplainer(deps),
+    albums: createAlbums(monotonic),
+    backlog: createBacklogLimit(store.inbox, () => deps.rules.limits.totalWaiting, monotonic),
+    isLoop: createLoopGuard(monotonic),
+    /** Whether a group that is not allowed is to be noted, seldom enough. */
+    isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, monotonic),
+  };
+}
+
+/** A busy group that is not allowed costs a write this seldom. In ms. */
+const GROUP_NOTED_EVERY_MS = 5 * 60_000;
+
+const STRANGER_NOTICE_EVERY_MS = 60 * 60_000;
+const OVERFLOW_NOTICE_EVERY_MS = 60_000;
+
+/** Explains to senders why a message was not admitted (D07), seldom enough to be no nuisance. */
+function createExplainer(deps: IngressDeps) {
+  const strangers = createSeldom(STRANGER_NOTICE_EVERY_MS, deps.monotonic);
+  const floods = createSeldom(OVERFLOW_NOTICE_EVERY_MS, deps.monotonic);
+  const notify = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
+    const { route, receivedAt } = admitted;
+    await deps.store.outbox.enqueue(partsOf(markdown, route), receivedAt);
+    await deps.deliver(route);
+  };
+  const notifyOnce = async (bound: string, admitted: AdmittedMessage, text: string) => {
+    if (floods(`${bound} ${admitted.conversationId}`)) await notify(admitted, text);
+  };
+  const notifyStranger = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
+    if (deps.answersStrangers && strangers(admitted.message.sender.id)) {
+      await notify(admitted, markdown);
+    }
+  };
+  return {
+    /** Once an hour per sender. */
+    stranger: (admitted: AdmittedMessage) =>
+      notifyStranger(admitted, strangerNotice(admitted.message)),
+    /** With a code that an owner can approve; once while it is valid. */
+    async pairing(admitted: AdmittedMessage) {
+      const asked = await askOwner(deps, admitted);
+      if (asked === 'full') await notifyStranger(admitted, pairingFull(pairingRules(deps)));
+    },
+    /** Once a minute per conversation, as all that is refused for its number or size. `limit` in characters. */
+    tooLong: (admitted: AdmittedMessage, limit: number) =>
+      notifyOnce('size', admitted, tooLongNotice(admitted.message.text.length, limit)),
+    /** Too many wait in this conversation. */
+    overflow: (admitted: AdmittedMessage, waiting: number) =>
+      notifyOnce('conversation', admitted, overflowNotice(waiting)),
+    /** Too many wait in all conversations together. */
+    noRoom: (admitted: AdmittedMessage) => notifyOnce('all', admitted, NO_ROOM),
+    /** Its ingress ended the process too often. */
+    givenUp: (admitted: AdmittedMessage) => notifyOnce('fatal', admitted, GIVEN_UP),
+  };
+}

@@ -1,0 +1,67 @@
+import type { AdmittedMessage } from '@parley/store';
+import type { IngressOutcome } from '../adapter.ts';
+import type { IngressDecision } from './decide.ts';
+import type { Identified } from './identify.ts';
+import type { IngressDeps } from './ingress-deps.ts';
+import type { IngressMemory } from './memory.ts';
+
+/** Refuses a message, with a notice where its sender gets one. Its text is not stored. */
+export async function refuse(
+  deps: IngressDeps,
+  { admitted, rules }: Pick<Identified, 'admitted' | 'rules'>,
+  { notice, reason }: Extract<IngressDecision, { kind: 'refuse' }>,
+  memory: IngressMemory,
+): Promise<IngressOutcome> {
+  const { explain } = memory;
+  switch (notice) {
+    case 'stranger':
+      await explain.stranger(admitted);
+      break;
+    case 'pairing':
+      await explain.pairing(admitted);
+      break;
+    case 'too-long': {
+      const { channel } = admitted.message;
+      deps.meter.count('parley_overflow_total', { channel, bound: 'size' });
+      await explain.tooLong(admitted, rules.limits.messageCharacters);
+      return { kind: 'refused', reason, bound: 'size' };
+    }
+    case null:
+      await noteGroup(deps, admitted, memory);
+  }
+  return { kind: 'refused', reason };
+}
+
+/** A group that is not on the allow list is noted, so that a person can allow it (F05). Never its text. */
+async function noteGroup(
+  { store, rules }: IngressDeps,
+  { message: { channel, account, chat }, receivedAt }: AdmittedMessage,
+  { isGroupNews }: IngressMemory,
+): Promise<void> {
+  if (chat.type === 'direct' || rules.policy.access.groups !== 'allowlist') return;
+  // What an access list may name, of which this chat is one of many.
+  const chatId = chat.within ?? chat.id;
+  if (!isGroupNews(chatId)) return;
+  const title = chat.within === undefined ? (chat.title ?? null) : null;
+  await store.seenGroups.note({ channel, account, chatId, title, seenAt: receivedAt });
+}
+
+/** An accepted message has its own row; every other one gets a row here (D08). */
+export async function recordRefusal(
+  { store }: Pick<IngressDeps, 'store'>,
+  { message, receivedAt }: Pick<AdmittedMessage, 'message' | 'receivedAt'>,
+  { kind, reason }: Extract<IngressOutcome, { readonly reason: string }>,
+): Promise<void> {
+  const { channel, account, chat, messageId, sender } = message;
+  await store.decisions.record({
+    channel,
+    account,
+    chatId: chat.id,
+    messageId,
+    senderId: sender.id,
+    outcome: kind,
+    reason,
+    at: receivedAt,
+    sentAt: message.sentAt,
+  });
+}

@@ -1,0 +1,106 @@
+import { type InboundMessage, type Logger, reasonOf, visibleLine } from '@parley/core';
+import type { LinkRepository, PairingRepository } from '@parley/store';
+import type { DecisionRules } from './rules.ts';
+
+/** `telegram:42`: how owners are named in the settings and people in the runtime facts. */
+export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): string {
+  return `${message.channel}:${message.sender.id}`;
+}
+
+/** A name that a person chose, as code in Markdown: it cannot look like a part of our own text. */
+export function quotedName(name: string): string {
+  const plain = visibleLine(name).replaceAll('`', '').trim();
+  return plain === '' ? 'A person' : `\`${plain.slice(0, 80).toWellFormed()}\``;
+}
+
+/** Rights of the sender of a message. */
+export interface SenderRights {
+  /** `telegram:42`. */
+  readonly person: string;
+  /** The bot belongs to them. */
+  readonly isOwner: boolean;
+  /** An owner allowed them by a pairing code. */
+  readonly isAllowed: boolean;
+  /** The conversation that all linked direct chats of this owner share; null for other people. */
+  readonly mainConversation: string | null;
+}
+
+/** Who did something, and where. */
+export type Authored = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+
+export interface SenderRightsDeps {
+  readonly store: {
+    readonly pairing: Pick<PairingRepository, 'isAllowed'>;
+    readonly links: LinkRepository;
+  };
+  readonly rules: Pick<DecisionRules, 'policy' | 'owners'>;
+}
+
+/**
+ * Looks a sender up. The database is asked only where it matters: in direct chats, and for the rights of a
+ * command. Rejects when the database does not answer, so that access is never granted by mistake.
+ */
+export async function senderRights(
+  deps: SenderRightsDeps,
+  message: Authored,
+  isCommand: boolean,
+): Promise<SenderRights> {
+  const { store, rules } = deps;
+  const { chat, sender } = message;
+  const person = personId(message);
+  const isDirect = chat.type === 'direct';
+  if (sender.isBot || (!isDirect && !isCommand)) {
+    const isOwner = rules.owners.includes(person);
+    return { person, isOwner, isAllowed: false, mainConversation: null };
+  }
+  const { isOwner, mainConversation } = await ownershipOf(store.links, rules.owners, person);
+  return {
+    person,
+    isOwner,
+    isAllowed: isDirect && !isOwner && (await isAllowed(deps, message)),
+    mainConversation: isDirect ? mainConversation : null,
+  };
+}
+
+/** Whether an account belongs to an owner now, and the conversation that linked accounts share. */
+export async function ownershipOf(
+  links: LinkRepository,
+  owners: readonly string[],
+  person: string,
+): Promise<Pick<SenderRights, 'isOwner' | 'mainConversation'>> {
+  const link = await links.of(person);
+  // One account of the link is an owner's, and that owner confirmed the others.
+  const isOwners = link?.byOwner === true && link.members.some((one) => owners.includes(one));
+  return {
+    isOwner: owners.includes(person) || isOwners,
+    mainConversation: isOwners ? link.mainConversation : null,
+  };
+}
+
+async function isAllowed({ store, rules }: SenderRightsDeps, message: Authored): Promise<boolean> {
+  const { channel, account, sender } = message;
+  const { direct, allow } = rules.policy.access;
+  if (direct !== 'pairing' || allow.includes(sender.id)) return false;
+  return store.pairing.isAllowed(channel, account, sender.id);
+}
+
+/** What a platform says later about a sender does not count. In ms. */
+const ANSWER_WITHIN_MS = 3_000;
+
+/** What a platform says of a sender; undefined where it does not answer in time. */
+export async function askPlatform<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+  what: string,
+  log: Pick<Logger, 'warn'>,
+  withinMs = ANSWER_WITHIN_MS,
+): Promise<T | undefined> {
+  const signal = AbortSignal.timeout(withinMs);
+  const late = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => late.reject(signal.reason), { once: true });
+  try {
+    return await Promise.race([ask(signal), late.promise]);
+  } catch (error) {
+    log.warn({ reason: reasonOf(error) }, `the platform did not say ${what}`);
+    return undefined;
+  }
+}

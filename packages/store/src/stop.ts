@@ -1,0 +1,179 @@
+import { withdrawApprovals } from './approvals.ts';
+import { COMPLETION } from './conversations.ts';
+import { type Sql, statement, toJson } from './database.ts';
+import { clearGroupContext, releaseGroupContext } from './group-context.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
+import { BY_STOP } from './turns.ts';
+
+/** What was stopped. */
+export interface Stopped {
+  /** A turn that was running, or waited to be resumed. */
+  readonly stoppedTurn: string | null;
+  /** Messages that waited and were set aside. */
+  readonly setAside: number;
+  /** The lanes of the sub-agents that ran. */
+  readonly stoppedSubAgents: readonly string[];
+}
+
+/** Starts a session with an empty history; its sub-agents are stopped. The caller has locked the conversation. */
+export async function startSession(
+  sql: Sql,
+  conversationId: string,
+  now: number,
+): Promise<Pick<Stopped, 'stoppedSubAgents'>> {
+  sql.send(NEW_SESSION, { conversationId });
+  clearGroupContext(sql, conversationId);
+  sql.send(SET_RESULTS_ASIDE, { root: conversationId, completion: COMPLETION });
+  return { stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
+}
+
+const NEW_SESSION = statement(
+  'update conversation set session = session + 1, plan = null where id = :conversationId',
+);
+
+/** Stops all that a conversation does, by order of a person (`telegram:42`). The caller has locked it. */
+export async function stopConversation(
+  sql: Sql,
+  conversationId: string,
+  by: string,
+  now: number,
+): Promise<Stopped> {
+  withdrawApprovals(sql, conversationId, by, now);
+  return {
+    ...(await stopLane(sql, conversationId, now, BY_STOP)),
+    stoppedSubAgents: await stopSubAgents(sql, conversationId, now),
+  };
+}
+
+/**
+ * Stops what runs on a lane and sets aside what waits there. The caller keeps other writers of the
+ * lane waiting.
+ */
+export async function stopLane(
+  sql: Sql,
+  conversationId: string,
+  now: number,
+  reason?: typeof BY_STOP,
+): Promise<Pick<Stopped, 'stoppedTurn' | 'setAside'>> {
+  sql.send(FENCE, { conversationId });
+  withdrawApprovals(sql, conversationId, null, now);
+  return {
+    stoppedTurn: await stopTurn(sql, conversationId, now, reason),
+    setAside: await sql.run(SET_ASIDE, { conversationId, now }),
+  };
+}
+
+/**
+ * As `stopLane`, for a person who may not stop others: the running turn only where all its messages
+ * are theirs, and of those that wait their own.
+ */
+export async function stopOwn(
+  sql: Sql,
+  conversationId: string,
+  senderId: string,
+  now: number,
+): Promise<Stopped> {
+  const rows = await sql.all(UNDONE, { conversationId });
+  const messages = rows.map((row) => ({
+    seq: row.seq,
+    turn: row.turn,
+    isOwn: readInboxRow(row).message.sender.id === senderId,
+  }));
+  const running = messages.filter(({ turn }) => turn !== null);
+  const waiting = messages.filter(({ turn, isOwn }) => turn === null && isOwn);
+  const seqs = toJson(waiting.map(({ seq }) => seq));
+  const isOwnTurn = running.length > 0 && running.every(({ isOwn }) => isOwn);
+  if (isOwnTurn) {
+    sql.send(FENCE, { conversationId });
+    withdrawApprovals(sql, conversationId, null, now);
+  }
+  return {
+    stoppedTurn: isOwnTurn ? await stopTurn(sql, conversationId, now, BY_STOP) : null,
+    setAside: await sql.run(SET_SOME_ASIDE, { conversationId, now, seqs }),
+    stoppedSubAgents: [],
+  };
+}
+
+async function stopTurn(
+  sql: Sql,
+  conversationId: string,
+  now: number,
+  reason: typeof BY_STOP | null = null,
+): Promise<string | null> {
+  const turn = await sql.get(STOP_TURN, { conversationId, now, reason });
+  if (turn === undefined) return null;
+  sql.send(STOP_MESSAGES, { turnId: turn.id });
+  releaseGroupContext(sql, conversationId, turn.id);
+  return turn.id;
+}
+
+/**
+ * Ends all running sub-agents of a conversation with people, and returns the names of their lanes;
+ * with `parent` only those that it has started itself.
+ * The caller has locked the conversation; lanes nearer to it are written first, so that no process waits
+ * for another in a circle.
+ */
+export async function stopSubAgents(
+  sql: Sql,
+  root: string,
+  now: number,
+  parent?: string,
+): Promise<string[]> {
+  const all = await sql.all(RUNNING_SUB_AGENTS, { root });
+  const running = all.filter((run) => parent === undefined || run.parent_conversation === parent);
+  for (const { id, conversation_id } of running) {
+    await stopLane(sql, conversation_id, now);
+    sql.send(STOP_SUB_AGENT, { id, now });
+  }
+  return running.map(({ conversation_id }) => conversation_id);
+}
+
+// States are written out, because a partial index serves only what names its condition.
+const UNDONE = statement(`
+  select ${INBOX_COLUMNS}, turn.id as turn from inbox left join turn on turn.id = inbox.turn_id
+  where inbox.conversation_id = :conversationId
+    and (inbox.state = 'waiting' or turn.state = 'running')`).rows<
+  MessageRow & { readonly turn: string | null }
+>();
+
+/** From here on the running worker can write nothing more, and the next may begin at once. */
+const FENCE = statement(`
+  update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null
+  where id = :conversationId`);
+
+const STOP_TURN = statement(`
+  update turn set state = 'stopped', finished_at = :now, reason = :reason
+  where conversation_id = :conversationId and state = 'running' returning id`).rows<{
+  readonly id: string;
+}>();
+
+const STOP_MESSAGES = statement(
+  "update inbox set state = 'done', outcome = 'stopped' where turn_id = :turnId",
+);
+
+const SET_ASIDE = statement(`
+  update inbox set state = 'done', outcome = 'stopped', done_at = :now
+  where conversation_id = :conversationId and state = 'waiting'`);
+
+const SET_SOME_ASIDE = statement(`
+  update inbox set state = 'done', outcome = 'stopped', done_at = :now
+  where conversation_id = :conversationId and state = 'waiting'
+    and seq in (select cast(value as bigint) from json_each(:seqs))`);
+
+const RUNNING_SUB_AGENTS = statement(`
+  select id, conversation_id, parent_conversation from sub_agent
+  where root_conversation = :root and state = 'running' order by depth`).rows<{
+  readonly id: string;
+  readonly conversation_id: string;
+  readonly parent_conversation: string;
+}>();
+
+const STOP_SUB_AGENT = statement(
+  "update sub_agent set state = 'stopped', finished_at = :now where id = :id",
+);
+
+/** Findings of sub-agents that wait in the inbox: a new session did not ask for them. */
+const SET_RESULTS_ASIDE = statement(`
+  update inbox set state = 'done', outcome = 'stopped'
+  where conversation_id = :root and state = 'waiting' and message_id in (
+    select id || :completion from sub_agent where root_conversation = :root)`);
