@@ -40,7 +40,7 @@ export interface HttpAppOptions
   readonly metrics: (health: AskHealth) => Promise<string>;
   /** What the operation `status/report` answers. */
   readonly report: (health: AskHealth) => Promise<GatewayStatus>;
-  /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
+  /** What the routes of conversations look at; without it there are none. */
   readonly work?: Work | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
