@@ -215,7 +215,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
       out: expect.stringMatching(/^operator-1 is revoked; [1-9] sessions? ended\.\n$/),
     });
     await page.getByRole('heading', { name: 'This chat is private' }).waitFor();
-    expect((await ask('/api/status', tokens.get('operator'))).status).toBe(401);
+    expect((await ask('/api/status/report', tokens.get('operator'))).status).toBe(401);
     expect((await parley('people', 'revoke', 'operator-1')).code).toBe(1);
     await page.context().close();
   });

@@ -23,6 +23,7 @@ export const GROUPS = {
   sessions: async () => (await import('./session-operations.ts')).operations,
   skills: async () => (await import('./skill-operations.ts')).operations,
   soul: async () => (await import('@parley/agent/soul')).operations,
+  status: async () => (await import('./status-operations.ts')).operations,
   usage: async () => (await import('./usage-operations.ts')).operations,
   why: async () => (await import('./why-operations.ts')).operations,
 } as const;

@@ -48,6 +48,7 @@ export function commandServices(
     usage: async () => (await import('./access.ts')).usageFacts(loaded.settings),
     files: needsGateway,
     memory: needsGateway,
+    status: needsGateway,
     preview: needsGateway,
     skills: needsGateway,
     async pageSessions() {

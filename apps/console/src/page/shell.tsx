@@ -50,7 +50,7 @@ const LATER_MS = 60_000;
 export function Shell({ client, route, trouble }: ShellProps): VNode {
   const link = useComputed(() => client.conversation.value.link).value;
   const isOnline = link === 'online';
-  const status = useData<GatewayStatus>(isOnline ? '/api/status' : null, (known) =>
+  const status = useData<GatewayStatus>(isOnline ? '/api/status/report' : null, (known) =>
     pairingOf(known?.channels ?? []).isMoving ? SOON_MS : LATER_MS,
   ).value;
   const usual = status === undefined ? SOME_AGENT : infoOf(status.agent, status.model);

@@ -72,7 +72,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
   {
     name: 'Operation',
     views: [
-      { id: 'status', label: 'Status', icon: 'status', reads: '/api/status', load: status },
+      { id: 'status', label: 'Status', icon: 'status', reads: '/api/status/report', load: status },
       {
         id: 'channels',
         label: 'Channels',

@@ -58,8 +58,8 @@ export function endRoutes(end: () => void): Hono {
 
 /** What the routes ask, and what they do; without one of them there are no such routes. */
 export interface ApiServices {
-  /** For the operations, besides what the gateway has itself; without it there are none. */
-  readonly operations?: Omit<Services, 'pageSessions' | 'channels'>;
+  /** For the operations, besides what the gateway has itself. */
+  readonly operations: Omit<Services, 'pageSessions' | 'channels' | 'status'>;
   /** For `/hooks/NAME`. */
   readonly hooks?: HookReceiver;
   /** Where operations on channels change the settings; without it groups cannot be allowed there. */

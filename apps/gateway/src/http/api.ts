@@ -24,7 +24,7 @@ export interface PluginLine {
   readonly signIn?: string;
 }
 
-/** What `/api/status` returns besides the channels. */
+/** What `/api/status/report` returns besides the channels. */
 export interface StatusReport {
   readonly agent: string;
   readonly model: string;
@@ -160,7 +160,7 @@ export type SettingsWritten =
   /** The file has changed since it was read: nothing was written. */
   | { readonly kind: 'outdated' };
 
-/** `/api/status`. */
+/** `/api/status/report`. */
 export interface GatewayStatus extends StatusReport {
   readonly health: Health;
   readonly channels: readonly AccountStatus[];

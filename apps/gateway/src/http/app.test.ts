@@ -3,6 +3,7 @@ import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Services } from '../operations.ts';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
+import { statusWith } from './testing/full-app.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
 const silent: Logger = {
@@ -47,7 +48,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
     log: silent,
     metrics: async () => 'parley_up 1\n',
     status: () => [],
-    report: async () => ({ agent: 'Parley' }),
+    report: statusWith({ agent: 'Parley' }),
     operations: OPERATIONS,
     ping: async () => undefined,
     channel: () => undefined,
@@ -90,7 +91,7 @@ describe('who has access', () => {
     ['/page/main-ABCDEFGH.js', 200],
     ['/page/../../package.json', 404],
     ['/metrics', 401],
-    ['/api/status', 401],
+    ['/api/status/report', 401],
     ['/api/sessions/list', 401],
     ['/api/heartbeat/report', 401],
     ['/api/prompts/list?limit=5', 401],
@@ -116,9 +117,9 @@ describe('who has access', () => {
       403,
     ],
   ])('[U03] %s answers %o with %i', async (_case, headers, status) => {
-    expect((await get('/api/status', headers)).status).toBe(status);
+    expect((await get('/api/status/report', headers)).status).toBe(status);
     expect(
-      (await get(`/api/status?token=${TOKEN}`, { ...headers, authorization: '' })).status,
+      (await get(`/api/status/report?token=${TOKEN}`, { ...headers, authorization: '' })).status,
     ).not.toBe(200);
   });
 
@@ -129,7 +130,7 @@ describe('who has access', () => {
   });
 
   it('says in one line what to do', async () => {
-    const response = await get('/api/status', { accept: 'text/html' });
+    const response = await get('/api/status/report', { accept: 'text/html' });
     expect(response.headers.get('content-type')).toContain('text/plain');
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
     expect(await response.text()).toContain('parley token show');
@@ -137,7 +138,7 @@ describe('who has access', () => {
 });
 
 describe('every answer', () => {
-  it.each(['/', '/healthz', '/page/icon.svg', '/api/status', '/?token=wrong'])(
+  it.each(['/', '/healthz', '/page/icon.svg', '/api/status/report', '/?token=wrong'])(
     '[U03] forbids other hosts, frames, inline code and guessing of types: %s',
     async (path) => {
       const { headers } = await get(path);
@@ -220,7 +221,7 @@ describe('the routes of the gateway', () => {
     const report = async () => {
       throw new Error('password=hunter2');
     };
-    const response = await get('/api/status', signedIn, { report });
+    const response = await get('/api/status/report', signedIn, { report });
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('hunter2');
   });

@@ -2,7 +2,6 @@ import type { HttpFacet } from '@parley/channels';
 import type { Clock } from '@parley/core';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import { Hono } from 'hono';
-import { withoutCodes } from '../channel-operations.ts';
 import type { Services } from '../operations.ts';
 import {
   type AccessOptions,
@@ -12,7 +11,7 @@ import {
   refuse,
   refuseRole,
 } from './access.ts';
-import type { Me } from './api.ts';
+import type { GatewayStatus, Me } from './api.ts';
 import { type ApiServices, addSignIn, endRoutes } from './api-routes.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
@@ -31,17 +30,17 @@ export interface HttpAppOptions
   extends HealthOptions,
     AccessOptions,
     Omit<ApiServices, 'operations'> {
-  /** For the operations; without it there are none. */
-  readonly operations?: Omit<Services, 'pageSessions'>;
+  /** For the operations, besides what the app has itself. */
+  readonly operations: Omit<Services, 'pageSessions' | 'status'>;
   readonly clock: Clock;
   /** The files of the web page. */
   readonly page: PageFiles;
   /** Browsers that are signed in to the page. */
   readonly sessions: Pick<PageSessionOptions, 'repository' | 'signIns' | 'limits'>;
   readonly metrics: (health: AskHealth) => Promise<string>;
-  /** What `GET /api/status` answers, as JSON. */
-  readonly report: (health: AskHealth) => Promise<object>;
-  /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
+  /** What the operation `status/report` answers. */
+  readonly report: (health: AskHealth) => Promise<GatewayStatus>;
+  /** What the routes of conversations look at; without it there are none. */
   readonly work?: Work | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
@@ -96,16 +95,14 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   });
   addSignIn(app, access, sessions);
   for (const path of ['/', PAGE_PATH]) app.get(path, (c) => page.fetch(c.req.raw));
-  addGuard(app, access, sessions, options);
+  addGuard(app, access, sessions, {
+    ...options.operations,
+    pageSessions: async () => sessions,
+    status: () => options.report(health),
+  });
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
-  app.get('/api/status', async (c) => {
-    const report = await options.report(health);
-    if (mayAs(c, 'owner')) return c.json(report);
-    // A mistake in the settings may be quoted with its value.
-    return c.json({ ...withoutCodes(report), settings: { afterRestart: [], problems: [] } });
-  });
   if (options.work !== undefined) {
     addWorkRoutes(app, options.work);
   }
@@ -130,7 +127,7 @@ function addGuard(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,
   sessions: PageSessions,
-  options: Pick<HttpAppOptions, 'sessions' | 'clock' | 'log' | 'operations'>,
+  services: Services,
 ): void {
   app.use('*', async (c, next) => {
     const caller = await access.admit(c, sessions);
@@ -139,9 +136,7 @@ function addGuard(
     return next();
   });
   // Before the roles of paths: an operation declares its own.
-  const { operations } = options;
-  if (operations !== undefined)
-    addOperations(app, { ...operations, pageSessions: async () => sessions });
+  addOperations(app, services);
   app.use('*', async (c, next) => {
     const least = leastRole(c.req.method, c.req.path);
     return mayAs(c, least) ? next() : refuseRole(c, least);

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Services } from '../operations.ts';
 import { createHttpApp } from './app.ts';
 import { startHttp } from './server.ts';
+import { statusWith } from './testing/full-app.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
@@ -57,7 +58,7 @@ async function gateway() {
     log,
     metrics: async () => '',
     status: () => [],
-    report: async () => ({ agent: 'Parley' }),
+    report: statusWith({ agent: 'Parley' }),
     operations: {
       store,
       clock: () => now,
@@ -84,7 +85,7 @@ async function gateway() {
       body: JSON.stringify({ token: given }),
     });
   const session = async (): Promise<string> => Opened.parse(await (await signIn()).json()).session;
-  const status = async (secret: string) => (await ask('/api/status', secret)).status;
+  const status = async (secret: string) => (await ask('/api/status/report', secret)).status;
   const list = async (secret: string) =>
     Listed.parse(await (await ask('/api/sessions/list', secret)).json()).sessions;
   return { ask, signIn, session, status, list, lines, cancelled: () => cancelled };
@@ -221,7 +222,7 @@ describe('a session of the page', () => {
     expect((await signIn(token)).status).toBe(201);
     expect(await status(secret)).toBe(200);
     expect((await ask('/api/sessions/list', secret)).status).toBe(200);
-    expect((await ask('/api/status', token)).status).toBe(200);
+    expect((await ask('/api/status/report', token)).status).toBe(200);
     const logged = JSON.stringify(lines);
     expect(logged).toContain('a wrong token was sent');
     for (const hidden of [secret, token]) expect(logged).not.toContain(hidden);
@@ -319,7 +320,7 @@ describe('a named sign-in', () => {
     const one = await gateway();
     const { own } = await person(one, 'viewer');
     for (let nth = 0; nth < 6; nth += 1) await one.signIn('wrong');
-    expect((await one.ask('/api/status', 'wrong')).status).toBe(429);
+    expect((await one.ask('/api/status/report', 'wrong')).status).toBe(429);
     expect(await one.status(own)).toBe(200);
     expect((await one.signIn(own)).status).toBe(201);
   });

@@ -18,11 +18,12 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   viewer: [
     'GET /api/agents/list',
     'GET /api/me',
-    'GET /api/status',
+    'GET /api/status/report',
     'GET /api/usage/report',
     'GET /metrics',
     'POST /api/agents/list',
     'POST /api/sessions/leave',
+    'POST /api/status/report',
     'POST /api/usage/report',
   ],
   operator: [
@@ -31,7 +32,7 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
     'GET /api/channels/report',
     'GET /api/me',
     'GET /api/queue/report',
-    'GET /api/status',
+    'GET /api/status/report',
     'GET /api/usage/report',
     'GET /metrics',
     'POST /api/access/pair',
@@ -46,6 +47,7 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
     'POST /api/channels/test',
     'POST /api/queue/report',
     'POST /api/sessions/leave',
+    'POST /api/status/report',
     'POST /api/usage/report',
   ],
 };
@@ -132,13 +134,14 @@ describe('every route of the gateway', () => {
 
   it('[U03] answers HEAD like GET, and other methods with those that there are', async () => {
     const viewer = tokens.get('viewer');
-    expect((await ask('HEAD', '/api/status', viewer)).status).toBe(200);
+    expect((await ask('HEAD', '/api/status/report', viewer)).status).toBe(200);
     expect((await ask('HEAD', '/api/queue/report', viewer)).status).toBe(403);
-    expect((await ask('PUT', '/api/status', viewer)).status).toBe(405);
+    expect((await ask('PUT', '/api/status/report', viewer)).status).toBe(405);
   });
 
   it('[U03] shows the code that links a phone to owners alone', async () => {
-    const shown = async (role: Role) => (await ask('GET', '/api/status', tokens.get(role))).text();
+    const shown = async (role: Role) =>
+      (await ask('GET', '/api/status/report', tokens.get(role))).text();
     expect(await shown('owner')).toContain('canary');
     for (const role of ['viewer', 'operator'] as const) {
       expect(await shown(role)).toContain('pairing');
@@ -186,12 +189,12 @@ describe('every route of the gateway', () => {
 
 describe('the table of roles', () => {
   it.each<[string, string, Role]>([
-    ['GET', '/api/status', 'viewer'],
-    ['HEAD', '/api/status', 'viewer'],
-    ['POST', '/api/status', 'owner'],
-    ['GET', '/api/statusx', 'owner'],
-    ['GET', '/api/status/', 'owner'],
-    ['GET', '/x/api/status', 'owner'],
+    ['GET', '/api/me', 'viewer'],
+    ['HEAD', '/api/me', 'viewer'],
+    ['POST', '/api/me', 'owner'],
+    ['GET', '/api/mex', 'owner'],
+    ['GET', '/api/me/', 'owner'],
+    ['GET', '/x/api/me', 'owner'],
     ['GET', '/metrics', 'viewer'],
     ['GET', '/api/conversations', 'owner'],
     ['GET', '/channels/web/default/history', 'owner'],

@@ -19,7 +19,7 @@ export async function status(cli: Cli): Promise<number> {
   const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);
   if (gateway === null) return notRunning(cli);
-  const report = await askGateway<GatewayStatus>(gateway, '/api/status');
+  const report = await askGateway<GatewayStatus>(gateway, '/api/status/report');
   const { agents } = await askGateway<OutputOf<'agents/list'>>(gateway, '/api/agents/list');
   print([...statusLines(report, gateway.address, folder), ...agentLines(agents)].join('\n'));
   await printLinks(cli, report.channels);

@@ -2,8 +2,8 @@ import { type Clock, type Role, silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { Accounts } from '../../channel-operations.ts';
-import { allOperations } from '../../operations.ts';
-import type { AuditReport, AuditSeverity } from '../api.ts';
+import { allOperations, type Services } from '../../operations.ts';
+import type { AuditReport, AuditSeverity, GatewayStatus } from '../api.ts';
 import { createHttpApp } from '../app.ts';
 import { OPERATION_PATH } from '../operation-routes.ts';
 
@@ -62,7 +62,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     },
     metrics: async () => '',
     status: () => [],
-    report: async () => ({
+    report: statusWith({
       settings: { afterRestart: [], problems: ['canary is no number'] },
       channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary', how: 'scan' } }],
     }),
@@ -108,7 +108,15 @@ export async function operationRoutes(): Promise<ReadonlyMap<string, Role>> {
   return new Map(roles);
 }
 
-/** Every route that does something itself, but operations, and the API, which has tokens of its own: `GET /api/status`, by method and path. */
+/** A report of the status that has these facts alone. */
+export function statusWith(facts: object): () => Promise<GatewayStatus> {
+  return async () => facts as GatewayStatus;
+}
+
+/** For an app in whose test no operation needs a service. */
+export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Services;
+
+/** Every route that does something itself, but operations, and the API, which has tokens of its own: `GET /api/status/report`, by method and path. */
 export function routesOf({ routes }: ReturnType<typeof fullApp>): readonly string[] {
   const own = routes.filter(
     ({ path, method }) =>
