@@ -80,4 +80,10 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     faults: 21,
     was: 'the promise was wrong: a notice that was sent once more after the death of a process was found behind that, not before',
   },
+  {
+    scene: 'server',
+    seed: 116,
+    faults: 5,
+    was: 'the same where the disk of the database had errors for a moment',
+  },
 ];
