@@ -86,4 +86,10 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     faults: 5,
     was: 'the same where the disk of the database had errors for a moment',
   },
+  {
+    scene: 'discord',
+    seed: 64,
+    faults: 13,
+    was: 'direct messages that a lost session had were forgotten at the next start where the bot had heard nothing before',
+  },
 ];
