@@ -50,7 +50,7 @@ interface ChannelNeeds {
 
 /** So long an answer waits to say how it ended. In ms. */
 const ANSWERED_WITHIN_MS = 3_000;
-const LOOK_EVERY_MS = 100;
+const POLL_INTERVAL_MS = 100;
 /** Parts of a chat among which the test message is looked for. */
 const MAX_RECENT = 10;
 /** Parts of Parley: if they were paused, there would be no page to resume them. */
@@ -280,7 +280,7 @@ async function fateOf(
     if (entry?.state === 'failed') {
       throw refused(`The platform did not take the test message ${where}: ${entry.error}`);
     }
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
   return `The test message is on its way ${where}; after ${ANSWERED_WITHIN_MS / 1_000} s it has not arrived yet.`;
 }

@@ -14,8 +14,8 @@ import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /** How long a writer waits for the lock: more than twice the life of a dead one. In ms. */
-const PATIENCE_MS = 20_000;
-const LOOK_AGAIN_MS = { first: 5, last: 200 };
+const TIMEOUT_MS = 20_000;
+const RECHECK_MS = { first: 5, last: 200 };
 
 /** What lets one process at a time write to the workspace; undefined where no other process can be there. */
 export function workspaceLock(
@@ -62,9 +62,9 @@ export function sharedLock(deps: SharedLockDeps): WorkspaceLock {
 }
 
 async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promise<T>): Promise<T> {
-  const { name, monotonic, random, patienceMs = PATIENCE_MS } = deps;
+  const { name, monotonic, random, patienceMs = TIMEOUT_MS } = deps;
   const started = monotonic();
-  for (let pause = LOOK_AGAIN_MS.first; ; pause = Math.min(pause * 2, LOOK_AGAIN_MS.last)) {
+  for (let pause = RECHECK_MS.first; ; pause = Math.min(pause * 2, RECHECK_MS.last)) {
     const held = await whileHeld(deps, work);
     if (held.kind === 'done') return held.result;
     if (monotonic() - started > patienceMs) {

@@ -54,8 +54,8 @@ export function hookRoutes(
     const declared = /charset=["']?([\w.:-]+)/i.exec(contentType)?.[1];
     const body = decodeText(bytes, { declared }).text;
     const key = sent.isSigned ? signedKey(bytes) : givenKey(c);
-    if (key !== undefined && key.length > LONGEST_KEY)
-      return refused(c, 400, `An Idempotency-Key has at most ${LONGEST_KEY} characters.`);
+    if (key !== undefined && key.length > MAX_KEY)
+      return refused(c, 400, `An Idempotency-Key has at most ${MAX_KEY} characters.`);
     return answer(c, hooks, name, await hooks.take(name, { contentType, body, key }));
   });
   return app;
@@ -63,7 +63,7 @@ export function hookRoutes(
 
 const UNAUTHORIZED =
   'No hook of that name takes that token or signature. What is too large counts as not signed.';
-const LONGEST_KEY = 255;
+const MAX_KEY = 255;
 
 /** A sender with the token marks a repeated event with the same key; GitHub has a header of its own. */
 function givenKey(c: Context): string | undefined {

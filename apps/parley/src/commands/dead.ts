@@ -161,11 +161,11 @@ function missingText(id: number, known: readonly number[]): string {
   return `There is no dead letter ${id}. ${hint}`;
 }
 
-const MOST_NUMBERS = 20;
+const MAX_NUMBERS = 20;
 
 function numbers(ids: readonly number[]): string {
-  const rest = ids.length - MOST_NUMBERS;
-  return `${ids.slice(0, MOST_NUMBERS).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const rest = ids.length - MAX_NUMBERS;
+  return `${ids.slice(0, MAX_NUMBERS).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 function oneLine(text: string): string {
