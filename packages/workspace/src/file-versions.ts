@@ -3,13 +3,8 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, countFromNewest, type NewId } from '@parley/core';
 import { type FileName, MAX_BYTES, walkPath } from './paths.ts';
-import {
-  contentOf,
-  type DiskResult,
-  type Hold,
-  type WorkspaceLock,
-  writeFileInside,
-} from './write-file.ts';
+import type { Hold, WorkspaceLock } from './workspace-lock.ts';
+import { contentOf, type DiskResult, writeFileInside } from './write-file.ts';
 
 /** The result of a change. `changed`: the file no longer says what it was based on, and nothing was done. */
 export type FileChange =

@@ -5,7 +5,7 @@ import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_VERSIONS, readVersionName, versionName } from '../file-versions.ts';
-import { localLock } from '../write-file.ts';
+import { localLock } from '../workspace-lock.ts';
 import { MemoryVersions } from './memory-versions.ts';
 
 let folder: string;
