@@ -100,8 +100,8 @@ export const BootstrapMark = z.discriminatedUnion('state', [
 ]);
 export type BootstrapMark = z.infer<typeof BootstrapMark>;
 
-/** After this many turns the first conversation is over. */
-export const BOOTSTRAP_TURNS = 20;
+/** The first conversation ends after this many turns. */
+const BOOTSTRAP_TURNS = 20;
 
 /** A turn in which an owner talks in a direct chat. */
 export interface OwnersTurn {

@@ -27,8 +27,8 @@ export interface FileVersionsOptions {
   readonly lock: WorkspaceLock;
 }
 
-/** More of one file are not kept; the oldest are removed. */
-export const MAX_VERSIONS = 30;
+/** Versions kept of one file; the oldest are removed. */
+const MAX_VERSIONS = 30;
 /** Older ones are removed. In ms. */
 const KEPT_MS = 365 * 24 * 60 * 60_000;
 
