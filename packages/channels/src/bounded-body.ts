@@ -1,4 +1,4 @@
-/** Undefined where it is no JSON. */
+/** Undefined when the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -7,7 +7,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The text of a request, or why it cannot be had. */
+/** The text of a request, or why there is none. */
 export type Body =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'too-large' }
@@ -33,4 +33,19 @@ export async function readBody(request: Request, limit: number): Promise<Body> {
     if (error instanceof TypeError) return { kind: 'not-utf8' };
     throw error;
   }
+}
+
+/** Reads at most `limit` bytes; undefined when there are more, and the connection is closed. */
+export async function readUpTo(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > limit) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
 }
