@@ -19,7 +19,9 @@ export function leastRole(method: string, path: string): Role {
 
 /** The least role for reading each path that is not for owners alone. */
 export async function readableRoutes(): Promise<Readonly<Record<string, Role>>> {
-  const routes = [...LEAST_ROLES].map(([route, role]) => [route.slice('GET '.length), role] as const);
+  const routes = [...LEAST_ROLES].map(
+    ([route, role]) => [route.slice('GET '.length), role] as const,
+  );
   const operations = (await allOperations()).flatMap(({ name, does, role }) =>
     does === 'read' && role !== undefined ? [[`/api/${name}`, role] as const] : [],
   );
