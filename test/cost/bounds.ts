@@ -29,3 +29,9 @@ export const IDLE_COST = { transactions: 2.3, redisCommands: 8 };
 /** Files of the bundle that a start on the default settings loads, and their size: what is over this belongs behind its first use. */
 export const FILES_AT_START = 83;
 export const BYTES_AT_START = 2_750_000;
+
+/** Files of the bundle that a command loads where no gateway runs: those of its own group of operations, of what they need and of the store. */
+export const FILES_OF_COMMANDS: Readonly<Record<string, number>> = {
+  ...{ agents: 77, approvals: 68, channels: 84, cron: 89, dead: 63, heartbeat: 85, hooks: 86 },
+  ...{ pair: 65, people: 64, sessions: 62, soul: 77, usage: 77, 'why last': 67 },
+};

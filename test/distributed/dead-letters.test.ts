@@ -24,7 +24,7 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
     return answer.parse(JSON.parse((await scene.deployment.get(member, path)).body));
   }
   async function replay({ address }: Member, id: number): Promise<string> {
-    const response = await fetch(`${address}/api/dead`, {
+    const response = await fetch(`${address}/api/dead/settle`, {
       method: 'POST',
       headers: { authorization: `Bearer ${scene.deployment.token}` },
       body: JSON.stringify({ action: 'replay', letters: [id] }),
@@ -40,7 +40,7 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
     const description = 'Forbidden: bot was blocked by the user';
     telegram.fault({ kind: 'refuse', code: 403, description, method: 'sendMessage', chat: ANN });
     telegram.say({ chat: ANN, text: 'hello' });
-    const letters = async () => (await asked(standby, '/api/dead', Letters)).letters;
+    const letters = async () => (await asked(standby, '/api/dead/list', Letters)).letters;
     await expect.poll(async () => (await letters()).length, { timeout: 20_000 }).toBe(1);
     const id = (await letters())[0]?.id ?? 0;
     const results = await Promise.all(
@@ -51,7 +51,7 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
     expect((await deployment.command('dead')).out).toContain('No failed messages.');
     await scene.ask('again');
     expect(answers()).toEqual(['You said: hello', 'You said: again']);
-    const { processes } = await asked(standby, '/api/queue', Processes);
+    const { processes } = await asked(standby, '/api/queue/report', Processes);
     expect(processes.map(({ address }) => address).toSorted()).toEqual(
       [holder, standby, worker].map(({ address }) => address).toSorted(),
     );

@@ -17,9 +17,9 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
     const first = await deployment.startApart('gateway');
     await deployment.start('worker');
     const second = await deployment.start('gateway');
-    expect(await stateOf(first)).toMatchObject({ kind: 'connected' });
+    await expect.poll(() => stateOf(first)).toMatchObject({ kind: 'connected' });
     const holder = expect.stringContaining(`(${first.pid})`);
-    expect(await stateOf(second)).toEqual({ kind: 'standby', holder });
+    await expect.poll(() => stateOf(second)).toEqual({ kind: 'standby', holder });
     await ask('one');
     // 1 while a channel is still connecting, which no answer on Telegram waits for.
     await expect.poll(async () => (await deployment.command('status')).code).toBe(0);

@@ -69,7 +69,7 @@ export async function openScene(services: Services, settings: object = {}): Prom
       return Date.now() - asked;
     },
     async stateOf(member, channel = 'telegram') {
-      const { body } = await deployment.get(member, '/api/status');
+      const { body } = await deployment.get(member, '/api/status/report');
       return JSON.parse(body).channels.find((one: { channel: string }) => one.channel === channel)
         .state;
     },

@@ -57,7 +57,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () =
   const leases = async () =>
     (await store.leases.renewAll('a test', [], 0)).filter(({ name }) => /^account:/.test(name));
   async function servedBy(member: Member): Promise<string[]> {
-    const { body } = await deployment.get(member, '/api/status');
+    const { body } = await deployment.get(member, '/api/status/report');
     const channels: { channel: string; account: string; state: { kind: string } }[] =
       JSON.parse(body).channels;
     return channels

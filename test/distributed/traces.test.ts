@@ -42,7 +42,7 @@ describe.runIf(redisUrl && postgresUrl)('a message between processes', () => {
       .bodies()
       .map((body) => /"service.instance.id".*?"(process_\w+)"/.exec(body)?.[1]);
     expect(new Set(processes).size).toBe(2);
-    const { body } = await deployment.get(gateway, '/api/why?message=last');
+    const { body } = await deployment.get(gateway, '/api/why/message?message=last');
     const told = JSON.parse(body);
     expect(told.timeline.verdict).toBe('Answered.');
     const metrics = await deployment.get(worker, '/metrics');

@@ -25,7 +25,7 @@ export async function channelStates({
   token,
 }: Pick<TestParley, 'address' | 'token'>): Promise<ChannelStatus[]> {
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(`${address}/api/status`, { headers });
+  const answer = await fetch(`${address}/api/status/report`, { headers });
   const { channels } = Status.parse(await answer.json());
   return channels.map(({ channel, state: { kind, code } }) => ({ channel, kind, code }));
 }

@@ -178,6 +178,16 @@ describe('parley doctor where nothing runs', () => {
     expect(one('settings')).toMatchObject({ status: 'failed', found: text('/whoami') });
   });
 
+  it('[D12] names each setting that is written under an older name, with the name of today', async () => {
+    const { path } = folderWith({ ...works(), heartbeat: { tell: 'last' } });
+    const { one } = await examine(path);
+    expect(one('settings')).toMatchObject({
+      status: 'warning',
+      found: text('heartbeat.tell → heartbeat.notify'),
+      fix: text('config upgrade'),
+    });
+  });
+
   it('[S11] [F09] names skills that were guessed, are in no menu, or are in the settings alone', async () => {
     const { path } = folderWith({ ...works(), skills: { block: ['skil5'] } });
     for (let nth = 0; nth < 100; nth += 1) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BYTES_AT_START, FILES_AT_START } from '../cost/bounds.ts';
-import { type LoadedModules, loadedByStart } from './loaded-modules.ts';
+import { BYTES_AT_START, FILES_AT_START, FILES_OF_COMMANDS } from '../cost/bounds.ts';
+import { type LoadedModules, loadedByCommand, loadedByStart } from './loaded-modules.ts';
 import { makeDataFolder } from './parley-process.ts';
 
 const data = makeDataFolder({ http: { port: 0 } });
@@ -46,4 +46,15 @@ describe('a start on the default settings', () => {
     expect(loaded.files.length).toBeLessThanOrEqual(FILES_AT_START);
     expect(loaded.size).toBeLessThanOrEqual(BYTES_AT_START);
   });
+});
+
+describe('a command without a gateway', () => {
+  it.each(Object.entries(FILES_OF_COMMANDS))(
+    '[U06] loads its group of operations and no web framework: parley %s, at most %i files',
+    async (command, most) => {
+      const { files, sources } = await loadedByCommand(data.path, ...command.split(' '));
+      expect(sources.filter((path) => /node_modules\/(@hono|hono)\//.test(path))).toEqual([]);
+      expect(files.length).toBeLessThanOrEqual(most);
+    },
+  );
 });

@@ -120,7 +120,7 @@ describe('settings that change while Parley runs', () => {
     expect(there).not.toContain('are you there?');
     const why = await runCommand(['--data', scene.folder.path, 'why', 'last']);
     expect(why.out).toContain('answered by desk (the rule for this chat)');
-    const own = await webClient(scene.parley).get('/api/workspace/files?agent=desk');
+    const own = await webClient(scene.parley).get('/api/files/list?agent=desk');
     expect(own.body).toContain('AGENTS.md');
     const parley = async (...args: string[]) =>
       (await runCommand(['--data', scene.folder.path, ...args])).out;
@@ -139,7 +139,7 @@ describe('settings that change while Parley runs', () => {
   it('[D12] keep what runs where they are wrong, and the report of the gateway says why', async () => {
     const web = webClient(scene.parley);
     writeSettings(scene.folder.path, { ...settings, modle: 'x', limits: { turnSteps: 'many' } });
-    const report = async () => (await web.get('/api/status')).body;
+    const report = async () => (await web.get('/api/status/report')).body;
     await expect.poll(report, { timeout: 30_000 }).toContain('limits.turnSteps has a value');
     scene.telegram.say({ chat: BO, text: 'still there?' });
     expect((await scene.untilAnswers(BO, 6)).at(-1)).toBe('You said: still there?');
@@ -152,7 +152,7 @@ describe('settings that change while Parley runs', () => {
     await change({ ...settings, http: { port } });
     const { address, token } = scene.parley;
     const headers = { authorization: `Bearer ${token}` };
-    const status = await fetch(`${address}/api/status`, { headers });
+    const status = await fetch(`${address}/api/status/report`, { headers });
     expect(await status.json()).toMatchObject({
       settings: { afterRestart: ['http.port'], problems: [] },
     });

@@ -20,11 +20,20 @@ export interface LoadedModules {
 const Loaded = z.object({ files: z.array(z.string()), ofNode: z.array(z.string()) });
 const SourceMap = z.object({ sources: z.array(z.string()) });
 
-/** Starts Parley in a data folder, stops it, and tells every module that was loaded. */
-export async function loadedByStart(data: string): Promise<LoadedModules> {
+/** Starts Parley in a data folder, stops it, and returns every module that was loaded. */
+export function loadedByStart(data: string): Promise<LoadedModules> {
+  return loadedBy(START, bundleModule('index'), data);
+}
+
+/** Runs a command on a data folder without a gateway, and returns every module that was loaded. */
+export function loadedByCommand(data: string, ...args: string[]): Promise<LoadedModules> {
+  return loadedBy(COMMAND, bundleModule('main'), '--data', data, ...args);
+}
+
+async function loadedBy(script: string, ...args: string[]): Promise<LoadedModules> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--input-type=module', '-e', START, data, bundleModule('index')],
+    ['--input-type=module', '-e', `${RECORD}\n${script}`, ...args],
     { cwd: import.meta.dirname, maxBuffer: 16 * 1_024 * 1_024 },
   );
   const { files, ofNode } = Loaded.parse(JSON.parse(stdout.split('\n').at(-1) ?? ''));
@@ -39,13 +48,24 @@ function sourcesOf(path: string): readonly string[] {
   return SourceMap.parse(JSON.parse(readFileSync(`${path}.map`, 'utf8'))).sources;
 }
 
-const START = `
+const RECORD = `
 import { registerHooks } from 'node:module';
 const files = [];
 registerHooks({ load(url, context, next) { if (url.startsWith('file:')) files.push(url); return next(url, context); } });
-const { locateDataFolder, startParley } = await import(process.argv[2]);
-const folder = locateDataFolder(process.argv[1], {});
+const [, bundle, ...args] = process.argv;
 const quiet = { write() {} };
+`;
+
+const COMMAND = `
+const { main } = await import(bundle);
+await main(args, { stdout: quiet, stderr: quiet });
+const ofNode = process.moduleLoadList;
+process.stdout.write(JSON.stringify({ files, ofNode }), () => process.exit());
+`;
+
+const START = `
+const { locateDataFolder, startParley } = await import(bundle);
+const folder = locateDataFolder(args[0], {});
 const monotonic = () => performance.now();
 const time = { clock: Date.now, monotonic, random: Math.random };
 const parley = await startParley({ folder, env: {}, ...time, pass() {}, logTo: quiet });

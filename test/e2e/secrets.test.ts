@@ -75,7 +75,7 @@ describe('[G18] what an MCP server was asked with', () => {
     await expect
       .poll(status, { interval: 300 })
       .toMatch(/mcp +closed: .*401[\s\S]*mcp +open: connected/);
-    const { body } = await webClient(scene.parley).get('/api/status');
+    const { body } = await webClient(scene.parley).get('/api/status/report');
     for (const shown of [await status(), body]) {
       expect(shown).toContain('[secret]');
       expect(shown).not.toMatch(CANARY);

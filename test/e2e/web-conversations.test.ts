@@ -105,11 +105,11 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
   });
 
   it('[U08] show older messages without end, and stay where one reads', async () => {
-    for (let nth = 0; nth < 27; nth += 1) await say(chat, `/status ${nth}`);
-    await chat.getByRole('log').locator('.mine.is-sent', { hasText: '/status 26' }).waitFor();
+    for (let nth = 0; nth < 27; nth += 1) await say(chat, `/status ${100 + nth}`);
+    await chat.getByRole('log').locator('.mine.is-sent', { hasText: '/status 126' }).waitFor();
     await page.goto(`${scene.parley.address}/#/conversations`);
     await link().click();
-    await message('/status 26').waitFor();
+    await message('/status 126').waitFor();
     expect(await message('Wie groß').isVisible()).toBe(false);
     await sheet().getByRole('button', { name: 'Older messages' }).click();
     await message('Wie groß').waitFor();

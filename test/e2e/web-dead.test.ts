@@ -146,26 +146,28 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
   });
 
   it('[U03] says so when the gateway does not answer', async () => {
-    await page.route('**/api/dead*', (route) => route.abort());
+    await page.route('**/api/dead/**', (route) => route.abort());
     await press('Refresh');
     await dead().getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
-    await page.unroute('**/api/dead*');
+    await page.unroute('**/api/dead/**');
     await press('Refresh');
     await page.getByText('No failed messages.').waitFor();
   });
 
   it('[U03] asks for a reload where an answer is not the one it expects, and the rest continues', async () => {
-    await page.route('**/api/audit', (route) => route.fulfill({ json: { findings: 'none' } }));
+    await page.route('**/api/audit/report', (route) =>
+      route.fulfill({ json: { findings: 'none' } }),
+    );
     await openView(page, 'Audit');
     await page.getByRole('alert').filter({ hasText: 'Reload the page' }).waitFor();
-    await page.unroute('**/api/audit');
+    await page.unroute('**/api/audit/report');
     await openView(page, 'Queue');
     await page.getByText('No failed messages.').waitFor();
   });
 
   it('[U03] nobody settles or sees anything without the token, or from another site', async () => {
     const ask = (headers: Record<string, string>, method = 'POST') =>
-      fetch(`${scene.parley.address}/api/dead`, {
+      fetch(`${scene.parley.address}/api/dead/${method === 'POST' ? 'settle' : 'list'}`, {
         method,
         headers,
         ...(method === 'POST' && { body: '{"action":"drop","letters":[1]}' }),
@@ -173,7 +175,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     const signedIn = { authorization: `Bearer ${scene.parley.token}` };
     expect((await ask({})).status).toBe(401);
     expect((await ask({}, 'GET')).status).toBe(401);
-    expect((await fetch(`${scene.parley.address}/api/queue`)).status).toBe(401);
+    expect((await fetch(`${scene.parley.address}/api/queue/report`)).status).toBe(401);
     expect((await ask({ ...signedIn, origin: 'https://evil.example' })).status).toBe(403);
     expect((await ask(signedIn)).status).toBe(200);
   });

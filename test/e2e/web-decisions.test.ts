@@ -137,7 +137,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     expect(await faultsOf(page)).toEqual([]);
     const path = join(scene.folder.path, 'workspace/notes/one.md');
     // It changes behind the click: the page looks by itself every few seconds, and would show the change before.
-    await page.route('**/api/approvals/files', async (route) => {
+    await page.route('**/api/approvals/settle-file', async (route) => {
       if (route.request().method() === 'POST')
         writeFileSync(path, `${onDisk('notes/one.md')}Added.\n`);
       await route.continue();
@@ -145,7 +145,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await open.click();
     await page.getByRole('button', { name: 'Open it' }).click();
     await page.getByText('notes/one.md has changed meanwhile.').waitFor();
-    await page.unroute('**/api/approvals/files');
+    await page.unroute('**/api/approvals/settle-file');
     expect(onDisk('notes/one.md')).toContain('audience: owner');
     await file('notes/one.md').getByText('Added.').waitFor();
     await open.click();

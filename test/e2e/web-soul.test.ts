@@ -81,16 +81,18 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
   });
 
   it('[U03] nobody decides without the token, or from another site', async () => {
-    const path = `${scene.parley.address}/api/soul/0/rollback`;
+    const path = `${scene.parley.address}/api/soul/rollback`;
     expect((await fetch(path, { method: 'POST' })).status).toBe(401);
     const headers = { authorization: `Bearer ${scene.parley.token}` };
     const foreign = { ...headers, origin: 'https://evil.example' };
     expect((await fetch(path, { method: 'POST', headers: foreign })).status).toBe(403);
-    const ask = (what: string) =>
-      fetch(`${scene.parley.address}/api/soul/${what}`, { method: 'POST', headers });
-    expect((await ask('x/apply')).status).toBe(404);
-    expect((await ask('1/dance')).status).toBe(404);
-    expect((await ask('77/apply')).status).toBe(400);
+    const ask = (what: string, number: unknown) =>
+      fetch(`${scene.parley.address}/api/soul/${what}`, {
+        ...{ method: 'POST', headers, body: JSON.stringify({ number }) },
+      });
+    expect((await ask('apply', 'x')).status).toBe(400);
+    expect((await ask('dance', 1)).status).toBe(404);
+    expect((await ask('apply', 77)).status).toBe(400);
   });
 
   it('[U03] is readable in light and dark, and fits a telephone', async () => {

@@ -133,7 +133,10 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
 
   it('[U07] says what can be asked for where an address asks for something else', async () => {
     await page.goto(`${scene.parley.address}/#/usage/mood/9999`);
-    await page.getByRole('alert').filter({ hasText: 'days (1 to 400)' }).waitFor();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'days: it must be a number from 1 to 400' })
+      .waitFor();
     await page.goto(`${scene.parley.address}/#/usage/person/1/1999-12-31`);
     await page.getByText('Nothing was used.').waitFor();
   });

@@ -95,11 +95,11 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await openView(page, 'Audit');
     const finding = page.getByRole('article').first();
     await finding.waitFor();
-    await page.route('**/api/audit', (route) => route.abort());
+    await page.route('**/api/audit/report', (route) => route.abort());
     await page.getByRole('button', { name: 'Check again' }).click();
     await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
     await finding.waitFor();
-    await page.unroute('**/api/audit');
+    await page.unroute('**/api/audit/report');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await page.context().close();
@@ -115,7 +115,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
       place: { ...place, personName: id },
     });
     let newest = { prompts: [turn('new')], next: 'a' };
-    await page.route('**/api/prompts*', (route) => {
+    await page.route('**/api/prompts/list*', (route) => {
       const isOlder = route.request().url().includes('before=a');
       return route.fulfill({ json: isOlder ? { prompts: [turn('old')], next: null } : newest });
     });
@@ -123,7 +123,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     const names = () => page.locator('.entry-title').allInnerTexts();
     await page.getByRole('button', { name: 'Older turns' }).click();
     await expect.poll(names).toEqual(['new', 'old']);
-    const asked = page.waitForResponse('**/api/prompts');
+    const asked = page.waitForResponse('**/api/prompts/list');
     await page.evaluate("dispatchEvent(new Event('focus'))");
     await asked;
     await page.getByRole('button', { name: 'Older turns' }).waitFor({ state: 'detached' });

@@ -70,7 +70,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
   });
 
   it('[D08] [U03] shows nothing without the token', async () => {
-    const response = await fetch(`${scene.parley.address}/api/why?message=last`);
+    const response = await fetch(`${scene.parley.address}/api/why/message?message=last`);
     expect(response.status).toBe(401);
   });
 

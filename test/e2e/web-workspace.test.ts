@@ -215,24 +215,21 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
 
   it('[U03] nobody reads or changes any of it without the token, or beside the workspace', async () => {
     const ask = (what: string, init: RequestInit = {}) =>
-      fetch(`${scene.parley.address}/api/workspace/${what}`, {
+      fetch(`${scene.parley.address}/api/${what}`, {
         ...init,
         headers: { authorization: `Bearer ${scene.parley.token}`, ...init.headers },
       });
-    for (const what of ['files', 'files/MEMORY.md', 'memory', 'skills'])
+    for (const what of ['files/list', 'files/open?name=MEMORY.md', 'memory/report', 'skills/list'])
       expect((await ask(what, { headers: { authorization: '' } })).status).toBe(401);
-    const order = (text: string | null) => ({
-      method: 'POST',
-      body: JSON.stringify({ base: null, text }),
-    });
-    for (const name of ['..%2Fparley.yaml', '..%2Fx.md', '.parley%2Fx.md', 'SOUL.md', 'x.txt'])
-      expect([name, (await ask(`files/${name}`, order('x'))).status]).toEqual([name, 400]);
-    const foreign = { ...order('x'), headers: { origin: 'https://evil.example' } };
-    expect((await ask('files/x.md', foreign)).status).toBe(403);
+    const order = (body: object) => ({ method: 'POST', body: JSON.stringify(body) });
+    const written = (name: string) => order({ name, base: null, text: 'x' });
+    for (const name of ['../parley.yaml', '../x.md', '.parley/x.md', 'SOUL.md', 'x.txt'])
+      expect([name, (await ask('files/save', written(name))).status]).toEqual([name, 400]);
+    const foreign = { ...written('x.md'), headers: { origin: 'https://evil.example' } };
+    expect((await ask('files/save', foreign)).status).toBe(403);
     expect(existsSync(path('x.md'))).toBe(false);
-    expect((await ask('files/MEMORY.md', { method: 'POST', body: '{}' })).status).toBe(400);
-    expect((await ask('skills/nothing', { method: 'POST', body: '{"isOn":true}' })).status).toBe(
-      400,
-    );
+    expect((await ask('files/save', order({ name: 'MEMORY.md' }))).status).toBe(400);
+    const turned = order({ name: 'nothing', isOn: true });
+    expect((await ask('skills/turn', turned)).status).toBe(400);
   });
 });

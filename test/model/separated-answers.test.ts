@@ -32,7 +32,12 @@ const WEATHER: ModelTool = {
 function open(bounds?: { characters: number; reasoningCharacters: number }) {
   const { log, lines: logged } = recordingLogger();
   lines = logged;
-  const usual = { characters: 50_000, reasoningCharacters: 400_000, argumentBytes: 2_000, calls: 20 };
+  const usual = {
+    characters: 50_000,
+    reasoningCharacters: 400_000,
+    argumentBytes: 2_000,
+    calls: 20,
+  };
   return createChatModel(ModelSettings.parse(providerAt(double)), {
     settingsFile: 'settings.yaml',
     clock: () => 0,

@@ -80,4 +80,16 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     faults: 21,
     was: 'the promise was wrong: a notice that was sent once more after the death of a process was found behind that, not before',
   },
+  {
+    scene: 'server',
+    seed: 116,
+    faults: 5,
+    was: 'the same where the disk of the database had errors for a moment',
+  },
+  {
+    scene: 'discord',
+    seed: 64,
+    faults: 13,
+    was: 'direct messages that a lost session had were forgotten at the next start where the bot had heard nothing before',
+  },
 ];

@@ -112,7 +112,7 @@ function requestsTo(parley: TestParley) {
   return {
     ask,
     async stateOf(channel: string): Promise<string | undefined> {
-      const { channels } = Status.parse(await (await ask('/api/status')).json());
+      const { channels } = Status.parse(await (await ask('/api/status/report')).json());
       return channels.find((one) => one.channel === channel)?.state.kind;
     },
     /** Writes on the board of the plugin's channel; the status. */

@@ -180,7 +180,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(await work.cli('pair')).toContain('User 999');
     expect(await work.cli('memory', 'list')).toContain('I like green tea.');
     for (const token of [work.left.made.viewer, work.left.made.session])
-      expect((await work.ask('/api/status', {}, token)).status).toBe(200);
+      expect((await work.ask('/api/status/report', {}, token)).status).toBe(200);
     work.write(502, 'q50 am I known?');
     await expect.poll(() => work.answered(502)).toEqual(['q50']);
   });
@@ -229,7 +229,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
       /mail .*\n.*sent to you[\s\S]*calendar .*\n.*held until 23:59/,
     );
     expect(await work.cli('hooks')).toMatch(/^ci: job for .*, sent\n$/);
-    expect(await (await work.ask('/api/usage?by=person')).text()).toContain('telegram:501');
+    expect(await (await work.ask('/api/usage/report?by=person')).text()).toContain('telegram:501');
   });
 
   it('[D01] leaves nothing undone and says nothing twice', async () => {

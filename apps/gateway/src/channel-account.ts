@@ -40,7 +40,7 @@ export interface ChannelAccount {
 
 const TRY_AGAIN_MS = 5_000;
 /** After a fault an adapter is started again, later and later; one that ran this long starts at the shortest delay. In ms. */
-const [FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
+const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
 /** How long an adapter that failed may take to stop, in ms. */
 const STOP_WITHIN_MS = 10_000;
 /** Sends that are under way when another gateway is to serve the account get this long. */
@@ -245,7 +245,7 @@ class OpenAccount implements ChannelAccount {
 
   async #backOff(faults: number, error: unknown, isGone: AbortSignal): Promise<void> {
     const { clock, random } = this.#deps;
-    const full = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** faults);
+    const full = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** faults);
     const afterMs = Math.round(full * (0.5 + random() / 2));
     const nextAttemptAt = clock() + afterMs;
     this.#report({

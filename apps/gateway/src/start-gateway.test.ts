@@ -23,6 +23,7 @@ import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { PlannedAccount } from './accounts/gateway-accounts.ts';
+import { NO_OPERATIONS, statusWith } from './http/testing/full-app.ts';
 import {
   type Gateway,
   type GatewayOptions,
@@ -170,14 +171,8 @@ async function open(
 }
 
 const SERVICES: GatewayServices = {
-  inspector: {
-    list: async () => ({}),
-    prompt: async () => null,
-    compare: async () => null,
-    preview: async () => ({}),
-  },
-  heartbeat: { report: async () => ({}), request: async () => ({}) },
-  report: async () => ({
+  operations: NO_OPERATIONS,
+  report: statusWith({
     agent: 'Polly',
     mcp: 'refused: {"x-key":"chat-key-1"}',
     port: 12345678,
@@ -336,7 +331,7 @@ describe('a gateway', () => {
       return { ...one, plan: { ...one.plan, settings, rules: { ...RULES, policy } } };
     });
     expect(await same?.say('before')).toMatchObject({ kind: 'accepted' });
-    await running.reload(changed, { ...SERVICES, report: async () => ({ agent: 'Molly' }) });
+    await running.reload(changed, { ...SERVICES, report: statusWith({ agent: 'Molly' }) });
     expect(happened.toSorted()).toEqual([
       'added started with {}',
       'gone stopped',
@@ -349,7 +344,7 @@ describe('a gateway', () => {
       ['added', 'connected'],
     ]);
     expect(await same?.say('after')).toMatchObject({ kind: 'refused' });
-    expect(JSON.parse(await get('/api/status'))).toMatchObject({ agent: 'Molly' });
+    expect(JSON.parse(await get('/api/status/report'))).toMatchObject({ agent: 'Molly' });
     expect(await get('/channels/gone/default/x')).toContain('no channel gone/default');
   });
 
@@ -357,7 +352,7 @@ describe('a gateway', () => {
     await open([ready(platform('one').definition)]);
     expect(await get('/channels/one/default/x')).toBe('one GET');
     expect(await get('/channels/two/default/x')).toContain('no channel two/default');
-    expect(JSON.parse(await get('/api/status'))).toMatchObject({
+    expect(JSON.parse(await get('/api/status/report'))).toMatchObject({
       agent: 'Polly',
       channels: [{ channel: 'one', state: { kind: 'connected' } }],
     });
@@ -366,7 +361,7 @@ describe('a gateway', () => {
   it('[G18] keeps secrets out of chats and of all that it says over HTTP, which stays JSON', async () => {
     const one = platform('one');
     await open([ready(one.definition)]);
-    const status = await get('/api/status');
+    const status = await get('/api/status/report');
     expect(status).not.toMatch(/chat-key-1|12345678/);
     expect(JSON.parse(status)).toMatchObject({ mcp: 'refused: {"x-key":"[secret]"}' });
     const target = { dialect: 'plain', maxLength: 100, unit: 'utf16' } as const;

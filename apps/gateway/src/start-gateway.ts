@@ -1,9 +1,10 @@
 import { startPresence } from '@parley/channels';
-import { startSweep, wakeDeliveryOn } from '@parley/queue';
+import { startSweep } from '@parley/queue';
 import type { AccountRights } from './accounts/account-rights.ts';
 import type { AccountDeps, AccountStatus } from './accounts/connect-account.ts';
 import { GatewayAccounts, type PlannedAccount } from './accounts/gateway-accounts.ts';
 import { sweepAccounts } from './accounts/sweep-accounts.ts';
+import type { StatusReport } from './http/api.ts';
 import type { ApiServices } from './http/api-routes.ts';
 import type { HttpAppOptions, PageFiles } from './http/app.ts';
 import type { Health, HealthOptions } from './http/health.ts';
@@ -46,7 +47,7 @@ export interface GatewayOptions
   /** Text of `/metrics`. */
   readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
   /** What `parley status` shows besides the channels. */
-  readonly report: () => Promise<object>;
+  readonly report: () => Promise<StatusReport>;
   /** `FOLLOW_PAUSES_MS` when absent. */
   readonly followPausesMs?: number;
 }
@@ -121,9 +122,10 @@ function httpOptions(
   options: GatewayOptions,
   accounts: GatewayAccounts,
 ): Omit<HttpAppOptions, 'page'> {
-  const { store, http } = options;
+  const { operations, ...others } = options;
+  const { store, http, monotonic, channelSettings: settings } = options;
   return {
-    ...options,
+    ...others,
     ...http,
     sessions: {
       repository: store.pageSessions,
@@ -136,14 +138,8 @@ function httpOptions(
       const [figures, now] = await Promise.all([options.report(), health()]);
       return { channels: accounts.status(), health: now, ...figures };
     },
-    work: options,
-    channels: [
-      {
-        ...{ ...options, accounts, store, settings: options.channelSettings },
-        deliver: wakeDeliveryOn(options.bus),
-      },
-      (name, request) => accounts.askHolder(name, request),
-    ],
+    work: { ...options, defaultAgent: operations.defaultAgent },
+    operations: { ...operations, channels: async () => ({ accounts, monotonic, settings }) },
     ping: () => store.ping(),
     pingQueue: () => options.turns.check(),
     oldestWork: () => store.backlog.oldest(options.clock()),

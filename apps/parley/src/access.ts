@@ -15,8 +15,7 @@ import {
 } from '@parley/channels';
 import { api } from '@parley/channels/api';
 import type { Clock, Logger } from '@parley/core';
-import type { PlannedAccount } from '@parley/gateway';
-import type { UsageFacts } from '@parley/gateway/usage-routes';
+import type { PlannedAccount, UsageFacts } from '@parley/gateway';
 import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import type { LoadedSettings } from './settings.ts';
@@ -200,7 +199,7 @@ export function usageFacts({ agent, spend }: LoadedSettings['settings']): UsageF
     return cap === undefined || cap === 'off' ? [] : [{ name, ...cap }];
   });
   const dayAt: UsageFacts['dayAt'] = (now) => localTime(now).date;
-  return { agent: agent.id, timeZone: agent.timeZone, dayAt, caps };
+  return { timeZone: agent.timeZone, dayAt, caps };
 }
 
 function logStrangerCap(

@@ -26,14 +26,14 @@ import {
 import type { DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-export interface Surroundings {
+export interface InstallationEnv {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
 }
 
 export function openInstalledSkills(
   settings: LoadedSettings['settings'],
-  { folder, env }: Surroundings,
+  { folder, env }: InstallationEnv,
   {
     tools,
     added,

@@ -1,4 +1,4 @@
-import type { ShownAgent } from '@parley/gateway/api';
+import type { ShownAgent } from '@parley/gateway';
 import { placeOfRoute } from '@parley/settings';
 import { ownersOf } from './access.ts';
 import { allAgents, type ChosenAgent, type LoadedSettings } from './settings.ts';

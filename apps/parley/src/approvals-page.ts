@@ -1,6 +1,6 @@
 import { soulDiff } from '@parley/agent';
 import { writtenOut } from '@parley/agent/shown-arguments';
-import type { AgentFilesPage, ApprovalRules, ApprovalsPage } from '@parley/gateway';
+import type { OperatorApprovals } from '@parley/gateway';
 import type { SettingsChange } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
@@ -18,14 +18,14 @@ interface ApprovalsPageDeps extends SettingsFileDeps {
 }
 
 /** What the page of approvals shows and does besides decisions (G05, W09). */
-export function approvalsPage(deps: ApprovalsPageDeps): ApprovalsPage {
+export function approvalsPage(deps: ApprovalsPageDeps): OperatorApprovals {
   return { rules: approvalRules(deps), files: agentFilesPage(deps) };
 }
 
 /** The rules of `approvals.auto` in the settings file, which a running Parley takes over by itself (D12). */
 export function approvalRules(
   deps: SettingsFileDeps & Pick<ApprovalsPageDeps, 'name'>,
-): ApprovalRules {
+): OperatorApprovals['rules'] {
   const { name, folder } = deps;
   const list = () => {
     const loaded = checkSettings(deps.folder, deps.env, deps.channels);
@@ -58,7 +58,11 @@ const DONE = {
 } as const;
 
 /** What agents wrote and waits for a person (W09); the journal of turns says in which conversation. */
-function agentFilesPage({ store, workspace, clock }: ApprovalsPageDeps): AgentFilesPage {
+function agentFilesPage({
+  store,
+  workspace,
+  clock,
+}: ApprovalsPageDeps): OperatorApprovals['files'] {
   const { agentFiles, folder } = workspace;
   return {
     async list() {

@@ -1,7 +1,7 @@
 import type { ChannelDefinition } from '@parley/channels';
 import { type Clock, readId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
-import type { Accounts, ChannelSettings } from '@parley/gateway/channel-service';
+import type { Accounts, ChannelSettings } from '@parley/gateway/channel-operations';
 import { describeProblem } from '@parley/settings';
 import { accountPath, editSettings, readWritten, type SettingsChange } from '@parley/settings/edit';
 import type { Store } from '@parley/store';

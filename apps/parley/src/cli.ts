@@ -12,6 +12,8 @@ export interface Cli {
   readonly print: (text: string) => void;
   /** The agent that `--agent` names (F14); undefined: the default one. */
   readonly agent?: string | undefined;
+  /** `--json`: answers of operations are printed as they are. */
+  readonly json?: boolean | undefined;
 }
 
 /** Runs a command, whose code is loaded only then. */
@@ -100,6 +102,11 @@ export function ofOneAgent(group: Command): Command {
 
 export interface Json {
   readonly json?: boolean;
+}
+
+/** A command, or a group of them, with `--json`, which may stand before or after a command of the group. */
+export function withJson(command: Command): Command {
+  return command.option('--json', 'for programs');
 }
 
 type Installation = Pick<Cli, 'folder' | 'env'>;

@@ -1,28 +1,29 @@
 import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
-import { countOf, reasonOf } from '@parley/core';
+import { countOf, newId, reasonOf } from '@parley/core';
 import {
-  type AgentServices,
   type GatewayOptions,
   type GatewayServices,
   startGateway,
   startHealthServer,
 } from '@parley/gateway';
 import type { AuditReport } from '@parley/gateway/api';
+import type { Hooks } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
 import { usageFacts } from './access.ts';
-import type { AgentParts } from './agent-parts.ts';
+import type { AgentRuntime } from './agent-runtime.ts';
 import { shownAgents } from './agents.ts';
-import type { Configured } from './configured.ts';
+import { type AgentsRuntime, agentNamed } from './agents-runtime.ts';
 import { commandLine } from './data-folder.ts';
-import { agentParts, type Foundation, type Parts } from './open-parts.ts';
-import type { PluggedIn } from './plug-in.ts';
-import { cronPage, openHooks, startBoot } from './proactive.ts';
-import { newId, type OpenLog, type StartOptions } from './process-options.ts';
+import { memoryChats } from './memory-chats.ts';
+import type { LoadedPlugins } from './plug-in.ts';
+import { openHooks, startBoot } from './proactive.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
+import type { ProcessServices } from './process-services.ts';
+import type { ReloadableRuntime } from './reloadable-runtime.ts';
 import { notifyOfSetbacks } from './setback-notice.ts';
-import { isShared, type LoadedSettings } from './settings.ts';
+import { chosenAgent, isShared, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
-import { soulPage } from './soul.ts';
 
 /** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
 const SEND_GRACE_MS = 3_000;
@@ -30,8 +31,8 @@ const SEND_GRACE_MS = 3_000;
 /** Starts the channels and the web server, and leaves in `opened` how they are closed. */
 export async function composeGateway(
   options: StartOptions & OpenLog,
-  plugged: Pick<PluggedIn, 'report' | 'definitions'>,
-  { configured, watch }: { readonly configured: Configured; readonly watch: SettingsWatch },
+  plugged: Pick<LoadedPlugins, 'report' | 'definitions'>,
+  { runtime, watch }: { readonly runtime: ReloadableRuntime; readonly watch: SettingsWatch },
   opened: AsyncDisposableStack,
 ) {
   const { folder, clock, log } = options;
@@ -39,35 +40,34 @@ export async function composeGateway(
   const sendNotes =
     boot === undefined ? undefined : openSendNotes(folder.sendNotes, boot, { now: clock(), log });
   opened.defer(() => sendNotes?.close());
-  const { parts } = configured;
-  const servicesNow = () => servicesOf(options, configured.parts, { plugged, watch });
+  const agents = runtime.current;
+  const servicesNow = () => servicesOf(options, runtime.current, { plugged, watch });
   const gateway = await startGateway({
-    ...gatewayOptions(options, configured),
+    ...gatewayOptions(options, runtime),
     ...servicesNow(),
-    accounts: parts.accounts,
+    accounts: agents.accounts,
     sendNotes,
   });
   opened.defer(() => gateway.close(SEND_GRACE_MS));
-  const { processId, shared, accounts } = parts;
-  const among = isShared(parts.loaded.settings) ? { processId } : null;
-  const agents = [parts, ...parts.agents.values()];
-  opened.defer(startBoot({ ...shared, agents, accounts, newId, shared: among }));
+  const { processId, shared, accounts } = agents;
+  const among = isShared(agents.loaded.settings) ? { processId } : null;
+  opened.defer(startBoot({ ...shared, agents: agents.all, accounts, newId, shared: among }));
   opened.defer(notifyOfSetbacks({ ...shared, folder }));
-  opened.defer(startAudit(() => auditHere(options, configured.parts), options));
+  opened.defer(startAudit(() => auditHere(options, runtime.current), options));
   return {
     ...gateway,
     /** Accounts and pages with what the settings have become. */
-    reload: () => gateway.reload(configured.parts.accounts, servicesNow()),
+    reload: () => gateway.reload(runtime.current.accounts, servicesNow()),
   };
 }
 
 /** What stays as it was started; what depends on the settings is asked for when it is needed. */
 function gatewayOptions(
   options: StartOptions & OpenLog,
-  configured: Pick<Configured, 'parts'>,
+  runtime: Pick<ReloadableRuntime, 'current'>,
 ): Omit<GatewayOptions, keyof GatewayServices | 'accounts'> {
   const { secrets, token, port, role, onState } = options;
-  const { processId, shared, scrape, loaded } = configured.parts;
+  const { processId, shared, scrape, loaded } = runtime.current;
   const { media, http } = loaded.settings;
   const { idleHours, maxDays } = http.sessions;
   return {
@@ -85,13 +85,13 @@ function gatewayOptions(
       personBytes: Math.max(media.maxPersonMb, media.maxMessageMb) * MEGABYTE,
     },
     situation: (name) => {
-      const { agent, model } = agentParts(configured.parts, name) ?? configured.parts;
+      const { agent, model } = agentNamed(runtime.current, name) ?? runtime.current.main;
       return { agentName: agent.name, model: model.line(), models: [...model.choices.keys()] };
     },
     skillCommands: async (audience, name) =>
-      (await agentParts(configured.parts, name)?.skillCommands(audience)) ?? [],
+      (await agentNamed(runtime.current, name)?.skillCommands(audience)) ?? [],
     commandServices: (name) =>
-      commandServicesOf(agentParts(configured.parts, name), configured.parts.cron, name),
+      commandServicesOf(agentNamed(runtime.current, name), runtime.current.cron, name),
     ...(isShared(loaded.settings) && { sharedAs: processId }),
     http: {
       host: http.host,
@@ -105,8 +105,8 @@ function gatewayOptions(
 }
 
 function commandServicesOf(
-  parts: AgentParts | undefined,
-  cron: Parts['cron'],
+  parts: AgentRuntime | undefined,
+  cron: AgentsRuntime['cron'],
   name: string | undefined,
 ): CommandServices {
   if (parts === undefined) return {};
@@ -125,19 +125,20 @@ function commandServicesOf(
 /** What the routes show and do with the settings as they are now. */
 function servicesOf(
   options: StartOptions & OpenLog,
-  parts: Parts,
+  agents: AgentsRuntime,
   {
     plugged,
     watch,
   }: {
-    readonly plugged: Pick<PluggedIn, 'report' | 'definitions'>;
+    readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
     readonly watch: SettingsWatch;
   },
 ): GatewayServices {
   const { folder, clock, onRestart: restart, onStop: stop } = options;
-  const { shared, accounts, agent, model, mcp, mcpSignIn, cron } = parts;
-  const { settings } = parts.loaded;
-  const own = (one: AgentParts) => agentServicesOf(options, one, parts, plugged.definitions);
+  const { shared, mcp, mcpSignIn, loaded, main } = agents;
+  const { agent, model } = main;
+  const { settings } = loaded;
+  const hooks = openHooks(settings, shared, (name) => agentNamed(agents, name));
   return {
     report: async () => {
       const { statusReport } = await import('./status-report.ts');
@@ -147,17 +148,8 @@ function servicesOf(
       const now = { ...facts, mcp: mcp.lines(), settings: watch.state };
       return statusReport(now, shared.store, clock, localTime);
     },
-    usage: usageFacts(settings),
-    ...own(parts),
-    agents: {
-      list: () => shownAgents(parts.loaded, (name) => agentParts(parts, name)),
-      named: (name) => {
-        const found = parts.agents.get(name);
-        return found && own(found);
-      },
-    },
-    hooks: openHooks(settings, shared, (name) => agentParts(parts, name)),
-    cron: cronPage(cron, parts.loaded, { ...shared, accounts }),
+    hooks,
+    operations: operationServices(options, agents, hooks, plugged),
     channelSettings: {
       // Loaded when it is used.
       async allowGroup(...asked) {
@@ -165,32 +157,10 @@ function servicesOf(
         return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
       },
     },
-    approvals: async (name) => {
-      const of = name === settings.agent.id ? parts : agentParts(parts, name);
-      if (of === undefined) return undefined;
-      const { approvalsPage } = await import('./approvals-page.ts');
-      const channels = plugged.definitions;
-      const { workspace, place } = of.agent;
-      return approvalsPage({ ...options, ...shared, workspace, name: place.name, channels });
-    },
     mcpSignIn,
-    audit: () => auditHere(options, parts),
-    logs: async () => {
-      const { logPage } = await import('./log-page.ts');
-      const named = Object.values(parts.loaded.channels).map(({ channel }) => channel);
-      return logPage({
-        folder: folder.logs,
-        store: shared.store,
-        channels: [...new Set(named)],
-      });
-    },
-    bugReport: async () => {
-      const { reportHere } = await import('./commands/report/report.ts');
-      return reportHere(options, plugged, parts.loaded);
-    },
     setup: async () => {
       const { Setup } = await import('./setup-page.ts');
-      return new Setup({ ...options, ...plugged, ...parts, ...shared });
+      return new Setup({ ...options, ...plugged, ...shared, loaded, model });
     },
     settings: async () => {
       const { settingsPage } = await import('./settings-page.ts');
@@ -201,20 +171,71 @@ function servicesOf(
   };
 }
 
-/** What the routes show of one agent, and do with it. */
-function agentServicesOf(
+/** What operations work with while a gateway runs. */
+function operationServices(
   options: StartOptions & OpenLog,
-  own: AgentParts,
-  { shared: { store }, inspector }: Parts,
-  channels: PluggedIn['definitions'],
-): AgentServices {
+  agents: AgentsRuntime,
+  hooks: Hooks,
+  plugged: Pick<LoadedPlugins, 'report' | 'definitions'>,
+): NonNullable<GatewayServices['operations']> {
+  const agentOf = (asked: string | undefined): AgentRuntime =>
+    agentNamed(agents, chosenAgent(agents.loaded, asked).name) ?? agents.main;
+  const { secrets, clock, log, folder } = options;
+  const channels = plugged.definitions;
+  const { store, turns, deliver } = agents.shared;
+  const { settings } = agents.loaded;
   return {
-    inspector: { ...inspector.shown, preview: own.preview },
-    heartbeat: own.proactive.heartbeat,
-    soul: soulPage(own.soul.service, own.agent.place.localTime),
-    workspace: async () => {
-      const { workspacePage } = await import('./workspace-page.ts');
-      return workspacePage(options, own, store, channels);
+    ...{ store, clock, log, newId, scrub: secrets.scrub },
+    defaultAgent: settings.agent.id,
+    wake: (to) =>
+      to.kind === 'conversation'
+        ? turns.kick(to.conversationId)
+        : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
+    agents: async () => shownAgents(agents.loaded, (name) => agentNamed(agents, name)),
+    usage: async () => usageFacts(settings),
+    audit: () => auditHere(options, agents),
+    logs: async () => {
+      const { logPage } = await import('./log-page.ts');
+      const named = Object.values(agents.loaded.channels).map(({ channel }) => channel);
+      return logPage({
+        folder: folder.logs,
+        store: store,
+        channels: [...new Set(named)],
+      });
+    },
+    bugReport: async () => {
+      const { reportHere } = await import('./commands/report/report.ts');
+      return reportHere(options, plugged, agents.loaded);
+    },
+    preview: async (name) => agentOf(name).preview,
+    cron: async () => agents.cron,
+    heartbeat: async (name) => agentOf(name).proactive.heartbeat,
+    hooks: async () => hooks,
+    async approvals(name) {
+      const { approvalsPage } = await import('./approvals-page.ts');
+      const { workspace, place } = agentOf(name).agent;
+      return approvalsPage({ ...options, store, workspace, name: place.name, channels });
+    },
+    async files(name) {
+      const { agent } = agentOf(name);
+      const { workspace, promptFiles } = agent;
+      return { workspace, promptFiles, chats: memoryChats(agent, store) };
+    },
+    async skills(name) {
+      const { turnSkill } = await import('./skill-settings.ts');
+      const { agent, settings } = agentOf(name);
+      const deps = { ...options, channels, settings, name: agent.place.name };
+      return { skills: agent.skills, turn: (...asked) => turnSkill(deps, ...asked) };
+    },
+    async memory(name) {
+      const { agent, owners } = agentOf(name);
+      const { workspace, memory: service, memorySearch: search, memoryCommands } = agent;
+      const chats = memoryChats(agent, store);
+      return { workspace, service, search, commands: memoryCommands, chats, owners };
+    },
+    async soul(name) {
+      const { soul, agent } = agentOf(name);
+      return { service: soul.service, localTime: agent.place.localTime };
     },
   };
 }
@@ -234,15 +255,15 @@ const AFTER_START_MS = 5_000;
 /** The audit of the installation of this process (U05); its code is loaded when it is used. */
 export async function auditHere(
   { folder, env, clock }: Pick<StartOptions, 'folder' | 'env' | 'clock'>,
-  { loaded, shared: { store }, agent, agents }: AuditedParts,
+  { loaded, shared: { store }, main, named }: AuditedAgents,
 ): Promise<AuditReport> {
   const [{ auditOf, countsOf }, { gatherFacts }] = await Promise.all([
     import('./commands/audit/audit.ts'),
     import('./commands/audit/facts.ts'),
   ]);
   const isPromptFile = (path: string, name: string | undefined) => {
-    const own = name === undefined ? agent : agents.get(name)?.agent;
-    return own?.promptFiles.includes(path) ?? false;
+    const own = name === undefined ? main : named.get(name);
+    return own?.agent.promptFiles.includes(path) ?? false;
   };
   const now = clock();
   const findings = auditOf(await gatherFacts({ folder, env, loaded, store, isPromptFile, now }));
@@ -250,11 +271,15 @@ export async function auditHere(
 }
 
 /** What an audit looks at. */
-interface AuditedParts {
+interface AuditedAgents {
   readonly loaded: LoadedSettings;
   readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };
+  readonly main: AuditedAgent;
+  readonly named: ReadonlyMap<string, AuditedAgent>;
+}
+
+interface AuditedAgent {
   readonly agent: { readonly promptFiles: PromptFiles };
-  readonly agents: ReadonlyMap<string, Pick<AuditedParts, 'agent'>>;
 }
 
 /** Audits once, a little after the start, and logs the short form; returns a function that cancels it. */
@@ -286,7 +311,7 @@ export function startAudit(
 export async function composeHealth(
   { log, secrets, token, port, clock, monotonic }: StartOptions & OpenLog,
   http: LoadedSettings['settings']['http'],
-  { shared: { store, turns }, scrape }: Foundation,
+  { shared: { store, turns }, scrape }: ProcessServices,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly address: string }> {
   const server = await startHealthServer({

@@ -13,15 +13,14 @@ import {
   yesterdaySource,
 } from '@parley/agent';
 import { GIVEN_UP, partsOf } from '@parley/channels';
-import type { ReplyRoute } from '@parley/core';
+import { newId, type ReplyRoute } from '@parley/core';
 import { contextTokensOf, windowOf } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { servedBy, subAgentLimitsOf } from './access.ts';
-import type { AgentParts } from './agent-parts.ts';
+import type { AgentRuntime } from './agent-runtime.ts';
+import type { AgentsRuntime } from './agents-runtime.ts';
 import { keepRetention } from './keep-retention.ts';
-import type { Parts } from './open-parts.ts';
-import { newId } from './process-options.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
@@ -29,7 +28,7 @@ const SWEEP_MS = 3_000;
 /** What runs at its time, as a heartbeat does, is only begun there, and takes no longer to end. In ms. */
 const SCHEDULE_GRACE_MS = 4_000;
 
-/** What runs turns with the settings of its parts. */
+/** What runs turns with the settings of its agents. */
 export interface RunningWorker {
   /**
    * Takes no new turns; those under way get `graceMs`, then they are released for another run. A second call
@@ -39,12 +38,12 @@ export interface RunningWorker {
 }
 
 /** Starts what runs turns; `owner` names it in leases, where it must differ from every other one. */
-export async function startWorker(parts: Parts, owner: string): Promise<RunningWorker> {
-  const { shared, cron, loaded } = parts;
+export async function startWorker(agents: AgentsRuntime, owner: string): Promise<RunningWorker> {
+  const { shared, cron, loaded } = agents;
   const { store, turns: queue, bus, clock, monotonic, log } = shared;
   const { concurrency, ...lanes } = loaded.settings.lanes;
-  const main = startAgent(parts, parts);
-  const others = [...parts.agents].map(([name, own]) => [name, startAgent(parts, own)] as const);
+  const main = startAgent(agents, agents.main);
+  const others = [...agents.named].map(([name, own]) => [name, startAgent(agents, own)] as const);
   const running = [main, ...others.map(([, one]) => one)];
   const runs = new Map([
     [undefined, main.run],
@@ -72,9 +71,9 @@ export async function startWorker(parts: Parts, owner: string): Promise<RunningW
   ]);
   const scheduler = startScheduler({ schedules, bus, clock, log });
   const sweeps = [
-    expireApprovals(parts),
-    ...[parts, ...parts.agents.values()].map((own) => keepSoul(parts, own)),
-    keepRetention(parts),
+    expireApprovals(agents),
+    ...agents.all.map((own) => keepSoul(agents, own)),
+    keepRetention(agents),
   ];
   const end = async (turnsEnded: Promise<void>): Promise<void> => {
     await Promise.all([scheduler.close(SCHEDULE_GRACE_MS), ...sweeps.map((stop) => stop())]);
@@ -92,7 +91,7 @@ export async function startWorker(parts: Parts, owner: string): Promise<RunningW
 }
 
 /** Notifies a chat of messages whose claim ended the process too often. */
-function notifyGivenUp({ store, clock, deliver }: Parts['shared']) {
+function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
     await store.outbox.enqueue(partsOf(GIVEN_UP, route), clock());
     await deliver(route.channel, route.account, route.chatId);
@@ -100,9 +99,9 @@ function notifyGivenUp({ store, clock, deliver }: Parts['shared']) {
 }
 
 /** What runs the turns of one agent; `runWithout`: those of an agent that the settings do not know. */
-function startAgent(parts: Parts, own: AgentParts) {
-  const services = turnServices(parts, own);
-  const summing = { ...services, ...summariesOf(parts, own) };
+function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
+  const services = turnServices(agents, own);
+  const summing = { ...services, ...summariesOf(agents, own) };
   const compactor = createCompactor(summing);
   const yesterday = yesterdaySource(summing);
   const deps = { ...services, compactor, sources: [...own.agent.sources, yesterday] };
@@ -128,14 +127,14 @@ async function firstOf(looks: readonly (() => Promise<number | null>)[]): Promis
 /** What the model sees of a conversation's past, where it has room for it. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
-export function turnServices(parts: Parts, own: AgentParts = parts): TurnServices {
-  const { shared, inspector, loaded } = parts;
+export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.main): TurnServices {
+  const { shared, loaded } = agents;
   const { settings, store, media, owners, approvals, proactive, spendGuard } = own;
   const { model, choices } = own.model;
   const { prompt, sources, tools, hooks, memory, workspace, place } = own.agent;
   return {
     ...shared,
-    ...inspector.recording,
+    ...(loaded.settings.inspector.keepDays > 0 && { prompts: shared.store.prompts }),
     store,
     prompt,
     sources,
@@ -177,7 +176,7 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
 }
 
 /** What summaries need besides. They are not requested by a person, so they count only in the daily total (G17). */
-function summariesOf({ shared }: Parts, { agent, owners, store }: AgentParts) {
+function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
   const { memory, workspace, place } = agent;
   const { localTime } = place;
@@ -205,7 +204,9 @@ const APPROVALS_EVERY_MS = 10_000;
  * Closes questions that were not answered in time, also those whose time ran out while nothing ran
  * (G05), and wakes their turns. A wake-up that gets lost is made good by the sweep of lanes.
  */
-function expireApprovals({ shared: { store, turns, clock, log } }: Parts): () => Promise<void> {
+function expireApprovals({
+  shared: { store, turns, clock, log },
+}: AgentsRuntime): () => Promise<void> {
   const sweep = startSweep('old approvals', APPROVALS_EVERY_MS, log, async () => {
     for (const id of await store.approvals.expire(clock())) await turns.kick(id);
   });
@@ -219,8 +220,8 @@ const SOUL_EVERY_MS = 5_000;
  * of what happened or was due while Parley did not run.
  */
 function keepSoul(
-  { shared, accounts, loaded, processId: owner }: Parts,
-  { soul, agent, owners }: AgentParts,
+  { shared, accounts, loaded, processId: owner }: AgentsRuntime,
+  { soul, agent, owners }: AgentRuntime,
 ): () => Promise<void> {
   const { store, clock, monotonic, log } = shared;
   const { service } = soul;

@@ -214,7 +214,7 @@ export function isAlive(pid: number): boolean {
 type TokenFile = Pick<DataFolder, 'tokenFile'>;
 
 /** Shorter ones are halves. */
-const SHORTEST = 32;
+const MIN_KEY_LENGTH = 32;
 
 /** The token of the page and the API; made at the first start, readable by its owner alone. */
 export function readOrMakeToken(folder: TokenFile): string {
@@ -227,7 +227,7 @@ export function readOrMakeToken(folder: TokenFile): string {
 export function readToken({ tokenFile }: TokenFile): string | null {
   if (!existsSync(tokenFile)) return null;
   const token = readFileSync(tokenFile, 'utf8').trim();
-  return token.length >= SHORTEST ? token : null;
+  return token.length >= MIN_KEY_LENGTH ? token : null;
 }
 
 /** Makes another token. In one step: a process that reads the file finds the old one or the new one. */

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { type Clock, type Logger, newId, reasonOf } from '@parley/core';
 import { startSweep } from '@parley/queue';
 import type { ProcessFacts, RunningProcess, Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
 import { CliError, type DataFolder } from './data-folder.ts';
-import { newId } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /** A clock that differs by more from the database's is reported. In ms. */

@@ -7,17 +7,17 @@ import {
 } from '@parley/core';
 import { startSweep } from '@parley/queue';
 import type { RetentionBounds } from '@parley/store';
-import type { Parts } from './open-parts.ts';
+import type { AgentsRuntime } from './agents-runtime.ts';
 import { retentionAges } from './settings.ts';
 
 const MINUTE_MS = 60_000;
 /** The pause after a step is this many times as long as the step took, so that other work comes first. */
 const SHARE_OF_OTHERS = 4;
-const SHORTEST_PAUSE_MS = 5;
+const MIN_PAUSE_MS = 5;
 
-type Deps = Pick<Parts, 'processId' | 'loaded'> & {
-  readonly shared: Pick<Parts['shared'], 'clock' | 'monotonic' | 'log'> & {
-    readonly store: Pick<Parts['shared']['store'], 'retention' | 'leases'>;
+type Deps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
+  readonly shared: Pick<AgentsRuntime['shared'], 'clock' | 'monotonic' | 'log'> & {
+    readonly store: Pick<AgentsRuntime['shared']['store'], 'retention' | 'leases'>;
   };
 };
 
@@ -53,7 +53,7 @@ export function keepRetention({
       countFrom: decision.countFrom,
       countedTo: countedTo(seen),
       async pause(tookMs) {
-        const ms = Math.max(SHORTEST_PAUSE_MS, tookMs * SHARE_OF_OTHERS);
+        const ms = Math.max(MIN_PAUSE_MS, tookMs * SHARE_OF_OTHERS);
         await new Promise((resolve) => setTimeout(resolve, ms));
         return !isEnding && isMine();
       },

@@ -12,7 +12,7 @@ interface Deps {
 }
 
 /** Conversations are looked up by name for the lines of one page; more than these keep their ids. */
-const MOST_NAMES = 50;
+const MAX_NAMES = 50;
 
 /** The log for the page (U03): the lines that are kept in this data folder, with names of conversations. */
 export function logPage({ folder, store, channels }: Deps): LogPage {
@@ -22,7 +22,7 @@ export function logPage({ folder, store, channels }: Deps): LogPage {
       const ids = new Set(lines.flatMap(({ conversation }) => conversation ?? []));
       // The log of a database that does not answer is needed most.
       const [titles, running] = await Promise.all([
-        store.conversations.titles([...ids].slice(0, MOST_NAMES)).catch(() => new Map()),
+        store.conversations.titles([...ids].slice(0, MAX_NAMES)).catch(() => new Map()),
         store.processes.list().catch(() => []),
       ]);
       return {

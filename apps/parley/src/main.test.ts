@@ -74,6 +74,7 @@ describe('the command line', () => {
     ['soul list --agent desk', 0, 'v0-seed'],
     ['prompt --channel web --agent desk --full', 0, 'Help desk'],
     ['hooks list --agent desk', 0, 'The settings have no hooks.'],
+    ['cron add tea --every 2h --agent desk', 1, 'Not done: no owner has written'],
     ['memory list --agent dsek', 1, 'Did you mean desk? There is main, desk.'],
     ['import openclaw . --agent desk', 1, 'is no workspace of OpenClaw'],
   ])('[F14] look at the agent that is named: %s', async (args, code, said) => {
@@ -84,6 +85,20 @@ describe('the command line', () => {
     writeFileSync(join(workspace, 'HEARTBEAT.md'), '- water the plants\n');
     expect(await main(['--data', folder, ...args.split(' ')])).toBe(code);
     expect(written.out + written.err).toContain(said);
+  });
+
+  it.each([
+    ...['agents', 'approvals', 'channels', 'cron', 'dead', 'heartbeat', 'hooks', 'people'],
+    ...['sessions', 'soul', 'usage', 'cron list', 'why last', 'dead list', 'sessions list'],
+  ])('[U03] prints the answer of an operation as it is with --json: %s', async (command) => {
+    await main(['--data', folder, ...command.split(' '), '--json']);
+    expect([command, written.err]).toEqual([command, '']);
+    expect(Object.keys(JSON.parse(written.out)).length).toBeGreaterThan(0);
+  });
+
+  it('[U03] says in one sentence why an operation was refused', async () => {
+    expect(await main(['--data', folder, 'cron', 'pause', 'NONE', '--json'])).toBe(1);
+    expect(written.out).toContain('There is no job "NONE".');
   });
 
   it('[U02] suggests nothing that is not there', async () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ParleyError, visibleText } from '@parley/core';
 import { CommanderError } from 'commander';
-import type { Run } from './cli.ts';
+import type { Cli, Run } from './cli.ts';
 import { CliError, type DataFolder, findInstance, locateDataFolder } from './data-folder.ts';
 import { describeProgram } from './program.ts';
 
@@ -11,6 +11,7 @@ interface GlobalFlags {
   readonly config?: string;
   /** Of commands that look at one agent. */
   readonly agent?: string;
+  readonly json?: boolean;
 }
 
 export interface CommandStreams {
@@ -25,16 +26,16 @@ export async function main(
 ): Promise<number> {
   const { env } = process;
   let code = 0;
-  let agent: string | undefined;
+  let asked: Pick<Cli, 'agent' | 'json'> = {};
   let scrub = (text: string): string => text;
   const print = (text: string) => void stdout.write(`${visibleText(scrub(text))}\n`);
   const starting: Run = async (command) => {
-    code = await command({ folder: folderOf(program.opts<GlobalFlags>()), env, print, agent });
+    code = await command({ folder: folderOf(program.opts<GlobalFlags>()), env, print, ...asked });
   };
   const bare: Run = (command) =>
     starting(async (cli) => {
       const folder = asStarted(cli.folder, program.opts());
-      if (agent !== undefined) await checkAgent(folder, env, agent);
+      if (asked.agent !== undefined) await checkAgent(folder, env, asked.agent);
       return command({ ...cli, folder });
     });
   const run: Run = (command) =>
@@ -44,7 +45,8 @@ export async function main(
     });
   const program = describeProgram({ run, bare, starting });
   program.hook('preAction', (_program, command) => {
-    agent = command.optsWithGlobals<GlobalFlags>().agent;
+    const { agent, json } = command.optsWithGlobals<GlobalFlags>();
+    asked = { agent, json };
   });
   try {
     await program.parseAsync([...args], { from: 'user' });

@@ -14,8 +14,8 @@ import {
 import type { FetchPublic } from '@parley/tools/web';
 import type { WorkspaceLock } from '@parley/workspace';
 import type { DataFolder } from './data-folder.ts';
-import type { Foundation } from './open-parts.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
+import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 
 type Options = Pick<StartOptions, 'folder' | 'clock' | 'monotonic' | 'random'> &
@@ -31,7 +31,7 @@ export type SignInLocks = ReadonlyMap<string, WorkspaceLock>;
 export async function signInLocks(
   settings: LoadedSettings['settings'],
   { clock, monotonic, random, log }: Options,
-  { shared: { store }, processId: owner }: Pick<Foundation, 'shared' | 'processId'>,
+  { shared: { store }, processId: owner }: Pick<ProcessServices, 'shared' | 'processId'>,
   newLocalLock: () => WorkspaceLock,
 ): Promise<SignInLocks> {
   const names = Object.keys(settings.mcp);

@@ -46,11 +46,11 @@ import {
   type WorkspaceLock,
 } from '@parley/workspace';
 import {
+  type InstallationEnv,
   type MemoryStore,
   openCharacter,
   openInstalledSkills,
   openMemory,
-  type Surroundings,
 } from './agent-sources.ts';
 import { WORKSPACE_TEMPLATES } from './data-folder.ts';
 import { type AgentPlugins, NO_PLUGINS } from './plug-in.ts';
@@ -66,7 +66,7 @@ export function delegatesOf(
   return delegates.map((id) => ({ id, agent: id === agent.id ? undefined : id }));
 }
 
-export interface OpenAgentOptions extends Surroundings {
+export interface OpenAgentOptions extends InstallationEnv {
   /** As in the ids of its conversations; absent: the default agent (F14). */
   readonly name?: string | undefined;
   readonly settings: LoadedSettings['settings'];
@@ -222,7 +222,7 @@ export function openTools(
 export function outsideTools(
   { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
   agent: { readonly workspace: Workspace; readonly promptFiles: PromptFiles },
-  { folder }: Pick<Surroundings, 'folder'>,
+  { folder }: Pick<InstallationEnv, 'folder'>,
 ): Pick<BuiltInToolDeps, 'exec' | 'web'> {
   if (!exec.enabled) return { web };
   return { web, exec: { ...exec, ...agent, forbidden: [folder.path, homedir()] } };

@@ -25,7 +25,7 @@ export const NO_PLUGINS: AgentPlugins = {
   place: (layout) => layout,
 };
 
-export interface PluggedIn {
+export interface LoadedPlugins {
   readonly loaded: LoadedSettings;
   readonly definitions: readonly ChannelDefinition[];
   readonly report: readonly PluginLine[];
@@ -47,7 +47,7 @@ export interface PlugInDeps {
  * bring some, the settings are checked once more with those. Nothing is loaded where none is named.
  * Throws CliError as `readSettings` does, and never for a fault of a plugin.
  */
-export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<PluggedIn> {
+export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<LoadedPlugins> {
   const { folder, env, channels, log, clock, containment } = deps;
   const { plugins } = first.settings;
   if (plugins.length === 0) {

@@ -3,11 +3,11 @@ import { newsChecker, postNotice } from '@parley/agent';
 import { oneTimeCode, ownersChat, resolveAgent, senderNow } from '@parley/channels';
 import {
   type Clock,
-  type InboundMessage,
   type LiveBus,
   type Logger,
   type Meter,
   type NewId,
+  newId,
   type PassPoint,
   type Runtime,
   reasonOf,
@@ -15,15 +15,7 @@ import {
   silentMeter,
   systemTime,
 } from '@parley/core';
-import {
-  type BootDeps,
-  CHANNEL_DEFINITIONS,
-  type CronPage,
-  type PlannedAccount,
-  runBoot,
-} from '@parley/gateway';
-import type { CronChat } from '@parley/gateway/api';
-import type { CronBody } from '@parley/gateway/cron-routes';
+import { type BootDeps, CHANNEL_DEFINITIONS, type PlannedAccount, runBoot } from '@parley/gateway';
 import {
   type Cron,
   createCron,
@@ -34,12 +26,13 @@ import {
   type Hooks,
   tokensToday,
 } from '@parley/proactive';
+import type { OperatorCron } from '@parley/proactive/cron';
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
 import type { HeartbeatRun, Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { ownersOf, planAccounts, servedBy } from './access.ts';
 import { type OpenAgent, outsideTools } from './open-agent.ts';
-import { newId, type StartOptions } from './process-options.ts';
+import type { StartOptions } from './process-options.ts';
 import { type ChosenAgent, chosenAgent, type LoadedSettings } from './settings.ts';
 import { workspaceForCommand } from './shared-lock.ts';
 
@@ -145,17 +138,19 @@ interface CronParts {
 }
 
 export function openCron(
-  { settings, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
+  loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
   { store, accounts, turns, bus, deliver, clock, log, pass }: CronParts,
-): Cron {
-  const { agent, cron } = settings;
+): Cron & OperatorCron {
+  const { settings, agents } = loaded;
+  const { agent, cron, tools } = settings;
   const settingsOf = (name: string | undefined) => agents.get(name ?? '') ?? settings;
-  return createCron({
+  const serves = servedBy(accounts);
+  const jobs = createCron({
     store,
     timeZoneOf: (name) => (agents.get(name ?? '')?.agent ?? agent).timeZone,
     async askOwner({ agent: agentName, ...question }) {
       const owners = ownersOf(settingsOf(agentName));
-      const chat = await ownersChat({ store, owners, agentName, serves: servedBy(accounts) });
+      const chat = await ownersChat({ store, owners, agentName, serves });
       if (chat === null) return false;
       const { conversationId, last } = chat;
       const notice = { ...question, route: last.route, conversationId };
@@ -178,91 +173,29 @@ export function openCron(
     clock,
     log,
   });
-}
-
-type CronPageParts = Pick<CronParts, 'store' | 'accounts' | 'log'>;
-
-/** Jobs for the page and the command line: the token of both is that of the operator. */
-export function cronPage(
-  { ask, views }: Cron,
-  loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
-  { accounts, ...parts }: CronPageParts,
-): CronPage {
-  const { agent: main, tools } = loaded.settings;
-  const serves = servedBy(accounts);
-  /** Of the agent whose the job is, or is to be. */
-  const placeFor = async (order: CronBody, asked: string | undefined) => {
-    const job = 'id' in order && (await views()).find(({ id }) => id === order.id);
-    const { name, settings } = chosenAgent(loaded, job ? job.agent : asked);
-    const { chats } = settings.tools.message;
-    const owners = ownersOf(settings);
-    const place = { ...parts, owners, agentName: name, serves, tell: 'last', chats };
-    return { name, findTarget: createFindTarget(place) };
-  };
   return {
-    list: async () => ({
-      jobs: (await views()).map((job) => ({ ...job, agent: job.agent ?? main.id })),
-      chats: await chatsForJobs(parts.store, tools.message.chats, serves),
-    }),
-    async ask(order, asked) {
-      const operator = { kind: 'operator' } as const;
-      const isPlaced =
-        order.action === 'add' || (order.action === 'change' && order.to !== undefined);
-      if (!isPlaced) return ask(order, operator);
-      const { fields, to = '' } = order;
-      const { name, findTarget } = await placeFor(order, asked);
-      const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
-      if (target.kind === 'none') return { ok: false, text: `Not done: ${target.reason}.` };
-      const { route, last, isOwners } = target;
-      if (isOwners && to !== '' && to !== `${route.channel}:${route.chatId}`) {
-        return { ok: false, text: `Not done: no group is called ${JSON.stringify(to)}.` };
-      }
-      const origin = isOwners ? last : withoutPerson(last);
-      if (order.action === 'change') {
-        return ask({ ...order, target: { origin, route } }, operator);
-      }
-      const askedBy = `command:${newId('order')}`;
-      // Where no agent was named, the one that answers there.
-      const rules = asked === undefined ? rulesOf(accounts, route.channel, route.account) : null;
-      const agent = rules === null ? name : resolveAgent(origin, rules).agent;
-      return ask({ action: 'add', askedBy, origin, route, fields, agent }, operator);
+    ...jobs,
+    ...{ serves, chats: tools.message.chats },
+    findTarget(named) {
+      const { name: agentName, settings: own } = chosenAgent(loaded, named);
+      const { chats } = own.tools.message;
+      const owners = ownersOf(own);
+      return createFindTarget({ store, log, owners, agentName, serves, tell: 'last', chats });
+    },
+    agentAt(message) {
+      const rules = rulesOf(accounts, message.channel, message.account);
+      return rules === null ? undefined : resolveAgent(message, rules).agent;
     },
   };
-}
-
-const MOST_CHATS = 50;
-
-/** Where a job of the operator can report, besides the owner's chat: chats of the settings, and groups that wrote. */
-async function chatsForJobs(
-  { conversations }: Pick<Store, 'conversations'>,
-  named: LoadedSettings['settings']['tools']['message']['chats'],
-  serves: (channel: string, account: string) => boolean,
-): Promise<readonly CronChat[]> {
-  const known = await conversations.list({ before: null, limit: MOST_CHATS });
-  const groups = known.filter(
-    ({ chatType, channel, account }) =>
-      chatType !== 'direct' && account === 'default' && serves(channel, account),
-  );
-  const found = groups.map(
-    ({ channel, chatId, title }) => [`${channel}:${chatId}`, title] as const,
-  );
-  const all = new Map([...Object.keys(named).map((name) => [name, name] as const), ...found]);
-  return [...all].map(([to, name]) => ({ to, name }));
-}
-
-/** A job of the operator belongs to no member of a group. */
-function withoutPerson(message: InboundMessage): InboundMessage {
-  return { ...message, sender: { id: 'operator', name: 'the operator', isBot: false } };
 }
 
 const idle = async () => {};
 
 /** Jobs where nothing runs: the next start, or its next look, finds what is due. */
-export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
+export function cronHere(store: Store, loaded: LoadedSettings): OperatorCron {
   const accounts = planAccounts(loaded, ownersOf(loaded.settings), CHANNEL_DEFINITIONS);
-  const parts = { store, accounts, ...systemTime, log: silentLogger };
   const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
-  return cronPage(openCron(loaded, { ...parts, ...waking }), loaded, parts);
+  return openCron(loaded, { store, accounts, ...systemTime, log: silentLogger, ...waking });
 }
 
 /** Hooks where nothing runs: what came lately. Nothing is taken without a gateway. */

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ChannelDefinition } from '@parley/channels';
-import type { Logger, NewId, PassPoint, Runtime } from '@parley/core';
+import type { Logger, PassPoint, Runtime } from '@parley/core';
 import type { LogDestination } from '@parley/core/telemetry';
 import {
   createLogger,
@@ -106,6 +105,3 @@ function addedTo(secrets: Secrets, token: () => string): () => string {
   current();
   return current;
 }
-
-/** Unguessable unique ids: a prefix with 72 random bits. */
-export const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;

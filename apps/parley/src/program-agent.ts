@@ -4,11 +4,11 @@ import {
   add,
   addDefault,
   idNumber,
-  type Json,
   numberFrom,
   ofOneAgent,
   type Runs,
   using,
+  withJson,
 } from './cli.ts';
 import type { ConvertFlags } from './commands/heartbeat-convert.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
@@ -30,7 +30,7 @@ Examples:
   parley agents telegram:-1001234567890          who answers in this chat, and by what rule
   parley agents discord:42 --person 7 --account work`;
 
-interface AgentsFlags extends Json {
+interface AgentsFlags {
   readonly person?: string;
   readonly account: string;
 }
@@ -39,9 +39,7 @@ function describeAgents(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/agents.ts'));
   const what = 'the agents, and what each answers; for a chat, who answers there and by what rule';
   add(program, 'agents [chat]', what, (chat: string | undefined, flags: AgentsFlags) =>
-    work((m, cli) =>
-      chat === undefined ? m.listAgents(cli, flags) : m.whoAnswers(cli, chat, flags),
-    ),
+    work((m, cli) => (chat === undefined ? m.listAgents(cli) : m.whoAnswers(cli, chat, flags))),
   )
     .option('--person <id>', 'who writes there; without it anybody without a rule of their own')
     .option('--account <name>', 'which account of the channel', 'default')
@@ -153,7 +151,7 @@ const NUMBERED = [
 function describeSoul(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/soul.ts'));
   const what = 'SOUL.md: its versions, and proposals for another one';
-  const soul = ofOneAgent(add(program, 'soul', what));
+  const soul = withJson(ofOneAgent(add(program, 'soul', what)));
   addDefault(soul, 'list')
     .description('all versions, the newest first: state, score, author, reason')
     .action(() => work((m, cli) => m.listSouls(cli)));
@@ -183,15 +181,12 @@ Examples:
 function describeHeartbeat(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/schedule.ts'));
   const what = 'standing tasks of HEARTBEAT.md: last runs, next runs, why not now';
-  const heartbeat = add(program, 'heartbeat', what, ({ json }: Json) =>
-    work((m, cli) => m.heartbeat(cli, json)),
-  ).option('--json', 'as JSON');
-  ofOneAgent(heartbeat);
+  const heartbeat = add(program, 'heartbeat', what, () => work((m, cli) => m.heartbeat(cli)));
+  withJson(ofOneAgent(heartbeat));
   const now = 'run the named task now, or the one that is due; 1: none started, 3: nothing runs';
-  add(heartbeat, 'now [task...]', now, (words: readonly string[], flags: Json) => {
-    const { json } = { ...heartbeat.opts<Json>(), ...flags };
-    return work((m, cli) => m.heartbeatNow(cli, words.join(' '), json));
-  }).option('--json', 'as JSON');
+  add(heartbeat, 'now [task...]', now, (words: readonly string[]) =>
+    work((m, cli) => m.heartbeatNow(cli, words.join(' '))),
+  );
   const converting = using(run, () => import('./commands/heartbeat-convert.ts'));
   const convert = 'have the model propose HEARTBEAT.md in Parley’s form, to approve; 1: not done';
   add(heartbeat, 'convert', convert, (flags: ConvertFlags) =>
@@ -222,37 +217,39 @@ Examples:
 function describeCron(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/schedule.ts'));
   const what = 'reminders and jobs that run at a time to come';
-  const cron = add(program, 'cron', what).addHelpText('after', CRON_HELP);
+  const cron = withJson(add(program, 'cron', what)).addHelpText('after', CRON_HELP);
   addDefault(cron, 'list')
     .description('all jobs: when they run next, and how the last run ended')
-    .action(() => work((m, cli) => m.cron(cli, { action: 'list', id: '' })));
+    .action(() => work((m, cli) => m.listJobs(cli)));
+  const operate = using(run, () => import('./operate.ts'));
   for (const [action, description] of NAMED) {
     add(cron, `${action} <id>`, description, (id: string) =>
-      work((m, cli) => m.cron(cli, { action, id })),
+      operate((m, cli) => m.operateText(cli, `cron/${action}`, { id })),
     );
   }
   const added = 'have something done at a time to come; once, every so often, or by an expression';
-  const made = add(
-    cron,
-    'add',
-    added,
-    (task: string, { to, ...fields }: CronFields & { readonly to?: string }) =>
-      work((m, cli) => m.cron(cli, { action: 'add', fields: { ...fields, task }, to })),
+  const made = add(cron, 'add', added, (task: string, flags: JobFlags) =>
+    work((m, cli) => m.addJob(cli, jobOf({ ...flags, task }))),
   ).argument('<task>', 'what is to be done then');
   withFields(ofOneAgent(made), 'default: the owner’s');
   const changed = add(
     cron,
     'change <id>',
     'another time, task, title or chat; what is not named stays as it is',
-    (id: string, { to, ...fields }: CronFields & { readonly to?: string }) =>
-      work((m, cli) => m.cron(cli, { action: 'change', id, fields, to })),
+    (id: string, flags: JobFlags) => work((m, cli) => m.changeJob(cli, { ...jobOf(flags), id })),
   ).option('--task <text>', 'what is to be done then');
   withFields(changed, 'default: the same');
 }
 
+type JobFlags = CronFields & { readonly to?: string; readonly agent?: string };
+
+function jobOf({ to, agent: _, ...fields }: JobFlags) {
+  return { fields, to };
+}
+
 function describeHooks(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/hooks.ts'));
-  const hooks = add(program, 'hooks', 'events from outside, and what came of them');
+  const hooks = withJson(add(program, 'hooks', 'events from outside, and what came of them'));
   ofOneAgent(addDefault(hooks, 'list'))
     .description('each hook: where it reports, its last event and the outcome')
     .action(() => work((m, cli) => m.listHooks(cli)));

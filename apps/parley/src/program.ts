@@ -1,3 +1,5 @@
+import { ROLES as PERSON_ROLES, type Role } from '@parley/core';
+import type { InputOf } from '@parley/gateway/operations';
 import { Argument, Command, Option } from 'commander';
 import {
   add,
@@ -10,13 +12,13 @@ import {
   type Runs,
   refuseUnknown,
   using,
+  withJson,
 } from './cli.ts';
 import type { AuditFlags } from './commands/audit/audit.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 import type { Settling } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
 import type { SimulateFlags } from './commands/simulate/simulate.ts';
-import type { UsageFlags } from './commands/usage.ts';
 import { describeAgent } from './program-agent.ts';
 import { versionText } from './version.ts';
 
@@ -158,11 +160,12 @@ function describeStatus(program: Command, { run }: Runs): void {
   const how = 'how the running gateway is doing; 0: all is well, 1: something is not, 3: none runs';
   add(program, 'status', how, () => work((m, cli) => m.status(cli)));
   const why = 'what became of a message, stage by stage, or the exact reason for silence';
-  add(program, 'why', why, (message: string, { json }: Json) =>
-    work((m, cli) => m.why(cli, message, json)),
-  )
+  const asked = using(run, () => import('./commands/why.ts'));
+  const asking = add(program, 'why', why, (message: string) =>
+    asked((m, cli) => m.why(cli, message)),
+  );
+  withJson(asking)
     .argument('<message>', 'its id, channel:chat/id, a turn, or last')
-    .option(...JSON_OPTION)
     .addHelpText('after', WHY_HELP);
   const storage = 'what takes how much in the database, how long it is kept, and what is old';
   add(program, 'storage', storage, ({ json }: Json) =>
@@ -212,11 +215,13 @@ function describeUsage(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/usage.ts'));
   const what = 'tokens, money, turns and latency by day, person, chat, model, channel or agent';
   const groupings = ['day', 'person', 'chat', 'model', 'channel', 'agent'];
-  add(program, 'usage', what, (flags: UsageFlags) => work((m, cli) => m.usage(cli, flags)))
+  const usage = add(program, 'usage', what, (flags: InputOf<'usage/report'>) =>
+    work((m, cli) => m.usage(cli, flags)),
+  );
+  withJson(usage)
     .addOption(new Option('--by <what>', 'one line for each').choices(groupings).default('day'))
     .option('--days <count>', 'how many', numberFrom(1, 400), 30)
     .option('--until <date>', 'the last of them, such as 2026-11-21; today without it', isoDate)
-    .option(...JSON_OPTION)
     .addHelpText('after', USAGE_HELP);
 }
 
@@ -226,11 +231,10 @@ An account is CHANNEL or CHANNEL/NAME, such as telegram or telegram/work. What i
 function describeChannels(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/channels.ts'));
   const what = 'accounts and how they are doing, people who wait, groups that were seen';
-  const channels = add(program, 'channels', what).addHelpText('after', CHANNELS_HELP);
+  const channels = withJson(add(program, 'channels', what)).addHelpText('after', CHANNELS_HELP);
   addDefault(channels, 'list')
     .description('all of it')
-    .option(...JSON_OPTION)
-    .action((flags: Json) => work((m, cli) => m.listChannels(cli, flags)));
+    .action(() => work((m, cli) => m.listChannels(cli)));
   const change = (action: 'pause' | 'resume' | 'reconnect', description: string) =>
     add(channels, `${action} <account>`, description, (account: string) =>
       work((m, cli) => m.changeChannel(cli, action, account)),
@@ -252,13 +256,22 @@ function describeAccess(program: Command, { run, bare }: Runs): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [using(run, load), using(bare, load)];
   const pair = 'allow a stranger by the code they were given; without a code: pending requests';
-  add(program, 'pair [code]', pair, (code: string = '', { refuse }: { readonly refuse?: true }) =>
-    work((m, cli) => m.pairCommand(cli, code, refuse)),
-  ).option('--refuse', 'take the request off the list instead');
+  const operate = using(run, () => import('./operate.ts'));
+  const pairing = add(
+    program,
+    'pair [code]',
+    pair,
+    (code: string = '', flags: { readonly refuse?: true }) =>
+      operate((m, cli) =>
+        m.operateText(cli, flags.refuse ? 'access/refuse' : 'access/pair', { code }),
+      ),
+  );
+  withJson(pairing).option('--refuse', 'take the request off the list instead');
   const approvals = 'what I asked people before I did it, who decided, and what came of it';
-  add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
+  const asking = add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
     work((m, cli) => m.approvals(cli, last)),
-  ).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
+  );
+  withJson(asking).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
 
   const token = add(program, 'token', 'the secret of the page and the API');
   const show = addDefault(token, 'show');
@@ -268,10 +281,8 @@ function describeAccess(program: Command, { run, bare }: Runs): void {
   const rotate = 'make another token and end all sessions; nothing has to be started again';
   add(token, 'rotate', rotate, () => secret((m, cli) => m.rotateToken(cli)));
 
-  const sessions = add(
-    program,
-    'sessions',
-    'the browsers that are signed in to the page: list, new, end',
+  const sessions = withJson(
+    add(program, 'sessions', 'the browsers that are signed in to the page: list, new, end'),
   );
   const list = addDefault(sessions, 'list');
   list.description('the last used first').action(() => secret((m, cli) => m.listSessions(cli)));
@@ -294,16 +305,14 @@ text or name of anyone. viewer: state, metrics and usage alone. docs/people.md e
 function describePeople(program: Command, { bare }: Runs): void {
   const secret = using(bare, () => import('./commands/access.ts'));
   const what = 'sign-ins of their own for other people, each with a role: list, add, revoke';
-  const people = add(program, 'people', what).addHelpText('after', PEOPLE_HELP);
+  const people = withJson(add(program, 'people', what)).addHelpText('after', PEOPLE_HELP);
   const list = addDefault(people, 'list');
   list.description('all, by name').action(() => secret((m, cli) => m.listPeople(cli)));
   const another = 'make a token for somebody; it is printed once';
-  add(people, 'add <name>', another, (name: string, { role }: { readonly role: string }) =>
+  add(people, 'add <name>', another, (name: string, { role }: { readonly role: Role }) =>
     secret((m, cli) => m.addPerson(cli, name, role)),
   ).addOption(
-    new Option('--role <role>', 'what they may do')
-      .choices(['owner', 'operator', 'viewer'])
-      .makeOptionMandatory(),
+    new Option('--role <role>', 'what they may do').choices(PERSON_ROLES).makeOptionMandatory(),
   );
   add(people, 'revoke <name>', 'take it back and end its sessions, at once', (name: string) =>
     secret((m, cli) => m.revokePerson(cli, name)),
@@ -355,20 +364,17 @@ Examples:
 function describeDead(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/dead.ts'));
   const what = 'what could not be delivered or answered: list, show, replay, drop';
-  const dead = add(program, 'dead', what).addHelpText('after', DEAD_HELP);
+  const dead = withJson(add(program, 'dead', what)).addHelpText('after', DEAD_HELP);
   addDefault(dead, 'list')
     .description('open dead letters, the newest first')
     .option('--last <count>', 'how many', numberFrom(1, 50), 20)
     .option('--before <number>', 'those that are older than this dead letter', idNumber)
-    .option(...JSON_OPTION)
-    .action((flags: Json & { readonly last: number; readonly before?: number }) =>
-      work((m, cli) => m.listDead(cli, flags)),
+    .action(({ last, before }: { readonly last: number; readonly before?: number }) =>
+      work((m, cli) => m.listDead(cli, last, before)),
     );
-  add(dead, 'show', 'all of one dead letter', (id: number, { json }: Json) =>
-    work((m, cli) => m.showDead(cli, id, json)),
-  )
-    .argument('<number>', '', idNumber)
-    .option(...JSON_OPTION);
+  add(dead, 'show', 'all of one dead letter', (id: number) =>
+    work((m, cli) => m.showDead(cli, id)),
+  ).argument('<number>', '', idNumber);
   const settling = (action: 'replay' | 'drop', description: string) => {
     const command: Command = add(dead, action, description, (ids: number[], flags: Settling) => {
       if ((flags.all === true) === ids.length > 0) {
@@ -383,8 +389,7 @@ function describeDead(program: Command, { run }: Runs): void {
       .option('--all', 'all of them')
       .addOption(
         new Option('--kind <kind>', 'only these').choices(['refused', 'uncertain', 'unanswered']),
-      )
-      .option(...JSON_OPTION);
+      );
   };
   settling('replay', 'send it again, or ask it again').option(
     '--even-twice',

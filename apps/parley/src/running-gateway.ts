@@ -65,15 +65,18 @@ export interface Question {
  * `status-unanswered` when it does not answer as a Parley does.
  */
 export async function askGateway<Answer>(
-  { pid, address, token }: FoundGateway,
+  gateway: FoundGateway,
   path: string,
   question: Question = {},
 ): Promise<Answer> {
+  const { pid, address } = gateway;
   try {
     const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
-    return await answerOf(await request({ address, token }, path, signal, question));
+    const response = await request(gateway, path, signal, question);
+    if (isUnknownRoute(response)) throw otherVersion(gateway, `it has no ${path}`);
+    return await answerOf(response);
   } catch (error) {
-    if (isRefused(error)) throw error;
+    if (error instanceof CliError) throw error;
     throw new CliError(
       'status-unanswered',
       `Process ${pid} should be a Parley at ${address}, but does not report its state (${reasonOf(error)}). If it hangs, end it and start again; nothing is lost by that.`,
@@ -82,10 +85,31 @@ export async function askGateway<Answer>(
   }
 }
 
+/** A path of the API, of the agent that is asked for. */
+export function ofAgent(path: string, agent: string | undefined): string {
+  if (agent === undefined) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
+}
+
+/** A route that a gateway does not have is refused before the caller is known, as text; a refusal is JSON. */
+function isUnknownRoute({ status, headers }: Response): boolean {
+  const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
+  return (status === 404 || status === 405) && !isJson;
+}
+
+/** The gateway does not know what the command asks, or answers in another form. */
+export function otherVersion({ pid }: Pick<FoundGateway, 'pid'>, cause: unknown): CliError {
+  return new CliError(
+    'status-unanswered',
+    `Process ${pid} answers in another form than this command expects (${reasonOf(cause)}). It may run another version of Parley: restart it; nothing is lost by that.`,
+    cause,
+  );
+}
+
 const Refusal = z.object({ error: z.string() });
 
 /** Throws CliError `refused` with the reason that a route returns; the guard before it sends no JSON. */
-export async function answerOf<Answer>(response: Response): Promise<Answer> {
+async function answerOf<Answer>(response: Response): Promise<Answer> {
   if (response.ok) return JSON.parse(await response.text());
   const refusal = Refusal.safeParse(await response.json().catch(() => undefined));
   if (refusal.success) throw new CliError('refused', refusal.data.error);
@@ -96,7 +120,7 @@ export function isRefused(error: unknown): error is CliError {
   return error instanceof CliError && error.code === 'refused';
 }
 
-export function requestOf({ method, body }: Question): RequestInit {
+function requestOf({ method, body }: Question): RequestInit {
   if (body === undefined) return { method: method ?? 'GET' };
   return { method: method ?? 'POST', body: JSON.stringify(body) };
 }

@@ -6,7 +6,7 @@ import type { DataFolder } from './data-folder.ts';
 import { setbackText } from './database-mark.ts';
 
 /** Asks nothing of the database while nothing has happened. In ms. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 /** A gateway that starts later than this after a setback does not notify the owner again. In ms. */
 const NOTIFIED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
@@ -22,7 +22,7 @@ interface Deps {
  * Notifies the owner when the database has gone back in time, once however many gateways there are; returns what
  * ends that.
  */
-export function notifyOfSetbacks(deps: Deps, everyMs = LOOK_EVERY_MS): () => Promise<void> {
+export function notifyOfSetbacks(deps: Deps, everyMs = POLL_INTERVAL_MS): () => Promise<void> {
   const { store, clock, log, folder } = deps;
   let notified = 0;
   const sweep = startSweep('setbacks', everyMs, log, async () => {

@@ -13,7 +13,7 @@ type Settings = LoadedSettings['settings'];
 
 /** What a process keeps as it was started: where it is found, what it is built on, and the code it has loaded. */
 const FROM_THE_START = ['store', 'queue', 'http', 'telemetry', 'plugins', 'media'] as const;
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 interface SettingsWatchDeps {
   readonly folder: DataFolder;
@@ -23,7 +23,7 @@ interface SettingsWatchDeps {
   readonly loaded: LoadedSettings;
   readonly useLevel: (level: LogLevel) => void;
   readonly secrets: Pick<Secrets, 'add'>;
-  /** `LOOK_EVERY_MS` when absent. */
+  /** `POLL_INTERVAL_MS` when absent. */
   readonly everyMs?: number;
 }
 
@@ -70,7 +70,7 @@ export class SettingsWatch {
         });
       }
       this.#seen = print;
-    }, this.#deps.everyMs ?? LOOK_EVERY_MS).unref();
+    }, this.#deps.everyMs ?? POLL_INTERVAL_MS).unref();
   }
 
   /** Ends it, and waits for settings that are being taken over. */

@@ -13,7 +13,7 @@ import {
   type SettingsValue,
 } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
-import type { Parts } from './open-parts.ts';
+import type { AgentRuntime } from './agent-runtime.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import { checkAs, type LoadedSettings } from './settings.ts';
 import { SETUP_PLATFORMS, setupProviders } from './setup-choices.ts';
@@ -30,7 +30,7 @@ interface Deps
   extends Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
     Pick<OpenLog, 'secrets'> {
   readonly loaded: Pick<LoadedSettings, 'settings' | 'channels'>;
-  readonly model: Pick<Parts['model'], 'line'>;
+  readonly model: Pick<AgentRuntime['model'], 'line'>;
   readonly definitions: readonly ChannelDefinition[];
   readonly store: { readonly pairing: Pick<Store['pairing'], 'pending'> };
 }

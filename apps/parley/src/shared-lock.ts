@@ -3,6 +3,7 @@ import {
   type Clock,
   type Logger,
   type Monotonic,
+  newId,
   reasonOf,
   silentLogger,
   systemTime,
@@ -10,12 +11,11 @@ import {
 import type { LeaseRepository, NamedLease, Store } from '@parley/store';
 import { type Hold, localLock, openWorkspace, type WorkspaceLock } from '@parley/workspace';
 import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
-import { newId } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /** How long a writer waits for the lock: more than twice the life of a dead one. In ms. */
-const PATIENCE_MS = 20_000;
-const LOOK_AGAIN_MS = { first: 5, last: 200 };
+const TIMEOUT_MS = 20_000;
+const RECHECK_MS = { first: 5, last: 200 };
 
 /** What lets one process at a time write to the workspace; undefined where no other process can be there. */
 export function workspaceLock(
@@ -62,9 +62,9 @@ export function sharedLock(deps: SharedLockDeps): WorkspaceLock {
 }
 
 async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promise<T>): Promise<T> {
-  const { name, monotonic, random, patienceMs = PATIENCE_MS } = deps;
+  const { name, monotonic, random, patienceMs = TIMEOUT_MS } = deps;
   const started = monotonic();
-  for (let pause = LOOK_AGAIN_MS.first; ; pause = Math.min(pause * 2, LOOK_AGAIN_MS.last)) {
+  for (let pause = RECHECK_MS.first; ; pause = Math.min(pause * 2, RECHECK_MS.last)) {
     const held = await whileHeld(deps, work);
     if (held.kind === 'done') return held.result;
     if (monotonic() - started > patienceMs) {

@@ -1,13 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger, systemTime } from '@parley/core';
+import { operations } from '@parley/agent/soul';
+import { newId, silentLogger, systemTime } from '@parley/core';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
 import { readSettings } from './settings.ts';
-import { openSoul, soulPage } from './soul.ts';
+import { openSoul } from './soul.ts';
 
 const FIRST = 'You are calm and kind, and you say what you think without hurting anyone.';
 const NAMED = { provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:9', model: 'm' };
@@ -25,7 +26,7 @@ afterEach(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-async function openPage(settings: object) {
+async function openProposing(settings: object) {
   writeFileSync(join(data, 'parley.yaml'), JSON.stringify(settings));
   const folder = locateDataFolder(data, {});
   const loaded = readSettings(folder, {}).settings;
@@ -38,7 +39,12 @@ async function openPage(settings: object) {
   };
   const { service } = openSoul(loaded, deps);
   await service.sync('at-once');
-  return soulPage(service, () => ({ date: 'today', time: 'now' }));
+  const localTime = () => ({ date: 'today', time: 'now' });
+  const caller = { name: 'web:owner', role: 'owner' } as const;
+  const soul = async () => ({ service, localTime });
+  const { propose } = operations;
+  return (proposal: { text: string; reason: string }) =>
+    propose.run({ soul, newId }, proposal, { caller });
 }
 
 describe('SOUL.md as the settings say', () => {
@@ -58,15 +64,15 @@ describe('SOUL.md as the settings say', () => {
     ],
     ['rules alone decide where none is named', { model: 'auto' }, 'passed'],
   ])('[W06] %s', async (_, settings, state) => {
-    const page = await openPage(settings);
+    const propose = await openProposing(settings);
     const proposal = { text: `${FIRST}\nLove the sea.`, reason: 'the sea' };
-    expect(await page.propose(proposal, 'web:owner')).toMatchObject({ state });
+    expect(await propose(proposal)).toMatchObject({ state });
   });
 
   it('[W06] where a person writes only the seed, the page keeps their text and offers nothing', async () => {
-    const page = await openPage({ model: NAMED, soul: { humanEdits: 'seed-only' } });
+    const propose = await openProposing({ model: NAMED, soul: { humanEdits: 'seed-only' } });
     const proposal = { text: `${FIRST}\nLove the sea.`, reason: 'the sea' };
-    expect(await page.propose(proposal, 'web:owner')).toMatchObject({
+    expect(await propose(proposal)).toMatchObject({
       state: 'refused',
       status: 'kept to copy from, and not used',
       text: proposal.text,

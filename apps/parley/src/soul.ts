@@ -1,33 +1,26 @@
 import {
   createSpendGuard,
   localTimeIn,
-  momentOf,
-  nameOf,
-  originOf,
   type ScenarioServices,
-  type SoulAnswer,
   SoulService,
   type SoulTrial,
-  scoreText,
   soulCommand,
-  soulStatus,
 } from '@parley/agent';
+import type { OperatorSoul } from '@parley/agent/soul';
 import {
   type Clock,
   type Logger,
   type Meter,
   type Monotonic,
+  newId,
   silentLogger,
   systemTime,
 } from '@parley/core';
 import { configPath } from '@parley/core/installation';
-import type { SoulPage } from '@parley/gateway';
-import type { ShownSoul, SoulAction } from '@parley/gateway/api';
 import { type ChatModel, createChatModel, OFFLINE_MODEL } from '@parley/models';
-import type { SoulVersion, Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import { openSoulFile, readSoulScenarios, type WorkspaceLock } from '@parley/workspace';
-import { CliError, type DataFolder } from './data-folder.ts';
-import { newId } from './process-options.ts';
+import type { DataFolder } from './data-folder.ts';
 import type { ChosenAgent, LoadedSettings } from './settings.ts';
 import { workspaceForCommand } from './shared-lock.ts';
 
@@ -149,92 +142,17 @@ function judgeFor(
     .model;
 }
 
-type LocalTime = Parameters<typeof soulStatus>[1];
-
-/** SOUL.md for the page and the command line. */
-export function soulPage(service: SoulService, localTime: LocalTime): SoulPage {
-  const frozen = async (): Promise<Frozen> => ({
-    all: service.settings.apply === 'never',
-    toPeople: await service.isOnlyAgents(),
-  });
-  const answered = async (answer: SoulAnswer) => {
-    if (answer.kind === 'refused') throw new CliError('soul', answer.reason.replaceAll('`', ''));
-    return shown(answer.version, await frozen(), localTime);
-  };
-  return {
-    async list() {
-      await service.look();
-      const [versions, held] = [await service.list(), await frozen()];
-      return { versions: versions.map((version) => shown(version, held, localTime)) };
-    },
-    async get(number) {
-      const version = await service.get(number);
-      if (version === null) throw new CliError('soul', `There is no version ${number}.`);
-      return shown(version, await frozen(), localTime);
-    },
-    act: async (number, action, by) =>
-      answered(
-        action === 'rollback'
-          ? await service.rollback(number, by, newId('order'))
-          : await service[action](number, by),
-      ),
-    propose: async (proposal, by) =>
-      answered(
-        await service.propose({ ...proposal, by, askedBy: newId('order'), author: 'person' }),
-      ),
-  };
-}
-
 /** SOUL.md where nothing runs. */
 export async function soulHere(
   store: Store,
   { name, settings }: ChosenAgent,
   all: LoadedSettings['settings'],
   folder: DataFolder,
-): Promise<SoulPage> {
+): Promise<OperatorSoul> {
   const { lock } = await workspaceForCommand(settings, store);
   const named = name === undefined ? undefined : { name, ofAll: all.spend };
   const deps = { folder, store, lock, ...systemTime, log: silentLogger, named };
   const { service } = openSoul(settings, deps);
   await service.sync('at-once');
-  return soulPage(service, localTimeIn(settings.agent.timeZone));
-}
-
-/** Whether no version can be applied, or none that a person wrote. */
-interface Frozen {
-  readonly all: boolean;
-  readonly toPeople: boolean;
-}
-
-function shown(version: SoulVersion, frozen: Frozen, localTime: LocalTime): ShownSoul {
-  const { number, reason, state, findings, diff, text, createdAt, basedOn } = version;
-  return {
-    number,
-    name: nameOf(version),
-    origin: originOf(version),
-    reason,
-    state,
-    status: soulStatus(version, localTime),
-    score: scoreText(version),
-    findings,
-    diff,
-    text,
-    createdAt,
-    made: momentOf(createdAt, localTime),
-    basedOn,
-    can: actionsOn(version, frozen.all || (frozen.toPeople && version.author === 'person')),
-  };
-}
-
-function actionsOn({ state, appliedAt }: SoulVersion, isFrozen: boolean): readonly SoulAction[] {
-  switch (state) {
-    case 'proposed':
-      return ['veto'];
-    case 'passed':
-      return isFrozen ? ['veto'] : ['apply', 'veto'];
-    case 'replaced':
-      return appliedAt === null ? [] : ['rollback'];
-    default:
-      return [];
-  }
+  return { service, localTime: localTimeIn(settings.agent.timeZone) };
 }

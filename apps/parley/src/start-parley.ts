@@ -5,7 +5,6 @@ import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
 import { type Running, reachableAddress } from './banner.ts';
 import { composeGateway, composeHealth } from './compose-gateway.ts';
-import { Configured } from './configured.ts';
 import {
   announceHere,
   createDataFolder,
@@ -13,9 +12,10 @@ import {
   hasUnfinishedWork,
   lockDataFolder,
 } from './data-folder.ts';
-import { openFoundation } from './open-parts.ts';
-import { containErrors, type PluggedIn, plugIn } from './plug-in.ts';
+import { containErrors, type LoadedPlugins, plugIn } from './plug-in.ts';
 import { keptLogOf, type OpenLog, openLog, type StartOptions } from './process-options.ts';
+import { openProcessServices } from './process-services.ts';
+import { ReloadableRuntime } from './reloadable-runtime.ts';
 import { checkRole, isShared, readSettings } from './settings.ts';
 import { logWarnings, SettingsWatch } from './settings-watch.ts';
 
@@ -49,15 +49,15 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   const open = openLog(options, first, kept);
   const containment = containErrors(open.log);
   opened.defer(() => containment.stop());
-  const plugged = await plugIn(first, { ...options, channels, log: open.log, containment });
-  logWarnings(open.log, plugged.loaded);
+  const plugins = await plugIn(first, { ...options, channels, log: open.log, containment });
+  logWarnings(open.log, plugins.loaded);
   const watch = new SettingsWatch({
     ...options,
     ...open,
-    ...plugged,
-    channels: plugged.definitions,
+    ...plugins,
+    channels: plugins.definitions,
   });
-  const parley = await compose({ ...options, ...open, role }, { plugged, watch }, opened);
+  const parley = await compose({ ...options, ...open, role }, { plugins, watch }, opened);
   const everything = opened.move();
   return { ...parley, close: () => everything.disposeAsync() };
 }
@@ -72,42 +72,40 @@ async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
 
 async function compose(
   options: StartOptions & OpenLog & { readonly role: ProcessRole },
-  { plugged, watch }: { readonly plugged: PluggedIn; readonly watch: SettingsWatch },
+  { plugins, watch }: { readonly plugins: LoadedPlugins; readonly watch: SettingsWatch },
   opened: AsyncDisposableStack,
 ): Promise<Omit<RunningParley, 'close'>> {
   const { folder, token, role } = options;
-  const { settings } = plugged.loaded;
-  const foundation = await openFoundation(options, settings, opened);
-  const { shared } = foundation;
-  const configured = await Configured.open(options, plugged, foundation);
-  opened.defer(() => configured.close());
+  const { settings } = plugins.loaded;
+  const services = await openProcessServices(options, settings, opened);
+  const { shared } = services;
+  const runtime = await ReloadableRuntime.open(options, plugins, services);
+  opened.defer(() => runtime.close());
   // Before any work is taken.
   const deployment = isShared(settings) ? await import('./deployment.ts') : null;
-  const facts = await deployment?.checkStrangers(shared, plugged.loaded, folder);
-  foundation.watchdog.use(settings.limits.hangSeconds);
+  const facts = await deployment?.checkStrangers(shared, plugins.loaded, folder);
+  services.watchdog.use(settings.limits.hangSeconds);
   const gateway =
-    role === 'worker'
-      ? null
-      : await composeGateway(options, plugged, { configured, watch }, opened);
+    role === 'worker' ? null : await composeGateway(options, plugins, { runtime, watch }, opened);
   if (role !== 'gateway') {
-    opened.defer(() => configured.stopWorkers());
-    await configured.startWorker();
+    opened.defer(() => runtime.stopWorkers());
+    await runtime.startWorker();
   }
   // The first thing that ends; whatever was taken before is still worked on.
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
-  const server = gateway ?? (await composeHealth(options, settings.http, foundation, opened));
+  const server = gateway ?? (await composeHealth(options, settings.http, services, opened));
   const address = reachableAddress(server.address);
   if (gateway !== null) opened.defer(announceHere(folder, address));
   if (deployment !== null && facts !== undefined) {
     const { onOutdated } = options;
-    const own = { id: foundation.processId, role, address: server.address };
-    const settingsNow = () => deployment.sectionHashes(configured.parts.loaded, folder);
+    const own = { id: services.processId, role, address: server.address };
+    const settingsNow = () => deployment.sectionHashes(runtime.current.loaded, folder);
     const known = { facts, workspace: settings.agent.workspace, settingsNow };
     opened.defer(deployment.announceProcess({ ...shared, onOutdated }, own, known));
   }
   watch.start(async (loaded) => {
-    await configured.replace(loaded);
-    foundation.watchdog.use(loaded.settings.limits.hangSeconds);
+    await runtime.replace(loaded);
+    services.watchdog.use(loaded.settings.limits.hangSeconds);
     await gateway?.reload();
   });
   opened.defer(() => watch.stop());
@@ -115,7 +113,7 @@ async function compose(
     address,
     token: token(),
     banner: async () => {
-      const { agent, model } = configured.parts;
+      const { agent, model } = runtime.current.main;
       const channels = gateway === null ? [] : await firstStates(gateway);
       const known = await model.known;
       return { role, agent, channels, address, token: token(), folder, model: known };
@@ -124,16 +122,16 @@ async function compose(
 }
 
 /** How long the start banner waits for channels that are still connecting, in ms. */
-const PATIENCE_MS = 500;
-const LOOK_EVERY_MS = 20;
+const TIMEOUT_MS = 500;
+const POLL_INTERVAL_MS = 20;
 
 /** The states of all channels, as soon as none is still connecting or patience ends. */
 export async function firstStates(
   gateway: Pick<Gateway, 'status'>,
 ): Promise<readonly AccountStatus[]> {
-  for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_EVERY_MS) {
+  for (let waited = 0; waited < TIMEOUT_MS; waited += POLL_INTERVAL_MS) {
     if (gateway.status().every(({ state }) => state.kind !== 'starting')) break;
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
   return gateway.status();
 }

@@ -90,9 +90,9 @@ export interface GaugeDeps {
 export type ReadGauges = ReturnType<typeof openGauges>;
 
 /** A scrape waits no longer than this for database and queue, in ms. */
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 /** More accounts than anyone has. */
-const MOST_ACCOUNTS = 100;
+const MAX_ACCOUNTS = 100;
 
 /** Reads what is only known at a scrape (D10). What does not answer is left out and logged. */
 export function openGauges(deps: GaugeDeps) {
@@ -116,7 +116,7 @@ async function attempt(
   work: () => Promise<readonly GaugeReading[]>,
 ): Promise<readonly GaugeReading[]> {
   try {
-    return await withTimeLimit({ ms: PATIENCE_MS }, work);
+    return await withTimeLimit({ ms: TIMEOUT_MS }, work);
   } catch (error) {
     log.warn({ what, reason: reasonOf(error) }, 'gauges left out of a scrape');
     return what === 'database' ? [one('parley_database_up', 0)] : [];
@@ -152,7 +152,7 @@ async function databaseGauges({
   const ping = (monotonic() - asked) / 1_000;
   const now = clock();
   const [backlog, dead, leases, processes, lastRound, setback] = await Promise.all([
-    store.backlog.look(MOST_ACCOUNTS),
+    store.backlog.look(MAX_ACCOUNTS),
     store.deadLetters.counts(),
     store.leases.held(),
     store.processes.list(),

@@ -1,7 +1,6 @@
 export { questionText } from './approvals/approval-gate.ts';
 export { shownArguments } from './approvals/shown-arguments.ts';
 export { bootSource, createBootstrapSource } from './context/boot-sources.ts';
-export type { Compacting } from './context/compactor.ts';
 export { createCompactor } from './context/compactor.ts';
 export type { HistoryLimits } from './context/history.ts';
 export { assembleHistory } from './context/history.ts';
@@ -16,7 +15,7 @@ export { type MemoryCommands, memoryCommands } from './memory/memory-commands.ts
 export { keepMemories, MemoryService } from './memory/memory-service.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';
 export { postNotice } from './post-message.ts';
-export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';
+export { notifyOfSoul, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices, SoulTrial } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
 export { momentOf, nameOf, originOf, scoreText, soulDiff, soulStatus } from './soul/soul-text.ts';

@@ -1,14 +1,19 @@
 import { type ChannelContext, type ChannelEnv, reconnectBackoff } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import type { Later } from './connection.ts';
-import { dateOf, isLater, type Position, snowflakeAt } from './positions.ts';
+import { dateOf, isLater, laterOf, type Position, snowflakeAt } from './positions.ts';
 import { type Resumed, type ResumeEnding, resumeSession } from './resume.ts';
 import type { Seen } from './seen.ts';
 
 /** How long messages of a new session wait for those that an earlier one still has to deliver, in ms. */
 const TIMEOUT_MS = 5_000;
-/** In a direct chat that is new, messages so much older are not looked for any more, in ms. */
-const MAX_GAP_MS = 7 * 24 * 60 * 60_000;
+/** In a direct chat that is new, messages that were written so long before a session was left are not looked for, in ms. */
+const LOOK_BACK_MS = 7 * 24 * 60 * 60_000;
+/**
+ * A gap that begins so long ago is closed, in ms. Since it begins a week before the session was left at most, whoever wrote in
+ * it has another week to write again, also where the bot heard nothing for months, or never before.
+ */
+const GAP_ENDS_MS = 2 * LOOK_BACK_MS;
 
 type Outcome = 'delivered' | 'gone' | 'stopped';
 
@@ -49,7 +54,7 @@ export class EarlierSessions {
   /** Resumes the sessions that earlier processes have left. */
   start(signal: AbortSignal): void {
     const { seen, clock } = this.#deps;
-    if (seen.gap !== undefined && isLater(snowflakeAt(clock() - MAX_GAP_MS), seen.gap))
+    if (seen.gap !== undefined && isLater(snowflakeAt(clock() - GAP_ENDS_MS), seen.gap))
       seen.setGap(undefined);
     for (const position of seen.sessions) this.#add(position, signal);
   }
@@ -115,10 +120,17 @@ export class EarlierSessions {
 
   /** The gap is stored as long as it is not certain that there is none. */
   #openGap(from: Position): void {
-    const { seen, clock } = this.#deps;
+    const { seen } = this.#deps;
     if (!this.arePending) this.#gapBefore = seen.gap;
-    const start = from.newest ?? seen.cursors().newest ?? snowflakeAt(clock());
+    const start = this.#startOf(from);
     if (seen.gap === undefined || isLater(seen.gap, start)) seen.setGap(start);
+  }
+
+  /** After this message a session may have had first direct messages. */
+  #startOf({ newest }: Position): string {
+    const { seen, clock } = this.#deps;
+    const start = newest ?? seen.cursors().newest ?? snowflakeAt(clock());
+    return laterOf(start, snowflakeAt(clock() - LOOK_BACK_MS));
   }
 
   /** Resumes a session until it has delivered all that was sent before a newer one was ready. */
@@ -152,9 +164,10 @@ export class EarlierSessions {
     return (await orEnded(resumed.drained())) === 'drained' ? 'delivered' : endOf(resumed);
   }
 
-  #reportLost({ newest, session }: Position): void {
+  #reportLost(position: Position): void {
     const { log, clock, tellOwner, seen } = this.#deps;
-    const start = newest ?? seen.gap;
+    const { newest, session } = position;
+    const start = newest === undefined ? seen.gap : this.#startOf(position);
     const since = start === undefined ? 'while Parley was away' : `since ${dateOf(start)}`;
     log.warn(
       { session, since },

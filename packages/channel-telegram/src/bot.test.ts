@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { connectTelegram, createBot } from './bot.ts';
+import { connectTelegram, createBot, type Intake } from './bot.ts';
 import type { CallOptions, MakeCall } from './calls.ts';
-import type { Intake } from './intake.ts';
 import { UPDATE_KINDS, type WireUpdate } from './wire.ts';
 
 const TOKEN = '7000000001:token-of-the-bot';

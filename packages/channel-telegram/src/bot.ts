@@ -1,14 +1,44 @@
 import { Context, Telegraf, Telegram } from 'telegraf';
 import type { Update, UserFromGetMe } from 'telegraf/types';
 import { type CallOptions, type MakeCall, QUICK_MS } from './calls.ts';
-import type { Intake } from './intake.ts';
 import type { BotIdentity, UpdateKind, WireUpdate } from './wire.ts';
 
 /** The bot: reads updates and makes calls. */
 export interface Bot {
   readonly telegram: BotTelegram;
-  /** Resolves once an update is stored or of no use; rejects when it must come again (D01). */
+  /** Resolves once an update is stored or needs no storing; rejects when it must come again (D01). */
   admit(update: WireUpdate, me: BotIdentity): Promise<void>;
+}
+
+/** An update on its way through the bot: telegraf's context has these fields. */
+interface Arrival {
+  readonly update: { readonly update_id: number };
+  readonly botInfo: BotIdentity;
+}
+
+/** Reads one kind of update. Resolves once its content is stored or needs no storing; else rejects (D01). */
+export type UpdateReader = (content: unknown, arrival: Arrival) => Promise<void>;
+
+/** The readers that the bot passes updates to; `registerHandlers` says which kind goes to which. */
+export interface Intake {
+  /** Runs before every update. */
+  prepare(): Promise<void>;
+  readonly message: UpdateReader;
+  readonly edit: UpdateReader;
+  /** The same in chats of a business account, where Telegram also reports deletions. */
+  readonly businessMessage: UpdateReader;
+  readonly businessEdit: UpdateReader;
+  readonly businessDeletion: UpdateReader;
+  readonly businessConnection: UpdateReader;
+  /** A message of a chat that the bot is no member of, in which a person asks it once. */
+  readonly guestMessage: UpdateReader;
+  readonly press: UpdateReader;
+  /** The stop button of a growing answer. */
+  readonly stop: UpdateReader;
+  readonly reaction: UpdateReader;
+  readonly membership: UpdateReader;
+  /** An update of a kind that has no reader is logged, noted and confirmed. */
+  unknown(update: object): Promise<void>;
 }
 
 export interface BotDeps {

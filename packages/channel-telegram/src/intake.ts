@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import { createAdministrators } from './administrators.ts';
 import type { TelegramApi } from './api.ts';
+import type { Intake, UpdateReader } from './bot.ts';
 import { lostFields } from './lenient.ts';
 import { unreadUpdateReason } from './message-fields.ts';
 import type { MovedChats } from './moved-chats.ts';
@@ -54,37 +55,6 @@ export interface IntakeDeps
   readonly stopped: (draftId: number) => void;
 }
 
-/** An update on its way through the bot: telegraf's context has these fields. */
-export interface Arrival {
-  readonly update: { readonly update_id: number };
-  readonly botInfo: BotIdentity;
-}
-
-/** Reads what an update of one kind brings, as it came. Resolves once that is stored or of no use; else rejects (D01). */
-type Reader = (content: unknown, arrival: Arrival) => Promise<void>;
-
-/** The readers, by what an update brings; `bot.ts` says which kind goes to which. */
-export interface Intake {
-  /** Before every update. */
-  prepare(): Promise<void>;
-  readonly message: Reader;
-  readonly edit: Reader;
-  /** The same in chats of a business account, whose messages may be deleted besides. */
-  readonly businessMessage: Reader;
-  readonly businessEdit: Reader;
-  readonly businessDeletion: Reader;
-  readonly businessConnection: Reader;
-  /** A message of a chat that the bot is no member of, in which a person asks it once. */
-  readonly guestMessage: Reader;
-  readonly press: Reader;
-  /** The stop button of a growing answer. */
-  readonly stop: Reader;
-  readonly reaction: Reader;
-  readonly membership: Reader;
-  /** An update of a kind that has no reader is logged, noted and confirmed. */
-  unknown(update: object): Promise<void>;
-}
-
 export function createIntake(deps: IntakeDeps): Intake {
   const { account, moved, log } = deps;
   const factsOf = createAdministrators(deps.api, deps.monotonic);
@@ -103,7 +73,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     <T extends object>(
       schema: z.ZodType<T>,
       admit: (content: T, me: BotIdentity) => Promise<unknown>,
-    ): Reader =>
+    ): UpdateReader =>
     async (content, { update, botInfo }) => {
       const parsed = schema.safeParse(content);
       if (!parsed.success) {

@@ -1,23 +1,22 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type AdapterValues,
-  type Capabilities,
-  type ChannelIds,
-  type Clock,
-  type InboundMessage,
-  type InboundReaction,
-  type LiveToolCall,
-  type Logger,
-  type Monotonic,
-  type OutboundPart,
-  type Receipt,
-  type RenderedPart,
-  systemTime,
+import type {
+  AdapterValues,
+  Capabilities,
+  ChannelIds,
+  Clock,
+  InboundMessage,
+  InboundReaction,
+  LiveToolCall,
+  Logger,
+  Monotonic,
+  OutboundPart,
+  Receipt,
+  RenderedPart,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
 import type { BeforePart, MessageAnswer, StoredMessage } from '@parley/store';
 import type { z } from 'zod';
-import type { CommandUses, MenuLimits } from './menu.ts';
+import type { CommandInfo, CommandUses, MenuLimits } from './menu.ts';
+import type { ChannelProbe, ProbeEnv } from './probe.ts';
 import type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
@@ -36,18 +35,6 @@ export type ChannelState =
   /** It does not recover by itself; `fix` says what a person must do. */
   | { readonly kind: 'failed'; readonly reason: string; readonly fix: string }
   | { readonly kind: 'stopped' };
-
-/** A command for the platform's own menu. Names are lower case, summaries short. */
-export interface CommandInfo {
-  readonly name: string;
-  readonly summary: string;
-  /** Its answer is for the person who asks alone, where the platform can do that. */
-  readonly private?: true;
-  /** It belongs to a skill: a menu without room for all leaves these out first. */
-  readonly isSkill?: true;
-  /** What may follow its name, as people read it: `CODE`, `[message]`. Absent: nothing that it reads, or of skills unknown. */
-  readonly takes?: string;
-}
 
 /** What a person did to a message they had sent before. */
 export type Revision =
@@ -127,7 +114,7 @@ export interface ChannelContext<Settings> {
   message(chatId: string, messageId: string): Promise<StoredMessage | null>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
-  /** How often each command was typed lately, for a menu without room for all. Rejects where that cannot be read. */
+  /** How often each command was typed recently, for a menu without room for all. Rejects when that cannot be read. */
   commandUses?(): Promise<CommandUses>;
   /**
    * Sends the owner a note, where they last wrote in a direct chat; once for each `key`. For what only a person
@@ -138,7 +125,7 @@ export interface ChannelContext<Settings> {
   report(state: ChannelState): void;
   /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
-  /** What became of a message and what answers it, from the tables; null: it is not stored. */
+  /** A stored message's outcome and its answer, from the tables; null: it is not stored. */
   answer?(chatId: string, messageId: string): Promise<MessageAnswer | null>;
   /** For channels that show several chats of one person; absent where no page does. */
   readonly chats?: ChatsFacet | undefined;
@@ -281,7 +268,7 @@ export interface ChannelDefinition<Settings = unknown> {
   load(): Promise<(context: ChannelContext<Settings>) => ChannelAdapter>;
 }
 
-/** What became of an inbound message; every path ends in exactly one of these (D08). */
+/** Outcome of an inbound message; every path ends in exactly one of these (D08). */
 export type IngressOutcome =
   /** Stored; a turn will follow. */
   | {
@@ -312,163 +299,3 @@ export type IngressOutcome =
       /** The limit that it reaches (D07): of one message, of what waits in its conversation, of one person or in all. */
       readonly bound?: 'size' | 'conversation' | 'person' | 'all';
     };
-
-/** Chance and waiting, which tests replace. */
-export interface ChannelEnv {
-  /** In [0, 1). */
-  readonly random: () => number;
-  /** Resolves after `ms`, or as soon as the signal is aborted; never rejects. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
-/** Random numbers and timers of the process. */
-export const realEnv: ChannelEnv = {
-  random: systemTime.random,
-  wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
-};
-
-const FIRST_BACKOFF_MS = 1_000;
-const MAX_BACKOFF_MS = 60_000;
-
-/** 1 s, 2 s, 4 s … 60 s, each shortened by up to half so that many accounts do not return at once. */
-export function reconnectBackoff(failures: number, random: number): number {
-  return shortened(Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
-}
-
-/** What follows a connection that failed or ended. */
-export type AfterConnectionFailure =
-  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
-  /** It does not recover by itself. */
-  | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
-
-/** What a person does after a cause outside Parley is removed; what is changed in the settings needs nothing more. */
-export const RECONNECT =
-  'reconnect the account, on the page "Channels" or with "parley channels reconnect"';
-
-/** Reports what follows and waits as long as it says. Returns whether to connect again. Never rejects. */
-export async function reportAndWait(
-  decision: AfterConnectionFailure,
-  {
-    report,
-    clock,
-    wait,
-  }: Pick<ChannelContext<unknown>, 'report' | 'clock'> & Pick<ChannelEnv, 'wait'>,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { reason } = decision;
-  if (decision.kind === 'give-up') {
-    report({ kind: 'failed', reason, fix: decision.fix });
-    return false;
-  }
-  report({ kind: 'retrying', reason, nextAttemptAt: clock() + decision.afterMs });
-  await wait(decision.afterMs, signal);
-  return true;
-}
-
-/** A delay shortened by up to half by chance; `random` is in [0, 1). In ms. */
-export function shortened(ms: number, random: number): number {
-  return Math.round(ms * (0.5 + random / 2));
-}
-
-/** Reads a download up to `limit` bytes; undefined when there is more, and the connection is closed. */
-export async function readUpTo(
-  body: AsyncIterable<Uint8Array>,
-  limit: number,
-): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
-}
-
-/** What a probe may use: it must end when `signal` is aborted, and changes nothing anywhere. */
-export interface ProbeEnv {
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  /** What the account remembers; null while a running gateway holds it. */
-  readonly values: Pick<AdapterValues, 'get'> | null;
-  /** The picture of the account is fetched, too. */
-  readonly wantsPicture?: boolean | undefined;
-}
-
-/** Something that works, but not as well as it could. */
-export interface ProbeWarning {
-  readonly reason: string;
-  readonly fix: string;
-}
-
-/** How far the clock of this machine is ahead of a server's, by the `Date` header of its answer. */
-export interface ClockReading {
-  /** Host of the server. */
-  readonly server: string;
-  /** Negative: behind. In ms, to about half a second. */
-  readonly aheadMs: number;
-}
-
-/** What one look at a channel account has found. Texts hold no token. */
-export type ChannelProbe =
-  | {
-      readonly kind: 'works';
-      /** The account for people: `@my_bot`. */
-      readonly as: string;
-      readonly warnings: readonly ProbeWarning[];
-      readonly clock: ClockReading | null;
-      /** Of at most `LARGEST_PICTURE_BYTES`; absent where there is none, or it cannot be fetched. */
-      readonly picture?: Uint8Array;
-      /** The page on which people take the bot into their servers. */
-      readonly invitation?: string;
-    }
-  /** It waits for a person to link it. */
-  | { readonly kind: 'unlinked'; readonly reason: string; readonly fix: string }
-  /** Only the running gateway knows. */
-  | { readonly kind: 'unknown'; readonly reason: string }
-  | {
-      readonly kind: 'problem';
-      readonly reason: string;
-      readonly fix: string;
-      /** It may work later without anyone changing anything. */
-      readonly retryable: boolean;
-    };
-
-const LARGEST_PICTURE_BYTES = 512 * 1_024;
-/** It is waited for at the side of the name. In ms. */
-const PICTURE_MS = 5_000;
-
-/** Fetches a picture of the account, where one is wanted. Never rejects: an account works without. */
-export async function probePicture(
-  { signal, wantsPicture = false }: Pick<ProbeEnv, 'signal' | 'wantsPicture'>,
-  fetch: (limit: number, signal: AbortSignal) => Promise<Uint8Array | undefined>,
-): Promise<{ readonly picture?: Uint8Array }> {
-  if (!wantsPicture) return {};
-  try {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(PICTURE_MS)]);
-    const picture = await fetch(LARGEST_PICTURE_BYTES, within);
-    return picture === undefined ? {} : { picture };
-  } catch {
-    return {};
-  }
-}
-
-/** Headers state full seconds: on average half a second has passed since. In ms. */
-const HALF_A_SECOND = 500;
-
-/**
- * Compares the clock with a `Date` header; `asked` and `answered` are the times of the request by this
- * machine's clock, in ms. Null for a missing or unreadable header.
- */
-export function readClock(
-  server: string,
-  date: string | null | undefined,
-  { asked, answered }: { readonly asked: number; readonly answered: number },
-): ClockReading | null {
-  const time = Date.parse(date ?? '');
-  if (Number.isNaN(time)) return null;
-  const ahead = (asked + answered) / 2 - (time + HALF_A_SECOND);
-  const uncertain = (answered - asked) / 2 + HALF_A_SECOND;
-  const aheadMs = Math.sign(ahead) * Math.max(0, Math.round(Math.abs(ahead) - uncertain));
-  return { server, aheadMs: aheadMs === 0 ? 0 : aheadMs };
-}

@@ -5,7 +5,6 @@ export type {
   ChannelDefinition,
   ChannelState,
   ChatAddress,
-  CommandInfo,
   FilesFacet,
   GrowingAnswer,
   HttpFacet,
@@ -19,22 +18,13 @@ export type {
   StreamPace,
 } from './adapter.ts';
 export {
-  type AfterConnectionFailure,
-  type ChannelEnv,
-  RECONNECT,
-  readUpTo,
-  realEnv,
-  reconnectBackoff,
-  reportAndWait,
-  shortened,
-} from './adapter.ts';
-export type { MediaLimits } from './attachments/attachment-fetcher.ts';
-export {
   type AttachmentFetcher,
   hasRoom,
   startAttachmentFetcher,
 } from './attachments/attachment-fetcher.ts';
+export type { MediaLimits } from './attachments/fetch-plan.ts';
 export { fileResponse } from './attachments/file-response.ts';
+export { parseJson, readBody, readUpTo } from './bounded-body.ts';
 export {
   checkedAdapter,
   checkedFacts,
@@ -57,7 +47,7 @@ export {
   parseCommand,
   splitCommand,
 } from './commands/typed-command.ts';
-export { type DeliveryDeps, deliverChat } from './delivery/deliver-chat.ts';
+export type { DeliveryDeps } from './delivery/deliver-chat.ts';
 export {
   type DeliveryWorker,
   scrubPart,
@@ -77,13 +67,13 @@ export {
 } from './guard.ts';
 export { resolveAgent, routeAgent } from './ingress/agent-route.ts';
 export { brokenContract } from './ingress/identify.ts';
-export { createIngress, type Receive } from './ingress/ingress.ts';
+export { createIngress } from './ingress/ingress.ts';
 export type { IngressDeps } from './ingress/ingress-deps.ts';
 export { GIVEN_UP } from './ingress/notices.ts';
 export { APPROVAL_CODE_LENGTH, CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';
 export { createReacted } from './ingress/reactions.ts';
 export { conversationIdOf, partsOf, routeOf } from './ingress/route.ts';
-export type { AccountPolicy, AgentRoute, AgentRules, DecisionRules } from './ingress/rules.ts';
+export type { AgentRoute, AgentRules, DecisionRules } from './ingress/rules.ts';
 export { personId } from './ingress/sender.ts';
 export { createIgnored, createSkipped } from './ingress/skipped.ts';
 export {
@@ -97,19 +87,27 @@ export {
   senderNow,
 } from './known-chats.ts';
 export {
+  type CommandInfo,
   type CommandUses,
   type FittedMenu,
   fitMenu,
-  type LeftOut,
   leftOutText,
   type MenuItem,
   type MenuLimits,
 } from './menu.ts';
-export { type OptionalLibrary, withOptionalLibrary } from './optional-library.ts';
+export { withOptionalLibrary } from './optional-library.ts';
 export { startPresence } from './presence/presence.ts';
-export { parseJson, readBody } from './request-body.ts';
+export {
+  type AfterConnectionFailure,
+  type ChannelEnv,
+  RECONNECT,
+  realEnv,
+  reconnectBackoff,
+  reportAndWait,
+  shortened,
+} from './reconnect.ts';
 export { sameSecret } from './same-secret.ts';
 export { callOutcome } from './send-outcome.ts';
-export type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
+export type { ChatsFacet } from './shown-chats.ts';
 export { unreadText } from './unread.ts';
-export { type WrongAddress, wrongAddress } from './wrong-address.ts';
+export { wrongAddress } from './wrong-address.ts';

@@ -1,9 +1,15 @@
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CommandInfo } from './adapter.ts';
 import { COMMANDS } from './commands/list.ts';
-import { fitMenu, leftOutText, type MenuItem, type MenuLimits, shortenedText } from './menu.ts';
+import {
+  type CommandInfo,
+  fitMenu,
+  leftOutText,
+  type MenuItem,
+  type MenuLimits,
+  shortenedText,
+} from './menu.ts';
 
 const sizeOf = (items: readonly MenuItem[]): number => Buffer.byteLength(JSON.stringify(items));
 const LIMITS = {

@@ -1,4 +1,14 @@
-import type { CommandInfo } from './adapter.ts';
+/** A command for the platform's own menu. Names are lower case, summaries short. */
+export interface CommandInfo {
+  readonly name: string;
+  readonly summary: string;
+  /** Only the person who sends the command sees its answer, where the platform can do that. */
+  readonly private?: true;
+  /** It belongs to a skill; a menu without room for every command leaves these out first. */
+  readonly isSkill?: true;
+  /** Arguments as people read them: `CODE`, `[message]`. Absent: it reads none, or it is a skill's and they are unknown. */
+  readonly takes?: string;
+}
 
 /** What one platform takes as its menu of commands. */
 export interface MenuLimits {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readClock } from './adapter.ts';
+import { readClock } from './probe.ts';
 
 const AT = Date.parse('2026-11-23T12:00:00Z');
 const DATE = 'Mon, 23 Nov 2026 12:00:00 GMT';

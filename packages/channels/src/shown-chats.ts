@@ -1,6 +1,6 @@
 import type { Button, OutboundFile, RenderedPart, ToolCallOfTurn } from '@parley/core';
 import type { KeptFile, StoredAttachment } from '@parley/store';
-import type { MediaLimits } from './attachments/attachment-fetcher.ts';
+import type { MediaLimits } from './attachments/fetch-plan.ts';
 
 /** What a channel that is a page of our own shows besides a history. */
 export interface ChatsFacet {

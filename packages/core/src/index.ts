@@ -20,6 +20,7 @@ export { CheckError, type CheckRunner, createCheckRunner } from './json-schema/c
 export { findPatternRisk } from './json-schema/pattern-risk.ts';
 export { measureSchema, type SchemaSize } from './json-schema/schema-risk.ts';
 export * from './literal.ts';
+export * from './operation.ts';
 export * from './proactive.ts';
 export * from './prompt.ts';
 export * from './runtime.ts';

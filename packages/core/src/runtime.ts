@@ -1,8 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import type { OutboundPart, ReplyRoute } from './channel.ts';
 import { type Clock, type Monotonic, systemTime } from './time.ts';
 
 /** Makes a fresh unique id such as `turn_01h…`; passed in so that tests can predict ids. */
 export type NewId = (prefix: string) => string;
+
+/** Unguessable unique ids of the machine's own chance: a prefix with 72 random bits. */
+export const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;
 
 /**
  * Reports to operators; secrets are removed behind it. Two facts have a meaning of their own: `outage`, the

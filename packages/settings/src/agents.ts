@@ -1,9 +1,9 @@
-import { homedir } from 'node:os';
-import { dirname, join, resolve, sep } from 'node:path';
+import { join, sep } from 'node:path';
+import type { z } from 'zod';
 import { placeOf, type Route } from './agents-schema.ts';
 import { check, nearest, oneOf } from './check.ts';
+import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
-import type { LoadSettingsOptions, Settings } from './load-settings.ts';
 import { modelOf, type Profile, type ProfilePlace, profileAt } from './profiles.ts';
 import {
   type Block,
@@ -15,12 +15,19 @@ import {
   type SettingsSource,
 } from './source.ts';
 
+/** The forms that the section `model` of an agent may have. */
+export interface ModelForms<Model> {
+  readonly modelSchema: z.ZodType<Model>;
+  /** The models that agents may use by a name, as whole sections `model`. */
+  modelChoices?(main: Model): ReadonlyMap<string, Model>;
+}
+
 interface AgentParts<Model> {
   readonly profile: Profile | undefined;
   readonly model: Model | undefined;
 }
 
-/** What the profiles and models of the other agents came to. */
+/** The profiles and models of the other agents as read from the file. */
 interface AgentsRead<Model> {
   /** By name; the model is absent where the agent uses that of the default one. */
   readonly parts: ReadonlyMap<string, AgentParts<Model>>;
@@ -34,7 +41,7 @@ interface AgentsRead<Model> {
 export function readAgents<Model>(
   source: SettingsSource,
   main: Model | undefined,
-  options: LoadSettingsOptions<Model>,
+  forms: ModelForms<Model>,
   place: ProfilePlace,
 ): AgentsRead<Model> {
   const { agents } = source.value;
@@ -42,7 +49,7 @@ export function readAgents<Model>(
     if (!isBlock(written)) return [];
     const at = ['agents', name];
     const { profile, ...profiled } = profileAt([...at, 'profile'], source, place);
-    const { model, ...modelled } = readModel(written.model, { at, profile, main }, source, options);
+    const { model, ...modelled } = readModel(written.model, { at, profile, main }, source, forms);
     const idle = profile?.plugins === undefined ? [] : [withoutPlugins(at, source)];
     return [{ name, parts: { profile, model }, idle, profiled, modelled }];
   });
@@ -73,7 +80,7 @@ function readModel<Model>(
     main,
   }: { at: SettingsPath; profile: Profile | undefined; main: Model | undefined },
   source: SettingsSource,
-  { modelSchema, modelChoices }: LoadSettingsOptions<Model>,
+  { modelSchema, modelChoices }: ModelForms<Model>,
 ) {
   const path = [...at, 'model'];
   const nothing = { model: undefined, problems: [], warnings: [] };
@@ -166,7 +173,7 @@ interface DeriveFrom<Model> {
  */
 export function deriveAgents<Model>(
   { main, written, read }: DeriveFrom<Model>,
-  options: Pick<LoadSettingsOptions<Model>, 'file' | 'dataFolder'>,
+  location: SettingsLocation,
 ): ReadonlyMap<string, Settings<Model>> {
   const derived = Object.entries(main.agents).map(([name, own]): [string, Settings<Model>] => {
     const { model: _, tools, skills, heartbeat, soul, approvals, spend, owners, ...agent } = own;
@@ -185,7 +192,7 @@ export function deriveAgents<Model>(
       owners: owners ?? main.owners,
       spend: over({ capOwners: main.spend.capOwners, ...noStrangerCap(spend) }, spend),
     });
-    const whole = complete(core, join('workspaces', name), options);
+    const whole = completeSettings(core, join('workspaces', name), location);
     return [name, { ...whole, plugins: main.plugins, model }];
   });
   return new Map(derived);
@@ -197,22 +204,6 @@ const over = (...blocks: readonly unknown[]): Block =>
 /** The installation has a cap for strangers without a word of it; an agent bounds only what it says. */
 function noStrangerCap(spend: Block | undefined): Block {
   return spend?.perPersonDaily === undefined ? { perStrangerDaily: 'off' } : {};
-}
-
-/** With the paths and the time zone of this machine. */
-export function complete(
-  core: CoreSettings,
-  workspaceName: string,
-  { file, dataFolder }: Pick<LoadSettingsOptions<unknown>, 'file' | 'dataFolder'>,
-) {
-  const { agent } = core;
-  const workspace =
-    agent.workspace === undefined
-      ? join(resolve(dataFolder), workspaceName)
-      : resolve(dirname(resolve(file)), agent.workspace.replace(/^~(?=\/|$)/, homedir()));
-  const timeZone = agent.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const isMachines = agent.timeZone === undefined && { isMachinesTimeZone: true as const };
-  return { ...core, agent: { ...agent, timeZone, ...isMachines, workspace } };
 }
 
 /** Agents that would see each other's files. */

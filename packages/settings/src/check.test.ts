@@ -1,31 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance, nearest } from './check.ts';
-
-describe('editDistance', () => {
-  it.each([
-    ['', '', 0],
-    ['', 'abc', 3],
-    ['kitten', 'sitting', 3],
-    ['auot', 'auto', 1],
-    ['tokne', 'token', 1],
-    ['abcd', 'badc', 2],
-  ])('of %j and %j is %i', (a, b, distance) => {
-    expect(editDistance(a, b)).toBe(distance);
-  });
-
-  it('is symmetric, and bounded by the lengths', () => {
-    fc.assert(
-      fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
-        const distance = editDistance(a, b);
-        expect(distance).toBe(editDistance(b, a));
-        expect(distance).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
-        expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
-        expect(distance === 0).toBe(a === b);
-      }),
-    );
-  });
-});
+import { nearest } from './check.ts';
 
 describe('nearest', () => {
   it.each([
@@ -35,7 +10,29 @@ describe('nearest', () => {
     ['zebra', ['level', 'format'], undefined],
     ['x', [], undefined],
     ['prt', ['port', 'part'], 'port'],
+    ['auot', ['auto'], 'auto'],
+    ['tokne', ['taken', 'token'], 'token'],
+    ['abcd', ['badc'], undefined],
+    ['kitten', ['sitting'], undefined],
+    ['sittin', ['kitten', 'sitting'], 'sitting'],
   ])('[D12] takes %s for the one of %j that was meant', (written, candidates, meant) => {
     expect(nearest(written, candidates)).toBe(meant);
+  });
+
+  it('[D12] takes a word for itself, and words of one length for each other or not at all', () => {
+    const words = fc.integer({ min: 1, max: 12 }).chain((length) => {
+      const word = fc.string({
+        minLength: length,
+        maxLength: length,
+        unit: fc.constantFrom(...'abc'),
+      });
+      return fc.tuple(word, word);
+    });
+    fc.assert(
+      fc.property(words, ([one, other]) => {
+        expect(nearest(one, [other, one])).toBe(one);
+        expect(nearest(one, [other]) === undefined).toBe(nearest(other, [one]) === undefined);
+      }),
+    );
   });
 });

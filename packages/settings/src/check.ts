@@ -268,8 +268,8 @@ function simplify(text: string): string {
   return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }
 
-/** Levenshtein's distance; two swapped neighbours count as one slip, for that is how fingers err. */
-export function editDistance(a: string, b: string): number {
+/** Levenshtein distance in which two swapped neighbors count as one slip, a common typing error. */
+function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

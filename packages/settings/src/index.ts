@@ -1,13 +1,8 @@
 export { placeOf as placeOfRoute } from './agents-schema.ts';
-export type { ChannelAccount } from './channels.ts';
 export { nearest } from './check.ts';
+export type { Settings } from './complete-settings.ts';
 export { settingsJsonSchema } from './json-schema.ts';
 export { strangerCap } from './limits-schema.ts';
-export {
-  loadSettings,
-  type Settings,
-  type SettingsResult,
-  writeSettingsTemplate,
-} from './load-settings.ts';
+export { loadSettings, type SettingsResult, writeSettingsTemplate } from './load-settings.ts';
 export { clearSecretsIn } from './secrets.ts';
-export { describeProblem, type Position, type SettingsProblem } from './source.ts';
+export { describeProblem, type SettingsProblem } from './source.ts';

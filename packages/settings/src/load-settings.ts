@@ -2,10 +2,16 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
 import { configPath } from '@parley/core/installation';
-import type { z } from 'zod';
-import { agentFindings, complete, deriveAgents, readAgents, sharedWorkspaces } from './agents.ts';
+import {
+  agentFindings,
+  deriveAgents,
+  type ModelForms,
+  readAgents,
+  sharedWorkspaces,
+} from './agents.ts';
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { check } from './check.ts';
+import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings, type SettingsDocument, versionLine } from './document.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
@@ -32,15 +38,11 @@ import {
 } from './source.ts';
 
 /** What `loadSettings` needs from the outside world. */
-export interface LoadSettingsOptions<Model> extends ForeignSchemas {
-  /** The YAML file. It need not exist. */
-  readonly file: string;
+export interface LoadSettingsOptions<Model>
+  extends SettingsLocation,
+    Pick<ForeignSchemas, 'channelSchemas'>,
+    ModelForms<Model> {
   readonly env: Environment;
-  /** Where the default workspace lies. */
-  readonly dataFolder: string;
-  readonly modelSchema: z.ZodType<Model>;
-  /** The models that agents may use by a name, as whole sections `model`. */
-  modelChoices?(main: Model): ReadonlyMap<string, Model>;
   /** Profiles that come along; those in `profiles/` of the data folder precede them. */
   readonly houseProfiles?: string;
   /** The channels there are with the forms of their ids; without it ids are taken as they are written. */
@@ -49,18 +51,7 @@ export interface LoadSettingsOptions<Model> extends ForeignSchemas {
   readonly defaultChannels?: readonly string[];
 }
 
-/** Complete settings: every default filled in, paths absolute. */
-export interface Settings<Model = unknown> extends CoreSettings {
-  readonly agent: CoreSettings['agent'] & {
-    readonly timeZone: string;
-    /** The settings name no time zone: it is that of this machine. */
-    readonly isMachinesTimeZone?: true;
-    readonly workspace: string;
-  };
-  readonly model: Model;
-}
-
-/** What became of the file (D12). `secrets` is what logs must never show. */
+/** Result of reading the file (D12). `secrets`: values that logs must never show. */
 export type SettingsResult<Model = unknown> =
   | {
       readonly kind: 'ok';
@@ -172,7 +163,7 @@ function wholeSettings<Model>(
 ) {
   const none = { settings: undefined, agents: new Map<string, Settings<Model>>(), problems: [] };
   if (core.kind === 'bad' || model.kind === 'bad') return none;
-  const settings = { ...complete(core.value, 'workspace', options), model: model.value };
+  const settings = { ...completeSettings(core.value, 'workspace', options), model: model.value };
   const findings = agentFindings(settings, unprofiled);
   if (Object.keys(settings.agents).length > 0 && wrong.length === 0 && findings.length === 0) {
     const { model: _, channels: _c, ...core } = unprofiled.value;

@@ -1,4 +1,4 @@
-import { type NewId, ReplyRoute } from '@parley/core';
+import { type NewId, ReplyRoute, type Role } from '@parley/core';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
@@ -249,10 +249,6 @@ const USE = statement(`
 const END = statement('delete from page_session where id = :id');
 
 const END_ALL = statement('delete from page_session');
-
-/** What a person may do on the page and the API, the least first. */
-export const ROLES = ['viewer', 'operator', 'owner'] as const;
-export type Role = (typeof ROLES)[number];
 
 /** A named person who may use the page and the API (U03). Times are ms since 1970. */
 export interface SignIn {

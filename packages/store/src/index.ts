@@ -3,8 +3,9 @@ export type {
   PageSessionRepository,
   PairingRepository,
   PairingRequest,
+  SignIn,
+  SignInRepository,
 } from './access.ts';
-export { ROLES, type Role, type SignIn, type SignInRepository } from './access.ts';
 export type { AccountPause, SeenGroup } from './accounts.ts';
 export type { AgentFile, AgentFileRepository } from './agent-files.ts';
 export type { Approval, NewApproval } from './approval-rows.ts';

@@ -3,7 +3,8 @@ import type { NewId } from '@parley/core';
 import { isSkillFile } from './audience.ts';
 import type { FileCache } from './file-cache.ts';
 import { parseFileName, walkPath } from './paths.ts';
-import { contentOf, type WorkspaceLock, writeFileInside } from './write-file.ts';
+import type { WorkspaceLock } from './workspace-lock.ts';
+import { contentOf, writeFileInside } from './write-file.ts';
 import { isUnsettled, settled } from './write-rules.ts';
 
 /** A file that an agent made in a turn that could see private parts; no person has decided about it yet (W09). */

@@ -3,12 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reader } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  BOOTSTRAP_TURNS,
-  type BootstrapMark,
-  type BootstrapStep,
-  decideBootstrap,
-} from './bootstrap.ts';
+import { type BootstrapMark, type BootstrapStep, decideBootstrap } from './bootstrap.ts';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
@@ -112,7 +107,7 @@ describe('BOOTSTRAP.md in a turn of an owner', () => {
   });
 
   it('[W08] counts a turn that is run again once, also the last one', () => {
-    const last: BootstrapMark = { ...LEADING, messageId: 'm9', turns: BOOTSTRAP_TURNS };
+    const last: BootstrapMark = { ...LEADING, messageId: 'm9', turns: 20 };
     expect(decideBootstrap(last, true, TURN)).toEqual({ kind: 'lead', mark: last });
   });
 
@@ -120,7 +115,7 @@ describe('BOOTSTRAP.md in a turn of an owner', () => {
     ['in a workspace that Parley did not make', null, true, {}, 'leave-out'],
     ['in another conversation', LEADING, true, { conversationId: 'telegram:x:1' }, 'leave-out'],
     ['after /new', LEADING, true, { session: 1 }, 'retire'],
-    ['after twenty turns', { ...LEADING, turns: BOOTSTRAP_TURNS }, true, {}, 'retire'],
+    ['after twenty turns', { ...LEADING, turns: 20 }, true, {}, 'retire'],
     ['once somebody took it away', LEADING, false, {}, 'retire'],
     ['taken away before anyone talked', { state: 'new' }, false, {}, 'retire'],
   ])('[W08] is not used %s', (_, mark, saysSomething, change, kind) => {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { type Logger, type NewId, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type FileName, walkPath } from './paths.ts';
-import { localLock, makeFolders, type WorkspaceLock, writeFileInside } from './write-file.ts';
+import { localLock, type WorkspaceLock } from './workspace-lock.ts';
+import { makeFolders, writeFileInside } from './write-file.ts';
 
 /** Hidden, so that no view shows it and no tool writes it. */
 const MARK: FileName = { name: '.parley/bootstrap.json', segments: ['.parley', 'bootstrap.json'] };
@@ -99,8 +100,8 @@ export const BootstrapMark = z.discriminatedUnion('state', [
 ]);
 export type BootstrapMark = z.infer<typeof BootstrapMark>;
 
-/** After this many turns the first conversation is over. */
-export const BOOTSTRAP_TURNS = 20;
+/** The first conversation ends after this many turns. */
+const BOOTSTRAP_TURNS = 20;
 
 /** A turn in which an owner talks in a direct chat. */
 export interface OwnersTurn {

@@ -3,13 +3,8 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, countFromNewest, type NewId } from '@parley/core';
 import { type FileName, MAX_BYTES, walkPath } from './paths.ts';
-import {
-  contentOf,
-  type DiskResult,
-  type Hold,
-  type WorkspaceLock,
-  writeFileInside,
-} from './write-file.ts';
+import type { Hold, WorkspaceLock } from './workspace-lock.ts';
+import { contentOf, type DiskResult, writeFileInside } from './write-file.ts';
 
 /** The result of a change. `changed`: the file no longer says what it was based on, and nothing was done. */
 export type FileChange =
@@ -32,8 +27,8 @@ export interface FileVersionsOptions {
   readonly lock: WorkspaceLock;
 }
 
-/** More of one file are not kept; the oldest are removed. */
-export const MAX_VERSIONS = 30;
+/** Versions kept of one file; the oldest are removed. */
+const MAX_VERSIONS = 30;
 /** Older ones are removed. In ms. */
 const KEPT_MS = 365 * 24 * 60 * 60_000;
 

@@ -1,9 +1,8 @@
-export type { AgentFile, AgentFileDecision, AgentFiles } from './agent-files.ts';
 export { isGroupFile, isMemory, isOwnersByDefault, readerOf } from './audience.ts';
 export { decideBootstrap } from './bootstrap.ts';
 export { CLOSED_TO_COMMANDS } from './closed-paths.ts';
-export type { EditorFile, FileEditor } from './file-editor.ts';
-export { type FileText, textOfFile } from './file-text.ts';
+export { textOfFile } from './file-text.ts';
+export type { WritePlan } from './file-writer.ts';
 export { isMarkdown } from './folded-names.ts';
 export {
   Memories,
@@ -72,5 +71,5 @@ export {
   writeIntoWorkspace,
 } from './survey.ts';
 export { type Cut, cutText, estimateTokens, isBlank, quarterTokens } from './text.ts';
+export { type Hold, localLock, type WorkspaceLock } from './workspace-lock.ts';
 export type { AbsentFile, WorkspaceFile, WorkspaceView } from './workspace-view.ts';
-export { type Hold, localLock, type WorkspaceLock, type WritePlan } from './write-file.ts';

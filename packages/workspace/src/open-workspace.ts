@@ -17,12 +17,13 @@ import { skillAbove } from './file-audience.ts';
 import { FileCache } from './file-cache.ts';
 import { FileEditor } from './file-editor.ts';
 import { FileHistory } from './file-history.ts';
+import { FileWriter } from './file-writer.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
 import { listMarkdown, WorkspaceError } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
 import type { GovernedFile } from './soul.ts';
+import { localLock, type WorkspaceLock } from './workspace-lock.ts';
 import { viewMaker, type WorkspaceView } from './workspace-view.ts';
-import { FileWriter, localLock, type WorkspaceLock } from './write-file.ts';
 
 export interface OpenWorkspaceOptions {
   /** Made at the first start. May itself be a symbolic link; nothing inside it may. */

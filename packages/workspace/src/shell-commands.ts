@@ -20,7 +20,8 @@ import { type FileText, textOfFile } from './file-text.ts';
 import { parseFile } from './front-matter.ts';
 import { type FileName, listFiles, MAX_BYTES, parseFileName, walkPath } from './paths.ts';
 import type { FilePattern } from './prompt-files.ts';
-import { type Hold, type WorkspaceLock, writeFileInside } from './write-file.ts';
+import type { Hold, WorkspaceLock } from './workspace-lock.ts';
+import { writeFileInside } from './write-file.ts';
 import { asOwners } from './write-rules.ts';
 
 /** The rules of one command. */

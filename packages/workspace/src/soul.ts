@@ -8,14 +8,8 @@ import type { FileFault } from './file-cache.ts';
 import { type ParsedFile, parseFile, readFrontMatter } from './front-matter.ts';
 import { type FoundFile, MAX_BYTES, WorkspaceError, walkPath } from './paths.ts';
 import { isBlank } from './text.ts';
-import {
-  contentOf,
-  type DiskResult,
-  localLock,
-  lookAgain,
-  type WorkspaceLock,
-  writeFileInside,
-} from './write-file.ts';
+import { localLock, type WorkspaceLock } from './workspace-lock.ts';
+import { contentOf, type DiskResult, lookAgain, writeFileInside } from './write-file.ts';
 import { headToKeep } from './write-rules.ts';
 
 /** The file whose text is decided elsewhere (W06). */

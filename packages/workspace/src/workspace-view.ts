@@ -3,12 +3,12 @@ import { groupMemoryOf, isGroupFile, isInSkills, isMemory, isOwnersByDefault } f
 import { fileAudience, isClosedBySkill } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
+import type { FileWriter, Unchanged, WritePlan, WriteResult } from './file-writer.ts';
 import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, parseFileName } from './paths.ts';
 import { asGoverned, type GovernedFile } from './soul.ts';
 import { type Cut, cutText } from './text.ts';
-import type { FileWriter, Unchanged, WritePlan, WriteResult } from './write-file.ts';
 import type { WriteApproval, Writer } from './write-rules.ts';
 
 /** A file this reader may see, ready to become part of a prompt; front matter is removed. */

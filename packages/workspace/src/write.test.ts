@@ -16,8 +16,8 @@ import { join } from 'node:path';
 import type { Reader } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
+import type { WorkspaceLock } from './workspace-lock.ts';
 import type { WorkspaceView } from './workspace-view.ts';
-import type { WorkspaceLock } from './write-file.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
 const OWNER: Reader = { kind: 'owner', conversationId: 'web:default:owner' };

@@ -126,6 +126,19 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
 
   it('that a lost session had come with the next message of the person, also after one more restart; the owner is told once', async () => {
     const { double, values } = await away();
+    await comeAgain(double, values);
+  });
+
+  it('that a lost session had come with the next message of the person, also where the bot had never heard anything', async () => {
+    const values = memoryValues();
+    const before = await scene({ values });
+    await before.connect();
+    await before.adapter.stop();
+    await comeAgain(before.double, values);
+  });
+
+  /** Two people write, their session is lost, and each writes again, the second after another restart. */
+  async function comeAgain(double: Scene['double'], values: AdapterValues): Promise<void> {
     const [first, second] = [STRANGER, '200000000000000602'].map(double.dmWith);
     double.say({ channel: first ?? '', text: 'hello?' });
     double.say({ channel: second ?? '', text: 'me too' });
@@ -144,7 +157,7 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     double.say({ channel: second ?? '', text: 'still there?' });
     await next.hears(2);
     expect(texts(next)).toEqual(['me too', 'still there?']);
-  });
+  }
 
   it('that a session lost within one process had come with the next message of the person', async () => {
     const here = await scene();

@@ -1,6 +1,5 @@
-import type { ShownAgent } from '@parley/gateway/api';
 import { describe, expect, it } from 'vitest';
-import { agentsAt, answererOf } from './agents.tsx';
+import { agentsAt, answererOf, type ShownAgent } from './agents.tsx';
 import { routeOf } from './route.ts';
 
 const agent = (name: string, title: string): ShownAgent => ({

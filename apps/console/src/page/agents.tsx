@@ -1,15 +1,12 @@
-import type { ShownAgent } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { addressOf, agentOf, type Route } from './route.ts';
-import { useData } from './ui/data.tsx';
+import { useOperation } from './ui/data.tsx';
 import { Trouble } from './ui/widgets.tsx';
 import type { View } from './views.ts';
 
-/** What `/api/agents` answers. */
-interface AgentList {
-  readonly agents: readonly ShownAgent[];
-}
+export type ShownAgent = OutputOf<'agents/list'>['agents'][number];
 
 /** The agents where there are several, and what is shown of which. */
 export interface Agents {
@@ -33,7 +30,7 @@ const POLL_INTERVAL_MS = 60_000;
 
 /** What a view of `route` knows of the agents; without `mayAsk` as where there is one. */
 export function useAgentsAt(route: Route, kind: View['agent'], mayAsk: boolean): Agents {
-  const { value, failure } = useData<AgentList>(mayAsk ? '/api/agents' : null, POLL_INTERVAL_MS);
+  const { value, failure } = useOperation('agents/list', mayAsk ? {} : null, POLL_INTERVAL_MS);
   if (value !== undefined) return agentsAt(value.agents, route, kind);
   return mayAsk && failure === null && route.agent !== undefined ? { ...ONE, state: 'asked' } : ONE;
 }

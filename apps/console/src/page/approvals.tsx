@@ -1,15 +1,10 @@
-import type {
-  ApprovalList,
-  ShownAgentFile,
-  ShownApproval,
-  WaitingApprovals,
-} from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
 import { placeOf } from './conversations/marks.tsx';
-import { post } from './gateway.ts';
+import { order } from './gateway.ts';
 import { hrefOf } from './route.ts';
-import { useData, usePages, useWork, type Work } from './ui/data.tsx';
+import { useOperation, usePages, useWork, type Work } from './ui/data.tsx';
 import { momentOf, timeOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import {
@@ -23,14 +18,19 @@ import {
   Show,
 } from './ui/widgets.tsx';
 
+type ApprovalList = OutputOf<'approvals/list'>;
+type ShownApproval = ApprovalList['approvals'][number];
+type WaitingApproval = OutputOf<'approvals/waiting'>['approvals'][number];
+type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
+
 /** Questions come by themselves: it is asked for this often, in ms. */
 const POLL_INTERVAL_MS = 8_000;
 
 /** What waits for the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
 export function ApprovalsView(): VNode {
-  const waiting = useData<WaitingApprovals>('/api/approvals/waiting', POLL_INTERVAL_MS);
-  const files = useData<{ readonly files: readonly ShownAgentFile[] }>('/api/approvals/files');
-  const rules = useData<{ readonly rules: readonly string[] }>('/api/approvals/rules');
+  const waiting = useOperation('approvals/waiting', {}, POLL_INTERVAL_MS);
+  const files = useOperation('approvals/files', {});
+  const rules = useOperation('approvals/rules', {});
   const { outcome, run } = useWork();
   const { isShown, ofOne, chosen } = useRowAgents();
   return (
@@ -70,11 +70,11 @@ interface Run {
 const textOf = ({ text }: { readonly text: string }) => text;
 
 /** A call that waits, whole. Its texts were written by people and models, and are shown as text. */
-function Question({ asked, run }: { readonly asked: WaitingApprovals['approvals'][number] } & Run) {
+function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   const { code, tool, shown, text, rule, diff, expiresAt, chat } = asked;
   const agent = useRowAgents().titleOf(asked.conversationId);
   const decide = (decision: 'once' | 'always' | 'refuse') => () =>
-    run(() => post(`/api/approvals/${encodeURIComponent(code)}`, { decision }, textOf));
+    run(() => order('approvals/decide', { code, decision }, textOf));
   const name = `${tool} for ${askerOf(asked)}`;
   return (
     <article class="card" aria-label={name}>
@@ -163,7 +163,7 @@ function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } 
 function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNode {
   const { name, print, writtenIn, changedAt, shown, canOpen } = file;
   const decide = (decision: 'open' | 'keep') => () =>
-    run(() => post('/api/approvals/files', { name, print, decision }, textOf));
+    run(() => order('approvals/settle-file', { name, print, decision }, textOf));
   return (
     <article class="card" aria-label={name}>
       <h4>{name}</h4>
@@ -200,7 +200,7 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNod
 
 function RuleList({ rules, run }: { readonly rules: readonly string[] } & Run): VNode {
   const revoke = (rule: string) => () =>
-    run(() => post('/api/approvals/rules/revoke', { rule }, textOf));
+    run(() => order('approvals/revoke-rule', { rule }, textOf));
   if (rules.length === 0)
     return <p class="facts">Nothing: each call that needs it is asked about.</p>;
   return (
@@ -228,7 +228,7 @@ const STATES: Readonly<Record<ShownApproval['state'], string>> = {
 const RESULTS = { done: '; the call worked', failed: '; the call failed' } as const;
 
 function PastDecisions(): VNode {
-  const past = usePages('/api/approvals?limit=20', readPast);
+  const past = usePages('/api/approvals/list?limit=20', readPast);
   const { isShown } = useRowAgents();
   return (
     <Section title="Decided">

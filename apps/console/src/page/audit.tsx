@@ -1,6 +1,6 @@
 import type { AuditFinding, AuditReport, AuditSeverity } from '@parley/gateway/api';
 import type { VNode } from 'preact';
-import { useData } from './ui/data.tsx';
+import { useOperation } from './ui/data.tsx';
 import { counted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { List, Show } from './ui/widgets.tsx';
@@ -13,7 +13,7 @@ const LABELS: Readonly<Record<AuditSeverity, string>> = {
 
 /** The weaknesses of this installation, and what to do about them (U05). */
 export function AuditView(): VNode {
-  const audit = useData<AuditReport>('/api/audit');
+  const audit = useOperation('audit/report', {});
   return (
     <ColumnView name="audit-view" title="Audit" refreshLabel="Check again">
       <Show data={audit}>{(report) => <Findings {...report} />}</Show>

@@ -1,20 +1,23 @@
-import type { ChannelsReport, ShownAccount } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { post } from './gateway.ts';
+import { order } from './gateway.ts';
 import { PairingView, pairingOf } from './pairing.tsx';
 import type { Route } from './route.ts';
-import { useData, useWork, type Work } from './ui/data.tsx';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { counted, momentOf, timeOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
+
+type ChannelsReport = OutputOf<'channels/report'>;
+type ShownAccount = ChannelsReport['accounts'][number];
 
 /** States and people change by themselves: it is asked for this often, in ms. */
 const POLL_INTERVAL_MS = 5_000;
 
 /** The accounts, who waits to be allowed, and the groups that wrote and are not allowed (U03, F05). */
 export function ChannelsView({ args: [shown] }: Route): VNode {
-  const data = useData<ChannelsReport>('/api/channels', POLL_INTERVAL_MS);
+  const data = useOperation('channels/report', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
   return (
     <ColumnView name="channels-view" title="Channels">
@@ -71,7 +74,7 @@ interface ApplicantProps {
 function Applicant({ applicant, run }: ApplicantProps): VNode {
   const { code, channel, account, senderId, senderName, expiresAt } = applicant;
   const decide = (path: 'pair' | 'refuse') => () =>
-    run(() => post<{ readonly text: string }>(`/api/access/${path}`, { code }, ({ text }) => text));
+    run(() => order(`access/${path}`, { code }, ({ text }) => text));
   return (
     <article class="card" aria-label={senderName}>
       <Said look="channel-name">{senderName}</Said>
@@ -117,10 +120,10 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
   const name = nameOf(shown);
   const isPaused = state.kind === 'paused';
   const isConnected = state.kind === 'connected' || state.kind === 'standby';
-  const press = (action: 'pause' | 'resume' | 'reconnect' | 'test', done: string) => () =>
-    run(() =>
-      post<{ readonly text?: string }>(pathOf(shown, action), {}, ({ text }) => text ?? done),
-    );
+  const { channel, account } = shown;
+  const press = (action: 'pause' | 'resume' | 'reconnect', done: string) => () =>
+    run(() => order(`channels/${action}`, { channel, account }, () => done));
+  const test = () => run(() => order('channels/test', { channel, account }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
       <header>
@@ -147,7 +150,7 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
           />
         )}
         {isConnected && (
-          <ActionButton label="Send test" name={`Send test: ${name}`} onPress={press('test', '')} />
+          <ActionButton label="Send test" name={`Send test: ${name}`} onPress={test} />
         )}
         {!isPaused && (
           <ActionButton
@@ -206,12 +209,10 @@ interface GroupProps {
 
 /** A group that wrote. Its title is untrusted, and shown as text. */
 function Group({ group, run }: GroupProps): VNode {
-  const { chatId, title, seenAt } = group;
+  const { channel, account, chatId, title, seenAt } = group;
   const name = title ?? chatId;
   const allow = () =>
-    run(() =>
-      post<{ readonly text: string }>(pathOf(group, 'groups'), { chatId }, ({ text }) => text),
-    );
+    run(() => order('channels/allow', { channel, account, chatId }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
       <Said look="channel-name">{name}</Said>
@@ -233,8 +234,4 @@ interface AccountName {
 /** Most people have one account of each platform, and never named it. */
 function nameOf({ channel, account }: AccountName): string {
   return account === 'default' ? channel : `${channel}/${account}`;
-}
-
-function pathOf({ channel, account }: AccountName, action: string): string {
-  return `/api/channels/${encodeURIComponent(channel)}/${encodeURIComponent(account)}/${action}`;
 }

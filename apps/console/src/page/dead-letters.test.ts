@@ -1,6 +1,8 @@
-import type { ShownDeadLetter } from '@parley/gateway/dead-letters';
+import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
 import { isCut } from './dead-letters.tsx';
+
+type ShownDeadLetter = OutputOf<'dead/list'>['letters'][number];
 
 const COMMON = {
   ...{ id: 3, diedAt: 1, reason: 'blocked', settled: null },

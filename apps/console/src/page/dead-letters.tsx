@@ -1,14 +1,9 @@
-import type {
-  DeadLetterList,
-  DeadLetterOrder,
-  DeadLetterOutcome,
-  ShownDeadLetter,
-} from '@parley/gateway/dead-letters';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRowAgents } from './agents.tsx';
-import { ask, type Outcome } from './gateway.ts';
-import { useData, useWork } from './ui/data.tsx';
+import { type Answer, type Outcome, perform } from './gateway.ts';
+import { useOperation, useWork } from './ui/data.tsx';
 import { counted, momentOf } from './ui/format.ts';
 import {
   ActionButton,
@@ -21,11 +16,13 @@ import {
   Trouble,
 } from './ui/widgets.tsx';
 
+type DeadLetterList = OutputOf<'dead/list'>;
+type ShownDeadLetter = DeadLetterList['letters'][number];
 type Kind = ShownDeadLetter['kind'];
 
 /** Settles one dead letter, or all of these kinds. `evenTwice`: a part may arrive twice. */
 interface Settling {
-  readonly action: DeadLetterOrder['action'];
+  readonly action: InputOf<'dead/settle'>['action'];
   readonly letters: number | readonly Kind[];
   readonly evenTwice: boolean;
 }
@@ -34,8 +31,7 @@ interface Settling {
 export function DeadLetterSection(): VNode {
   const [before, setBefore] = useState<number | null>(null);
   const { outcome, run } = useWork();
-  const path = before === null ? '/api/dead?limit=20' : `/api/dead?limit=20&before=${before}`;
-  const data = useData<DeadLetterList>(path);
+  const data = useOperation('dead/list', { limit: 20, before: before ?? undefined });
   const settle = (settling: Settling): void => run(() => settleDeadLetters(settling));
   return (
     <Section title="Dead letters" look="dead">
@@ -135,9 +131,7 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
   const { id, kind, chat, diedAt, reason, conversationId } = letter;
   const agent = useRowAgents().titleOf(conversationId);
   const [isWhole, setWhole] = useState(false);
-  const { value, failure } = useData<{ readonly letter: ShownDeadLetter | null }>(
-    isWhole ? `/api/dead/${id}` : null,
-  );
+  const { value, failure } = useOperation('dead/show', isWhole ? { id } : null);
   const whole = isWhole ? value?.letter : null;
   const name = `letter-${id}`;
   const facts = factsOf(letter);
@@ -240,12 +234,11 @@ async function settleDeadLetters({ action, letters, evenTwice }: Settling): Prom
   let done = 0;
   let after: number | null = 0;
   while (after !== null) {
-    const order: object = {
-      action,
-      letters: typeof letters === 'number' ? [letters] : { after, kinds: letters },
-      evenTwice,
-    };
-    const answer = await ask<DeadLetterOutcome>('/api/dead', order);
+    const which: InputOf<'dead/settle'>['letters'] =
+      typeof letters === 'number' ? [letters] : { after, kinds: [...letters] };
+    const answer: Answer<OutputOf<'dead/settle'>> = await perform('dead/settle', {
+      ...{ action, letters: which, evenTwice },
+    });
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
     done += answer.value.results.filter(({ result }) => result === DONE[action]).length;
     after = answer.value.next;

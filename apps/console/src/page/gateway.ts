@@ -1,3 +1,4 @@
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { decoded, shownAgent } from './route.ts';
 
 // What the page says where the gateway cannot be reached, or failed.
@@ -27,7 +28,7 @@ export function onSession(listener: () => void): void {
 
 /** Below these paths is what each agent has for itself. */
 const OF_ONE_AGENT =
-  /^\/api\/(?:heartbeat|cron|workspace|soul|prompts\/preview|approvals\/(?:files|rules))(?![^/?])/;
+  /^\/api\/(?:heartbeat|cron|files|memory|skills|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
 /** A path with the agent that the page is about, where the answer is that of one agent (F14). */
 export function pathOfAgent(path: string, agent = shownAgent()): string {
@@ -149,6 +150,32 @@ export async function post<Value>(
   return { text: textOf(answer.value), isTrouble: false };
 }
 
+/** Where a read is asked with GET. */
+export function readPath<Name extends OperationName>(name: Name, input: InputOf<Name>): string {
+  const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given.map(([field, value]) => [field, String(value)]));
+  return query.size === 0 ? `/api/${name}` : `/api/${name}?${query}`;
+}
+
+/** Performs an operation, whose answer has the type that it declares. Never rejects. */
+export function perform<Name extends OperationName>(
+  name: Name,
+  input: InputOf<Name>,
+): Promise<Answer<OutputOf<Name>>> {
+  return ask(`/api/${name}`, { ...input });
+}
+
+/** Performs an operation. Undefined: done, unless `textOf` says it with the answer; else why not. Never rejects. */
+export async function order<Name extends OperationName>(
+  name: Name,
+  input: InputOf<Name>,
+  textOf?: (answer: OutputOf<Name>) => string,
+): Promise<Outcome | undefined> {
+  const answer = await perform(name, input);
+  if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+  return textOf && { text: textOf(answer.value), isTrouble: false };
+}
+
 async function send<Value>(path: string, init: RequestInit = {}): Promise<Answer<Value>> {
   try {
     const response = await request(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -193,7 +220,7 @@ export async function signIn(token: string): Promise<string | null> {
 /** Goes on with a session that `parley sessions new` has opened for this browser. */
 async function adopt(session: string, before: string | null): Promise<string | null> {
   const headers = { authorization: `Bearer ${session}` };
-  const response = await fetch('/api/sessions', { headers });
+  const response = await fetch('/api/me', { headers });
   if (response.status >= 500) return BROKEN;
   if (!response.ok) return 'This address has ended; "parley sessions new" prints another one.';
   localStorage.setItem(KEY, session);
@@ -205,7 +232,8 @@ async function adopt(session: string, before: string | null): Promise<string | n
 /** Ends a session that this browser has replaced; if that does not work it ends by itself. */
 async function end(session: string): Promise<void> {
   const headers = { authorization: `Bearer ${session}` };
-  const over = fetch('/api/sessions/current', { method: 'DELETE', headers, keepalive: true });
+  const init = { method: 'POST', headers, body: '{}', keepalive: true };
+  const over = fetch('/api/sessions/leave', init);
   await over.catch(() => undefined);
 }
 

@@ -1,7 +1,7 @@
-import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { ask, type Outcome, randomId } from './gateway.ts';
-import { useData, useWork, type Work } from './ui/data.tsx';
+import { type Outcome, perform, randomId } from './gateway.ts';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { amount } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, Said, Show } from './ui/widgets.tsx';
@@ -10,9 +10,11 @@ import { ActionButton, List, OutcomeNote, Said, Show } from './ui/widgets.tsx';
 const SOON_MS = 1_500;
 const LATER_MS = 60_000;
 
+type HeartbeatReport = OutputOf<'heartbeat/report'>;
+
 /** Standing tasks, their runs, and why something did not run (H01–H05). */
 export function HeartbeatView(): VNode {
-  const data = useData<HeartbeatReport>('/api/heartbeat', (report) =>
+  const data = useOperation('heartbeat/report', {}, (report) =>
     report?.tasks.some(({ last }) => last.state === 'running') ? SOON_MS : LATER_MS,
   );
   const work = useWork();
@@ -26,7 +28,7 @@ export function HeartbeatView(): VNode {
 
 /** Runs a task at once. The id is new for each press, so that a request sent twice runs nothing twice. */
 async function runNow(task: string): Promise<Outcome> {
-  const answer = await ask<HeartbeatAnswer>('/api/heartbeat/now', { id: randomId(), task });
+  const answer = await perform('heartbeat/now', { id: randomId(), task });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   return { text: answer.value.text, isTrouble: answer.value.task === null };
 }

@@ -1,11 +1,11 @@
 import type { SettingsWritten, ShownSettings } from '@parley/gateway/api';
-import type { HookView } from '@parley/proactive';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, type Outcome, post, randomId } from './gateway.ts';
+import { ask, type Outcome, order, randomId } from './gateway.ts';
 import { HookForm, type NewHook } from './hook-form.tsx';
 import { hrefOf } from './route.ts';
-import { useData, useWork, type Work } from './ui/data.tsx';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import {
@@ -19,9 +19,7 @@ import {
   Show,
 } from './ui/widgets.tsx';
 
-interface HookList {
-  readonly hooks: readonly HookView[];
-}
+type HookView = OutputOf<'hooks/list'>['hooks'][number];
 
 /** A hook that was made just now; its token is shown this once. */
 interface Made {
@@ -34,7 +32,7 @@ const POLL_INTERVAL_MS = 2_000;
 
 /** Events from outside (H09): where they are sent to, and what came of the last ones; made and tested here. */
 export function HooksView(): VNode {
-  const data = useData<HookList>('/api/hooks', POLL_INTERVAL_MS);
+  const data = useOperation('hooks/list', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
   const [isOpen, setOpen] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -106,8 +104,8 @@ async function write(name: string, value?: object): Promise<Outcome> {
   const settings = await ask<ShownSettings>('/api/settings');
   if (settings.kind === 'failed') return { text: settings.reason, isTrouble: true };
   const changes = [{ path: ['hooks', name], ...(value && { value }) }];
-  const order = { kind: 'values', print: settings.value.print, changes };
-  const answer = await ask<SettingsWritten>('/api/settings', order);
+  const changed = { kind: 'values', print: settings.value.print, changes };
+  const answer = await ask<SettingsWritten>('/api/settings', changed);
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   switch (answer.value.kind) {
     case 'refused':
@@ -154,10 +152,7 @@ function Hook({ hook, run }: HookProps): VNode {
   const { name, action, instruction, task, target, events } = hook;
   const [isTested, setTested] = useState(false);
   const [body, setBody] = useState(SAMPLE);
-  const test = () =>
-    run(() =>
-      post<{ readonly text: string }>('/api/hooks/test', { name, body }, ({ text }) => text),
-    );
+  const test = () => run(() => order('hooks/test', { name, body }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
       <header>

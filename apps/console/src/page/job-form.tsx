@@ -1,22 +1,20 @@
-import type { CronChat } from '@parley/gateway/api';
-import type { JobView } from '@parley/proactive';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
 
-/** What `/api/cron` is asked. */
-export type JobOrder = {
-  readonly fields: Readonly<Record<string, string>>;
-  readonly to?: string;
-} & ({ readonly action: 'add' } | { readonly action: 'change'; readonly id: string });
+export type NewJob = InputOf<'cron/add'>;
+type Jobs = OutputOf<'cron/list'>;
+type ShownJob = Jobs['jobs'][number];
 
 interface FormProps {
   /** Absent: a new one is made. */
-  readonly job?: JobView;
-  readonly chats: readonly CronChat[];
+  readonly job?: ShownJob;
+  readonly chats: Jobs['chats'];
   /** Why it was not saved. */
   readonly problem: string | null;
-  readonly save: (order: JobOrder) => void;
+  /** With the id of a job that is there already. */
+  readonly save: (job: NewJob, id: string | undefined) => void;
   readonly cancel: () => void;
 }
 
@@ -55,7 +53,7 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
   });
   const submit = (event: Event): void => {
     event.preventDefault();
-    save(orderOf(job, before, draft));
+    save(changesIn(before, draft), job?.id);
   };
   return (
     <form class="card fields" aria-label={job?.title ?? 'New job'} onSubmit={submit}>
@@ -120,7 +118,7 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
   );
 }
 
-function draftOf(job: JobView | undefined): Draft {
+function draftOf(job: ShownJob | undefined): Draft {
   const { title = '', task = '', written = {} } = job ?? {};
   const kind = KINDS.find((one) => written[one] !== undefined) ?? 'at';
   const time = written[kind] ?? '';
@@ -129,7 +127,7 @@ function draftOf(job: JobView | undefined): Draft {
 }
 
 /** Only what is different: a timetable that is written again would begin again. */
-function orderOf(job: JobView | undefined, before: Draft, draft: Draft): JobOrder {
+function changesIn(before: Draft, draft: Draft): NewJob {
   const { title, task, kind, time, timeZone, format, to } = draft;
   const isOtherTime = (['kind', 'time', 'timeZone'] as const).some(
     (name) => draft[name] !== before[name],
@@ -140,8 +138,5 @@ function orderOf(job: JobView | undefined, before: Draft, draft: Draft): JobOrde
     ...(format !== before.format && { format }),
     ...(isOtherTime && { [kind]: time, ...(timeZone.trim() !== '' && { timeZone }) }),
   };
-  const place = to === '' ? {} : { to };
-  return job === undefined
-    ? { action: 'add', fields, ...place }
-    : { action: 'change', id: job.id, fields, ...place };
+  return { fields, ...(to !== '' && { to }) };
 }

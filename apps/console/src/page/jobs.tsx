@@ -1,27 +1,23 @@
-import type { CronAction, CronChat } from '@parley/gateway/api';
-import type { JobView } from '@parley/proactive';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRowAgents } from './agents.tsx';
-import { act, post } from './gateway.ts';
-import { JobForm, type JobOrder } from './job-form.tsx';
-import { useData, useWork } from './ui/data.tsx';
+import { order } from './gateway.ts';
+import { JobForm, type NewJob } from './job-form.tsx';
+import { useOperation, useWork } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, ConfirmButton, List, OutcomeNote, Said, Show } from './ui/widgets.tsx';
 
-/** What `/api/cron` answers. */
-interface JobList {
-  readonly jobs: readonly JobView[];
-  readonly chats: readonly CronChat[];
-}
+type ShownJob = OutputOf<'cron/list'>['jobs'][number];
+type Action = 'pause' | 'resume' | 'remove' | 'run';
 
 /** They run by themselves: it is asked for this often, in ms. */
 const POLL_INTERVAL_MS = 15_000;
 
 /** Jobs with a timetable: what they do, their next runs and the last one; made and changed here (H08). */
 export function JobsView(): VNode {
-  const data = useData<JobList>('/api/cron', POLL_INTERVAL_MS);
+  const data = useOperation('cron/list', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
   /** The job whose form is open; empty: a new one. */
   const [edited, setEdited] = useState<string | null>(null);
@@ -31,11 +27,14 @@ export function JobsView(): VNode {
     setProblem(null);
     setEdited(id);
   };
-  const save = (order: JobOrder): void =>
+  const save = (job: NewJob, id: string | undefined): void =>
     run(async () => {
-      const done = await post<{ readonly text: string }>('/api/cron', order, ({ text }) => text);
-      setProblem(done.isTrouble ? done.text : null);
-      if (done.isTrouble) return undefined;
+      const done =
+        id === undefined
+          ? await order('cron/add', job, ({ text }) => text)
+          : await order('cron/change', { ...job, id }, ({ text }) => text);
+      setProblem(done?.isTrouble ? done.text : null);
+      if (done?.isTrouble) return undefined;
       open(null);
       return done;
     });
@@ -68,9 +67,7 @@ export function JobsView(): VNode {
                     <Job
                       key={job.id}
                       job={job}
-                      onAct={(action) =>
-                        run(() => act('/api/cron', 'POST', { action, id: job.id }))
-                      }
+                      onAct={(action) => run(() => order(`cron/${action}`, { id: job.id }))}
                       onChange={() => open(job.id)}
                     />
                   )
@@ -85,11 +82,11 @@ export function JobsView(): VNode {
 }
 
 /** As the ids of its conversations begin. */
-const whose = ({ agent }: JobView): string => (agent === undefined ? '' : `@${agent}/`);
+const whose = ({ agent }: ShownJob): string => (agent === undefined ? '' : `@${agent}/`);
 
 interface JobProps {
-  readonly job: JobView;
-  readonly onAct: (action: CronAction) => void;
+  readonly job: ShownJob;
+  readonly onAct: (action: Action) => void;
   readonly onChange: () => void;
 }
 
@@ -137,19 +134,19 @@ function Job({ job, onAct, onChange }: JobProps): VNode {
 }
 
 const LABELS = { run: 'Run now', pause: 'Pause', resume: 'Resume' } as const;
-const ACTIONS: Readonly<Record<JobView['state'], readonly (keyof typeof LABELS)[]>> = {
+const ACTIONS: Readonly<Record<ShownJob['state'], readonly (keyof typeof LABELS)[]>> = {
   on: ['run', 'pause'],
   paused: ['resume'],
   over: ['run'],
 };
 
-function stateText({ state, waits, next }: JobView): string {
+function stateText({ state, waits, next }: ShownJob): string {
   if (state !== 'on') return state;
   if (waits !== null) return `waits, because ${waits}`;
   return next.length === 0 ? 'never again' : `next ${next.map(momentOf).join('; ')}`;
 }
 
-function lastRunText({ lastAt, lastOutcome, failures }: JobView): string {
+function lastRunText({ lastAt, lastOutcome, failures }: ShownJob): string {
   if (lastAt === null) return 'It has not run yet.';
   const row = failures > 1 ? `, ${failures} times in a row` : '';
   return `Last run ${momentOf(lastAt)}: ${lastOutcome ?? 'under way'}${row}.`;

@@ -1,9 +1,9 @@
-import type { MemoryReport, PersonMemories, ShownMemory } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, type Outcome } from './gateway.ts';
+import { order } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
-import { useData, useWork, type Work } from './ui/data.tsx';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { amount } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import {
@@ -16,12 +16,13 @@ import {
   Show,
 } from './ui/widgets.tsx';
 
-const PATH = '/api/workspace/memory';
+type MemoryReport = OutputOf<'memory/report'>;
+type PersonMemories = MemoryReport['people'][number];
+type ShownMemory = PersonMemories['memories'][number];
 
 /** What is known about whom, and how it is forgotten (G15). `#/memory/WORDS` is a search. */
 export function MemoryView({ args: [words = ''] }: Route): VNode {
-  const query = words === '' ? '' : `?words=${encodeURIComponent(words)}`;
-  const data = useData<MemoryReport>(`${PATH}${query}`);
+  const data = useOperation('memory/report', words === '' ? {} : { words });
   const { outcome, run } = useWork();
   return (
     <ColumnView name="memory-view" title="Memory">
@@ -65,18 +66,9 @@ interface ReportProps extends MemoryReport {
   readonly run: Work['run'];
 }
 
-type Order =
-  | { readonly kind: 'memory'; readonly file: string; readonly id: string }
-  | { readonly kind: 'words'; readonly words: string }
-  | { readonly kind: 'person'; readonly person: string };
+const textOf = ({ text }: { readonly text: string }) => text;
 
 function Report({ people, page, notes, found, isSearch, run }: ReportProps): VNode {
-  const forget = (order: Order) => () =>
-    run(async (): Promise<Outcome> => {
-      const answer = await ask<{ readonly text: string }>(`${PATH}/forget`, order);
-      if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-      return { text: answer.value.text, isTrouble: false };
-    });
   const isEmpty = [people, page, notes, found].every(({ length }) => length === 0);
   return (
     <>
@@ -84,7 +76,7 @@ function Report({ people, page, notes, found, isSearch, run }: ReportProps): VNo
         <p class="nothing">{isSearch ? 'Nothing was found.' : 'Nothing is saved yet.'}</p>
       )}
       {people.map((one) => (
-        <Person key={one.person} {...one} isSearch={isSearch} forget={forget} />
+        <Person key={one.person} {...one} isSearch={isSearch} run={run} />
       ))}
       {page.length > 0 && (
         <Section title="MEMORY.md">
@@ -94,7 +86,7 @@ function Report({ people, page, notes, found, isSearch, run }: ReportProps): VNo
                 key={text}
                 text={text}
                 file="MEMORY.md"
-                onForget={forget({ kind: 'words', words: text })}
+                onForget={() => run(() => order('memory/forget-words', { words: text }, textOf))}
               />
             )}
           </List>
@@ -131,21 +123,21 @@ function Report({ people, page, notes, found, isSearch, run }: ReportProps): VNo
 
 interface PersonProps extends PersonMemories {
   readonly isSearch: boolean;
-  readonly forget: (order: Order) => () => void;
+  readonly run: Work['run'];
 }
 
 /** What is saved about one person, the newest first. */
-function Person({ person, name, memories, isSearch, forget }: PersonProps): VNode {
+function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
   const title = person === null ? 'Nobody in particular' : (name ?? person);
   return (
     <Section title={title}>
       {name !== null && <p class="facts">{person}</p>}
       <List look="rows memories" of={memories}>
-        {(memory: ShownMemory) => (
+        {({ file, id, ...memory }: ShownMemory) => (
           <Line
-            key={`${memory.file} ${memory.id}`}
-            {...memory}
-            onForget={forget({ kind: 'memory', file: memory.file, id: memory.id })}
+            key={`${file} ${id}`}
+            {...{ file, ...memory }}
+            onForget={() => run(() => order('memory/forget', { file, id }, textOf))}
           />
         )}
       </List>
@@ -157,7 +149,7 @@ function Person({ person, name, memories, isSearch, forget }: PersonProps): VNod
             look="is-grave"
             confirm="Forget everything"
             question={`All memories of ${title} are removed, and all that they have said in any chat: messages and answers, files, summaries, prompts, jobs. This cannot be undone. Go on?`}
-            onPress={forget({ kind: 'person', person })}
+            onPress={() => run(() => order('memory/forget-person', { person }, textOf))}
           />
         </p>
       )}

@@ -1,4 +1,4 @@
-import type { ShownAccount } from '@parley/gateway/api';
+import type { GatewayStatus } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { request } from './gateway.ts';
@@ -15,7 +15,7 @@ interface UnlinkedAccount {
 
 /** The accounts that wait for a phone, and whether that may change soon. */
 export function pairingOf(
-  channels: readonly Pick<ShownAccount, 'channel' | 'account' | 'state'>[],
+  channels: readonly Pick<GatewayStatus['channels'][number], 'channel' | 'account' | 'state'>[],
 ) {
   const unlinked: UnlinkedAccount[] = [];
   let isMoving = false;

@@ -1,16 +1,19 @@
-import type { NewSignIn, ShownSession, ShownSignIn } from '@parley/gateway/api';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { act, ask, forgetEverything, type Outcome } from './gateway.ts';
-import { useData, useWork, type Work } from './ui/data.tsx';
+import { forgetEverything, type Outcome, order, perform } from './gateway.ts';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, ConfirmButton, List, OutcomeNote, Section, Show } from './ui/widgets.tsx';
 
+type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
+type ShownSignIn = OutputOf<'people/list'>['people'][number];
+
 /** Who may use the page, with what role, and the browsers in which they are signed in (U03). */
 export function PeopleView(): VNode {
-  const people = useData<{ readonly people: readonly ShownSignIn[] }>('/api/people');
-  const sessions = useData<{ readonly sessions: readonly ShownSession[] }>('/api/sessions');
+  const people = useOperation('people/list', {});
+  const sessions = useOperation('sessions/list', {});
   const work = useWork();
   const sessionsOf = (name: string | null): readonly ShownSession[] =>
     (sessions.value?.sessions ?? []).filter(({ person }) => person === name);
@@ -82,7 +85,7 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
           look="is-grave"
           question={`The token of ${name} and all sessions end at once.`}
           confirm="Revoke"
-          onPress={() => run(() => act(`/api/people/${encodeURIComponent(name)}`, 'DELETE'))}
+          onPress={() => run(() => order('people/revoke', { name }))}
         />
       </p>
       <Sessions {...props} />
@@ -109,7 +112,7 @@ const ROLES: Readonly<Record<ShownSignIn['role'], string>> = {
 
 /** Makes a token for somebody, and shows it this once. */
 function NewPerson({ run }: Pick<Work, 'run'>): VNode {
-  const [added, setAdded] = useState<NewSignIn | null>(null);
+  const [added, setAdded] = useState<OutputOf<'people/add'> | null>(null);
   const address = useRef<HTMLInputElement>(null);
   useEffect(() => address.current?.focus(), [added]);
   const submit = (event: SubmitEvent): void => {
@@ -117,7 +120,8 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
     const form = event.currentTarget;
     if (!(form instanceof HTMLFormElement)) return;
     run(async () => {
-      const answer = await ask<NewSignIn>('/api/people', Object.fromEntries(new FormData(form)));
+      const typed = Object.fromEntries(new FormData(form)) as InputOf<'people/add'>;
+      const answer = await perform('people/add', typed);
       if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
       setAdded(answer.value);
       form.reset();
@@ -163,7 +167,7 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
 }
 
 async function end({ id, isCurrent }: ShownSession): Promise<Outcome | undefined> {
-  const failure = await act(`/api/sessions/${encodeURIComponent(id)}`, 'DELETE');
+  const failure = await order('sessions/end', { id });
   if (failure === undefined && isCurrent) forgetEverything();
   return failure;
 }

@@ -1,23 +1,25 @@
-import type { QueueReport } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
 import { DeadLetterSection } from './dead-letters.tsx';
-import { useData } from './ui/data.tsx';
+import { useOperation } from './ui/data.tsx';
 import { amount, counted, spanOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { Section, Show } from './ui/widgets.tsx';
 import { useMayRead } from './who.ts';
+
+type QueueReport = OutputOf<'queue/report'>;
 
 /** The page asks again this often, in ms. */
 const POLL_INTERVAL_MS = 5_000;
 
 /** Dead letters, and messages and turns that wait, run or are still to be sent (D06, U03). */
 export function QueueView(): VNode {
-  const queue = useData<QueueReport>('/api/queue', POLL_INTERVAL_MS);
+  const queue = useOperation('queue/report', {}, POLL_INTERVAL_MS);
   return (
     <ColumnView name="queue-view" title="Queue">
       {queue.value && <p class="facts">{summaryOf(queue.value)}</p>}
-      {useMayRead('/api/dead') && <DeadLetterSection />}
+      {useMayRead('/api/dead/list') && <DeadLetterSection />}
       <Show data={queue}>{(report) => <QueueLists {...report} />}</Show>
     </ColumnView>
   );

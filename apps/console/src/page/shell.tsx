@@ -1,10 +1,5 @@
-import type {
-  ChannelsReport,
-  GatewayStatus,
-  Me,
-  ShownAgent,
-  WaitingApprovals,
-} from '@parley/gateway/api';
+import type { GatewayStatus, Me } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useContext, useEffect, useErrorBoundary, useRef } from 'preact/hooks';
@@ -14,12 +9,13 @@ import {
   answererOf,
   chatIdWith,
   NoSuchAgent,
+  type ShownAgent,
   useAgentsAt,
 } from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
 import { isBusy, type Link } from './chat/conversation.ts';
-import { act, forgetEverything } from './gateway.ts';
+import { forgetEverything, order } from './gateway.ts';
 import { pairingOf } from './pairing.tsx';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
@@ -54,7 +50,7 @@ const LATER_MS = 60_000;
 export function Shell({ client, route, trouble }: ShellProps): VNode {
   const link = useComputed(() => client.conversation.value.link).value;
   const isOnline = link === 'online';
-  const status = useData<GatewayStatus>(isOnline ? '/api/status' : null, (known) =>
+  const status = useData<GatewayStatus>(isOnline ? '/api/status/report' : null, (known) =>
     pairingOf(known?.channels ?? []).isMoving ? SOON_MS : LATER_MS,
   ).value;
   const usual = status === undefined ? SOME_AGENT : infoOf(status.agent, status.model);
@@ -63,7 +59,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const me = client.me.value;
   const hasChat = me === null || me.role === 'owner';
   const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
-  const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents') === null;
+  const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents/list') === null;
   const agents = useAgentsAt(route.value, view?.agent, mayAsk);
   const chatting = infoOfAgent(answererOf(agents.all, client.chat.value), usual);
   const agent = view === undefined ? chatting : infoOfAgent(agents.chosen, usual);
@@ -303,14 +299,14 @@ function Navigation({
       <Icon name={icon} />
       {label}
       {id === 'channels' && isOnline && (
-        <WaitingBadge<ChannelsReport>
-          path="/api/channels"
+        <WaitingBadge<OutputOf<'channels/report'>>
+          path="/api/channels/report"
           count={({ waiting }) => waiting.length}
           what={['person waits', 'people wait']}
         />
       )}
       {id === 'approvals' && isOnline && (
-        <WaitingBadge<WaitingApprovals>
+        <WaitingBadge<OutputOf<'approvals/waiting'>>
           path="/api/approvals/waiting"
           count={({ approvals }) => approvals.length}
           what={['question waits', 'questions wait']}
@@ -345,7 +341,7 @@ function Navigation({
 }
 
 async function signOut(): Promise<void> {
-  if ((await act('/api/sessions/current', 'DELETE')) === undefined) forgetEverything();
+  if ((await order('sessions/leave', {})) === undefined) forgetEverything();
 }
 
 /** What waits for the owner is asked for this often, in ms. */

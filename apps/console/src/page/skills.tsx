@@ -1,14 +1,15 @@
-import type { ShownSkill } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, type Outcome } from './gateway.ts';
+import { order } from './gateway.ts';
 import { hrefOf } from './route.ts';
-import { useData, useWork, type Work } from './ui/data.tsx';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { amount, counted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
-const PATH = '/api/workspace/skills';
+type ShownSkill = OutputOf<'skills/list'>['skills'][number];
+
 /** Programs and files may come; changed settings count a moment after they were saved. In ms. */
 const POLL_INTERVAL_MS = 10_000;
 const LOOK_SOON_MS = 1_000;
@@ -26,10 +27,8 @@ const STATES: Readonly<Record<string, string>> = {
 /** Every skill that was found: its source, whether it is used, and why not (S09). */
 export function SkillsView(): VNode {
   const { outcome, run } = useWork();
-  const data = useData<{ readonly skills: readonly ShownSkill[] }>(
-    PATH,
-    outcome === undefined ? POLL_INTERVAL_MS : LOOK_SOON_MS,
-  );
+  const everyMs = outcome === undefined ? POLL_INTERVAL_MS : LOOK_SOON_MS;
+  const data = useOperation('skills/list', {}, everyMs);
   return (
     <ColumnView name="skills-view" title="Skills">
       <OutcomeNote outcome={outcome} />
@@ -83,12 +82,7 @@ interface SkillProps {
 /** One skill. Its author wrote name, description and text: shown as text. */
 function Skill({ skill, run }: SkillProps): VNode {
   const { name, emoji, description, state, reason, install, warnings, file, isOn } = skill;
-  const turn = async (): Promise<Outcome> => {
-    const path = `${PATH}/${encodeURIComponent(name)}`;
-    const answer = await ask<{ readonly text: string }>(path, { isOn: !isOn });
-    if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-    return { text: answer.value.text, isTrouble: false };
-  };
+  const turn = () => order('skills/turn', { name, isOn: !isOn }, ({ text }) => text);
   const label = isOn ? 'Turn off' : 'Turn on';
   return (
     <article class="card" aria-label={name}>
@@ -141,8 +135,7 @@ function factsOf({ source, location, readers, command, forModel, ...skill }: Sho
 /** Loaded when it is opened. */
 function SkillText({ name }: { readonly name: string }): VNode {
   const [isOpen, setOpen] = useState(false);
-  const path = `${PATH}/${encodeURIComponent(name)}`;
-  const data = useData<{ readonly text: string }>(isOpen ? path : null);
+  const data = useOperation('skills/text', isOpen ? { name } : null);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Text</summary>

@@ -1,14 +1,17 @@
-import type { ShownSoul, SoulAction } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { act } from './gateway.ts';
+import { order } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
-import { useData, useWork, type Work } from './ui/data.tsx';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { EntryLink, SplitView } from './ui/frames.tsx';
 import { ActionButton, Diff, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
+type Versions = OutputOf<'soul/list'>['versions'];
+type ShownSoul = Versions[number];
+
 /** SOUL.md: its versions, and proposals that the owner decides on (W06). Without a number in the address the list. */
 export function SoulView({ args: [number = ''] }: Route): VNode {
-  const data = useData<{ readonly versions: Versions }>('/api/soul');
+  const data = useOperation('soul/list', {});
   const work = useWork();
   const versions = data.value?.versions ?? [];
   const asked = /^\d{1,9}$/.test(number) ? Number(number) : null;
@@ -43,7 +46,7 @@ const ACTIONS = {
     look: '',
     done: 'Done. That text is in use again, as a new version.',
   },
-} as const satisfies Record<SoulAction, object>;
+} as const satisfies Record<ShownSoul['can'][number], object>;
 
 const MARKS: Readonly<Record<ShownSoul['state'], string>> = {
   applied: 'in use',
@@ -53,8 +56,6 @@ const MARKS: Readonly<Record<ShownSoul['state'], string>> = {
   vetoed: 'vetoed',
   replaced: '',
 };
-
-type Versions = readonly ShownSoul[];
 
 /** All versions, newest first; what is in use and what is open are marked. */
 function VersionList(props: { versions: Versions; chosen: number | null }): VNode {
@@ -90,11 +91,8 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
 function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VNode {
   const { number, name, status, score, origin, reason, can, findings, diff, basedOn, text } =
     version;
-  const decide = async (action: SoulAction) =>
-    (await act(`/api/soul/${number}/${action}`)) ?? {
-      text: ACTIONS[action].done,
-      isTrouble: false,
-    };
+  const decide = (action: keyof typeof ACTIONS) =>
+    order(`soul/${action}`, { number }, () => ACTIONS[action].done);
   return (
     <div class="sheet soul-sheet">
       <header class="entry-head">

@@ -22,7 +22,7 @@ const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
 
 /** Whether it works, and the figures of a day: nothing that was said, and by nobody (D10). */
 export function StatusView({ args }: Route): VNode {
-  const status = useData<GatewayStatus>('/api/status', POLL_INTERVAL_MS);
+  const status = useData<GatewayStatus>('/api/status/report', POLL_INTERVAL_MS);
   const work = useWork();
   useEffect(() => {
     const [answer] = args;

@@ -3,15 +3,15 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRowAgents } from './agents.tsx';
 import { hrefOf, type Route } from './route.ts';
-import { useData } from './ui/data.tsx';
+import { useOperation } from './ui/data.tsx';
 import { spanOf } from './ui/format.ts';
 import { EntryLink, SplitView } from './ui/frames.tsx';
 import { List, Show } from './ui/widgets.tsx';
 
 /** What happened to a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the newest. */
 export function WhyView({ args: [message = ''] }: Route): VNode {
-  const recent = useData<{ readonly messages: readonly RecentMessage[] }>('/api/why/recent');
-  const why = useData<WhyAnswer>(`/api/why?message=${encodeURIComponent(message || 'last')}`);
+  const recent = useOperation('why/recent', {});
+  const why = useOperation('why/message', { message: message || 'last' });
   const chosen = why.value?.kind === 'found' ? keyOf(why.value.timeline.message) : null;
   const known = recent.value?.messages.find((one) => keyOf(one) === chosen);
   return (

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChannelAdapter, DecisionRules, HttpFacet } from '@parley/channels';
+import { refusal } from '@parley/core';
 import type { AccountPause } from '@parley/store';
 import { brokenStatus, type ChannelAccount, openAccount } from '../channel-account.ts';
+import type { ShownAccount } from '../channel-operations.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './connect-account.ts';
 
@@ -92,12 +94,17 @@ export class GatewayAccounts {
     return found?.kind === 'ready' ? { rules: found.plan.rules } : found && {};
   }
 
-  /** The answer of the gateway that is connected as this account; null where that is this one, or none. */
-  async askHolder(name: AccountName, request: Request): Promise<Response | null> {
+  /** Has the gateway that is connected as this account reconnect it; null where that is this one, or none. */
+  async reconnectElsewhere(name: AccountName): Promise<ShownAccount | null> {
     const state = this.#accountOf(name)?.status().state;
     if (state?.kind !== 'standby' || this.#rights === undefined) return null;
     const { passOn } = await import('./pass-on.ts');
-    return passOn(request, { name, rights: this.#rights, token: this.#deps.token?.() ?? '' });
+    const body = JSON.stringify({ ...name, isPassedOn: true });
+    const request = new Request('http://gateway/api/channels/reconnect', { method: 'POST', body });
+    const token = this.#deps.token?.() ?? '';
+    const answer = await passOn(request, { name, rights: this.#rights, token });
+    if (answer.ok) return JSON.parse(await answer.text());
+    throw refusal('channel-refused', (await answer.text()).trim());
   }
 
   status(): AccountStatus[] {

@@ -37,7 +37,7 @@ const SETTLED_AFTER = 1;
  */
 const RESERVED_FOR = 12 / 5;
 /** Two looks fit into a lease before it counts as lost, so one that fails costs nothing. */
-const LOOK_EVERY = 1 / 3;
+const CHECK_SHARE = 1 / 3;
 /** A query that takes longer is not waited for, so that the next one may still come in time. */
 const ANSWER_WITHIN = 2 / 5;
 /** A right counts as lost this much before its lease runs out: sends are ended before another gateway begins. */
@@ -150,7 +150,7 @@ class LeasedRights implements AccountRights {
       this.#wakeUp = resolve;
       const pauseMs = await this.#round().catch((error: unknown) => {
         log.warn({ reason: reasonOf(error) }, 'cannot ask who serves which account');
-        return this.#leaseMs * LOOK_EVERY;
+        return this.#leaseMs * CHECK_SHARE;
       });
       const timer = new AbortController();
       await Promise.race([sleep(pauseMs, undefined, timer).catch(() => undefined), woken]);
@@ -370,7 +370,7 @@ class LeasedRights implements AccountRights {
     const ends = rows
       .filter(({ name }) => this.#waiting.has(name))
       .flatMap(({ leftMs }) => (leftMs !== null && leftMs > 0 ? [leftMs] : []));
-    return Math.max(10, Math.min(this.#leaseMs * LOOK_EVERY, ...ends));
+    return Math.max(10, Math.min(this.#leaseMs * CHECK_SHARE, ...ends));
   }
 
   async #inTime<T>(query: Promise<T>): Promise<T> {

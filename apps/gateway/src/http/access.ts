@@ -1,18 +1,15 @@
 import { sameSecret } from '@parley/channels';
-import type { Role } from '@parley/store';
+import { type Role, roleIncludes } from '@parley/core';
 import type { Context } from 'hono';
-import type { AgentServices } from './agent-routes.ts';
 import type { Door, DoorOptions, Refusal } from './door.ts';
 import { type Caller, type PageSessions, SESSION_SECRET, SIGN_IN_TOKEN } from './page-sessions.ts';
-import { includes } from './roles.ts';
 
 /** What the routes know of a request besides the request. */
 export interface AppEnv {
   readonly Bindings: {
     readonly incoming?: { readonly socket: { remoteAddress?: string | undefined } };
   };
-  /** `agent`: what the agent has that the request names. */
-  readonly Variables: { caller: Caller; agent: AgentServices };
+  readonly Variables: { caller: Caller };
 }
 
 /** What decides about requests. */
@@ -62,10 +59,10 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
   };
 }
 
-/** Whether the caller of a guarded route may do what `least` may; without a guard it is the command line, on the data. */
+/** Whether the caller may do what `least` may do; without a caller nothing is allowed. */
 export function mayAs(c: Context<AppEnv>, least: Role): boolean {
   const caller: Caller | undefined = c.get('caller');
-  return caller === undefined || includes(caller.role, least);
+  return caller !== undefined && roleIncludes(caller.role, least);
 }
 
 /** Answers a request of somebody whose role is too small. */

@@ -1,28 +1,16 @@
-import type { DefectSummary } from '@parley/core';
+import type { Role } from '@parley/core';
 import type {
-  Backlog,
   ConversationDetails,
-  PageSession,
-  PairingRequest,
-  Role,
   RunningProcess,
   SearchHit,
-  SeenGroup,
   ShownApproval,
   ShownConversation,
   ShownMessage,
-  SignIn,
-  SoulFinding,
-  SoulState,
-  Spent,
   Store,
-  UsageGrouping,
-  UsageSums,
 } from '@parley/store';
-import type { AccountState, AccountStatus } from '../accounts/connect-account.ts';
+import type { AccountStatus } from '../accounts/connect-account.ts';
 import type { Health } from './health.ts';
 
-export type * from './workspace-api.ts';
 export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
 
 // What the HTTP API answers. The page and the command line import these types, and types only, so that nothing
@@ -36,7 +24,7 @@ export interface PluginLine {
   readonly signIn?: string;
 }
 
-/** What `/api/status` returns besides the channels. */
+/** What `/api/status/report` returns besides the channels. */
 export interface StatusReport {
   readonly agent: string;
   readonly model: string;
@@ -59,24 +47,6 @@ export interface StatusReport {
   readonly outbox?: Awaited<ReturnType<Store['outbox']['counts']>>;
   /** Dead letters that are neither replayed nor dropped (D06). */
   readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;
-}
-
-/** `/api/agents`: one of the agents (F14). */
-export interface ShownAgent {
-  /** As in `routes` and `?agent=`. */
-  readonly name: string;
-  /** What it is called in its chats. */
-  readonly title: string;
-  readonly emoji: string | null;
-  readonly isDefault: boolean;
-  /** Which model answers, as `parley status` shows it. */
-  readonly model: string;
-  readonly profile: string | null;
-  /** What it answers: `chat telegram:-100`, `everything else`. */
-  readonly routes: readonly string[];
-  /** For owners alone, as the people it belongs to. */
-  readonly workspace?: string;
-  readonly owners?: readonly string[];
 }
 
 /** The settings file beside the settings that are in use (D12). */
@@ -190,7 +160,7 @@ export type SettingsWritten =
   /** The file has changed since it was read: nothing was written. */
   | { readonly kind: 'outdated' };
 
-/** `/api/status`. */
+/** `/api/status/report`. */
 export interface GatewayStatus extends StatusReport {
   readonly health: Health;
   readonly channels: readonly AccountStatus[];
@@ -208,21 +178,12 @@ export interface AuditFinding {
   readonly remedy: string;
 }
 
-/** `/api/audit`: the worst finding first. */
+/** `/api/audit/report`: the worst finding first. */
 export interface AuditReport {
   /** In ms. */
   readonly at: number;
   readonly counts: Readonly<Record<AuditSeverity, number>>;
   readonly findings: readonly AuditFinding[];
-}
-
-/** `/api/queue`. Times in ms. */
-export interface QueueReport extends Backlog {
-  readonly now: number;
-  /** Parts of answers, by state. */
-  readonly parts: Awaited<ReturnType<Store['outbox']['counts']>>;
-  readonly dead: Awaited<ReturnType<Store['deadLetters']['counts']>>;
-  readonly processes: readonly Omit<RunningProcess, 'id'>[];
 }
 
 /** Of which agent a row is, by its name in `routes`. */
@@ -260,78 +221,6 @@ export interface SearchAnswer {
   readonly missing: number;
 }
 
-/** A bound of the settings on what may be used in a day (G17). */
-export interface UsageCap {
-  readonly name: 'totalDaily' | 'perPersonDaily' | 'perGroupDaily' | 'perStrangerDaily';
-  readonly tokens?: number | undefined;
-  readonly usd?: number | undefined;
-  /** Of today: by everyone, or the most that one person or one group used. Null: that is not known. */
-  readonly used: Spent | null;
-}
-
-/** `/api/usage` (U07). */
-export interface UsageReport extends UsageSums {
-  readonly by: UsageGrouping;
-  /** Those that the caller may ask for. */
-  readonly groupings: readonly UsageGrouping[];
-  /** The last day, and where days begin at midnight. */
-  readonly until: string;
-  readonly timeZone: string;
-  readonly today: Spent & { readonly day: string };
-  readonly caps: readonly UsageCap[];
-}
-
-/** An account of a channel, how it is doing and what its settings allow. */
-export interface ShownAccount {
-  readonly channel: string;
-  readonly account: string;
-  readonly state: AccountState;
-  /** Violations of the contract by its adapter. */
-  readonly defects?: DefectSummary;
-  /** Why it does not work. */
-  readonly reason?: string;
-  /** What a person can do about that. */
-  readonly fix?: string;
-  /** Absent where its settings are wrong, and for the page and the terminal. */
-  readonly access?: {
-    readonly direct: 'pairing' | 'allowlist' | 'open' | 'disabled' | 'token';
-    readonly groups: 'allowlist' | 'open' | 'disabled';
-    /** How many people the settings name. */
-    readonly allow: number;
-    /** Ids of the platform. */
-    readonly allowGroups: readonly string[];
-    readonly activation: 'mention' | 'always' | 'never';
-  };
-  readonly canPause: boolean;
-  /** Groups can be allowed one by one. */
-  readonly canAllowGroups: boolean;
-}
-
-/** `/api/channels`. Names and titles are untrusted. */
-export interface ChannelsReport {
-  readonly accounts: readonly ShownAccount[];
-  /** People who wait to be allowed, the oldest first. */
-  readonly waiting: readonly Omit<PairingRequest, 'route'>[];
-  /** Groups that wrote and are not allowed, the last seen first. */
-  readonly groups: readonly SeenGroup[];
-}
-
-/** `/api/sessions`: a browser that is signed in. */
-export interface ShownSession extends Omit<PageSession, 'hash' | 'openedWith'> {
-  /** Whose it is; null: it was opened with the token of the data folder. */
-  readonly person: string | null;
-  /** The one that asks. */
-  readonly isCurrent: boolean;
-}
-
-/** `/api/people`: a named sign-in (U03). */
-export type ShownSignIn = Omit<SignIn, 'id' | 'hash'>;
-
-/** One that was added; its token is shown here and never again. */
-export interface NewSignIn extends Pick<SignIn, 'name' | 'role'> {
-  readonly token: string;
-}
-
 /** `/api/me`: who is signed in. */
 export interface Me {
   /** Null: by the token of the data folder. */
@@ -339,66 +228,6 @@ export interface Me {
   readonly role: Role;
   /** The least role for reading each path; one that is not here is for owners alone. */
   readonly routes: Readonly<Record<string, Role>>;
-}
-
-/** What the page can do with a job. */
-export type CronAction = 'pause' | 'resume' | 'remove' | 'run';
-
-/** A chat that a job can be for: what `to` says, and what people call it. */
-export interface CronChat {
-  readonly to: string;
-  readonly name: string;
-}
-
-/** `/api/approvals`: newest first. `next` asks for the page after it (`before=`); null: there is none. */
-export interface ApprovalList {
-  readonly now: number;
-  readonly approvals: readonly (ShownApproval & OfAgent)[];
-  readonly next: number | null;
-}
-
-/** `/api/approvals/waiting`: the oldest first, whole; `diff`: how a file would change, by lines. */
-export interface WaitingApprovals {
-  readonly approvals: readonly (ShownApproval & OfAgent & { readonly diff: string | null })[];
-}
-
-/** `/api/approvals/files`: what an agent wrote and no person has opened or kept yet. */
-export interface ShownAgentFile {
-  /** Its path in the workspace. */
-  readonly name: string;
-  readonly changedAt: number;
-  /** The title of the conversation in which it was written; null: that is not known any more. */
-  readonly writtenIn: string | null;
-  /** The whole file; characters that cannot be seen are written out. */
-  readonly shown: string;
-  /** Of the content; a decision names it. */
-  readonly print: string;
-  readonly canOpen: boolean;
-}
-
-/** What the owner can decide about a version of SOUL.md. */
-export type SoulAction = 'apply' | 'veto' | 'rollback';
-
-/** `/api/soul`: a version of SOUL.md, or a proposal for one. Its texts were written by people and models. */
-export interface ShownSoul {
-  readonly number: number;
-  /** `v0-seed`, `v3`. */
-  readonly name: string;
-  readonly origin: string;
-  readonly reason: string;
-  readonly state: SoulState;
-  /** The state as text. */
-  readonly status: string;
-  readonly score: string;
-  readonly findings: readonly SoulFinding[];
-  readonly diff: string;
-  readonly text: string;
-  /** In ms, and as the clock of the agent shows it. */
-  readonly createdAt: number;
-  readonly made: string;
-  /** The version that `diff` is against; null: it is the first. */
-  readonly basedOn: number | null;
-  readonly can: readonly SoulAction[];
 }
 
 export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';
@@ -438,7 +267,7 @@ export interface LogLine {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** `GET /api/logs`. */
+/** `GET /api/logs/read`. */
 export interface LogReport {
   /** Newest first. */
   readonly lines: readonly LogLine[];
@@ -451,7 +280,7 @@ export interface LogReport {
   readonly channels: readonly string[];
 }
 
-/** `GET /api/report`: a bundle for a bug report, without secrets, names and texts. */
+/** `GET /api/report/bundle`: a bundle for a bug report, without secrets, names and texts. */
 export interface BugReport {
   readonly name: string;
   readonly files: readonly { readonly name: string; readonly text: string }[];

@@ -1,8 +1,9 @@
 import { type Logger, ParleyError } from '@parley/core';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { PromptInspector, ShownHeartbeat } from './api-routes.ts';
+import type { Services } from '../operations.ts';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
+import { statusWith } from './testing/full-app.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
 const silent: Logger = {
@@ -17,21 +18,20 @@ const clock = () => 1_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-const INSPECTOR: PromptInspector = {
-  list: async (query) => ({ query }),
-  prompt: async (turnId) => (turnId === 'turn 1' ? { turnId } : null),
-  preview: async (asked) => {
-    if (asked.channel !== 'web')
-      throw new ParleyError({ code: 'x', message: 'Known: web', retryable: false });
-    return { asked };
+/** Everything is known about the heartbeats of two agents, and nothing else. */
+const OPERATIONS = {
+  agents: async () => AGENTS,
+  scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
+  heartbeat: async (agent = 'main') => {
+    if (agent === 'x')
+      throw new ParleyError({ code: 'no-agent', message: 'No x', retryable: false });
+    return {
+      isRunning: true,
+      report: async () => ({ of: agent, password: 'hunter2' }),
+      request: async (id: string, task?: string) => ({ id, task, text: '' }),
+    };
   },
-  compare: async (before, after) => (after === 'none' ? null : { before, after }),
-};
-
-const HEARTBEAT: ShownHeartbeat = {
-  report: async () => ({ tasks: [] }),
-  request: async (id, task) => ({ id, task }),
-};
+} as unknown as Services;
 
 function app(given: Partial<HttpAppOptions> = {}) {
   return createHttpApp({
@@ -48,9 +48,8 @@ function app(given: Partial<HttpAppOptions> = {}) {
     log: silent,
     metrics: async () => 'parley_up 1\n',
     status: () => [],
-    report: async () => ({ agent: 'Parley' }),
-    inspector: INSPECTOR,
-    heartbeat: HEARTBEAT,
+    report: statusWith({ agent: 'Parley' }),
+    operations: OPERATIONS,
     ping: async () => undefined,
     channel: () => undefined,
     ...given,
@@ -58,31 +57,20 @@ function app(given: Partial<HttpAppOptions> = {}) {
 }
 
 const SHOWN = { emoji: null, model: 'offline', profile: null, routes: [] };
-/** An installation with the agents main and support, of which support has no task. */
-const TWO: Partial<HttpAppOptions> = {
-  agents: {
-    list: () => [
-      { ...SHOWN, name: 'main', title: 'Ada', isDefault: true },
-      { ...SHOWN, name: 'support', title: 'Help desk', isDefault: false },
-    ],
-    named: (name) =>
-      name !== 'support'
-        ? undefined
-        : { inspector: INSPECTOR, heartbeat: { ...HEARTBEAT, report: async () => ({ of: name }) } },
-  },
-};
+const AGENTS = [
+  { ...SHOWN, name: 'main', title: 'Ada', isDefault: true },
+  { ...SHOWN, name: 'support', title: 'Help desk', isDefault: false },
+];
 
 describe('the agents of a gateway', () => {
   it.each<readonly [string, number, unknown]>([
-    ['/api/heartbeat', 200, { tasks: [] }],
-    ['/api/heartbeat?agent=main', 200, { tasks: [] }],
-    ['/api/heartbeat?agent=support', 200, { of: 'support' }],
-    ['/api/prompts/preview?channel=web&agent=support', 200, { asked: { channel: 'web' } }],
-    ['/api/heartbeat?agent=x', 404, { error: 'There is no agent "x". There is main, support.' }],
-    ['/api/status?agent=', 404, { error: 'There is no agent "". There is main, support.' }],
-    ['/api/agents', 200, { agents: TWO.agents?.list() }],
+    ['/api/heartbeat/report', 200, expect.objectContaining({ of: 'main' })],
+    ['/api/heartbeat/report?agent=main', 200, expect.objectContaining({ of: 'main' })],
+    ['/api/heartbeat/report?agent=support', 200, expect.objectContaining({ of: 'support' })],
+    ['/api/heartbeat/report?agent=x', 404, { error: 'No x', code: 'no-agent' }],
+    ['/api/agents/list', 200, { agents: AGENTS }],
   ])('[F14] are asked one by one: %s', async (path, status, answer) => {
-    const response = await get(path, { authorization: `Bearer ${TOKEN}` }, TWO);
+    const response = await get(path, { authorization: `Bearer ${TOKEN}` });
     expect([response.status, await response.json()]).toEqual([status, answer]);
   });
 });
@@ -103,10 +91,10 @@ describe('who has access', () => {
     ['/page/main-ABCDEFGH.js', 200],
     ['/page/../../package.json', 404],
     ['/metrics', 401],
-    ['/api/status', 401],
-    ['/api/sessions', 401],
-    ['/api/heartbeat', 401],
-    ['/api/prompts?limit=5', 401],
+    ['/api/status/report', 401],
+    ['/api/sessions/list', 401],
+    ['/api/heartbeat/report', 401],
+    ['/api/prompts/list?limit=5', 401],
     ['/channels/web/default/history', 401],
   ])(
     '[U03] without token and session %s is %i: the page itself holds no secret',
@@ -129,9 +117,9 @@ describe('who has access', () => {
       403,
     ],
   ])('[U03] %s answers %o with %i', async (_case, headers, status) => {
-    expect((await get('/api/status', headers)).status).toBe(status);
+    expect((await get('/api/status/report', headers)).status).toBe(status);
     expect(
-      (await get(`/api/status?token=${TOKEN}`, { ...headers, authorization: '' })).status,
+      (await get(`/api/status/report?token=${TOKEN}`, { ...headers, authorization: '' })).status,
     ).not.toBe(200);
   });
 
@@ -142,7 +130,7 @@ describe('who has access', () => {
   });
 
   it('says in one line what to do', async () => {
-    const response = await get('/api/status', { accept: 'text/html' });
+    const response = await get('/api/status/report', { accept: 'text/html' });
     expect(response.headers.get('content-type')).toContain('text/plain');
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
     expect(await response.text()).toContain('parley token show');
@@ -150,7 +138,7 @@ describe('who has access', () => {
 });
 
 describe('every answer', () => {
-  it.each(['/', '/healthz', '/page/icon.svg', '/api/status', '/?token=wrong'])(
+  it.each(['/', '/healthz', '/page/icon.svg', '/api/status/report', '/?token=wrong'])(
     '[U03] forbids other hosts, frames, inline code and guessing of types: %s',
     async (path) => {
       const { headers } = await get(path);
@@ -204,29 +192,6 @@ describe('the routes of the gateway', () => {
     expect((await get('/healthz', {}, options)).status).toBe(200);
   });
 
-  it.each<[string, number, unknown]>([
-    ['/api/prompts', 200, { query: { limit: 30 } }],
-    [
-      '/api/prompts?limit=5&chat=a%20b&before=1~t',
-      200,
-      { query: { limit: 5, chat: 'a b', before: '1~t' } },
-    ],
-    ['/api/prompts?limit=9999', 200, { query: { limit: 100 } }],
-    ['/api/prompts?limit=-1', 200, { query: { limit: 30 } }],
-    ['/api/prompts/turn%201', 200, { turnId: 'turn 1' }],
-    ['/api/prompts/turn2', 404, { error: expect.stringContaining('keepDays') }],
-    ['/api/prompts/preview?channel=web', 200, { asked: { channel: 'web' } }],
-    ['/api/prompts/preview?channel=x', 400, { error: 'Known: web' }],
-    ['/api/prompts/a/compare/b', 200, { before: 'a', after: 'b' }],
-    ['/api/prompts/a/compare/none', 404, { error: expect.stringContaining('No prompt') }],
-  ])('[P17] reports past prompts, to the owner alone: %s', async (path, status, body) => {
-    const response = await get(path, signedIn);
-    expect(response.status).toBe(status);
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(await response.json()).toEqual(body);
-    expect((await get(path)).status).toBe(401);
-  });
-
   it('answers HEAD like GET, without a body', async () => {
     const request = { method: 'HEAD', headers: { host: HOST, ...signedIn } };
     const response = await app().request(`http://${HOST}/`, request);
@@ -256,35 +221,60 @@ describe('the routes of the gateway', () => {
     const report = async () => {
       throw new Error('password=hunter2');
     };
-    const response = await get('/api/status', signedIn, { report });
+    const response = await get('/api/status/report', signedIn, { report });
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('hunter2');
   });
 });
 
-describe('the heartbeat', () => {
-  const now = (body: string, headers: Record<string, string> = {}) =>
-    app().request(`http://${HOST}/api/heartbeat/now`, {
+describe('operations', () => {
+  const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+    app().request(`http://${HOST}/api/${path}`, {
       method: 'POST',
       body,
       headers: { host: HOST, authorization: `Bearer ${TOKEN}`, ...headers },
     });
+  const now = (body: string, headers?: Record<string, string>) =>
+    post('heartbeat/now', body, headers);
 
-  it('[H02] [U03] is shown and run for callers with the token, from no other site', async () => {
-    expect((await get('/api/heartbeat')).status).toBe(401);
-    const shown = await get('/api/heartbeat', { authorization: `Bearer ${TOKEN}` });
-    expect(await shown.json()).toEqual({ tasks: [] });
-    expect(shown.headers.get('cache-control')).toBe('no-store');
+  it('[H02] [U03] are performed for callers with the token, from no other site', async () => {
+    expect((await get('/api/heartbeat/report')).status).toBe(401);
     const run = await now('{"id":"a","task":"mail"}');
-    expect(await run.json()).toEqual({ id: 'a', task: 'mail' });
+    expect(await run.json()).toEqual({ id: 'a', task: 'mail', text: '' });
     expect((await now('{"id":"a"}', { authorization: 'Bearer x' })).status).toBe(401);
     expect((await now('{"id":"a"}', { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it.each(['', '{}', '[]', '{"id":1}', '{"id":""}', '{"id":"a","task":{}}'])(
-    '[H02] runs nothing for %j',
-    async (body) => {
-      expect((await now(body)).status).toBe(400);
+  it.each(['GET', 'POST'])(
+    '[G18] answer a read asked with %s without secrets, for no cache',
+    async (method) => {
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      const shown =
+        method === 'GET'
+          ? await get('/api/heartbeat/report', headers)
+          : await post('heartbeat/report', '{}');
+      expect(await shown.json()).toEqual({ running: true, of: 'main', password: '[secret]' });
+      expect(shown.headers.get('cache-control')).toBe('no-store');
     },
   );
+
+  it.each(['', '{}', '[]', '{"id":1}', '{"id":""}', '{"id":"a","task":{}}', '{"id":"a","else":1}'])(
+    '[H02] refuse an input that is none of theirs: %j',
+    async (body) => {
+      const response = await now(body);
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { code: 'wrong-input' },
+      ]);
+    },
+  );
+
+  it.each([
+    ['heartbeat/nothing', 404],
+    ['heartbeat/constructor', 404],
+    ['heartbeat/now?id=a', 405],
+  ])('[U03] do nothing else: GET /api/%s is answered with %i', async (path, status) => {
+    const response = await get(`/api/${path}`, { authorization: `Bearer ${TOKEN}` });
+    expect(response.status).toBe(status);
+  });
 });

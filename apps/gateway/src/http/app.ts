@@ -2,7 +2,7 @@ import type { HttpFacet } from '@parley/channels';
 import type { Clock } from '@parley/core';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import { Hono } from 'hono';
-import { type ChannelServiceDeps, createChannelService } from '../channel-service.ts';
+import type { Services } from '../operations.ts';
 import {
   type AccessOptions,
   type AppEnv,
@@ -11,50 +11,37 @@ import {
   refuse,
   refuseRole,
 } from './access.ts';
-import { addAgents, ownService } from './agent-routes.ts';
-import {
-  type ApiServices,
-  addSignIn,
-  endRoutes,
-  heartbeatRoutes,
-  promptRoutes,
-  sessionRoutes,
-  soulRoutes,
-} from './api-routes.ts';
-import { channelRoutes, withoutCodes } from './channel-routes.ts';
-import { cronRoutes } from './cron-routes.ts';
-import { addDiagnosisRoutes } from './diagnosis-routes.ts';
+import type { GatewayStatus, Me } from './api.ts';
+import { type ApiServices, addSignIn, endRoutes } from './api-routes.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
-import { hookApi } from './hook-routes.ts';
 import { mcpRoutes } from './mcp-routes.ts';
 import { addOpenRoutes, FACET_PATH } from './open-routes.ts';
+import { addOperations } from './operation-routes.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
-import { peopleRoutes, whoAmI } from './people-routes.ts';
-import { leastRole } from './roles.ts';
+import { leastRole, readableRoutes } from './roles.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { setupRoutes } from './setup-routes.ts';
-import { usageRoutes } from './usage-routes.ts';
 import { addWorkRoutes, type Work } from './work-routes.ts';
-import { workspaceRoutes } from './workspace-routes.ts';
 
 /** What the routes show and guard. */
-export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiServices {
+export interface HttpAppOptions
+  extends HealthOptions,
+    AccessOptions,
+    Omit<ApiServices, 'operations'> {
+  /** For the operations, besides what the app has itself. */
+  readonly operations: Omit<Services, 'pageSessions' | 'status'>;
   readonly clock: Clock;
   /** The files of the web page. */
   readonly page: PageFiles;
   /** Browsers that are signed in to the page. */
   readonly sessions: Pick<PageSessionOptions, 'repository' | 'signIns' | 'limits'>;
   readonly metrics: (health: AskHealth) => Promise<string>;
-  /** What `GET /api/status` answers, as JSON. */
-  readonly report: (health: AskHealth) => Promise<object>;
-  /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
+  /** What the operation `status/report` answers. */
+  readonly report: (health: AskHealth) => Promise<GatewayStatus>;
+  /** What the routes of conversations look at; without it there are none. */
   readonly work?: Work | undefined;
-  /** For `/api/channels`; without it there are no such routes. */
-  readonly channels?:
-    | readonly [ChannelServiceDeps, askHolder: Parameters<typeof channelRoutes>[1]]
-    | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
@@ -108,31 +95,16 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   });
   addSignIn(app, access, sessions);
   for (const path of ['/', PAGE_PATH]) app.get(path, (c) => page.fetch(c.req.raw));
-  addGuard(app, access, sessions, options);
-  addAgents(app, options, options.agents);
+  addGuard(app, access, sessions, {
+    ...options.operations,
+    pageSessions: async () => sessions,
+    status: () => options.report(health),
+  });
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
-  app.get('/api/status', async (c) => {
-    const report = await options.report(health);
-    if (mayAs(c, 'owner')) return c.json(report);
-    // A mistake in the settings may be quoted with its value.
-    return c.json({ ...withoutCodes(report), settings: { afterRestart: [], problems: [] } });
-  });
-  addDiagnosisRoutes(app, options);
-  app.route('/api/prompts', promptRoutes(ownService('inspector')));
-  app.route('/api/heartbeat', heartbeatRoutes(ownService('heartbeat')));
-  if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
-  if (options.hooks !== undefined) app.route('/api/hooks', hookApi(options.hooks));
-  if (options.channels !== undefined) {
-    const [deps, askHolder] = options.channels;
-    app.route('/api/channels', channelRoutes(createChannelService(deps), askHolder));
-  }
-  if (options.soul !== undefined) app.route('/api/soul', soulRoutes(ownService('soul')));
   if (options.work !== undefined) {
-    addWorkRoutes(app, options.work, options.approvals);
-    const { usage, work, clock } = options;
-    if (usage !== undefined) app.route('/api/usage', usageRoutes(work.store, usage, clock));
+    addWorkRoutes(app, options.work);
   }
   addOwnerRoutes(app, options);
   app.all(FACET_PATH, async (c) => {
@@ -155,29 +127,33 @@ function addGuard(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,
   sessions: PageSessions,
-  options: Pick<HttpAppOptions, 'sessions' | 'clock' | 'log'>,
+  services: Services,
 ): void {
   app.use('*', async (c, next) => {
     const caller = await access.admit(c, sessions);
     if ('status' in caller) return refuse(c, caller);
     c.set('caller', caller);
+    return next();
+  });
+  // Before the roles of paths: an operation declares its own.
+  addOperations(app, services);
+  app.use('*', async (c, next) => {
     const least = leastRole(c.req.method, c.req.path);
     return mayAs(c, least) ? next() : refuseRole(c, least);
   });
-  app.get('/api/me', whoAmI);
-  const { signIns } = options.sessions;
-  app.route('/api/people', peopleRoutes({ ...options, signIns, look: sessions.look }));
-  app.route('/api/sessions', sessionRoutes(sessions));
+  app.get('/api/me', async (c) => {
+    const { signIn, role } = c.get('caller');
+    const routes = await readableRoutes();
+    return c.json({ name: signIn?.name ?? null, role, routes } satisfies Me);
+  });
 }
 
 /** What changes how the agent and the gateway work. */
 function addOwnerRoutes(
   app: Hono<AppEnv>,
-  { setup, workspace, settings, mcpSignIn, restart, stop }: ApiServices,
+  { setup, settings, mcpSignIn, restart, stop }: ApiServices,
 ): void {
   if (setup !== undefined) app.route('/api/setup', setupRoutes(setup));
-  if (workspace !== undefined)
-    app.route('/api/workspace', workspaceRoutes(ownService('workspace')));
   if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
   if (mcpSignIn !== undefined) app.route('/api/mcp', mcpRoutes(mcpSignIn));
   if (restart !== undefined) app.route('/api/restart', endRoutes(restart));

@@ -46,7 +46,7 @@ function routes() {
     if (event.type === 'stop-turn') stopped.push(event.conversationId);
   });
   const work = {
-    ...{ store, bus, clock: () => 9, log: silentLogger },
+    ...{ store, bus, clock: () => 9, log: silentLogger, defaultAgent: 'main' },
     scrub: (text: string) => text.replaceAll(SECRET, '[secret]'),
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   };

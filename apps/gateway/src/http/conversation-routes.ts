@@ -3,13 +3,16 @@ import { agentOfConversation } from '@parley/core';
 import type { ConversationAction, PageMark } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { agentNameOf } from './agent-routes.ts';
+import { firstWords } from '../why-operations.ts';
 import type { ConversationList, ConversationReport, MessageList, SearchAnswer } from './api.ts';
-import { bodyOf, firstWords, uncachedRoutes } from './api-routes.ts';
+import { bodyOf, uncachedRoutes } from './api-routes.ts';
 import type { Work } from './work-routes.ts';
 
 /** What the routes look at. */
-type Looked = Pick<Work, 'store' | 'bus' | 'clock' | 'log' | 'scrub' | 'situation' | 'agents'>;
+type Looked = Pick<
+  Work,
+  'store' | 'bus' | 'clock' | 'log' | 'scrub' | 'situation' | 'defaultAgent'
+>;
 
 const PAGE = 50;
 const Size = z.coerce.number().int().min(1).max(PAGE).default(PAGE);
@@ -55,7 +58,7 @@ export function conversationRoutes(work: Looked): Hono {
     const found = await store.conversations.list({ before, limit });
     const conversations = found.map(({ last, ...rest }) => ({
       ...rest,
-      agent: agentNameOf(work.agents, rest.id),
+      agent: agentOfConversation(rest.id) ?? work.defaultAgent,
       last: { ...last, text: firstWords(last.text, scrub) },
     }));
     const next = found.length < limit ? null : (found.at(-1)?.newest ?? null);
@@ -97,7 +100,7 @@ export function conversationRoutes(work: Looked): Hono {
 }
 
 /** What was said in all conversations (U08), below `/api/search`. It is private: guard it. */
-export function searchRoutes({ store, clock, scrub, agents }: Looked): Hono {
+export function searchRoutes({ store, clock, scrub, defaultAgent }: Looked): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => {
     const query = SearchQuery.safeParse(c.req.query()).data;
@@ -107,7 +110,7 @@ export function searchRoutes({ store, clock, scrub, agents }: Looked): Hono {
     const { older, missing } = page;
     const hits = page.hits.map((hit) => ({
       ...hit,
-      agent: agentNameOf(agents, hit.conversationId),
+      agent: agentOfConversation(hit.conversationId) ?? defaultAgent,
     }));
     return c.json({ hits, next: markOf(older), missing } satisfies SearchAnswer);
   });

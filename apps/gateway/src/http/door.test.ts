@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { createHttpApp } from './app.ts';
 import { createWrongTokens } from './door.ts';
 import { fingerprint, idOf, SIGN_IN_PREFIX } from './page-sessions.ts';
+import { NO_OPERATIONS, statusWith } from './testing/full-app.ts';
 
 const from = (name: string) => ({ name, isLocal: false });
 const MINUTE = 60_000;
@@ -74,7 +75,7 @@ const clock = () => 1_000_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-const nothing = async () => ({});
+const _nothing = async () => ({});
 const unused = (): never => {
   throw new Error('not used here');
 };
@@ -123,13 +124,16 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
       ...{ repository: store.pageSessions, signIns: store.signIns },
       limits: { idleMs: 60_000, longestMs: 600_000 },
     },
-    ...{ metrics: async () => '', report: async () => ({}), status: () => [] },
-    inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
-    heartbeat: { report: nothing, request: nothing },
+    ...{
+      metrics: async () => '',
+      report: statusWith({}),
+      operations: NO_OPERATIONS,
+      status: () => [],
+    },
     hooks: {
       rules: { ci: { token: HOOK, signature: true, perMinute: 10_000, maxBytes: 65_536 } },
       take: async () => ({ kind: 'taken', id: '1', isNew: true }),
-      ...{ list: async () => [], count: () => {} },
+      count: () => {},
     },
     ping: async () => undefined,
     channel: (channel) => (channel === 'api' && withApi ? facet : undefined),
@@ -162,18 +166,18 @@ const SECRETS: Readonly<
   Record<string, (gate: Gateway, right: boolean, more: Record<string, string>) => Promise<Response>>
 > = {
   'the token': async ({ ask }, right, more) =>
-    ask('GET /api/status', { ...bearer(right ? TOKEN : 'wrong'), ...more }),
+    ask('GET /api/status/report', { ...bearer(right ? TOKEN : 'wrong'), ...more }),
   'the token, for metrics': async ({ ask }, right, more) =>
     ask('GET /metrics', { ...bearer(right ? TOKEN : 'wrong'), ...more }),
   'the token, at the sign-in of the page': async ({ ask }, right, more) =>
     ask('POST /api/sessions', more, JSON.stringify({ token: right ? TOKEN : 'wrong' })),
   'a session': async ({ ask, session }, right, more) =>
-    ask('GET /api/status', {
+    ask('GET /api/status/report', {
       ...bearer(right ? session : `parley_session_${'x'.repeat(43)}`),
       ...more,
     }),
   'a named sign-in': async ({ ask }, right, more) =>
-    ask('GET /api/status', {
+    ask('GET /api/status/report', {
       ...bearer(right ? SIGN_IN : `${SIGN_IN_PREFIX}${'x'.repeat(43)}`),
       ...more,
     }),
@@ -220,7 +224,7 @@ describe('the door of all secrets', () => {
 
   it('[U03] does not count a request without a secret', async () => {
     const gate = await gateway();
-    for (const call of ['GET /api/status', 'GET /v1/models', 'POST /hooks/ci'])
+    for (const call of ['GET /api/status/report', 'GET /v1/models', 'POST /hooks/ci'])
       for (let nth = 0; nth < 10; nth += 1) expect((await gate.ask(call)).status).toBe(401);
     expect((await SECRETS['the token']?.(gate, false, {}))?.status).toBe(401);
   });
@@ -241,8 +245,8 @@ describe('a wrong address', () => {
     ['OPTIONS /v1/models', 405, 'takes GET'],
     ['POST /v1/completions', 404, 'POST /v1/chat/completions'],
     ['GET /v1', 404, 'POST /v1/chat/completions'],
-    ['GET /api/status/', 404, 'Use /api/status, without the slash'],
-    ['POST /api/status', 405, 'takes GET, not POST'],
+    ['GET /api/status/report/', 404, 'Use /api/status/report, without the slash'],
+    ['DELETE /api/status/report', 405, 'takes GET, POST, not DELETE'],
     ['GET /api/nothing', 404, 'nothing at /api/nothing'],
     ['GET /metrics/', 404, 'Use /metrics, without the slash'],
     ['GET /hooks/ci', 405, 'takes POST, not GET'],
@@ -258,11 +262,11 @@ describe('a wrong address', () => {
           expect(response.status).toBe(status);
           expect(await response.text()).toContain(text);
           expect(response.headers.get('allow')).toBe(
-            status === 405 ? /takes (\w+)/.exec(text)?.[1] : null,
+            status === 405 ? /takes ([A-Z]+(?:, [A-Z]+)*)/.exec(text)?.[1] : null,
           );
         }
       }
-      expect((await ask('GET /api/status', bearer('wrong'))).status).toBe(401);
+      expect((await ask('GET /api/status/report', bearer('wrong'))).status).toBe(401);
     },
   );
 
@@ -318,7 +322,7 @@ describe('web pages of other origins', () => {
 
   it('[U03] never call anything but the API', async () => {
     const { ask } = await gateway({ origins: [PAGE] });
-    const asked = await ask('GET /api/status', { origin: PAGE, ...bearer(TOKEN) });
+    const asked = await ask('GET /api/status/report', { origin: PAGE, ...bearer(TOKEN) });
     expect(asked.status).toBe(403);
     expect(asked.headers.get('access-control-allow-origin')).toBeNull();
   });

@@ -57,7 +57,7 @@ const ALL_SENDERS: Patience = { free: 50, longestMs: 15_000 };
 /** Without another wrong token for so long all is forgotten. In ms. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
 /** Of more senders the least recent ones are forgotten; the sum is not. */
-const MOST_SENDERS = 1_000;
+const MAX_SENDERS = 1_000;
 
 const NONE: Tries = { count: 0, at: 0 };
 
@@ -89,7 +89,7 @@ export function createWrongTokens(monotonic: Monotonic) {
       senders.delete(name);
       senders.set(name, tries);
       const [oldest] = senders.keys();
-      if (senders.size > MOST_SENDERS && oldest !== undefined) senders.delete(oldest);
+      if (senders.size > MAX_SENDERS && oldest !== undefined) senders.delete(oldest);
       all = oneMore(all, now);
     },
     /** How many senders are remembered. */

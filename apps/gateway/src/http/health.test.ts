@@ -107,7 +107,7 @@ describe('the web server of a worker', () => {
     expect(await shown.text()).toBe('parley_up 1\n');
   });
 
-  it.each(['/', '/api/status', '/channels/web/default/history'])(
+  it.each(['/', '/api/status/report', '/channels/web/default/history'])(
     '[D09] has no %s: that is at a gateway',
     async (path) => {
       const answer = await get(path, { authorization: `Bearer ${TOKEN}` });

@@ -1,42 +1,20 @@
 import { createHash, createHmac } from 'node:crypto';
 import { sameSecret } from '@parley/channels';
 import { decodeText, type Monotonic } from '@parley/core';
+import type { Hooks } from '@parley/proactive';
 import { type Context, Hono } from 'hono';
-import { z } from 'zod';
 import { type AppEnv, bearerOf } from './access.ts';
-import { bodyOf, uncachedRoutes } from './api-routes.ts';
 import type { Door } from './door.ts';
 
-/** Of a hook, what decides whether a request is taken. */
-export interface HookBounds {
-  readonly token: string;
-  /** A signature with the token counts, too. */
-  readonly signature: boolean;
-  readonly perMinute: number;
-  readonly maxBytes: number;
-}
+/** What decides whether a request to a hook is taken. */
+type HookBounds = Pick<Hooks['rules'][string], 'token' | 'signature' | 'perMinute' | 'maxBytes'>;
 
-interface HookEvent {
-  readonly contentType: string;
-  readonly body: string;
-  /** The same one again is the same event; without it each is a new one. */
-  readonly key?: string | undefined;
-}
-
-/** What became of an event: `taken` is durable. The others may be tried again later. */
-type HookAnswer =
-  | { readonly kind: 'taken'; readonly id: string; readonly isNew: boolean }
-  | { readonly kind: 'full' | 'nowhere'; readonly reason: string };
-
-/** Events from outside (H09), for those who send them, the page and the command line. */
-export interface HookPage {
+/** Takes events from outside (H09), and counts what became of each request. */
+export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
   readonly rules: Readonly<Record<string, HookBounds>>;
-  take(name: string, event: HookEvent): Promise<HookAnswer>;
-  /** The hooks with their last events, as JSON, without tokens. */
-  list(): Promise<readonly object[]>;
-  /** Counts what became of a request. */
-  count(outcome: string, hook?: string): void;
 }
+
+type HookAnswer = Awaited<ReturnType<Hooks['take']>>;
 
 /** Compared where there is no hook of that name. */
 const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes: 65_536 };
@@ -46,7 +24,7 @@ const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes
  * wrong token look the same. 202 is answered when the event is durable.
  */
 export function hookRoutes(
-  hooks: HookPage,
+  hooks: HookReceiver,
   { monotonic, door }: { readonly monotonic: Monotonic; readonly door: Door },
 ): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
@@ -76,8 +54,8 @@ export function hookRoutes(
     const declared = /charset=["']?([\w.:-]+)/i.exec(contentType)?.[1];
     const body = decodeText(bytes, { declared }).text;
     const key = sent.isSigned ? signedKey(bytes) : givenKey(c);
-    if (key !== undefined && key.length > LONGEST_KEY)
-      return refused(c, 400, `An Idempotency-Key has at most ${LONGEST_KEY} characters.`);
+    if (key !== undefined && key.length > MAX_KEY)
+      return refused(c, 400, `An Idempotency-Key has at most ${MAX_KEY} characters.`);
     return answer(c, hooks, name, await hooks.take(name, { contentType, body, key }));
   });
   return app;
@@ -85,7 +63,7 @@ export function hookRoutes(
 
 const UNAUTHORIZED =
   'No hook of that name takes that token or signature. What is too large counts as not signed.';
-const LONGEST_KEY = 255;
+const MAX_KEY = 255;
 
 /** A sender with the token marks a repeated event with the same key; GitHub has a header of its own. */
 function givenKey(c: Context): string | undefined {
@@ -103,7 +81,7 @@ function signedKey(body: Uint8Array): string {
 /** Of one that cannot be taken now; senders that try again do so then. In ms. */
 const LATER_MS = 30_000;
 
-function answer(c: Context, hooks: HookPage, name: string, taken: HookAnswer): Response {
+function answer(c: Context, hooks: HookReceiver, name: string, taken: HookAnswer): Response {
   if (taken.kind !== 'taken') {
     hooks.count(taken.kind, name);
     return refused(c, 503, `Not taken: ${taken.reason}.`, LATER_MS);
@@ -179,22 +157,4 @@ function createRate(monotonic: Monotonic) {
       return 0;
     },
   };
-}
-
-const Test = z.strictObject({ name: z.string(), body: z.string().max(1_000_000) });
-
-/** The hooks and their last events, and one of the operator's, below `/api/hooks`. They hold private text: guard them. */
-export function hookApi(hooks: HookPage): Hono {
-  const app = uncachedRoutes();
-  app.get('/', async (c) => c.json({ hooks: await hooks.list() }));
-  app.post('/test', async (c) => {
-    const asked = await bodyOf(c, Test);
-    if (asked === undefined || !Object.hasOwn(hooks.rules, asked.name))
-      return c.json({ error: 'There is no hook of that name.' }, 404);
-    const taken = await hooks.take(asked.name, { contentType: '', body: asked.body });
-    hooks.count('test', asked.name);
-    if (taken.kind !== 'taken') return c.json({ error: `Not taken: ${taken.reason}.` }, 400);
-    return c.json({ id: taken.id, text: 'The event is taken; what comes of it is shown here.' });
-  });
-  return app;
 }

@@ -4,7 +4,7 @@ import type { Context, Hono } from 'hono';
 import type { AppEnv } from './access.ts';
 import { allowOrigins } from './cors.ts';
 import type { Door } from './door.ts';
-import { type HookPage, hookRoutes } from './hook-routes.ts';
+import { type HookReceiver, hookRoutes } from './hook-routes.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
 /** Routes that take everything below their path. */
@@ -14,7 +14,7 @@ const WHOLE_PATHS: ReadonlySet<string> = new Set([FACET_PATH, API_PATH, PAGE_PAT
 
 interface OpenRoutes {
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
-  readonly hooks?: HookPage | undefined;
+  readonly hooks?: HookReceiver | undefined;
   readonly monotonic: Monotonic;
 }
 

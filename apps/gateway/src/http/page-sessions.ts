@@ -1,12 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
-import type {
-  PageSession,
-  PageSessionRepository,
-  Role,
-  SignIn,
-  SignInRepository,
-} from '@parley/store';
+import { type Clock, type Logger, type Role, reasonOf } from '@parley/core';
+import type { PageSession, PageSessionRepository, SignIn, SignInRepository } from '@parley/store';
 
 /** How long a browser stays signed in. In ms. */
 export interface PageSessionLimits {
@@ -36,9 +30,9 @@ export const SIGN_IN_TOKEN = /^parley_signin_[\w-]{43}$/;
 /** A use is stored at most this often, so that requests cost a read and no write. In ms. */
 const NOTED_EVERY_MS = 60_000;
 /** What other processes have ended, and what has expired, is noticed by live streams within this. In ms. */
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Longer ones of browsers are cut. */
-const LONGEST_USER_AGENT = 300;
+const MAX_USER_AGENT = 300;
 
 /** Who a request comes from: by a token, or by a session that one has opened. */
 export interface Caller {
@@ -100,7 +94,7 @@ export function createPageSessions(options: PageSessionOptions) {
         id: idOf(hash),
         hash,
         openedWith: fingerprint(by),
-        userAgent: facts.userAgent.slice(0, LONGEST_USER_AGENT),
+        userAgent: facts.userAgent.slice(0, MAX_USER_AGENT),
         network: facts.network,
         createdAt: now,
         usedAt: now,
@@ -185,7 +179,7 @@ function createStreams(alive: () => Promise<ReadonlySet<string>>) {
       const stream = new AbortController();
       open.set(stream, opener);
       // While the database is away nothing is known; nor does it answer any request then.
-      looking ??= setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS).unref();
+      looking ??= setInterval(() => void look().catch(() => undefined), POLL_INTERVAL_MS).unref();
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       void response.body
         .pipeTo(writable, { signal: stream.signal, preventAbort: true })

@@ -1,73 +1,29 @@
-import { ROLES, type Role } from '@parley/store';
-import type { AuditReport } from './api.ts';
+import type { Role } from '@parley/core';
+import { allOperations } from '../operations.ts';
 
 /**
- * Who may do what: the least role of each route of the API, and of `/metrics`. A route that is not here, such as the chat of
- * the page and one that is added later, is for owners alone.
- *
- * Operators keep Parley running and see no text, name or chat of a person, but those who wait to be allowed: deciding about
- * strangers and groups is their work. Dead letters, jobs and approvals show texts, settings make owners: none is here.
+ * The least role of what is no operation. What is not here, such as the chat of the page and what is added later, is for
+ * owners alone. An operation declares its role: operators keep Parley running and see no text, name or chat of a person,
+ * but those who wait to be allowed, since deciding about strangers and groups is their work.
  */
-const LEAST: Readonly<Record<string, Role>> = {
-  'GET /api/me': 'viewer',
-  'DELETE /api/sessions/current': 'viewer',
-  // Without the codes that link a phone.
-  'GET /api/status': 'viewer',
-  // Without the people and chats that their rules name.
-  'GET /api/agents': 'viewer',
-  'GET /metrics': 'viewer',
-  // Grouped by person or chat: owners.
-  'GET /api/usage': 'viewer',
-  // Without the chats.
-  'GET /api/queue': 'operator',
-  // Without what names people, chats and files.
-  'GET /api/audit': 'operator',
-  'GET /api/channels': 'operator',
-  'POST /api/channels/:channel/:account/pause': 'operator',
-  'POST /api/channels/:channel/:account/resume': 'operator',
-  'POST /api/channels/:channel/:account/reconnect': 'operator',
-  'POST /api/channels/:channel/:account/test': 'operator',
-  'POST /api/channels/:channel/:account/groups': 'operator',
-  'POST /api/access/pair': 'operator',
-  'POST /api/access/refuse': 'operator',
-};
-
-const PATTERNS = Object.entries(LEAST).map(([route, role]) => {
-  const form = route.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+');
-  return { form: new RegExp(`^${form}$`), role };
-});
+const LEAST_ROLES = new Map<string, Role>([
+  ['GET /api/me', 'viewer'],
+  ['GET /metrics', 'viewer'],
+]);
 
 /** The least role for a request; `path` is decoded as the router decodes it. */
 export function leastRole(method: string, path: string): Role {
   // The router answers HEAD as GET.
-  const asked = `${method === 'HEAD' ? 'GET' : method} ${path}`;
-  return PATTERNS.find(({ form }) => form.test(asked))?.role ?? 'owner';
-}
-
-/** Whether `role` may do what `least` may do. */
-export function includes(role: Role, least: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(least);
+  return LEAST_ROLES.get(`${method === 'HEAD' ? 'GET' : method} ${path}`) ?? 'owner';
 }
 
 /** The least role for reading each path that is not for owners alone. */
-export function readableRoutes(): Readonly<Record<string, Role>> {
-  const reads = Object.entries(LEAST).filter(([route]) => route.startsWith('GET '));
-  return Object.fromEntries(reads.map(([route, role]) => [route.slice('GET '.length), role]));
-}
-
-/** Checks whose findings name no person, no chat, no file of the workspace and no rule. */
-const NAMELESS =
-  /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|weak-token|webhook-secret)$/;
-
-/** An audit for people who are no owners: of other checks they see that there is something, and what to do. */
-export function withoutNames(report: AuditReport): AuditReport {
-  const hidden = new Set<string>();
-  const findings = report.findings.flatMap((finding) => {
-    if (NAMELESS.test(finding.id)) return [finding];
-    const key = `${finding.id} ${finding.severity}`;
-    if (hidden.has(key)) return [];
-    hidden.add(key);
-    return [{ ...finding, found: 'An owner sees what was found.' }];
-  });
-  return { ...report, findings };
+export async function readableRoutes(): Promise<Readonly<Record<string, Role>>> {
+  const routes = [...LEAST_ROLES].map(
+    ([route, role]) => [route.slice('GET '.length), role] as const,
+  );
+  const operations = (await allOperations()).flatMap(({ name, does, role }) =>
+    does === 'read' && role !== undefined ? [[`/api/${name}`, role] as const] : [],
+  );
+  return Object.fromEntries([...routes, ...operations]);
 }

@@ -5,8 +5,8 @@ import type { SettingsWritten, ShownSettings } from './api.ts';
 import { bodyOf, uncachedRoutes } from './api-routes.ts';
 
 /** Longer texts are no settings, in characters. */
-const LONGEST_TEXT = 1_000_000;
-const MOST_CHANGES = 200;
+const MAX_TEXT = 1_000_000;
+const MAX_CHANGES = 200;
 
 /** What the page asks for. `print` is that of the file it was made from: another one in between is not overwritten. */
 export const SettingsOrder = z.discriminatedUnion('kind', [
@@ -22,12 +22,12 @@ export const SettingsOrder = z.discriminatedUnion('kind', [
         }),
       )
       .min(1)
-      .max(MOST_CHANGES),
+      .max(MAX_CHANGES),
   }),
   z.strictObject({
     kind: z.literal('text'),
     print: z.string(),
-    text: z.string().max(LONGEST_TEXT),
+    text: z.string().max(MAX_TEXT),
   }),
 ]);
 export type SettingsOrder = z.infer<typeof SettingsOrder>;

@@ -1,24 +1,15 @@
 import { writtenOut } from '@parley/agent/shown-arguments';
-import { countOf } from '@parley/core';
-import type { ApprovalList, NewSignIn, ShownSession, ShownSignIn } from '@parley/gateway/api';
+import { countOf, type Role } from '@parley/core';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { Approval } from '@parley/store';
 import { z } from 'zod';
-import { withApi } from '../api.ts';
 import { reachableAddress, signInAddress } from '../banner.ts';
 import { type Cli, notRunning } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
+import { operate } from '../operate.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { type LoadedSettings, readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
-
-/** `parley pair [CODE]`: allows a stranger or lists requests; 1 for an unknown code. */
-export function pairCommand(cli: Cli, code: string, isRefused = false): Promise<number> {
-  return withApi(cli, '/api/access', async ({ ask }) => {
-    const path = isRefused ? '/refuse' : '/pair';
-    cli.print((await ask<{ readonly text: string }>(path, { body: { code } })).text);
-    return 0;
-  });
-}
 
 /** `parley token show`: the address that signs a browser in. It prints a secret: that is what it is for. */
 export async function showToken({ folder, env, print }: Cli): Promise<number> {
@@ -40,41 +31,38 @@ function addressOf({ host, port }: LoadedSettings['settings']['http']): string {
 
 /** `parley people`: everyone who has a sign-in of their own. */
 export function listPeople(cli: Cli): Promise<number> {
-  return withApi(cli, '/api/people', async ({ ask }) => {
-    const { people } = await ask<{ readonly people: readonly ShownSignIn[] }>('');
+  return operate(cli, 'people/list', {}, ({ people }) => {
     const lines = people.map(({ name, role, createdAt, usedAt }) => {
       const used = usedAt === null ? 'never used' : `used ${minuteText(usedAt)}`;
       return `${name}  ${role}, ${used}, added ${minuteText(createdAt)}`;
     });
-    cli.print(lines.join('\n') || 'Only who has the token gets in: no one has been added.');
-    return 0;
+    return lines.join('\n') || 'Only who has the token gets in: no one has been added.';
   });
 }
 
 /** `parley people add`: prints a secret, once: that is what it is for. */
-export function addPerson(cli: Cli, name: string, role: string): Promise<number> {
-  return withApi(cli, '/api/people', async ({ ask }) => {
-    const { folder, env, print } = cli;
-    const added = await ask<NewSignIn>('', { body: { name, role } });
-    const gateway = await findGateway(folder, env);
-    const address = gateway?.address ?? addressOf(readSettings(folder, env).settings.http);
-    print(
+export async function addPerson(cli: Cli, name: string, role: Role): Promise<number> {
+  const gateway = await findGateway(cli.folder, cli.env);
+  const address = gateway?.address ?? addressOf(readSettings(cli.folder, cli.env).settings.http);
+  return operate(
+    cli,
+    'people/add',
+    { name, role },
+    (added) =>
       `${added.name} may sign in as ${added.role}. Pass this address on privately; it is shown only now:\n` +
-        `${signInAddress(address, added.token)}\n` +
-        `Programs send its last part as "Authorization: Bearer parley_signin_…".`,
-    );
-    return 0;
-  });
+      `${signInAddress(address, added.token)}\n` +
+      `Programs send its last part as "Authorization: Bearer parley_signin_…".`,
+  );
 }
 
 /** `parley people revoke`: their token opens nothing any more, and their sessions end. */
 export function revokePerson(cli: Cli, name: string): Promise<number> {
-  return withApi(cli, '/api/people', async ({ ask }) => {
-    const path = `/${encodeURIComponent(name)}`;
-    const { ended } = await ask<{ readonly ended: number }>(path, { method: 'DELETE' });
-    cli.print(`${name} is revoked; ${countOf(ended, 'session')} ended.`);
-    return 0;
-  });
+  return operate(
+    cli,
+    'people/revoke',
+    { name },
+    ({ ended }) => `${name} is revoked; ${countOf(ended, 'session')} ended.`,
+  );
 }
 
 /**
@@ -82,7 +70,7 @@ export function revokePerson(cli: Cli, name: string): Promise<number> {
  * the file change; one that is named in the settings is changed there.
  */
 export async function rotateToken(cli: Cli): Promise<number> {
-  const { folder, env, print } = cli;
+  const { folder, env } = cli;
   if (readSettings(folder, env).settings.http.token !== undefined) {
     throw new CliError(
       'token-in-settings',
@@ -90,21 +78,23 @@ export async function rotateToken(cli: Cli): Promise<number> {
     );
   }
   replaceToken(folder);
-  return endThen(cli, 'all', (ended) => {
-    print(
+  return endThen(
+    cli,
+    'all',
+    (ended) =>
       `There is a new token, and the old one opens nothing any more; ${ended} ended.\n` +
-        `"${commandLine('token show', folder)}" prints the new address.`,
-    );
-  });
+      `"${commandLine('token show', folder)}" prints the new address.`,
+  );
 }
 
 /** `parley sessions`: who is signed in. */
 export function listSessions(cli: Cli): Promise<number> {
-  return withApi(cli, '/api/sessions', async ({ ask }) => {
-    const { sessions } = await ask<{ readonly sessions: readonly ShownSession[] }>('');
-    cli.print(sessions.map(lineOf).join('\n') || 'No browser is signed in.');
-    return 0;
-  });
+  return operate(
+    cli,
+    'sessions/list',
+    {},
+    ({ sessions }) => sessions.map(lineOf).join('\n') || 'No browser is signed in.',
+  );
 }
 
 const Opened = z.object({ session: z.string(), expiresAt: z.number() });
@@ -129,17 +119,14 @@ export async function newSession(cli: Cli): Promise<number> {
 
 /** `parley sessions end`: gateways refuse their next request, and end their streams within seconds. */
 export function endSessions(cli: Cli, which: string): Promise<number> {
-  return endThen(cli, which, (ended) => cli.print(`${ended} ended.`));
+  return endThen(cli, which, (ended) => `${ended} ended.`);
 }
 
-function endThen(cli: Cli, which: string, say: (ended: string) => void): Promise<number> {
-  return withApi(cli, '/api/sessions', async ({ ask }) => {
-    const path = `/${encodeURIComponent(which)}`;
-    const { ended } = await ask<{ readonly ended: number }>(path, { method: 'DELETE' });
-    say(countOf(ended, 'session'));
-    return 0;
-  });
+function endThen(cli: Cli, id: string, say: (ended: string) => string): Promise<number> {
+  return operate(cli, 'sessions/end', { id }, ({ ended }) => say(countOf(ended, 'session')));
 }
+
+type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
 
 const FROM: Readonly<Record<ShownSession['network'], string>> = {
   'this-machine': 'from this machine',
@@ -157,11 +144,8 @@ function lineOf(session: ShownSession): string {
 }
 
 /** `parley approvals`: who was asked what, who decided, and the outcome. */
-export function approvals(cli: Cli, last: number): Promise<number> {
-  return withApi(cli, '/api/approvals', async ({ ask }) => {
-    cli.print(approvalsText((await ask<ApprovalList>(`?limit=${last}`)).approvals));
-    return 0;
-  });
+export function approvals(cli: Cli, limit: number): Promise<number> {
+  return operate(cli, 'approvals/list', { limit }, ({ approvals }) => approvalsText(approvals));
 }
 
 const STATES: Readonly<Record<Approval['state'], string>> = {

@@ -1,21 +1,17 @@
 import { type DecisionRules, resolveAgent } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import type { ShownAgent } from '@parley/gateway/api';
+import type { ShownAgent } from '@parley/gateway';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { ownersOf, planAccounts } from '../access.ts';
-import { withApi } from '../api.ts';
-import { type Cli, type Json, jsonText } from '../cli.ts';
+import { type Cli, jsonText } from '../cli.ts';
 import { CliError } from '../data-folder.ts';
+import { operate } from '../operate.ts';
 import { readSettings } from '../settings.ts';
 import { visible } from '../terminal/text.ts';
 
 /** `parley agents` (F14): all agents, and what each answers. */
-export function listAgents(cli: Cli, { json }: Json): Promise<number> {
-  return withApi(cli, '/api/agents', async ({ ask }) => {
-    const { agents } = await ask<{ readonly agents: readonly ShownAgent[] }>('');
-    cli.print(json ? jsonText(agents) : agents.map(agentText).join('\n\n'));
-    return 0;
-  });
+export function listAgents(cli: Cli): Promise<number> {
+  return operate(cli, 'agents/list', {}, ({ agents }) => agents.map(agentText).join('\n\n'));
 }
 
 function agentText(agent: ShownAgent): string {
@@ -33,7 +29,7 @@ function agentText(agent: ShownAgent): string {
   return lines.map(visible).join('\n');
 }
 
-interface Asked extends Json {
+interface Asked {
   readonly person?: string;
   readonly account: string;
 }
@@ -54,7 +50,7 @@ export async function whoAnswers(cli: Cli, chat: string, asked: Asked): Promise<
   }
   const name = agent ?? settings.agent.id;
   const answer = { agent: name, why: why ?? `answered by ${name} (there is one agent)` };
-  cli.print(asked.json ? jsonText(answer) : answer.why);
+  cli.print(cli.json ? jsonText(answer) : answer.why);
   return 0;
 }
 

@@ -1,16 +1,18 @@
-import type { ChannelsReport, ShownAccount } from '@parley/gateway/api';
-import { type Api, withApi } from '../api.ts';
+import type { OutputOf } from '@parley/gateway/operations';
 import { channelLine, printLinks } from '../banner.ts';
-import { type Cli, type Json, jsonText } from '../cli.ts';
+import { type Cli, jsonText } from '../cli.ts';
 import { commandLine } from '../data-folder.ts';
+import { operate, operateText, withOperations } from '../operate.ts';
 import { minuteText, tableText } from '../terminal/text.ts';
 
+type ChannelsReport = OutputOf<'channels/report'>;
+
 /** `parley channels`: each account, who waits to be allowed, which groups were seen. */
-export function listChannels(cli: Cli, { json }: Json): Promise<number> {
-  return onChannels(cli, async ({ ask }) => {
-    const report = await ask<ChannelsReport>('');
-    cli.print(json === true ? jsonText(report) : reportText(report, cli));
-    if (json !== true) await printLinks(cli, report.accounts);
+export function listChannels(cli: Cli): Promise<number> {
+  return withOperations(cli, 'channels/report', async ({ perform }) => {
+    const report = await perform('channels/report', {});
+    cli.print(cli.json ? jsonText(report) : reportText(report, cli));
+    if (!cli.json) await printLinks(cli, report.accounts);
     return 0;
   });
 }
@@ -21,39 +23,28 @@ export function changeChannel(
   action: 'pause' | 'resume' | 'reconnect',
   name: string,
 ): Promise<number> {
-  return onChannels(cli, async ({ ask }) => {
-    const account = await ask<ShownAccount>(pathOf(name, action), { method: 'POST' });
-    cli.print(`${account.channel}/${account.account}: ${channelLine(account)}`);
-    return 0;
-  });
+  return operate(
+    cli,
+    `channels/${action}`,
+    accountOf(name),
+    (account) => `${account.channel}/${account.account}: ${channelLine(account)}`,
+  );
 }
 
 /** `parley channels test ACCOUNT`: a message to the owner's chat. */
 export function testChannel(cli: Cli, name: string): Promise<number> {
-  return onChannels(cli, async ({ ask }) => {
-    const { text } = await ask<{ readonly text: string }>(pathOf(name, 'test'), { method: 'POST' });
-    cli.print(text);
-    return 0;
-  });
+  return operateText(cli, 'channels/test', accountOf(name));
 }
 
 /** `parley channels allow ACCOUNT GROUP`: writes the group into the settings. */
 export function allowGroup(cli: Cli, name: string, chatId: string): Promise<number> {
-  return onChannels(cli, async ({ ask }) => {
-    const body = { chatId };
-    cli.print((await ask<{ readonly text: string }>(pathOf(name, 'groups'), { body })).text);
-    return 0;
-  });
-}
-
-function onChannels(cli: Cli, work: (api: Api) => Promise<number>): Promise<number> {
-  return withApi(cli, '/api/channels', work);
+  return operateText(cli, 'channels/allow', { ...accountOf(name), chatId });
 }
 
 /** `telegram` is `telegram/default`. */
-function pathOf(name: string, action: string): string {
+function accountOf(name: string) {
   const [channel = '', account = 'default'] = name.split('/');
-  return `/${encodeURIComponent(channel)}/${encodeURIComponent(account)}/${action}`;
+  return { channel, account };
 }
 
 function reportText({ accounts, waiting, groups }: ChannelsReport, { folder }: Cli): string {
@@ -88,7 +79,7 @@ function reportText({ accounts, waiting, groups }: ChannelsReport, { folder }: C
   return sections.join('\n');
 }
 
-function accountRow(shown: ShownAccount): string[] {
+function accountRow(shown: ChannelsReport['accounts'][number]): string[] {
   const { access } = shown;
   const rules = access === undefined ? '' : `direct: ${access.direct}, groups: ${access.groups}`;
   return [`${shown.channel}/${shown.account}`, rules, channelLine(shown)];

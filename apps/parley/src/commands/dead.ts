@@ -1,100 +1,86 @@
-import type {
-  DeadLetterList,
-  DeadLetterOrder,
-  DeadLetterOutcome,
-  ShownDeadLetter,
-} from '@parley/gateway/dead-letters';
-import { type Api, withApi } from '../api.ts';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import { type Cli, jsonText } from '../cli.ts';
+import { type Operations, operate, withOperations } from '../operate.ts';
 import { secondText, visible } from '../terminal/text.ts';
 
 export interface Settling {
-  readonly json?: boolean;
   readonly all?: boolean;
-  readonly kind?: DeadKind;
+  readonly kind?: ShownDeadLetter['kind'];
   readonly evenTwice?: boolean;
 }
 
-type DeadKind = ShownDeadLetter['kind'];
-
-/** The most that a list shows at once. */
-const LARGEST_PAGE = 50;
+type DeadLetterList = OutputOf<'dead/list'>;
+type ShownDeadLetter = DeadLetterList['letters'][number];
+type Order = InputOf<'dead/settle'>;
 
 /**
  * `parley dead …` (D06): 0 done, 1 not all of it, and why is printed. Where nothing runs it is done in the
  * database, and done by the next start, which looks for due work.
  */
-export function listDead(
-  cli: Cli,
-  { last, before, json }: { last: number; before?: number; json?: boolean },
-): Promise<number> {
-  return withApi(cli, '/api/dead', async (api) => {
-    const page = before === undefined ? '' : `&before=${before}`;
-    const found = await api.ask<DeadLetterList>(`?limit=${last}${page}`);
-    cli.print(json ? jsonText(found) : listText(found));
-    return 0;
-  });
+export function listDead(cli: Cli, last: number, before?: number): Promise<number> {
+  return operate(cli, 'dead/list', { limit: last, before }, listText);
 }
 
-export function showDead(cli: Cli, id: number, json = false): Promise<number> {
-  return withApi(cli, '/api/dead', async (api) => {
-    const { letter } = await api.ask<{ readonly letter: ShownDeadLetter | null }>(`/${id}`);
-    if (json) cli.print(jsonText({ letter }));
-    else cli.print(letter === null ? missingText(id, await known(api)) : letterText(letter));
+export function showDead(cli: Cli, id: number): Promise<number> {
+  return withOperations(cli, 'dead/show', async (operations) => {
+    const { letter } = await operations.perform('dead/show', { id });
+    if (cli.json) cli.print(jsonText({ letter }));
+    else cli.print(letter === null ? missingText(id, await known(operations)) : letterText(letter));
     return letter === null ? 1 : 0;
   });
 }
 
 export function settleDead(
   cli: Cli,
-  action: DeadLetterOrder['action'],
+  action: Order['action'],
   ids: number[],
-  { all, kind, evenTwice = false, json }: Settling,
+  { all, kind, evenTwice = false }: Settling,
 ): Promise<number> {
-  const kinds: DeadKind[] = kind === undefined ? ['refused', 'uncertain', 'unanswered'] : [kind];
-  const order: DeadLetterOrder = { action, letters: all ? { after: 0, kinds } : ids, evenTwice };
-  return withApi(cli, '/api/dead', async (api) => {
+  const kinds = kind === undefined ? (['refused', 'uncertain', 'unanswered'] as const) : [kind];
+  const order: Order = { action, letters: all ? { after: 0, kinds: [...kinds] } : ids, evenTwice };
+  return withOperations(cli, 'dead/settle', async (operations) => {
     const results: Settled[] = [];
-    for (let rest: DeadLetterOrder | null = order; rest !== null; ) {
-      const outcome: DeadLetterOutcome = await api.ask('', { body: rest });
+    for (let rest: Order | null = order; rest !== null; ) {
+      const outcome: OutputOf<'dead/settle'> = await operations.perform('dead/settle', rest);
       results.push(...outcome.results);
       rest = behind(order, outcome.next);
     }
-    if (json) {
+    if (cli.json) {
       cli.print(jsonText({ results }));
     } else {
-      const near = results.some(({ result }) => result === 'missing') ? await known(api) : [];
-      cli.print(outcomeText(results, api.isRunning, near));
-      await printLeftAlone(api, order, cli.print);
+      const isMissing = results.some(({ result }) => result === 'missing');
+      const near = isMissing ? await known(operations) : [];
+      cli.print(outcomeText(results, operations.isRunning, near));
+      await printLeftAlone(operations, order, cli.print);
     }
     return results.every(({ result }) => result !== 'missing' && result !== 'uncertain') ? 0 : 1;
   });
 }
 
-function behind(order: DeadLetterOrder, next: number | null): DeadLetterOrder | null {
+function behind(order: Order, next: number | null): Order | null {
   if (next === null || Array.isArray(order.letters)) return null;
   return { ...order, letters: { ...order.letters, after: next } };
 }
 
 /** All means all but these. */
 async function printLeftAlone(
-  { ask }: Api,
-  order: DeadLetterOrder,
+  { perform }: Operations,
+  order: Order,
   print: Cli['print'],
 ): Promise<void> {
   if (Array.isArray(order.letters) || order.action === 'drop' || order.evenTwice) return;
-  const { counts } = await ask<DeadLetterList>('?limit=1');
+  const { counts } = await perform('dead/list', { limit: 1 });
   if (counts.uncertain === 0) return;
   print(
     `${counts.uncertain} may have arrived and are left alone; --even-twice sends them, and they may come twice.`,
   );
 }
 
-async function known({ ask }: Api): Promise<readonly number[]> {
-  return (await ask<DeadLetterList>(`?limit=${LARGEST_PAGE}`)).letters.map(({ id }) => id);
+async function known({ perform }: Operations): Promise<readonly number[]> {
+  return (await perform('dead/list', {})).letters.map(({ id }) => id);
 }
 
-type Settled = DeadLetterOutcome['results'][number];
+type Settled = OutputOf<'dead/settle'>['results'][number];
 
 function listText({ letters, counts, next }: DeadLetterList): string {
   const all = counts.refused + counts.uncertain + counts.unanswered;
@@ -175,11 +161,11 @@ function missingText(id: number, known: readonly number[]): string {
   return `There is no dead letter ${id}. ${hint}`;
 }
 
-const MOST_NUMBERS = 20;
+const MAX_NUMBERS = 20;
 
 function numbers(ids: readonly number[]): string {
-  const rest = ids.length - MOST_NUMBERS;
-  return `${ids.slice(0, MOST_NUMBERS).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const rest = ids.length - MAX_NUMBERS;
+  return `${ids.slice(0, MAX_NUMBERS).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 function oneLine(text: string): string {

@@ -12,9 +12,9 @@ export interface LogsFlags extends Pick<LogQuery, 'level' | 'channel' | 'text'> 
 }
 
 /** Asked again so often, in ms. */
-const AGAIN_MS = 500;
+const POLL_INTERVAL_MS = 500;
 /** At once, while new lines are followed. */
-const MOST_LINES = 5_000;
+const MAX_LINES = 5_000;
 
 /** `parley logs` (U03): lines that are kept in the data folder, oldest first; with `follow` until a signal ends it. */
 export async function logs(
@@ -26,7 +26,7 @@ export async function logs(
   /** Lines of the last moment: more may come with the same time. */
   let printed = new Set<string>();
   for (;;) {
-    const limit = after === undefined ? last : MOST_LINES;
+    const limit = after === undefined ? last : MAX_LINES;
     const { lines, processes } = await readKeptLog(folder.logs, {
       ...{ ...asked, conversation, after, limit },
     });
@@ -41,6 +41,6 @@ export async function logs(
     }
     if (!follow || signal?.aborted) return 0;
     after ??= 0;
-    await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -161,7 +161,7 @@ function plain(text: string): string {
 export async function plugins(cli: Cli): Promise<number> {
   const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);
-  const running = gateway && (await askGateway<GatewayStatus>(gateway, '/api/status'));
+  const running = gateway && (await askGateway<GatewayStatus>(gateway, '/api/status/report'));
   const lines = running?.plugins ?? (await pluginsHere(cli));
   if (lines.length === 0) {
     print(`No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}.`);

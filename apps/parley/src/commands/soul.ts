@@ -1,49 +1,51 @@
 import { readFileSync } from 'node:fs';
 import { decodeText, reasonOf } from '@parley/core';
-import type { ShownSoul, SoulAction } from '@parley/gateway/api';
-import { withApi } from '../api.ts';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../data-folder.ts';
+import { operate } from '../operate.ts';
 import { visible } from '../terminal/text.ts';
 
 /** `parley soul …` (W06): 0 fine, 1 not done, and why. */
 export function listSouls(cli: Cli): Promise<number> {
-  return withApi(cli, '/api/soul', async ({ ask }) => {
-    const { versions } = await ask<{ readonly versions: readonly ShownSoul[] }>('');
-    if (versions.length === 0) cli.print('There is no SOUL.md yet.');
-    for (const version of versions) cli.print(lineOf(version));
-    return 0;
-  });
+  return operate(
+    cli,
+    'soul/list',
+    {},
+    ({ versions }) => versions.map(lineOf).join('\n') || 'There is no SOUL.md yet.',
+  );
 }
 
 export function showSoul(cli: Cli, number: number, what: 'text' | 'diff'): Promise<number> {
-  return withApi(cli, '/api/soul', async ({ ask }) => {
-    const version = await ask<ShownSoul>(`/${number}`);
-    cli.print(lineOf(version));
-    for (const { rule, text, points } of version.findings) {
-      cli.print(visible(`  ${rule}: ${text}${points > 0 ? ` (-${points})` : ''}`));
-    }
-    cli.print(`\n${visible(version[what])}`);
-    return 0;
+  return operate(cli, 'soul/show', { number }, (version) => {
+    const points = ({ points }: Finding) => (points > 0 ? ` (-${points})` : '');
+    return `${withFindings(version, points)}\n\n${visible(version[what])}`;
   });
 }
 
-export function decideSoul(cli: Cli, number: number, action: SoulAction): Promise<number> {
-  return withApi(cli, '/api/soul', async ({ ask }) =>
-    printAnswer(await ask(`/${number}/${action}`, { method: 'POST' }), cli),
-  );
+export function decideSoul(
+  cli: Cli,
+  number: number,
+  action: 'apply' | 'veto' | 'rollback',
+): Promise<number> {
+  return operate(cli, `soul/${action}`, { number }, withFindings, codeOf);
 }
 
 export function proposeSoul(cli: Cli, file: string, reason: string): Promise<number> {
-  return withApi(cli, '/api/soul', async ({ ask }) =>
-    printAnswer(await ask('', { body: { text: textOf(file), reason } }), cli),
-  );
+  const proposal = { text: textOf(file), reason };
+  return operate(cli, 'soul/propose', proposal, withFindings, codeOf);
 }
 
-function printAnswer(version: ShownSoul, { print }: Cli): number {
-  print(lineOf(version));
-  for (const { rule, text } of version.findings) print(visible(`  ${rule}: ${text}`));
-  return version.state === 'refused' ? 1 : 0;
+type ShownSoul = OutputOf<'soul/show'>;
+type Finding = ShownSoul['findings'][number];
+
+function codeOf({ state }: ShownSoul): number {
+  return state === 'refused' ? 1 : 0;
+}
+
+function withFindings(version: ShownSoul, more = (_finding: Finding) => ''): string {
+  const findings = version.findings.map((one) => visible(`  ${one.rule}: ${one.text}${more(one)}`));
+  return [lineOf(version), ...findings].join('\n');
 }
 
 function lineOf({ name, made, status, score, origin, reason }: ShownSoul): string {

@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { whyAnswerText } from '@parley/channels/timeline-text';
-import { shortDuration, systemTime, type WhyAnswer } from '@parley/core';
-import type { GatewayStatus, ShownAgent } from '@parley/gateway/api';
+import { shortDuration, systemTime } from '@parley/core';
+import type { ShownAgent } from '@parley/gateway';
+import type { GatewayStatus } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
-import { withApi } from '../api.ts';
 import { channelLine, printLinks } from '../banner.ts';
 import { type Cli, jsonText, notRunning, withStore } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
@@ -19,11 +19,8 @@ export async function status(cli: Cli): Promise<number> {
   const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);
   if (gateway === null) return notRunning(cli);
-  const report = await askGateway<GatewayStatus>(gateway, '/api/status');
-  const { agents } = await askGateway<{ readonly agents: readonly ShownAgent[] }>(
-    gateway,
-    '/api/agents',
-  );
+  const report = await askGateway<GatewayStatus>(gateway, '/api/status/report');
+  const { agents } = await askGateway<OutputOf<'agents/list'>>(gateway, '/api/agents/list');
   print([...statusLines(report, gateway.address, folder), ...agentLines(agents)].join('\n'));
   await printLinks(cli, report.channels);
   const isWhole = report.channels.every(
@@ -104,15 +101,6 @@ function line(name: string, text: string | undefined): readonly string[] {
 
 function money(usd: number): string {
   return usd > 0 ? `, $${usd.toFixed(4)}` : '';
-}
-
-/** `parley why MESSAGE` (D08): 1 it is not clear which message is meant, or there is none. */
-export function why(cli: Cli, message: string, json = false): Promise<number> {
-  return withApi(cli, '/api/why', async ({ ask }) => {
-    const answer = await ask<WhyAnswer>(`?message=${encodeURIComponent(message)}`);
-    cli.print(json ? jsonText(answer) : visible(whyAnswerText(answer, 'terminal')));
-    return answer.kind === 'found' ? 0 : 1;
-  });
 }
 
 export function storage(cli: Cli, json = false): Promise<number> {

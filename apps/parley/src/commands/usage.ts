@@ -1,24 +1,16 @@
 import { countOf, shortDuration } from '@parley/core';
-import type { UsageCap, UsageReport } from '@parley/gateway/api';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { UsageFigures } from '@parley/store';
-import { withApi } from '../api.ts';
-import { type Cli, type Json, jsonText } from '../cli.ts';
+import type { Cli } from '../cli.ts';
+import { operate } from '../operate.ts';
 import { tableText } from '../terminal/text.ts';
 
-export interface UsageFlags extends Json {
-  readonly by: UsageReport['by'];
-  readonly days: number;
-  readonly until?: string;
-}
+type UsageReport = OutputOf<'usage/report'>;
+type UsageCap = UsageReport['caps'][number];
 
 /** `parley usage` (U07): tokens, money, turns and latency, and the caps. */
-export function usage(cli: Cli, { by, days, until, json }: UsageFlags): Promise<number> {
-  return withApi(cli, '/api/usage', async ({ ask }) => {
-    const query = new URLSearchParams({ by, days: String(days), ...(until && { until }) });
-    const report = await ask<UsageReport>(`?${query}`);
-    cli.print(json ? jsonText(report) : usageText(report));
-    return 0;
-  });
+export function usage(cli: Cli, { by, days, until }: InputOf<'usage/report'>): Promise<number> {
+  return operate(cli, 'usage/report', { by, days, until }, usageText);
 }
 
 function usageText(report: UsageReport): string {

@@ -2,16 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTurnRunner, withHeartbeats } from '@parley/agent';
-import type { InboundMessage, ReplyRoute } from '@parley/core';
+import { type InboundMessage, newId, type ReplyRoute } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import type { Store } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
+import { openAgents, openMcpServices } from '../agents-runtime.ts';
 import { turnServices } from '../compose-worker.ts';
 import { locateDataFolder } from '../data-folder.ts';
-import { openFoundation, openParts, openServers } from '../open-parts.ts';
 import { plugIn } from '../plug-in.ts';
-import { newId, openLog } from '../process-options.ts';
+import { openLog } from '../process-options.ts';
+import { openProcessServices } from '../process-services.ts';
 import { readSettings } from '../settings.ts';
 
 /** What a model says to a request, at that time (ms). */
@@ -68,12 +69,12 @@ export async function openStillParley(
   const plugged = await plugIn(first, { ...options, ...log });
   const all = { ...options, ...log };
   const { settings: chosen } = plugged.loaded;
-  const foundation = await openFoundation(all, chosen, opened);
+  const foundation = await openProcessServices(all, chosen, opened);
   // Before agents take what they need of it.
   mortal(foundation.shared.store, pass);
-  const servers = await openServers(chosen, all, foundation);
+  const servers = await openMcpServices(chosen, all, foundation);
   opened.defer(() => servers.mcp.close());
-  const parts = await openParts(all, plugged, foundation, servers);
+  const parts = await openAgents(all, plugged, foundation, servers);
   const { store } = parts.shared;
   const asked: Asked[] = [];
   const deps = {
@@ -103,7 +104,7 @@ export async function openStillParley(
     put: (name: string, text: string): void => writeFileSync(join(folder.workspace, name), text),
     /** Looks at the heartbeat, and runs what began; when to look again (ms). */
     async look(): Promise<number | null> {
-      const next = await parts.proactive.heartbeat.look();
+      const next = await parts.main.proactive.heartbeat.look();
       await run('beat:main');
       return next;
     },

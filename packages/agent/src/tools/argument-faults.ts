@@ -1,19 +1,18 @@
 import type { ModelTool, ModelToolCall } from '@parley/models';
 import { fitCall } from '@parley/models/calls';
 import type { z } from 'zod';
-import type { Tool } from './tool.ts';
 
-/** Of arguments that are quoted, in characters. */
-const QUOTED_CHARACTERS = 200;
+/** Longest quotation of arguments that are no JSON object, in characters. */
+const MAX_QUOTED_CHARACTERS = 200;
 const MAX_FAULTS = 5;
 const MAX_FAULT_CHARACTERS = 300;
 
 /**
- * Why the arguments of a call cannot be used, for the model, so that it can repair them: where it breaks, what stands
- * there and what was expected. `input`: the object that they are; null where they are none.
+ * Explains to the model why the arguments of a call cannot be used, so that it can correct them: the place of each
+ * fault, the value there and what was expected. `input`: the parsed arguments; null: they are not a JSON object.
  */
 export function argumentFault(
-  tool: Pick<Tool, 'name' | 'input'>,
+  tool: { readonly name: string; readonly input: z.ZodType },
   call: ModelToolCall,
   input: unknown,
   offered: ModelTool | undefined,
@@ -23,7 +22,7 @@ export function argumentFault(
   const begin = `${tool.name} was not run, because its arguments`;
   if (input === null) {
     const problem = fitted?.kind === 'misfit' ? `: ${fitted.problem}` : '';
-    const quoted = JSON.stringify(call.arguments.slice(0, QUOTED_CHARACTERS).toWellFormed());
+    const quoted = JSON.stringify(call.arguments.slice(0, MAX_QUOTED_CHARACTERS).toWellFormed());
     return `${begin} are not a JSON object${problem}. They were ${quoted}. Call it again with one valid JSON object.`;
   }
   const form = fitted?.kind === 'misfit' ? [fitted.problem] : [];

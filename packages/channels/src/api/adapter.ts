@@ -2,7 +2,7 @@ import { type Capabilities, countOf } from '@parley/core';
 import type { ChannelAdapter, ChannelContext, StreamingFacet } from '../adapter.ts';
 import { lazyRoutes } from '../web/adapter.ts';
 import { createEventHub, type EventHub } from '../web/events.ts';
-import type { ApiAccount } from './index.ts';
+import type { ApiAccount } from './api-account.ts';
 
 /** A response has no limit; one answer is one part. In UTF-16 units. */
 const NO_LIMIT = 4_000_000;

@@ -2,8 +2,8 @@ import type { MessageAnswer } from '@parley/store';
 import type { ChannelContext } from '../adapter.ts';
 import { guarded } from '../guard.ts';
 import type { EventHub } from '../web/events.ts';
+import type { ApiAccount } from './api-account.ts';
 import { type AnswerPlace, awaitAnswer } from './await-answer.ts';
-import type { ApiAccount } from './index.ts';
 import {
   type ApiError,
   type Completion,

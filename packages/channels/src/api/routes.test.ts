@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChannelContext, IngressOutcome } from '../adapter.ts';
 import { createApiAdapter } from './adapter.ts';
+import type { ApiAccount } from './api-account.ts';
 import { idPart } from './id-part.ts';
-import type { ApiAccount } from './index.ts';
 
 const TOKEN = 't'.repeat(32);
 const ANSWERED: MessageAnswer = {

@@ -7,11 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesFacet } from '../adapter.ts';
 import { conversationIdOf, routeOf } from '../ingress/route.ts';
 import { aMessage } from '../testing/ingress-scene.ts';
-import {
-  type AttachmentFetcher,
-  type MediaLimits,
-  startAttachmentFetcher,
-} from './attachment-fetcher.ts';
+import { type AttachmentFetcher, startAttachmentFetcher } from './attachment-fetcher.ts';
+import type { MediaLimits } from './fetch-plan.ts';
 
 const transient = () => new ChannelError({ kind: 'transient' }, 'the line is bad');
 

@@ -1,6 +1,6 @@
 import { ChannelError, type ChannelFailure } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { afterFetchFailure, planFetch } from './attachment-fetcher.ts';
+import { afterFetchFailure, planFetch } from './fetch-plan.ts';
 
 const MB = 1_024 * 1_024;
 const limits = { fileBytes: 20 * MB, messageBytes: 50 * MB };

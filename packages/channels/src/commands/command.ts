@@ -1,7 +1,7 @@
 import type { Reader } from '@parley/core';
 import type { AdmittedMessage, CommandTransaction, NewPart, Store } from '@parley/store';
-import type { CommandInfo } from '../adapter.ts';
 import type { DecisionRules } from '../ingress/rules.ts';
+import type { CommandInfo } from '../menu.ts';
 
 /** A chat command (F09): one file of this folder, and its place in `list.ts`. */
 export type ChatCommand<Prepared = unknown> = ReadyCommand<Prepared> | TurnCommand;

@@ -1,5 +1,5 @@
 import { literal, literalLine } from '@parley/core';
-import type { CommandInfo } from '../adapter.ts';
+import type { CommandInfo } from '../menu.ts';
 import { chatCommand } from './command.ts';
 import { usableCommands } from './permission.ts';
 

@@ -1,4 +1,4 @@
-import type { CommandInfo } from '../adapter.ts';
+import type { CommandInfo } from '../menu.ts';
 import { answer } from './answer.ts';
 import { approve } from './approve.ts';
 import type { ChatCommand } from './command.ts';

@@ -1,6 +1,6 @@
 import { type InboundMessage, mayCommand } from '@parley/core';
-import type { CommandInfo } from '../adapter.ts';
 import { APPROVAL_CODE_LENGTH, leadingCode } from '../ingress/one-time-code.ts';
+import type { CommandInfo } from '../menu.ts';
 import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
 

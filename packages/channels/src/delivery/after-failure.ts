@@ -15,7 +15,8 @@ import {
 } from '@parley/core';
 import { render } from '@parley/markup';
 import type { DuePart, NewPart, OutboxRepository } from '@parley/store';
-import { type ChannelAdapter, shortened } from '../adapter.ts';
+import type { ChannelAdapter } from '../adapter.ts';
+import { shortened } from '../reconnect.ts';
 import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 

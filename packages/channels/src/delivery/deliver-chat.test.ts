@@ -168,6 +168,7 @@ describe('delivering to a chat', () => {
     'store-full',
     'store-unwritable',
     'store-refused',
+    'store-failed',
   ] as const)('while the database fails for a while (%s)', (code) => {
     it('[D04] knows that a part was sent', async () => {
       await scene.owe('c', ['one', 'two']);

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPassing, type OutboxRepository } from '@parley/store';
+import { isPassing, type OutboxRepository, StoreError } from '@parley/store';
 
 const STORE_AGAIN_MS = 200;
+/** A failed query that nothing explains may be an error of the disk, which passes, or a defect, which does not. */
+const MAX_UNEXPLAINED = 50;
 
 /**
  * An outbox in which the outcome of a send is stored however long the database is away, full or not writable, until the
  * signal fires (D04). Only this process knows the outcome: given up, a part that arrived, or never left, would be
- * uncertain. Rejects with any other error of the database: the part stays in `sending`, as after a crash.
+ * uncertain. Rejects with any other error of the database, and once a query has failed for no known reason for ten
+ * seconds: the part stays in `sending`, as after a crash.
  */
 export function patientOutbox(outbox: OutboxRepository, signal: AbortSignal): OutboxRepository {
   return {
@@ -18,11 +21,13 @@ export function patientOutbox(outbox: OutboxRepository, signal: AbortSignal): Ou
 }
 
 async function untilStored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
-  for (;;) {
+  for (let unexplained = 0; ; ) {
     try {
       return await store();
     } catch (error) {
-      if (signal.aborted || !isPassing(error)) throw error;
+      if (error instanceof StoreError && error.code === 'store-failed') unexplained += 1;
+      else if (!isPassing(error)) throw error;
+      if (signal.aborted || unexplained > MAX_UNEXPLAINED) throw error;
       await sleep(STORE_AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -6,8 +6,9 @@ import {
   reasonOf,
   type ToolCallOfTurn,
 } from '@parley/core';
-import type { CommandInfo, IngressOutcome } from '../adapter.ts';
+import type { IngressOutcome } from '../adapter.ts';
 import { guarded } from '../guard.ts';
+import type { CommandInfo } from '../menu.ts';
 import type { HistoryEntry } from '../shown-chats.ts';
 
 /**

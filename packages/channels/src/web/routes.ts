@@ -1,9 +1,9 @@
 import { type InboundMessage, visibleLine, withoutAgent } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { type ChannelContext, readUpTo } from '../adapter.ts';
+import type { ChannelContext } from '../adapter.ts';
 import { fileResponse, kindOf } from '../attachments/file-response.ts';
-import { parseJson, readBody } from '../request-body.ts';
+import { parseJson, readBody, readUpTo } from '../bounded-body.ts';
 import type { ChatsFacet } from '../shown-chats.ts';
 import {
   type EventHub,

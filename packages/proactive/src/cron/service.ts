@@ -15,7 +15,6 @@ import { wallDayAndMinute } from '../zone-clock.ts';
 import {
   type CronServices,
   describeTimetable,
-  type JobView,
   jobLine,
   named,
   TIMES_SHOWN,
@@ -108,11 +107,7 @@ async function list(deps: CronServices, asker: KnownAsker): Promise<CronAnswer> 
   const jobs = (await deps.store.cronJobs.list()).filter((job) => maySee(asker, job));
   if (jobs.length === 0) return { ok: true, text: 'There are no jobs.' };
   const views = await Promise.all(jobs.map((job) => viewOf(deps, job)));
-  const isOperator = asker.kind === 'operator';
-  const place = ({ chat, agent }: JobView) =>
-    `; in ${chat}${agent === undefined ? '' : ` with ${agent}`}`;
-  const lines = views.map((view) => jobLine(view) + (isOperator ? place(view) : ''));
-  return { ok: true, text: lines.join('\n') };
+  return { ok: true, text: views.map(jobLine).join('\n') };
 }
 
 async function withJob(

@@ -47,6 +47,11 @@ export class Heartbeat {
   readonly #stateFile: ReturnType<typeof openStateFile>;
   #lastProblems = '';
 
+  /** False: it is read from its files, and there are no runs. */
+  get isRunning(): boolean {
+    return this.#deps.isRunning !== false;
+  }
+
   constructor(deps: HeartbeatServices) {
     this.#deps = deps;
     // The daily notes declare all of memory/.

@@ -90,7 +90,7 @@ async function codeToScan(pasted: string): Promise<string> {
   const token = page?.searchParams.get('token');
   if (page === undefined || !token) return pasted;
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(new URL('/api/status', page).href, { headers });
+  const answer = await fetch(new URL('/api/status/report', page).href, { headers });
   const { channels } = Status.parse(await answer.json());
   const code = channels.map(({ state }) => state.code).find((found) => found !== undefined);
   if (code === undefined) throw new Error('That Parley shows no code to scan');

@@ -37,7 +37,7 @@ export interface ShownMessage {
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
   /** Why a part did not arrive. */
   readonly error: string | null;
-  /** What `/api/why` is asked about it; null: it answers nothing that has a story. */
+  /** What `why/message` is asked about it; null: it answers nothing that has a story. */
   readonly why: string | null;
 }
 

@@ -14,14 +14,15 @@ export interface ReadablePage {
  * much as a hostile page wants: call it in a thread only.
  */
 export function htmlToMarkdown(html: string, url: string): ReadablePage {
-  const { document }: { document: PageDocument } = parseHTML(withBody(html));
+  // The libraries name the types of a browser, which Node does not have and the page's own code does.
+  const { document } = parseHTML(withBody(html)) as unknown as { document: PageDocument };
   removeUnseen(document);
   markLinks(document, url);
   const titles = [...document.querySelectorAll('title')];
   const title = titles[0]?.textContent?.trim() ?? '';
   for (const element of titles) element.remove();
   const whole = document.body?.innerHTML ?? '';
-  const article = new Readability(document).parse();
+  const article = new Readability(document as never).parse();
   // Short pages and lists of links have no article; their text counts all the same.
   const content = isWorthMore(article?.content, whole) ? whole : (article?.content ?? whole);
   return { title: title || (article?.title ?? ''), markdown: toMarkdown(content) };

@@ -48,7 +48,7 @@ export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
 async function readAll(
   response: AsyncIterable<Buffer> & { destroy(): void },
   maxBytes: number,
-): Promise<Buffer> {
+): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response) {

@@ -182,7 +182,7 @@ class EntryCache {
 export type MemoryUses = ReadonlyMap<string, number>;
 
 /** Longest profile, in characters. */
-export const PROFILE_CHARACTERS = 600;
+const MAX_PROFILE_CHARACTERS = 600;
 
 /** Memories that may be too long for the rest before the search ends. */
 const TRIED = 10;
@@ -207,7 +207,7 @@ export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): st
   let tooLong = 0;
   for (const entry of ranked) {
     const next = [...chosen, entry];
-    if (print(next).length <= PROFILE_CHARACTERS) chosen.push(entry);
+    if (print(next).length <= MAX_PROFILE_CHARACTERS) chosen.push(entry);
     else tooLong += 1;
     if (tooLong === TRIED) break;
   }

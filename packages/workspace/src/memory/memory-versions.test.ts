@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MAX_VERSIONS, readVersionName, versionName } from '../file-versions.ts';
-import { localLock } from '../write-file.ts';
+import { readVersionName, versionName } from '../file-versions.ts';
+import { localLock } from '../workspace-lock.ts';
 import { MemoryVersions } from './memory-versions.ts';
 
 let folder: string;
@@ -73,11 +73,11 @@ describe('versions of MEMORY.md', () => {
     expect(await versions.list()).toEqual([]);
   });
 
-  it('[H07] are so many at most, the oldest go', async () => {
+  it('[H07] keep the newest thirty and remove the oldest', async () => {
     put('0\n');
-    for (let n = 1; n <= MAX_VERSIONS + 5; n += 1) await replace(String(n));
+    for (let n = 1; n <= 35; n += 1) await replace(String(n));
     const all = await versions.list();
-    expect(all).toHaveLength(MAX_VERSIONS);
+    expect(all).toHaveLength(30);
     expect((await versions.read(all.at(-1)?.name ?? ''))?.text).toBe('6');
   });
 

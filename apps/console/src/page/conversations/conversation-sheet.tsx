@@ -1,10 +1,9 @@
-import type { WhyAnswer } from '@parley/core';
 import type { ConversationReport, MessageList, ShownMessage } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { act, download } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
-import { DataScope, useData, useWork } from '../ui/data.tsx';
+import { DataScope, useData, useOperation, useWork } from '../ui/data.tsx';
 import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
 import {
   ActionButton,
@@ -288,7 +287,7 @@ function Message({ message }: { readonly message: ShownMessage }): VNode {
 const FIRST_WORDS = 60;
 
 function Why({ why, text }: { readonly why: string; readonly text: string }): VNode {
-  const data = useData<WhyAnswer>(`/api/why?message=${encodeURIComponent(why)}`);
+  const data = useOperation('why/message', { message: why });
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [data.value]);
   const words = Array.from(text);

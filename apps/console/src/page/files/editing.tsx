@@ -1,18 +1,15 @@
-import type { FileSaved, OpenFile } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { Ref, VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { AgentsHere } from '../agents.tsx';
-import { ask, type Outcome } from '../gateway.ts';
+import { type Outcome, perform } from '../gateway.ts';
 import type { Work } from '../ui/data.tsx';
 import { type Editor, openEditor } from '../ui/editor.ts';
 import { ActionButton, ConfirmButton, Said } from '../ui/widgets.tsx';
 import { type Draft, draftOf, keepDraft } from './draft.ts';
 import { MARKDOWN } from './markdown.ts';
 
-/** The routes of one file. */
-export function pathOf(name: string, ...more: readonly string[]): string {
-  return ['/api/workspace/files', ...[name, ...more].map(encodeURIComponent)].join('/');
-}
+export type OpenFile = OutputOf<'files/open'>;
 
 interface EditingProps {
   readonly file: OpenFile;
@@ -163,7 +160,7 @@ async function post(
   name: string,
   order: { readonly base: string | null; readonly text: string | null },
 ): Promise<Outcome> {
-  const answer = await ask<FileSaved>(pathOf(name), order);
+  const answer = await perform('files/save', { name, ...order });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   if (answer.value.kind === 'outdated') {
     return { text: 'Nothing was saved: the file has changed meanwhile.', isTrouble: true };

@@ -1,11 +1,10 @@
-import type { OpenFile, ShownFile } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { hrefOf } from '../route.ts';
-import { useData, useWork, type Work } from '../ui/data.tsx';
+import { useOperation, useWork, type Work } from '../ui/data.tsx';
 import { amount } from '../ui/format.ts';
 import { OutcomeNote, Said, Show } from '../ui/widgets.tsx';
-import { Editing, pathOf } from './editing.tsx';
-import { readersOf } from './files-view.tsx';
+import { Editing, type OpenFile } from './editing.tsx';
+import { readersOf, type ShownFile } from './files-view.tsx';
 import { History } from './history.tsx';
 
 interface SheetProps {
@@ -17,7 +16,7 @@ interface SheetProps {
 
 /** One file: what it costs and who sees it, the editor, and its history. */
 export function FileSheet({ name, facts, version }: SheetProps): VNode {
-  const data = useData<OpenFile>(pathOf(name));
+  const data = useOperation('files/open', { name });
   const work = useWork();
   return (
     <div class="sheet file-sheet">

@@ -1,16 +1,19 @@
-import type { FileList, ShownFile } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { hrefOf, type Route } from '../route.ts';
-import { useData } from '../ui/data.tsx';
+import { useOperation } from '../ui/data.tsx';
 import { amount } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
 import { ActionButton, List, Show } from '../ui/widgets.tsx';
 import { FileSheet } from './file-sheet.tsx';
 
+type FileList = OutputOf<'files/list'>;
+export type ShownFile = FileList['files'][number];
+
 /** The Markdown of the workspace: what the agent is given, who may see it, and an editor (U03, W07). */
 export function FilesView({ args: [name, version] }: Route): VNode {
-  const data = useData<FileList>('/api/workspace/files');
+  const data = useOperation('files/list', {});
   const facts = data.value?.files.find((file) => file.name === name);
   return (
     <SplitView

@@ -1,12 +1,11 @@
-import type { FileSaved, OpenFile, ShownFileVersion, ShownVersion } from '@parley/gateway/api';
 import type { VNode } from 'preact';
-import { ask, type Outcome } from '../gateway.ts';
+import { order } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
-import { useData, type Work } from '../ui/data.tsx';
+import { useOperation, type Work } from '../ui/data.tsx';
 import { momentOf } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
 import { ActionButton, Diff, List, Said, Section, Show } from '../ui/widgets.tsx';
-import { pathOf } from './editing.tsx';
+import type { OpenFile } from './editing.tsx';
 
 interface HistoryProps {
   readonly file: OpenFile;
@@ -39,21 +38,14 @@ export function History({ file, chosen, work }: HistoryProps): VNode | null {
 }
 
 interface VersionProps extends Pick<HistoryProps, 'file' | 'work'> {
-  readonly version: ShownVersion;
+  readonly version: OpenFile['versions'][number];
 }
 
 function Version({ file, version, work }: VersionProps): VNode {
   const { name, print, isGoverned } = file;
-  // Another print of the file is another comparison.
-  const data = useData<ShownFileVersion>(
-    `${pathOf(name, 'versions', version.version)}?now=${print ?? ''}`,
-  );
-  const restore = async (): Promise<Outcome> => {
-    const path = `${pathOf(name, 'versions', version.version)}/restore`;
-    const answer = await ask<FileSaved>(path, {});
-    if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-    return { text: 'Brought back, as a new version.', isTrouble: false };
-  };
+  const kept = { name, version: version.version };
+  const data = useOperation('files/version', kept);
+  const restore = () => order('files/restore', kept, () => 'Brought back, as a new version.');
   return (
     <section class="file-version" aria-label="Version">
       <Show data={data}>

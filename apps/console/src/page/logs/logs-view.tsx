@@ -1,13 +1,16 @@
-import type { LogLevelName, LogReport } from '@parley/gateway/api';
+import type { LogLevelName } from '@parley/gateway/api';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { hrefOf, type Route } from '../route.ts';
-import { useData } from '../ui/data.tsx';
+import { useOperation } from '../ui/data.tsx';
 import { counted } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
 import { Show, TextButton } from '../ui/widgets.tsx';
 import { LogLines } from './log-lines.tsx';
 import { ReportSection } from './report-section.tsx';
+
+type LogReport = OutputOf<'logs/read'>;
 
 /** While new lines are followed the page asks again so often, in ms. */
 const POLL_INTERVAL_MS = 2_000;
@@ -47,10 +50,10 @@ function LogPages(filter: Filter): VNode {
   const [follows, setFollows] = useState(true);
   const before = pages.at(-1);
   const given = Object.entries(filter).filter(([, value]) => value !== '');
-  const query = new URLSearchParams(given);
-  if (before !== undefined) query.set('before', String(before));
+  // An address may name anything; the gateway says what there is.
+  const query = { ...Object.fromEntries(given), before } as InputOf<'logs/read'>;
   const isLive = follows && before === undefined;
-  const data = useData<LogReport>(`/api/logs?${query}`, isLive ? POLL_INTERVAL_MS : undefined);
+  const data = useOperation('logs/read', query, isLive ? POLL_INTERVAL_MS : undefined);
   return (
     <>
       <Filters {...filter} channels={data.value?.channels ?? []} />

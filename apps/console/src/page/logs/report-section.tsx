@@ -1,7 +1,7 @@
 import type { BugReport } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, type Outcome } from '../gateway.ts';
+import { type Outcome, perform } from '../gateway.ts';
 import { useWork } from '../ui/data.tsx';
 import { amount } from '../ui/format.ts';
 import { ActionButton, List, OutcomeNote, Said, Section } from '../ui/widgets.tsx';
@@ -11,7 +11,7 @@ export function ReportSection(): VNode {
   const [report, setReport] = useState<BugReport | null>(null);
   const { outcome, run } = useWork();
   const collect = async (): Promise<Outcome | undefined> => {
-    const answer = await ask<BugReport>('/api/report');
+    const answer = await perform('report/bundle', {});
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
     setReport(answer.value);
     return undefined;

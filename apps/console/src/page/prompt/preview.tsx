@@ -1,7 +1,6 @@
-import type { SentRequest } from '@parley/core';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { useData } from '../ui/data.tsx';
+import { useOperation } from '../ui/data.tsx';
 import { amount } from '../ui/format.ts';
 import { Show } from '../ui/widgets.tsx';
 import { PromptLayers } from './layers.tsx';
@@ -20,7 +19,7 @@ const CHOICES = {
 export function PreviewSheet(): VNode {
   const [preview, setPreview] = useState(FIRST);
   const [asked, setAsked] = useState(FIRST);
-  const data = useData<SentRequest>(pathOf(asked));
+  const data = useOperation('prompts/preview', withoutEmpty(asked));
   const change = (part: Partial<Preview>, isFinal: boolean): void => {
     const next = { ...preview, ...part };
     setPreview(next);
@@ -112,7 +111,6 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
   );
 }
 
-function pathOf(preview: Preview): string {
-  const given = Object.entries(preview).filter(([, value]) => value !== '');
-  return `/api/prompts/preview?${new URLSearchParams(given)}`;
+function withoutEmpty(preview: Preview): Partial<Preview> {
+  return Object.fromEntries(Object.entries(preview).filter(([, value]) => value !== ''));
 }

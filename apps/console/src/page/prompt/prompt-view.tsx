@@ -1,9 +1,9 @@
-import type { PromptComparison } from '@parley/prompt';
-import type { PromptSummary, StoredPrompt } from '@parley/store';
+import type { OutputOf } from '@parley/gateway/operations';
+import type { PromptSummary } from '@parley/store';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
 import { hrefOf, type Route } from '../route.ts';
-import { type Pages, useData, usePages } from '../ui/data.tsx';
+import { type Pages, useOperation, usePages } from '../ui/data.tsx';
 import { amount, dayOf, momentOf, timeOf } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
 import { List, Show } from '../ui/widgets.tsx';
@@ -11,18 +11,12 @@ import { ComparisonView } from './comparison.tsx';
 import { PromptLayers } from './layers.tsx';
 import { PreviewSheet } from './preview.tsx';
 
-/** A page of `/api/prompts`; `next` asks for the one after it. */
-interface TurnPage {
-  readonly prompts: readonly PromptSummary[];
-  readonly next: string | null;
-}
-
 /**
  * What the model got, turn by turn (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`.
  * Every text is shown as text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
-  const data = usePages('/api/prompts', ({ prompts, next }: TurnPage) => ({
+  const data = usePages('/api/prompts/list', ({ prompts, next }: OutputOf<'prompts/list'>) => ({
     items: prompts,
     next,
   }));
@@ -137,7 +131,7 @@ interface TurnProps {
 }
 
 function Turn({ turnId, against, turns }: TurnProps): VNode {
-  const data = useData<StoredPrompt>(`/api/prompts/${encodeURIComponent(turnId)}`);
+  const data = useOperation('prompts/show', { turn: turnId });
   const turn = data.value;
   return (
     <>
@@ -165,8 +159,7 @@ function Compared({
   readonly turnId: string;
   readonly against: string;
 }): VNode {
-  const [before, after] = [against, turnId].map(encodeURIComponent);
-  const data = useData<PromptComparison>(`/api/prompts/${before}/compare/${after}`);
+  const data = useOperation('prompts/compare', { before: against, after: turnId });
   return <Show data={data}>{(comparison) => <ComparisonView comparison={comparison} />}</Show>;
 }
 

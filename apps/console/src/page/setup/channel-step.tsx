@@ -1,8 +1,8 @@
-import type { ChannelsReport, SetupBot, SetupState } from '@parley/gateway/api';
+import type { SetupBot, SetupState } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { PairingView, pairingOf } from '../pairing.tsx';
-import { useData } from '../ui/data.tsx';
+import { useOperation } from '../ui/data.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
 import { AnswerNote, Chooser, Field, Step, useStep } from './step.tsx';
 
@@ -108,7 +108,7 @@ const POLL_INTERVAL_MS = 3_000;
 
 /** The code of an account that waits for its phone, and then whose phone it is. */
 function LinkPhone({ channel }: { readonly channel: string }): VNode | null {
-  const report = useData<ChannelsReport>('/api/channels', POLL_INTERVAL_MS).value;
+  const report = useOperation('channels/report', {}, POLL_INTERVAL_MS).value;
   const accounts = report?.accounts.filter((one) => one.channel === channel) ?? [];
   const { unlinked } = pairingOf(accounts);
   return (

@@ -1,7 +1,8 @@
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { batch, type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext, type VNode } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { ask, type Failure, type Outcome } from '../gateway.ts';
+import { ask, type Failure, type Outcome, readPath } from '../gateway.ts';
 
 /** What the gateway has answered for a path, kept up to date while it is shown. */
 export interface Data<Value> {
@@ -60,8 +61,8 @@ const RETRY_MS = 5_000;
  * `Value` is the type that the gateway declares for the path.
  *
  * @example
- * const audit = useData<AuditReport>('/api/audit');
- * return <Show data={audit}>{(report) => <Findings {...report} />}</Show>;
+ * const settings = useData<ShownSettings>('/api/settings');
+ * return <Show data={settings}>{(report) => <Findings {...report} />}</Show>;
  */
 export function useData<Value>(
   path: string | null,
@@ -91,6 +92,15 @@ export function useData<Value>(
     return whenDue(failure?.retryable ? RETRY_MS : ms, refresh);
   }, [state.value]);
   return { value, failure, isLoading };
+}
+
+/** Loads what an operation that reads answers, like `useData`; a null input loads nothing. */
+export function useOperation<Name extends OperationName>(
+  name: Name,
+  input: InputOf<Name> | null,
+  everyMs?: number | ((value: OutputOf<Name> | undefined) => number | undefined),
+): Data<OutputOf<Name>> {
+  return useData(input && readPath(name, input), everyMs);
 }
 
 /** Calls once: after `ms`, but not while the window is hidden; or when it gets the focus. */

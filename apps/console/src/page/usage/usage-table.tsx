@@ -1,8 +1,10 @@
-import type { UsageReport } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { UsageFigures } from '@parley/store';
 import type { VNode } from 'preact';
 import { amount, counted } from '../ui/format.ts';
 import { latencyText, moneyText } from './figures.ts';
+
+type UsageReport = OutputOf<'usage/report'>;
 
 interface Line {
   readonly key: string;

@@ -1,14 +1,17 @@
-import type { UsageCap, UsageReport } from '@parley/gateway/api';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hrefOf, type Route } from '../route.ts';
-import { useData } from '../ui/data.tsx';
+import { useOperation } from '../ui/data.tsx';
 import { amount, counted } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
 import { List, Section, Show } from '../ui/widgets.tsx';
 import { DayCharts } from './day-charts.tsx';
 import { latencyText, money, moneyText } from './figures.ts';
 import { UsageTable } from './usage-table.tsx';
+
+type UsageReport = OutputOf<'usage/report'>;
+type UsageCap = UsageReport['caps'][number];
 
 const GROUPINGS: Readonly<Record<UsageReport['by'], string>> = {
   day: 'Day',
@@ -23,8 +26,9 @@ const PERIODS = [7, 30, 90, 400];
 /** What models have used, and how fast (U07): `#/usage/GROUPING/DAYS`, `#/usage/GROUPING/DAYS/LAST_DAY`. */
 export function UsageView({ args }: Route): VNode {
   const [by = 'day', days = '30', until] = args;
-  const query = new URLSearchParams({ by, days, ...(until && { until }) });
-  const data = useData<UsageReport>(`/api/usage?${query}`);
+  // An address may name anything; the gateway says what there is.
+  const query = { by, days, until } as InputOf<'usage/report'>;
+  const data = useOperation('usage/report', query);
   // Those of the role; they stay while others are loaded.
   const groupings = useRef<UsageReport['groupings']>(['day']);
   if (data.value) groupings.current = data.value.groupings;

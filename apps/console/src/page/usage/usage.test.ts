@@ -1,4 +1,4 @@
-import type { UsageReport } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
 import { latencyText, money, moneyText } from './figures.ts';
 import { linesOf } from './usage-table.tsx';
@@ -8,7 +8,7 @@ const NOTHING = {
   ...{ costUsd: 0, unpriced: 0, latency: null },
 };
 const USED = { ...NOTHING, turns: 1, inputTokens: 5 };
-const REPORT: UsageReport = {
+const REPORT: OutputOf<'usage/report'> = {
   ...{
     by: 'day',
     groupings: ['day'],

@@ -1,8 +1,11 @@
-import { type Clock, silentLogger } from '@parley/core';
+import { type Clock, type Role, silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
 import type { Store } from '@parley/store';
-import type { AuditSeverity } from '../api.ts';
+import type { Accounts } from '../../channel-operations.ts';
+import { allOperations, type Services } from '../../operations.ts';
+import type { AuditReport, AuditSeverity, GatewayStatus } from '../api.ts';
 import { createHttpApp } from '../app.ts';
+import { OPERATION_PATH } from '../operation-routes.ts';
 
 /** What an app of a test works with. */
 interface FullAppDeps {
@@ -22,12 +25,28 @@ const AGENT = {
   routes: ['person telegram:canary', 'chat discord:canary', 'everything else'],
 };
 
+const AGENT_OF_OWNER = { ...AGENT, workspace: '/canary', owners: ['telegram:canary'] };
+
+const ACCOUNTS: Accounts = {
+  ...{ status: () => [], planOf: () => undefined },
+  ...{ pause: async () => undefined, resume: async () => undefined },
+};
+
+const AUDIT: AuditReport = {
+  at: 0,
+  counts: { critical: 1, warning: 0, info: 2 },
+  findings: [
+    finding('files.token-mode', 'critical', 'Others can read /data/token.'),
+    finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-1.'),
+    finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-2.'),
+  ],
+};
+
 /** An app with every service there is, so that every route is there. Most services answer nothing. */
 export function fullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
   const turns = { kick: async () => undefined };
   const situation = () => ({ agentName: 'Parley', model: 'm', models: [] });
-  const accounts = { status: () => [], planOf: () => undefined };
   const settings = { read: nothing, schema: nothing, write: nothing };
   const unused = (): never => {
     throw new Error('not used here');
@@ -43,54 +62,65 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     },
     metrics: async () => '',
     status: () => [],
-    report: async () => ({
+    report: statusWith({
       settings: { afterRestart: [], problems: ['canary is no number'] },
       channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary', how: 'scan' } }],
     }),
-    agents: {
-      list: () => [{ ...AGENT, workspace: '/canary', owners: ['telegram:canary'] }],
-      named: () => undefined,
+    hooks: { rules: {}, take: unused, count: nothing },
+    operations: {
+      ...{ store, newId: () => 'id', defaultAgent: 'main', scrub: (text) => text },
+      ...{ clock, log: silentLogger, wake: async () => undefined },
+      channels: async () => ({ accounts: ACCOUNTS, monotonic: clock }),
+      audit: async () => AUDIT,
+      logs: async () => ({ read: unused }),
+      bugReport: async () => ({ name: '', files: [], archive: '' }),
+      ...{ approvals: unused, files: unused, preview: unused, skills: unused },
+      ...{ cron: unused, heartbeat: unused, hooks: unused, memory: unused, soul: unused },
+      agents: async () => [AGENT_OF_OWNER],
+      usage: async () => ({ timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] }),
     },
-    inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
-    heartbeat: { report: nothing, request: nothing },
-    hooks: { rules: {}, take: unused, list: async () => [], count: nothing },
-    cron: { list: nothing, ask: async () => ({ ok: true, text: '' }) },
-    soul: { list: async () => ({ versions: [] }), get: unused, act: unused, propose: unused },
-    usage: { agent: 'main', timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] },
-    audit: async () => ({
-      at: 0,
-      counts: { critical: 1, warning: 0, info: 2 },
-      findings: [
-        finding('files.token-mode', 'critical', 'Others can read /data/token.'),
-        finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-1.'),
-        finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-2.'),
-      ],
-    }),
-    logs: async () => ({ read: unused }),
-    bugReport: async () => ({ name: '', files: [], archive: '' }),
     restart: () => undefined,
     stop: () => undefined,
     settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
     setup: async () => ({ state: unused, take: unused }),
-    work: { store, turns, bus, clock, log: silentLogger, scrub: (text) => text, situation },
-    channels: [
-      {
-        ...{ store, clock },
-        accounts: { ...accounts, pause: unused, resume: unused },
-        deliver: nothing,
-      } as never,
-      undefined,
-    ],
+    work: {
+      store,
+      turns,
+      bus,
+      clock,
+      log: silentLogger,
+      scrub: (text) => text,
+      situation,
+      defaultAgent: 'main',
+    },
     ping: async () => undefined,
     channel: (channel) =>
       channel === 'api' ? undefined : { fetch: async () => new Response('private') },
   });
 }
 
-/** Every route that does something itself, but the API, which has tokens of its own: `GET /api/status`, by method and path. */
+/** The least role of every operation, by method and path: all are posted, and reads may be asked with GET. */
+export async function operationRoutes(): Promise<ReadonlyMap<string, Role>> {
+  const roles = (await allOperations()).flatMap(({ name, does, role = 'owner' }) => {
+    const methods = does === 'read' ? ['GET', 'POST'] : ['POST'];
+    return methods.map((method) => [`${method} /api/${name}`, role] as const);
+  });
+  return new Map(roles);
+}
+
+/** A report of the status that has these facts alone. */
+export function statusWith(facts: object): () => Promise<GatewayStatus> {
+  return async () => facts as GatewayStatus;
+}
+
+/** For an app in whose test no operation needs a service. */
+export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Services;
+
+/** Every route that does something itself, but operations, and the API, which has tokens of its own: `GET /api/status/report`, by method and path. */
 export function routesOf({ routes }: ReturnType<typeof fullApp>): readonly string[] {
   const own = routes.filter(
-    ({ path, method }) => !(method === 'ALL' && /^(\/v1|\/api(\/[\w-]+)?)?\/\*$/.test(path)),
+    ({ path, method }) =>
+      path !== OPERATION_PATH && !(method === 'ALL' && /^(\/v1|\/api(\/[\w-]+)?)?\/\*$/.test(path)),
   );
   const named = own.flatMap(({ path, method }) =>
     (method === 'ALL' ? ['GET', 'POST', 'DELETE'] : [method]).map((one) => `${one} ${path}`),

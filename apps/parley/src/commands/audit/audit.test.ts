@@ -97,7 +97,9 @@ describe('the default installation', () => {
     const options = { folder: place(), env: {}, ...systemTime, pass() {}, port: 0 };
     const parley = await startParley({ ...options, logTo: { write() {} } });
     const ask = (token: string) =>
-      fetch(`${parley.address}/api/audit`, { headers: { authorization: `Bearer ${token}` } });
+      fetch(`${parley.address}/api/audit/report`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
     const answer = await ask(parley.token);
     const { status } = await ask('x'.repeat(32));
     const page = await answer.json();
@@ -161,8 +163,9 @@ describe('a deliberately bad installation', () => {
     const loaded = readSettings(place(), {});
     const promptFiles = createPromptFiles(['AGENTS.md']);
     const here = { folder: place(), env: {}, clock: Date.now };
-    const parts = { loaded, shared: { store }, agent: { promptFiles }, agents: new Map() };
-    const stop = startAudit(() => auditHere(here, parts), { folder: place(), log }, 0);
+    const main = { agent: { promptFiles } };
+    const agents = { loaded, shared: { store }, main, named: new Map() };
+    const stop = startAudit(() => auditHere(here, agents), { folder: place(), log }, 0);
     await expect.poll(() => lines.join('\n')).toMatch(/audit: \d+ warnings, run/);
     expect(lines.join('\n')).toContain('audit: Commands run without approval.');
     stop();

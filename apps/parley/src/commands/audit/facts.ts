@@ -235,7 +235,7 @@ function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: strin
 }
 
 /** Enough for folders of skills and plugins; what npm installed below them is not walked. */
-const MOST_FILES = 2_000;
+const MAX_FILES = 2_000;
 
 function treeOf(folder: string, kind: FileFact['kind'], fact: Fact): readonly FileFact[] {
   const found: FileFact[] = [];
@@ -243,7 +243,7 @@ function treeOf(folder: string, kind: FileFact['kind'], fact: Fact): readonly Fi
   for (let at = folders.shift(); at !== undefined; at = folders.shift()) {
     found.push(...fact(at, kind));
     for (const name of entriesOf(at)) {
-      if (name === 'node_modules' || name === '.git' || found.length >= MOST_FILES) continue;
+      if (name === 'node_modules' || name === '.git' || found.length >= MAX_FILES) continue;
       const path = join(at, name);
       const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
       if (isFolder) folders.push(path);
@@ -294,7 +294,7 @@ export interface OpenFile {
 
 /** Notes are small; what is larger is no note and is not read here. In bytes. */
 const LARGEST = 256_000;
-const MOST_NOTES = 1_000;
+const MAX_NOTES = 1_000;
 
 async function gatherWorkspace(folder: string, now: number) {
   const survey = await surveyFolder(folder, () => now).catch(() => null);
@@ -315,13 +315,13 @@ async function gatherWorkspace(folder: string, now: number) {
     const place = placeOf(entry);
     // Such a file may be MEMORY.md by another name, so only owners are shown it.
     const isPrivate = place === 'private' || (place === 'open' && hasTwin);
-    if (isPrivate || entry.bytes > LARGEST || read >= MOST_NOTES) continue;
+    if (isPrivate || entry.bytes > LARGEST || read >= MAX_NOTES) continue;
     read += 1;
     const text = await textOf(survey?.folder ?? folder, entry.name);
     if (place === 'memory') memory.push(text);
     else openFiles.push({ name: entry.name, text });
   }
-  const isCut = (survey?.isCut ?? false) || read >= MOST_NOTES;
+  const isCut = (survey?.isCut ?? false) || read >= MAX_NOTES;
   /**
    * `memory`: the texts of MEMORY.md and memory/. `encodings`: files that were not decoded without doubt. `isCut`: there
    * is more than was read.

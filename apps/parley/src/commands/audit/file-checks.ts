@@ -120,8 +120,8 @@ const KEYS: readonly RegExp[] = [
 ];
 /** With the code of a country: a plus and at least eight digits, with the usual characters between them. */
 const PHONE = /(?<![\w+])\+[1-9](?:[ ()./-]{0,2}\d){7,14}(?!\d)/;
-const SHORTEST_MEMORY = 24;
-const MOST = 10;
+const MIN_MEMORY = 24;
+const MAX_NAMED = 10;
 
 export const WORKSPACE_CHECKS: readonly Check[] = [
   {
@@ -151,7 +151,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
         memory
           .flatMap(linesOf)
           .map(folded)
-          .filter((line) => line.length >= SHORTEST_MEMORY),
+          .filter((line) => line.length >= MIN_MEMORY),
       );
       if (known.size === 0) return [];
       return listed(openFiles, 'is in the memory, too', (line) => known.has(folded(line)));
@@ -221,8 +221,8 @@ function listed(
 }
 
 function bounded(found: readonly string[]): readonly string[] {
-  if (found.length <= MOST) return found;
-  return [...found.slice(0, MOST), `And ${found.length - MOST} more.`];
+  if (found.length <= MAX_NAMED) return found;
+  return [...found.slice(0, MAX_NAMED), `And ${found.length - MAX_NAMED} more.`];
 }
 
 function holdsKey(line: string, secrets: AuditFacts['secrets']): boolean {

@@ -189,7 +189,7 @@ async function auditFindings(
 
   async function countFindings(): Promise<AuditReport['counts']> {
     if (gateway.kind === 'runs')
-      return (await askGateway<AuditReport>(gateway.at, '/api/audit')).counts;
+      return (await askGateway<AuditReport>(gateway.at, '/api/audit/report')).counts;
     const { auditOf, countsOf, lookAt } = await import('../audit/audit.ts');
     const isOpen = database.kind === 'seen' && database.state.kind === 'current';
     return countsOf(auditOf(await lookAt(folder, env, loaded, isOpen && gateway.kind === 'none')));

@@ -69,7 +69,7 @@ async function modelFindings(
   return (await Promise.all(findings)).flat();
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Finding {
   const { id, server, models } = probe;
@@ -80,9 +80,9 @@ function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Find
   const others = models === null || models.includes(wanted) ? [] : models;
   const close = nearest(wanted, others);
   const named = [...new Set([...(close === undefined ? [] : [close]), ...others])];
-  const more = named.length > MOST_NAMED ? ' and more' : '';
+  const more = named.length > MAX_NAMED ? ' and more' : '';
   const offer =
-    named.length === 0 ? '' : ` The server offers ${named.slice(0, MOST_NAMED).join(', ')}${more}.`;
+    named.length === 0 ? '' : ` The server offers ${named.slice(0, MAX_NAMED).join(', ')}${more}.`;
   const result = isOther ? warning : failed;
   return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.', id);
 }

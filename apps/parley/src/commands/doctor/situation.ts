@@ -100,7 +100,7 @@ async function lookForGateway(
   try {
     at = await findGateway(folder, env);
     if (at === null) return { kind: 'none' };
-    return { kind: 'runs', at, status: await askGateway<GatewayStatus>(at, '/api/status') };
+    return { kind: 'runs', at, status: await askGateway<GatewayStatus>(at, '/api/status/report') };
   } catch (error) {
     const silent = at ?? here;
     if (silent === null) return { kind: 'none' };

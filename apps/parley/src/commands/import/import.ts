@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { countOf, systemTime } from '@parley/core';
+import { countOf, newId, systemTime } from '@parley/core';
 import { foreseeTasks } from '@parley/proactive';
 import {
   type CopyResult,
@@ -19,7 +19,6 @@ import {
 } from '@parley/workspace';
 import type { Cli } from '../../cli.ts';
 import { CliError, WORKSPACE_TEMPLATES } from '../../data-folder.ts';
-import { newId } from '../../process-options.ts';
 import { chosenAgent, readSettings } from '../../settings.ts';
 import { type ImportEdits, importEdits, OWNERS_NOTES } from './import-edits.ts';
 import { type Existing, planImport, planText } from './import-plan.ts';

@@ -7,13 +7,13 @@ import { OFFLINE_MODEL } from '@parley/models';
 import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
 import { approvalsOf, ownersOf, subAgentLimitsOf } from '../../access.ts';
-import type { Surroundings } from '../../agent-sources.ts';
+import type { InstallationEnv } from '../../agent-sources.ts';
 import { modelName } from '../../agents.ts';
 import { delegatesOf, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
 import type { AgentPlugins } from '../../plug-in.ts';
 import type { LoadedSettings } from '../../settings.ts';
 
-interface PreviewDeps extends Surroundings {
+interface PreviewDeps extends InstallationEnv {
   /** Of the agent; undefined: the default one (F14). */
   readonly name: string | undefined;
   readonly plugins: AgentPlugins;

@@ -8,7 +8,7 @@ import type { Store } from '@parley/store';
 import { type Cli, withStore } from '../../cli.ts';
 import { CliError } from '../../data-folder.ts';
 import { readKeptLog } from '../../log-reader.ts';
-import type { PluggedIn } from '../../plug-in.ts';
+import type { LoadedPlugins } from '../../plug-in.ts';
 import type { StartOptions } from '../../process-options.ts';
 import { checkSettings, type LoadedSettings, retentionAges } from '../../settings.ts';
 import { versionFacts } from '../../version.ts';
@@ -62,7 +62,7 @@ export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<nu
 /** The same for the page, with the plugins as they are loaded already. */
 export async function reportHere(
   { folder, env, ...time }: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
-  { report, definitions }: Pick<PluggedIn, 'report' | 'definitions'>,
+  { report, definitions }: Pick<LoadedPlugins, 'report' | 'definitions'>,
   loaded: LoadedSettings,
 ): Promise<BugReport> {
   const result = checkSettings(folder, env, definitions);

@@ -242,7 +242,7 @@ async function checkAlone({ manager, folder }: Service): Promise<void> {
 
 /** A new version may have a database to change first. */
 const HEALTHY_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 const ANSWER_WITHIN_MS = 3_000;
 
 type Outcome =
@@ -261,7 +261,7 @@ async function untilHealthy({ manager, folder }: Service): Promise<Outcome> {
       if (unhealthy === null) return { kind: 'healthy', address: instance.address };
       reason = unhealthy;
     }
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
   return { kind: 'failed', reason: `${reason} after ${HEALTHY_WITHIN_MS / 1000} s` };
 }

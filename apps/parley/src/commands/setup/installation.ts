@@ -24,7 +24,7 @@ export function setupThrough(gateway: FoundGateway): RunningSetup {
   return {
     state: () => askGateway(gateway, '/api/setup', { withinMs }),
     take: (body) => askGateway(gateway, '/api/setup', { body, withinMs }),
-    accounts: async () => (await askGateway<GatewayStatus>(gateway, '/api/status')).channels,
+    accounts: async () => (await askGateway<GatewayStatus>(gateway, '/api/status/report')).channels,
   };
 }
 

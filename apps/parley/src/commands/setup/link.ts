@@ -5,9 +5,9 @@ import { visible } from '../../terminal/text.ts';
 import type { RunningSetup } from './installation.ts';
 import { Cancelled, type Questions } from './questions.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Whoever has not scanned or written by then goes on later. In ms. */
-const PATIENCE_MS = 10 * 60_000;
+const TIMEOUT_MS = 10 * 60_000;
 /** An account that was saved just now is not known at once. In ms. */
 const APPEARS_WITHIN_MS = 15_000;
 
@@ -63,12 +63,12 @@ async function until<Found>(look: () => Promise<Found | undefined>): Promise<Fou
   const end = (): void => ended.abort();
   process.on('SIGINT', end);
   try {
-    const deadline = systemTime.monotonic() + PATIENCE_MS;
+    const deadline = systemTime.monotonic() + TIMEOUT_MS;
     while (systemTime.monotonic() < deadline) {
       const found = await look();
       if (ended.signal.aborted) throw new Cancelled();
       if (found !== undefined) return found;
-      await sleep(LOOK_EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined);
+      await sleep(POLL_INTERVAL_MS, undefined, { signal: ended.signal }).catch(() => undefined);
     }
     return undefined;
   } finally {

@@ -1,0 +1,28 @@
+import { pair, refusePairing } from '@parley/channels';
+import { answered, type Clock, change } from '@parley/core';
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+
+interface PairingNeeds {
+  readonly store: Pick<Store, 'pairing'>;
+  readonly clock: Clock;
+}
+
+const Code = { code: z.string().max(100) };
+
+export const operations = {
+  pair: change(
+    'Allow a stranger by the code they were given; without a code: who waits',
+    Code,
+    async ({ store, clock }: PairingNeeds, { code }) =>
+      answered('pairing-refused', await pair(store, code, clock)),
+    { role: 'operator' },
+  ),
+  refuse: change(
+    'Take the request of a stranger off the list',
+    Code,
+    async ({ store, clock }: PairingNeeds, { code }) =>
+      answered('pairing-refused', await refusePairing(store, code, clock)),
+    { role: 'operator' },
+  ),
+};

@@ -1,0 +1,44 @@
+import { read } from '@parley/core';
+
+/** One of the agents (F14). */
+export interface ShownAgent {
+  /** As in `routes` and `?agent=`. */
+  readonly name: string;
+  /** What it is called in its chats. */
+  readonly title: string;
+  readonly emoji: string | null;
+  readonly isDefault: boolean;
+  /** Which model answers, as `parley status` shows it. */
+  readonly model: string;
+  readonly profile: string | null;
+  /** What it answers: `chat telegram:-100`, `everything else`. */
+  readonly routes: readonly string[];
+  /** For owners alone, as the people it belongs to. */
+  readonly workspace?: string;
+  readonly owners?: readonly string[];
+}
+
+interface AgentNeeds {
+  /** The default one first. */
+  agents(): Promise<readonly ShownAgent[]>;
+}
+
+export const operations = {
+  list: read(
+    'All agents, and what each answers; folders, people and chats for owners alone',
+    {},
+    async ({ agents }: AgentNeeds, _, { caller }) => {
+      const all = await agents();
+      return { agents: caller.role === 'owner' ? all : all.map(withoutPeople) };
+    },
+    { role: 'viewer' },
+  ),
+};
+
+function withoutPeople(agent: ShownAgent): ShownAgent {
+  const { workspace: _w, owners: _o, ...shown } = agent;
+  return {
+    ...shown,
+    routes: shown.routes.map((rule) => rule.replace(/^(person|chat) .*/s, 'a $1')),
+  };
+}

@@ -1,0 +1,176 @@
+import { approvalText, partsOf } from '@parley/channels';
+import {
+  agentOfConversation,
+  type Clock,
+  change,
+  ParleyError,
+  type ReplyRoute,
+  read,
+  refusal,
+} from '@parley/core';
+import type { Scrub } from '@parley/core/telemetry/scrubber';
+import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
+import { z } from 'zod';
+import { firstWords } from './why-operations.ts';
+
+/** What an agent wrote and no person has opened or kept yet. */
+interface ShownAgentFile {
+  /** Its path in the workspace. */
+  readonly name: string;
+  readonly changedAt: number;
+  /** The title of the conversation in which it was written; null: that is not known any more. */
+  readonly writtenIn: string | null;
+  /** The whole file; characters that cannot be seen are written out. */
+  readonly shown: string;
+  /** Of the content; a decision names it. */
+  readonly print: string;
+  readonly canOpen: boolean;
+}
+
+const FileDecision = {
+  name: z.string().min(1).max(1_000),
+  print: z.string().max(100),
+  decision: z.enum(['open', 'keep']),
+};
+
+/** What waits for the owner of an agent besides questions. Each function throws ParleyError for what cannot be done. */
+export interface OperatorApprovals {
+  /** What needs no approval, by the settings. */
+  readonly rules: {
+    list(): readonly string[];
+    allow(rule: string): Promise<void>;
+    revoke(rule: string): Promise<void>;
+  };
+  /** What the agent wrote and no person has opened yet (W09). */
+  readonly files: {
+    list(): Promise<readonly ShownAgentFile[]>;
+    settle(
+      order: Readonly<Record<'name' | 'print', string>> & { readonly decision: 'open' | 'keep' },
+    ): Promise<{ readonly text: string }>;
+    /** How a pending call would change a file, as a diff by lines; null: it changes none. */
+    diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
+  };
+}
+
+interface ApprovalNeeds {
+  readonly store: Pick<Store, 'approvals'>;
+  readonly clock: Clock;
+  readonly scrub: Scrub;
+  readonly defaultAgent: string;
+  wake(wake: DeadLetterWake): Promise<void>;
+  /** Those of the agent of that name, or of the default one. */
+  approvals(agent: string | undefined): Promise<OperatorApprovals>;
+}
+
+const MAX_LISTED = 1_000;
+const Count = z.coerce.number<number | string>().int();
+const RUNNING = { running: true } as const;
+
+/** Questions about tool calls (G05) and files of agents (W09). */
+export const operations = {
+  list: read(
+    'Who was asked what and who decided, newest first; `next` is the `before` of the page after it',
+    {
+      before: Count.positive().optional(),
+      limit: Count.min(1).max(MAX_LISTED).default(30),
+    },
+    async (needs: ApprovalNeeds, { before = null, limit }) => {
+      const recent = await needs.store.approvals.recent(limit, before);
+      const approvals = recent.map((one) => shownApproval(needs, one));
+      const next = approvals.length < limit ? null : (approvals.at(-1)?.seq ?? null);
+      return { now: needs.clock(), approvals, next };
+    },
+  ),
+  waiting: read(
+    'Questions that wait, the oldest first, whole and with how a file would change',
+    {},
+    async (needs: ApprovalNeeds) => {
+      const waiting = await needs.store.approvals.waiting(needs.clock());
+      const approvals = waiting.map(async (one) => {
+        const shown = shownApproval(needs, one);
+        // Its agent may be gone from the settings since.
+        const own = await needs.approvals(shown.agent).catch(() => undefined);
+        return { ...shown, diff: (await own?.files.diffOf(one)) ?? null };
+      });
+      return { approvals: await Promise.all(approvals) };
+    },
+    RUNNING,
+  ),
+  decide: change(
+    'Decide a question; of several decisions, also in the chat, the first counts',
+    { code: z.string().max(100), decision: z.enum(['once', 'always', 'refuse']) },
+    async (needs: ApprovalNeeds, { code, decision }, { caller }) => ({
+      text: await decide(needs, code, decision, `console:${caller.person ?? 'owner'}`),
+    }),
+    RUNNING,
+  ),
+  rules: read(
+    'What needs no approval, by the settings',
+    {},
+    async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
+      rules: (await approvals(agent)).rules.list(),
+    }),
+    RUNNING,
+  ),
+  'revoke-rule': change(
+    'Ask again about what needed no approval',
+    { rule: z.string().min(1).max(1_000) },
+    async ({ approvals }: ApprovalNeeds, { rule }, { agent }) => {
+      await (await approvals(agent)).rules.revoke(rule);
+      return { text: `${rule} is asked about again; it counts within a few seconds.` };
+    },
+    RUNNING,
+  ),
+  files: read(
+    'Files that the agent wrote and no person has opened or kept yet',
+    {},
+    async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
+      files: await (await approvals(agent)).files.list(),
+    }),
+    RUNNING,
+  ),
+  'settle-file': change(
+    'Open a file that the agent wrote to everyone, or keep it private',
+    FileDecision,
+    async ({ approvals }: ApprovalNeeds, order, { agent }) =>
+      (await approvals(agent)).files.settle(order),
+    RUNNING,
+  ),
+};
+
+function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownApproval) {
+  const agent = agentOfConversation(approval.conversationId) ?? defaultAgent;
+  return { ...approval, agent, text: firstWords(approval.text, scrub) };
+}
+
+/** Of several decisions, here and in the chat, the first counts; the others learn what it was. */
+async function decide(
+  { store, clock, wake, approvals }: ApprovalNeeds,
+  code: string,
+  decision: 'once' | 'always' | 'refuse',
+  by: string,
+): Promise<string> {
+  const verdict = decision === 'refuse' ? 'denied' : 'approved';
+  let askedAt: ReplyRoute | undefined;
+  const decided = { verdict, by } as const;
+  const found = await store.approvals.decide(code, decided, clock(), (its, route) => {
+    askedAt = route;
+    return partsOf(approvalText(its), route);
+  });
+  const text = approvalText(found).replaceAll('`', '');
+  if (found.kind !== 'decided') throw refusal('not-decided', text);
+  const { conversationId, rule } = found.approval;
+  await wake({ kind: 'conversation', conversationId });
+  if (askedAt !== undefined) await wake({ kind: 'chat', chat: askedAt });
+  if (decision !== 'always') return text;
+  if (rule === null) throw refusal('no-rule', `${text} ${NO_RULE}`);
+  try {
+    await (await approvals(agentOfConversation(conversationId))).rules.allow(rule);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw refusal('no-rule', `${text} But only this once: ${error.message}`);
+  }
+  return `${text} ${rule} is not asked about any more.`;
+}
+
+const NO_RULE = 'But only this once: no rule allows exactly such calls.';

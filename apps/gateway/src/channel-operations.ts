@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DecisionRules, ownersChat, partsOf } from '@parley/channels';
+import {
+  type Clock,
+  change,
+  defectsText,
+  type Monotonic,
+  type ParleyError,
+  read,
+  refusal,
+} from '@parley/core';
+import type { DeadLetterWake, Store } from '@parley/store';
+import { z } from 'zod';
+import type { AccountName } from './accounts/account-rights.ts';
+import type { AccountState, AccountStatus } from './accounts/connect-account.ts';
+
+/** The accounts of the settings: in a gateway they are connected, elsewhere they are only known. */
+export interface Accounts {
+  status(): readonly AccountStatus[];
+  /** Undefined: the settings have no such account. Without `rules` its settings are wrong. */
+  planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined;
+  pause(name: AccountName, by: string): Promise<void>;
+  resume(name: AccountName): Promise<void>;
+  /** Absent: nothing is connected here. */
+  reconnect?(name: AccountName): Promise<void>;
+  /** Has the gateway that is connected as the account reconnect it; null: that is this one, or none. */
+  reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
+}
+
+/** What of the settings can be changed from here. */
+export interface ChannelSettings {
+  /** Adds a group to `access.allowGroups`. Throws ParleyError, with the settings as they were, where it cannot. */
+  allowGroup(name: AccountName, chatId: string, title: string | null): Promise<void>;
+}
+
+export interface OperatorChannels {
+  readonly accounts: Accounts;
+  readonly settings?: ChannelSettings | undefined;
+  readonly monotonic: Monotonic;
+}
+
+interface ChannelNeeds {
+  readonly store: Pick<Store, 'pairing' | 'seenGroups' | 'inbox' | 'links' | 'outbox'>;
+  readonly clock: Clock;
+  /** Wakes the delivery of a chat. */
+  wake(wake: DeadLetterWake): Promise<void>;
+  channels(): Promise<OperatorChannels>;
+}
+
+/** So long an answer waits to say how it ended. In ms. */
+const ANSWERED_WITHIN_MS = 3_000;
+const POLL_INTERVAL_MS = 100;
+/** Parts of a chat among which the test message is looked for. */
+const MAX_RECENT = 10;
+/** Parts of Parley: if they were paused, there would be no page to resume them. */
+const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
+
+const Account = { channel: z.string(), account: z.string() };
+/** To decide about strangers and groups is their work; the answers name them and no one else. */
+const OPERATOR = { role: 'operator' } as const;
+
+/** The channels (U03, F05). */
+export const operations = {
+  report: read(
+    'Accounts and how they are doing, people who wait to be allowed, groups that wrote',
+    {},
+    async ({ store, clock, channels }: ChannelNeeds, _, { caller }) => {
+      const deps = await channels();
+      const [waiting, groups] = await Promise.all([
+        store.pairing.pending(clock()),
+        store.seenGroups.list(),
+      ]);
+      const report = {
+        accounts: deps.accounts.status().map((status) => shownAccount(deps, status)),
+        /** The oldest first. Names and titles are untrusted. */
+        waiting: waiting.map(({ route: _, ...applicant }) => applicant),
+        /** The last seen first. */
+        groups: groups.filter((group) => isNotAllowed(deps.accounts, group)),
+      };
+      return caller.role === 'owner' ? report : withoutCodes(report);
+    },
+    OPERATOR,
+  ),
+  pause: change(
+    'Disconnect an account; its messages wait at the platform',
+    Account,
+    async ({ channels }: ChannelNeeds, name, { caller }) => {
+      const deps = await channels();
+      statusOf(deps.accounts, name);
+      if (LOCAL.has(name.channel)) {
+        throw refused(`${textOf(name)} is a part of Parley itself and cannot be paused.`);
+      }
+      return settled(deps, name, deps.accounts.pause(name, caller.name));
+    },
+    OPERATOR,
+  ),
+  resume: change(
+    'Connect a paused account again',
+    Account,
+    async ({ channels }: ChannelNeeds, name) => {
+      const deps = await channels();
+      statusOf(deps.accounts, name);
+      return settled(deps, name, deps.accounts.resume(name));
+    },
+    OPERATOR,
+  ),
+  reconnect: change(
+    'End the connection of an account and open it again',
+    /** `isPassedOn`: another gateway asks; a second time would be a circle. */
+    { ...Account, isPassedOn: z.boolean().default(false) },
+    async ({ channels }: ChannelNeeds, { isPassedOn, ...name }) => {
+      const deps = await channels();
+      const { state } = statusOf(deps.accounts, name);
+      if (deps.accounts.reconnect === undefined) throw refused('No Parley runs here. Start it.');
+      if (state.kind === 'paused') throw refused(`${textOf(name)} is paused. Resume it first.`);
+      const answer = isPassedOn ? null : await deps.accounts.reconnectElsewhere?.(name);
+      return answer ?? settled(deps, name, deps.accounts.reconnect(name));
+    },
+    OPERATOR,
+  ),
+  test: change(
+    'Send a test message to the chat of an owner there',
+    Account,
+    async (needs: ChannelNeeds, name, { caller }) =>
+      sendTest(needs, await needs.channels(), name, caller.role === 'owner'),
+    OPERATOR,
+  ),
+  allow: change(
+    'Allow a group that was seen: write it into the settings file',
+    { ...Account, chatId: z.string().min(1).max(256) },
+    async ({ store, channels }: ChannelNeeds, { chatId, ...name }) => {
+      const { accounts, settings } = await channels();
+      const rules = accounts.planOf(name)?.rules;
+      if (settings === undefined || rules === undefined) {
+        throw refused(`${textOf(name)} has no settings in which a group could be allowed.`);
+      }
+      const mode = rules.policy.access.groups;
+      if (mode !== 'allowlist') {
+        throw refused(
+          `access.groups of ${textOf(name)} is ${mode}; it must be allowlist for single groups to be allowed.`,
+        );
+      }
+      const groups = await store.seenGroups.list();
+      const seen = groups.find((group) => isSame(group, name) && group.chatId === chatId);
+      await settings.allowGroup(name, chatId, seen?.title ?? null);
+      await store.seenGroups.forget({ ...name, chatId });
+      return { text: `${seen?.title ?? chatId} is allowed; it counts within a few seconds.` };
+    },
+    OPERATOR,
+  ),
+};
+
+/** A report without the codes that link a phone: who scans one decides which account answers here. */
+export function withoutCodes<Report extends object>(report: Report): Report {
+  const shown = JSON.stringify(report, (_key, value) =>
+    value?.kind === 'pairing' ? { ...value, code: '' } : value,
+  );
+  return JSON.parse(shown);
+}
+
+/** The state some seconds later at the latest: a platform may take longer. */
+async function settled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
+  await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
+  return shownAccount(deps, statusOf(deps.accounts, name));
+}
+
+/** Throws ParleyError where the settings have no such account. */
+function statusOf(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
+  const found = accounts.status().find((status) => isSame(status, name));
+  if (found !== undefined) return found;
+  throw refusal(
+    'account-unknown',
+    `The settings have no account ${textOf(name)}. "parley channels" lists all.`,
+  );
+}
+
+export type ShownAccount = ReturnType<typeof shownAccount>;
+
+/** An account of a channel, how it is doing and what its settings allow. */
+function shownAccount(
+  { accounts, settings }: OperatorChannels,
+  { channel, account, state, defects }: AccountStatus,
+) {
+  // Who may write on the page and in the terminal is not a matter of these rules.
+  const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
+  const access = rules && {
+    ...rules.policy.access,
+    /** How many people the settings name. */
+    allow: rules.policy.access.allow.length,
+    activation: rules.policy.activation,
+  };
+  return {
+    ...{ channel, account, state },
+    ...(defects && { defects, reason: `Its adapter has ${defectsText(defects)}.` }),
+    ...reasonAndFix(state),
+    ...(access && { access }),
+    canPause: !LOCAL.has(channel),
+    /** Groups can be allowed one by one. */
+    canAllowGroups: settings !== undefined && access?.groups === 'allowlist',
+  };
+}
+
+const HOW_TO_LINK = {
+  scan: 'Scan the code with the phone.',
+  type: 'Type the code on the phone.',
+} as const;
+
+/** Why an account does not work, and what a person can do about it; empty where nothing is wrong. */
+function reasonAndFix(state: AccountState): { readonly reason?: string; readonly fix?: string } {
+  switch (state.kind) {
+    case 'failed':
+      return { reason: state.reason, fix: state.fix };
+    case 'retrying':
+      return {
+        reason: state.reason,
+        fix: 'Parley tries again by itself. If it lasts: is this machine online, and the platform?',
+      };
+    case 'pairing':
+      return { reason: 'No phone is linked.', fix: HOW_TO_LINK[state.how] };
+    case 'standby':
+      return { reason: `Another gateway, ${state.holder}, is connected.` };
+    case 'paused':
+      return { fix: 'Messages wait at the platform until the account is resumed.' };
+    case 'starting':
+    case 'connected':
+    case 'stopped':
+      return {};
+  }
+}
+
+async function sendTest(
+  { store, clock, wake }: ChannelNeeds,
+  { accounts, monotonic }: OperatorChannels,
+  name: AccountName,
+  showsChat: boolean,
+): Promise<{ readonly text: string }> {
+  const { state } = statusOf(accounts, name);
+  if (state.kind !== 'connected' && state.kind !== 'standby') {
+    throw refused(`${textOf(name)} is not connected (${state.kind}), so nothing was sent.`);
+  }
+  const serves = (channel: string, account: string) => isSame({ channel, account }, name);
+  const { owners = [], agents } = accounts.planOf(name)?.rules ?? {};
+  let chat: Awaited<ReturnType<typeof ownersChat>> = null;
+  // Its owner may have written to any of several agents.
+  for (const [agentName, own] of agents?.rights ?? [[undefined, { owners }] as const]) {
+    chat ??= await ownersChat({ store, owners: own.owners, agentName, serves });
+  }
+  if (chat === null) {
+    throw refused(
+      `No owner has written to ${textOf(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id that belongs into \`owners\` of the settings.`,
+    );
+  }
+  const { replyToMessageId: _, ...route } = chat.last.route;
+  const now = clock();
+  const text = `⚙️ A test message, sent at ${new Date(now).toISOString().slice(11, 19)} UTC.`;
+  const [first, ...others] = partsOf(text, route);
+  if (first === undefined) throw refused('There is nothing to send.');
+  await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
+  await wake({ kind: 'chat', chat: route });
+  const where = showsChat ? `in the chat ${route.channel}:${route.chatId}` : 'in an owner’s chat';
+  const sent = { text: first.body.plain, at: now, where };
+  return { text: await fateOf({ store, monotonic }, route, sent) };
+}
+
+/** Waits a little for the platform's answer. */
+async function fateOf(
+  { store, monotonic }: Pick<ChannelNeeds, 'store'> & Pick<OperatorChannels, 'monotonic'>,
+  { channel, account, chatId }: AccountName & { readonly chatId: string },
+  sent: { readonly text: string; readonly at: number; readonly where: string },
+): Promise<string> {
+  const { where } = sent;
+  const until = monotonic() + ANSWERED_WITHIN_MS;
+  while (monotonic() < until) {
+    const entries = await store.outbox.recent({ channel, account, chatId }, MAX_RECENT);
+    const entry = entries.findLast(
+      ({ part, createdAt }) => createdAt >= sent.at && part.body.plain === sent.text,
+    );
+    if (entry?.state === 'sent') return `The test message has arrived ${where}.`;
+    if (entry?.state === 'failed') {
+      throw refused(`The platform did not take the test message ${where}: ${entry.error}`);
+    }
+    await sleep(POLL_INTERVAL_MS);
+  }
+  return `The test message is on its way ${where}; after ${ANSWERED_WITHIN_MS / 1_000} s it has not arrived yet.`;
+}
+
+/** A group that has been allowed since, or whose account is gone, is of no interest any more. */
+function isNotAllowed(
+  accounts: Pick<Accounts, 'planOf'>,
+  { chatId, ...name }: AccountName & { readonly chatId: string },
+): boolean {
+  const access = accounts.planOf(name)?.rules?.policy.access;
+  return access?.groups === 'allowlist' && !access.allowGroups.includes(chatId);
+}
+
+function isSame(one: AccountName, other: AccountName): boolean {
+  return one.channel === other.channel && one.account === other.account;
+}
+
+function textOf({ channel, account }: AccountName): string {
+  return `${channel}/${account}`;
+}
+
+function refused(message: string): ParleyError {
+  return refusal('channel-refused', message);
+}

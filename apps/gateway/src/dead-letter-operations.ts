@@ -1,0 +1,203 @@
+import { agentOfConversation, type Clock, change, type Logger, read, reasonOf } from '@parley/core';
+import type { ChatKey, DeadLetter, DeadLetterWake, Store } from '@parley/store';
+import { z } from 'zod';
+
+interface AnyLetter {
+  readonly id: number;
+  /** In ms. */
+  readonly diedAt: number;
+  /** Empty where it is not known any more. */
+  readonly reason: string;
+  /** The chat as people write it: `telegram:501`. */
+  readonly chat: string;
+  /** Null: Parley sent it by itself. */
+  readonly conversationId: string | null;
+  /** Whose answer it is, by the name in routes; absent: that is not known. */
+  readonly agent?: string;
+  readonly settled: DeadLetter['settled'];
+}
+
+interface FailedPart extends AnyLetter {
+  readonly kind: 'refused' | 'uncertain';
+  readonly text: string;
+  /** The name of the file that was to come with it; empty where there is none. */
+  readonly file: string;
+  readonly turnId: string | null;
+  /** Which part of its answer, from 1; null for what is no part of an answer. */
+  readonly part: number | null;
+  /** The current state of its delivery. */
+  readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
+}
+
+interface UnansweredTurn extends AnyLetter {
+  readonly kind: 'unanswered';
+  readonly turnId: string;
+  /** How many messages there are; perhaps not all are shown. */
+  readonly count: number;
+  readonly messages: readonly {
+    readonly from: string;
+    readonly text: string;
+    readonly at: number;
+  }[];
+  /** What the turn had done before it failed: tools may do it again. */
+  readonly steps: number;
+}
+
+/** A dead letter as operators see it, in JSON. Its texts are private. */
+export type ShownDeadLetter = FailedPart | UnansweredTurn;
+
+const MAX_EXCERPT = 300;
+const MAX_MESSAGES = 3;
+
+/** Lists show the beginning of a long one. */
+function shownDeadLetter(
+  letter: DeadLetter,
+  extent: 'excerpt' | 'whole',
+  defaultAgent: string,
+): ShownDeadLetter {
+  const { id, diedAt, settled, conversationId } = letter;
+  const agent = conversationId !== null && {
+    agent: agentOfConversation(conversationId) ?? defaultAgent,
+  };
+  const common = {
+    id,
+    diedAt,
+    settled,
+    conversationId,
+    reason: letter.reason ?? '',
+    chat: chatOf(letter),
+    ...agent,
+  };
+  const cut = (text: string) => (extent === 'whole' ? text : excerpt(text));
+  if (letter.kind !== 'unanswered') {
+    const { kind, turnId, index, state } = letter;
+    const part = index === null ? null : index + 1;
+    const text = cut(letter.text);
+    return { ...common, kind, text, file: letter.file ?? '', turnId, part, state };
+  }
+  const { kind, turnId, steps } = letter;
+  const messages = extent === 'whole' ? letter.messages : letter.messages.slice(0, MAX_MESSAGES);
+  return {
+    ...common,
+    kind,
+    turnId,
+    steps,
+    count: letter.messages.length,
+    messages: messages.map(({ from, text, at }) => ({ from, text: cut(text), at })),
+  };
+}
+
+function chatOf(letter: DeadLetter): string {
+  const chat = letter.kind === 'unanswered' ? letter.messages[0]?.chat : letter.chat;
+  if (chat !== undefined) return nameOf(chat);
+  return letter.kind === 'unanswered' ? letter.conversationId : '';
+}
+
+/** Most people have one account of each platform, and never named it. */
+function nameOf({ channel, account, chatId }: ChatKey): string {
+  return `${account === 'default' ? channel : `${channel}/${account}`}:${chatId}`;
+}
+
+function excerpt(text: string): string {
+  const letters = [...text];
+  return letters.length <= MAX_EXCERPT ? text : `${letters.slice(0, MAX_EXCERPT).join('')}…`;
+}
+
+interface DeadLetterNeeds {
+  readonly store: Pick<Store, 'deadLetters'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly defaultAgent: string;
+  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
+  wake(wake: DeadLetterWake): Promise<void>;
+}
+
+const KINDS = ['refused', 'uncertain', 'unanswered'] as const;
+const MAX_LISTED = 50;
+const MAX_AT_ONCE = 200;
+const Id = z.int().nonnegative();
+const FromQuery = z.coerce.number<number | string>().int().nonnegative();
+
+const Order = {
+  action: z.enum(['replay', 'drop']),
+  /** These, or all of these kinds newer than `after`. */
+  letters: z.union([
+    z.array(Id).min(1).max(MAX_AT_ONCE),
+    z.object({
+      after: Id,
+      kinds: z
+        .array(z.enum(KINDS))
+        .min(1)
+        .default([...KINDS]),
+    }),
+  ]),
+  /** A person says that what may have arrived may come twice; without it those are left alone. */
+  evenTwice: z.boolean().default(false),
+};
+type DeadLetterOrder = z.output<z.ZodObject<typeof Order>>;
+
+/** Failed messages (D06). They hold what was said in private. */
+export const operations = {
+  list: read(
+    'Open dead letters, the newest first; `next` is the `before` of the page after it',
+    { before: FromQuery.optional(), limit: FromQuery.min(1).max(MAX_LISTED).default(MAX_LISTED) },
+    async ({ store: { deadLetters }, defaultAgent }: DeadLetterNeeds, { before, limit }) => {
+      const found = await deadLetters.open({ before, limit });
+      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt', defaultAgent));
+      const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
+      return { letters, counts: await deadLetters.counts(), next };
+    },
+  ),
+  show: read(
+    'All of one dead letter; null: there is none',
+    { id: FromQuery },
+    async ({ store, defaultAgent }: DeadLetterNeeds, { id }) => {
+      const letter = await store.deadLetters.get(id);
+      return { letter: letter && shownDeadLetter(letter, 'whole', defaultAgent) };
+    },
+  ),
+  settle: change(
+    'Replay or drop dead letters, the oldest first; `next` is where to go on, null: that was all',
+    Order,
+    async (needs: DeadLetterNeeds, order) => {
+      const { ids, next } = await lettersOf(needs, order);
+      const results: { readonly id: number; readonly result: Settled }[] = [];
+      for (const id of ids) results.push({ id, result: await settleOne(needs, id, order) });
+      return { results, next };
+    },
+  ),
+};
+
+/** Oldest first, so that the parts of an answer keep their order. */
+async function lettersOf(
+  { store }: DeadLetterNeeds,
+  { action, letters, evenTwice }: DeadLetterOrder,
+): Promise<{ readonly ids: readonly number[]; readonly next: number | null }> {
+  if (Array.isArray(letters)) return { ids: letters.toSorted((a, b) => a - b), next: null };
+  const mayBeTwice = action === 'drop' || evenTwice;
+  const kinds = letters.kinds.filter((kind) => mayBeTwice || kind !== 'uncertain');
+  if (kinds.length === 0) return { ids: [], next: null };
+  const ids = await store.deadLetters.openIds(kinds, letters.after, MAX_AT_ONCE);
+  return { ids, next: ids.length < MAX_AT_ONCE ? null : (ids.at(-1) ?? null) };
+}
+
+type Settled = 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
+
+async function settleOne(
+  { store, wake, clock, log }: DeadLetterNeeds,
+  id: number,
+  { action, evenTwice }: DeadLetterOrder,
+): Promise<Settled> {
+  if (action === 'drop') {
+    const result = await store.deadLetters.drop(id, clock());
+    if (result === 'dropped') log.info({ letter: id }, 'dead letter dropped');
+    return result;
+  }
+  const replay = await store.deadLetters.replay(id, evenTwice ? 'even-twice' : 'once', clock());
+  if (replay.kind !== 'replayed') return replay.kind;
+  log.info({ letter: id }, 'dead letter replayed');
+  await wake(replay.wake).catch((error: unknown) =>
+    log.warn({ letter: id, reason: reasonOf(error) }, 'nothing was woken; the sweep finds it'),
+  );
+  return 'replayed';
+}

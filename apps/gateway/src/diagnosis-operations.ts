@@ -1,0 +1,74 @@
+import { read } from '@parley/core';
+import { z } from 'zod';
+import type { AuditReport, BugReport, LogQuery, LogReport } from './http/api.ts';
+
+/** The kept log of the processes that can be reached from here. */
+export interface LogPage {
+  read(query: LogQuery): Promise<LogReport>;
+}
+
+interface DiagnosisNeeds {
+  /** What weakens the guards of this installation (U05). */
+  audit(): Promise<AuditReport>;
+  logs(): Promise<LogPage>;
+  /** Collects a bundle for a bug report. */
+  bugReport(): Promise<BugReport>;
+}
+
+const RUNNING = { running: true } as const;
+
+export const audit = {
+  report: read(
+    'What weakens the guards of this installation; people, chats and files for owners alone',
+    {},
+    async (needs: DiagnosisNeeds, _, { caller }) => {
+      const report = await needs.audit();
+      return caller.role === 'owner' ? report : withoutNames(report);
+    },
+    { role: 'operator', ...RUNNING },
+  ),
+};
+
+const MAX_LINES = 500;
+const given = (most: number) => z.string().trim().min(1).max(most).optional();
+
+/** They name chats and people. */
+export const logs = {
+  read: read(
+    'Lines of the kept log, newest first; `next` is the `before` of older ones',
+    {
+      level: z.enum(['debug', 'info', 'warn', 'error']).default('debug'),
+      ...{ channel: given(100), conversation: given(700), text: given(200) },
+      before: z.coerce.number<number | string>().int().positive().optional(),
+      limit: z.coerce.number<number | string>().int().min(1).max(MAX_LINES).default(200),
+    },
+    async (needs: DiagnosisNeeds, query) => (await needs.logs()).read(query),
+    RUNNING,
+  ),
+};
+
+export const report = {
+  bundle: read(
+    'A bundle for a bug report, without secrets, names and texts',
+    {},
+    async ({ bugReport }: DiagnosisNeeds) => bugReport(),
+    RUNNING,
+  ),
+};
+
+/** Checks whose findings name no person, no chat, no file of the workspace and no rule. */
+const NAMELESS =
+  /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|weak-token|webhook-secret)$/;
+
+/** An audit for people who are no owners: of other checks they see that there is something, and what to do. */
+function withoutNames(report: AuditReport): AuditReport {
+  const hidden = new Set<string>();
+  const findings = report.findings.flatMap((finding) => {
+    if (NAMELESS.test(finding.id)) return [finding];
+    const key = `${finding.id} ${finding.severity}`;
+    if (hidden.has(key)) return [];
+    hidden.add(key);
+    return [{ ...finding, found: 'An owner sees what was found.' }];
+  });
+  return { ...report, findings };
+}

@@ -1,0 +1,45 @@
+import { ParleyError, RoleNeeded } from '@parley/core';
+import type { Context, Hono } from 'hono';
+import { findOperation, GROUPS, perform, type Services } from '../operations.ts';
+import type { AppEnv } from './access.ts';
+import { senderOf } from './api-routes.ts';
+
+export const OPERATION_PATH = `/api/:group{${Object.keys(GROUPS).join('|')}}/:name`;
+
+const STATUS: Readonly<Record<string, 403 | 404>> = {
+  'no-agent': 404,
+  'no-operation': 404,
+  'role-needed': 403,
+};
+
+/**
+ * The one route of all operations. Their input is the body, as JSON; a read may also be asked with GET, its input in
+ * the query. `?agent=` names an agent (F14). Each operation says what role it needs.
+ */
+export function addOperations(app: Hono<AppEnv>, services: Services): void {
+  app.on(['GET', 'POST'], OPERATION_PATH, async (c) => {
+    const { agent, ...query } = c.req.query();
+    c.header('cache-control', 'no-store');
+    try {
+      const isRead = c.req.method !== 'POST';
+      const input = isRead ? query : await jsonOf(c);
+      const asked = c.req.path.slice('/api/'.length);
+      if (isRead && (await findOperation(asked))?.does === 'change') {
+        return c.json({ error: `${asked} changes something: use POST.` }, 405, { allow: 'POST' });
+      }
+      const { role, signIn, session } = c.get('caller');
+      const caller = { name: senderOf(c), role, person: signIn?.name, session: session?.id };
+      return c.json(await perform(services, asked, input, { caller, agent }));
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      const { message, code } = error;
+      const needed = error instanceof RoleNeeded && { role: error.role };
+      return c.json({ error: message, code, ...needed }, STATUS[code] ?? 400);
+    }
+  });
+}
+
+/** Undefined: the body is no JSON, which no operation takes. */
+function jsonOf(c: Context): Promise<unknown> {
+  return c.req.json().catch(() => undefined);
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Call } from '@parley/core';
+import { describe, expect, it } from 'vitest';
+import { allOperations, findOperation, perform, type Services } from './operations.ts';
+
+const reads: string[] = [];
+/** Everything but hooks is closed. */
+const SERVICES = {
+  scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
+  async hooks() {
+    reads.push('hooks');
+    return { list: async () => [{ name: 'ci', said: 'it is hunter2' }] };
+  },
+} as unknown as Services;
+
+const OWNER: Call = { caller: { name: 'Ann', role: 'owner' } };
+
+describe('performing an operation in the process', () => {
+  it('[U03] [G18] answers an owner without secrets', async () => {
+    const answer = await perform(SERVICES, 'hooks/list', {}, OWNER);
+    expect(answer).toEqual({ hooks: [{ name: 'ci', said: 'it is [secret]' }] });
+  });
+
+  it.each<[string, string, unknown, Call | { caller: undefined }]>([
+    ['no-caller', 'hooks/list', {}, { caller: undefined }],
+    ['role-needed', 'hooks/list', {}, { caller: { name: 'Bo', role: 'viewer' } }],
+    ['role-needed', 'hooks/list', {}, { caller: { name: 'Bo', role: 'operator' } }],
+    ['wrong-input', 'hooks/list', { all: true }, OWNER],
+    ['wrong-input', 'hooks/list', undefined, OWNER],
+    ['no-operation', 'hooks/toString', {}, OWNER],
+    ['no-operation', 'hooks', {}, OWNER],
+    ['no-operation', 'toString/list', {}, OWNER],
+    ['no-operation', '/', {}, OWNER],
+  ])('[U03] refuses with %s and opens no service: %s', async (code, name, input, call) => {
+    const before = reads.length;
+    await expect(perform(SERVICES, name, input, call)).rejects.toMatchObject({ code });
+    expect(reads).toHaveLength(before);
+  });
+
+  it('[U03] names what is wrong with the input', async () => {
+    const asked = perform(SERVICES, 'hooks/test', { name: 7, body: '' }, OWNER);
+    await expect(asked).rejects.toThrow(/^name: .*string/);
+  });
+
+  it('[U03] gives an operation without a role to owners alone', async () => {
+    expect((await findOperation('hooks/list'))?.role).toBeUndefined();
+  });
+});
+
+describe('the page about operations', () => {
+  it('[U03] lists each of them with its role, as it is declared', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
+    const rows = (await allOperations()).map(({ name, does, role = 'owner', running, summary }) => {
+      const kind = running ? `${does}, running` : does;
+      return `| \`${name}\` | ${kind} | ${role} | ${summary} |`;
+    });
+    expect(page.split('\n').filter((line) => line.startsWith('| `'))).toEqual(rows);
+  });
+});

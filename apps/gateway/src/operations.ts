@@ -1,0 +1,118 @@
+import { type Call, type Operation, RoleNeeded, refusal, roleIncludes } from '@parley/core';
+import { type Scrub, scrubJson } from '@parley/core/telemetry/scrubber';
+import type { z } from 'zod';
+
+/** All groups of operations; each is loaded with its first call. */
+export const GROUPS = {
+  access: async () => (await import('./access-operations.ts')).operations,
+  agents: async () => (await import('./agent-operations.ts')).operations,
+  approvals: async () => (await import('./approval-operations.ts')).operations,
+  audit: async () => (await import('./diagnosis-operations.ts')).audit,
+  channels: async () => (await import('./channel-operations.ts')).operations,
+  cron: async () => (await import('@parley/proactive/cron')).operations,
+  dead: async () => (await import('./dead-letter-operations.ts')).operations,
+  files: async () => (await import('./file-operations.ts')).operations,
+  heartbeat: async () => (await import('@parley/proactive/heartbeat')).operations,
+  hooks: async () => (await import('@parley/proactive/hooks')).operations,
+  logs: async () => (await import('./diagnosis-operations.ts')).logs,
+  memory: async () => (await import('@parley/agent/memory')).operations,
+  people: async () => (await import('./people-operations.ts')).operations,
+  prompts: async () => (await import('./prompt-operations.ts')).operations,
+  queue: async () => (await import('./queue-operations.ts')).operations,
+  report: async () => (await import('./diagnosis-operations.ts')).report,
+  sessions: async () => (await import('./session-operations.ts')).operations,
+  skills: async () => (await import('./skill-operations.ts')).operations,
+  soul: async () => (await import('@parley/agent/soul')).operations,
+  status: async () => (await import('./status-operations.ts')).operations,
+  usage: async () => (await import('./usage-operations.ts')).operations,
+  why: async () => (await import('./why-operations.ts')).operations,
+} as const;
+
+type Groups = { [G in keyof typeof GROUPS]: Awaited<ReturnType<(typeof GROUPS)[G]>> };
+
+/** `cron/list`. */
+export type OperationName = {
+  [G in keyof Groups]: `${G}/${keyof Groups[G] & string}`;
+}[keyof Groups];
+
+type Named<Name> = Name extends `${infer G extends keyof Groups}/${infer N}`
+  ? Groups[G][N & keyof Groups[G]]
+  : never;
+/** All members of a union at once. */
+type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer Whole,
+) => void
+  ? Whole
+  : never;
+
+export type InputOf<Name extends OperationName> = z.input<Named<Name>['input']>;
+export type OutputOf<Name extends OperationName> = Awaited<ReturnType<Named<Name>['run']>>;
+
+/** What the operations of all groups need. Each member opens what it names when it is called. */
+export type Services = All<Parameters<Named<OperationName>['run']>[0]> & {
+  /** Keeps secrets out of every answer (G18). */
+  readonly scrub: Scrub;
+};
+
+type AnyOperation = Operation<Services, z.ZodType, object>;
+
+/** Undefined: there is none of that name. */
+export async function findOperation(name: string): Promise<AnyOperation | undefined> {
+  const [group = '', own = ''] = name.split('/');
+  if (!isGroup(group)) return undefined;
+  const operations: Readonly<Record<string, AnyOperation>> = await GROUPS[group]();
+  return Object.hasOwn(operations, own) ? operations[own] : undefined;
+}
+
+/** Every operation with its name. All groups are loaded. */
+export async function allOperations(): Promise<readonly (AnyOperation & { name: string })[]> {
+  const groups = Object.entries(GROUPS).map(async ([group, load]) => {
+    const operations: Readonly<Record<string, AnyOperation>> = await load();
+    return Object.entries(operations).map(([own, one]) => ({ ...one, name: `${group}/${own}` }));
+  });
+  return (await Promise.all(groups)).flat();
+}
+
+function isGroup(name: string): name is keyof typeof GROUPS {
+  return Object.hasOwn(GROUPS, name);
+}
+
+/**
+ * Performs an operation for a caller, on every surface: checks role and input, runs it, removes secrets. Throws
+ * ParleyError for what is refused; its message is for people. A call without a caller is refused.
+ */
+export function perform<Name extends OperationName>(
+  services: Services,
+  name: Name,
+  input: unknown,
+  call: MaybeCall,
+): Promise<OutputOf<Name>>;
+export function perform(
+  services: Services,
+  name: string,
+  input: unknown,
+  call: MaybeCall,
+): Promise<object>;
+export async function perform(
+  services: Services,
+  name: string,
+  input: unknown,
+  { caller, ...call }: MaybeCall,
+): Promise<object> {
+  const operation = await findOperation(name);
+  if (operation === undefined) throw refusal('no-operation', `There is no operation ${name}.`);
+  const { role = 'owner' } = operation;
+  if (caller === undefined) throw refusal('no-caller', `${name} was called by no one.`);
+  if (!roleIncludes(caller.role, role)) throw new RoleNeeded(role, caller);
+  const parsed = operation.input.safeParse(input);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) =>
+      [path.join('.'), message].filter((part) => part !== '').join(': '),
+    );
+    throw refusal('wrong-input', problems.join(' '));
+  }
+  const answer = await operation.run(services, parsed.data, { ...call, caller });
+  return JSON.parse(scrubJson(JSON.stringify(answer), services.scrub));
+}
+
+type MaybeCall = Omit<Call, 'caller'> & { readonly caller: Call['caller'] | undefined };

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, change, type Logger, ROLES, read, refusal } from '@parley/core';
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+import { fingerprint, idOf, type PageSessions, SIGN_IN_PREFIX } from './http/page-sessions.ts';
+
+interface PeopleNeeds {
+  readonly store: Pick<Store, 'signIns'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** `look` ends the streams of sign-ins that are gone. */
+  pageSessions(): Promise<Pick<PageSessions, 'look'>>;
+}
+
+const NAME_NEEDED =
+  'a sign-in needs a name of 1 to 40 letters, digits, spaces, ".", "_" or "-"; "owner" is taken.';
+const Name = z
+  .string()
+  .trim()
+  .normalize('NFC')
+  .regex(/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]{0,39}$/u, NAME_NEEDED)
+  // Who has the token of the data folder is called so.
+  .refine((name) => name.toLowerCase() !== 'owner', NAME_NEEDED);
+
+const WHY_NOT = {
+  taken: 'That name is taken. To give another role or token, revoke it first.',
+  full: 'There are 100 already. Revoke those that are not used any more.',
+} as const;
+
+/** Named sign-ins (U03). Whoever adds one can make an owner. */
+export const operations = {
+  list: read('People who have a sign-in of their own', {}, async ({ store }: PeopleNeeds) => ({
+    people: (await store.signIns.list()).map(({ hash: _, id: __, ...shown }) => shown),
+  })),
+  add: change(
+    'Add a sign-in; its token is in this answer and nowhere else',
+    { name: Name, role: z.enum(ROLES) },
+    async ({ store, clock, log }: PeopleNeeds, person, { caller }) => {
+      const token = `${SIGN_IN_PREFIX}${randomBytes(32).toString('base64url')}`;
+      const hash = fingerprint(token);
+      const stored = { id: idOf(hash), hash, createdAt: clock(), usedAt: null };
+      const added = await store.signIns.add({ ...person, ...stored });
+      if (added !== 'added') throw refusal('not-added', WHY_NOT[added]);
+      log.info({ ...person, by: caller.name }, 'a named sign-in was added');
+      return { ...person, token };
+    },
+  ),
+  revoke: change(
+    'Take a sign-in back and end its sessions, at once',
+    { name: z.string() },
+    async ({ store, log, pageSessions }: PeopleNeeds, { name }, { caller }) => {
+      const revoked = await store.signIns.revoke(name);
+      if (revoked === null) {
+        throw refusal(
+          'no-sign-in',
+          `No one is called ${name}; they may have been revoked already.`,
+        );
+      }
+      log.info({ name, by: caller.name }, 'a named sign-in was revoked');
+      await (await pageSessions()).look();
+      return { ended: revoked.sessions };
+    },
+  ),
+};

@@ -1,0 +1,61 @@
+import { type Clock, read } from '@parley/core';
+import type { RunningProcess, Store } from '@parley/store';
+
+interface QueueNeeds {
+  readonly store: Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>;
+  readonly clock: Clock;
+}
+
+export const operations = {
+  report: read(
+    'What waits, runs, is still to be sent or failed; the chats for owners alone',
+    {},
+    async ({ store, clock }: QueueNeeds, _, { caller }) => {
+      const report = await lookAtQueue(store, clock());
+      return caller.role === 'owner' ? report : withoutChats(report);
+    },
+    { role: 'operator' },
+  ),
+};
+
+type QueueReport = Awaited<ReturnType<typeof lookAtQueue>>;
+
+/** Conversations by their account alone: `telegram:default`. */
+function withoutChats(report: QueueReport): QueueReport {
+  const accountOnly = <One extends { readonly conversationId: string }>(one: One): One => ({
+    ...one,
+    conversationId: one.conversationId.split(':').slice(0, 2).join(':'),
+  });
+  const { waiting, running } = report;
+  return { ...report, waiting: waiting.map(accountOnly), running: running.map(accountOnly) };
+}
+
+/** Entries of each list; the totals show whether there are more. */
+const MAX_SHOWN = 50;
+
+async function lookAtQueue(store: QueueNeeds['store'], now: number) {
+  const [backlog, parts, dead, processes] = await Promise.all([
+    store.backlog.look(MAX_SHOWN),
+    store.outbox.counts(),
+    store.deadLetters.counts(),
+    store.processes.list(),
+  ]);
+  const names = new Map(processes.map((process) => [process.id, nameOf(process)]));
+  // A process that has the database to itself is not in the list.
+  const other = processes.length === 0 ? 'this process' : 'a process that is gone';
+  const running = backlog.running.map((turn) => ({
+    ...turn,
+    owner: turn.owner === null ? null : (names.get(processOf(turn.owner)) ?? other),
+  }));
+  const shown = processes.slice(0, MAX_SHOWN).map(({ id: _id, ...process }) => process);
+  return { now, ...backlog, running, parts, dead, processes: shown };
+}
+
+/** A process whose settings have changed has another worker, named by a number behind its own name. */
+function processOf(owner: string): string {
+  return owner.replace(/\/\d+$/, '');
+}
+
+function nameOf({ host, pid }: RunningProcess): string {
+  return `process ${pid} on ${host}`;
+}

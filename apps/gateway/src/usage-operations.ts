@@ -1,0 +1,78 @@
+import { type Clock, RoleNeeded, read } from '@parley/core';
+import type { Spent, Store, UsageGrouping } from '@parley/store';
+import { z } from 'zod';
+
+/** A bound of the settings on what may be used in a day (G17). */
+interface UsageCap {
+  readonly name: 'totalDaily' | 'perPersonDaily' | 'perGroupDaily' | 'perStrangerDaily';
+  readonly tokens?: number | undefined;
+  readonly usd?: number | undefined;
+}
+
+/** What of the settings usage is shown with. */
+export interface UsageFacts {
+  /** That of the default agent, in which caps count days. */
+  readonly timeZone: string;
+  /** The day there at a moment (ms), such as `2026-11-21`. */
+  readonly dayAt: (now: number) => string;
+  readonly caps: readonly UsageCap[];
+}
+
+interface UsageNeeds {
+  readonly store: Pick<Store, 'usage' | 'spend'>;
+  readonly clock: Clock;
+  readonly defaultAgent: string;
+  usage(): Promise<UsageFacts>;
+}
+
+const GROUPINGS = ['day', 'person', 'chat', 'model', 'channel', 'agent'] as const;
+/** Their lines are those of one person or chat each: for owners alone. */
+const NAMING: ReadonlySet<UsageGrouping> = new Set(['person', 'chat']);
+/** As long as `spend` is kept by default. */
+const MAX_DAYS = 400;
+const DAYS = `it must be a number from 1 to ${MAX_DAYS}.`;
+
+export const operations = {
+  report: read(
+    'What was used of models, by whom and how fast (U07); people and chats for owners alone',
+    {
+      by: z.enum(GROUPINGS).default('day'),
+      days: z.coerce
+        .number<number | string>(DAYS)
+        .int(DAYS)
+        .min(1, DAYS)
+        .max(MAX_DAYS, DAYS)
+        .default(30),
+      /** The last day; today when absent. */
+      until: z.iso.date().optional(),
+    },
+    async ({ store, clock, ...needs }: UsageNeeds, { by, days, until }, { caller }) => {
+      const isOwner = caller.role === 'owner';
+      if (NAMING.has(by) && !isOwner) throw new RoleNeeded('owner', caller);
+      const { timeZone, dayAt, caps } = await needs.usage();
+      const today = dayAt(clock());
+      const lastDay = until ?? today;
+      const [sums, { tokens, costUsd }, highest] = await Promise.all([
+        store.usage.sums({ by, days, lastDay, timeZone, agent: needs.defaultAgent }),
+        store.spend.day(today),
+        store.usage.highest(today),
+      ]);
+      const used = {
+        totalDaily: { tokens, costUsd },
+        perPersonDaily: highest.person,
+        perGroupDaily: highest.group,
+        perStrangerDaily: null,
+      } satisfies Record<UsageCap['name'], Spent | null>;
+      return {
+        ...{ by, until: lastDay, timeZone },
+        /** Those that the caller may ask for. */
+        groupings: GROUPINGS.filter((one) => isOwner || !NAMING.has(one)),
+        ...sums,
+        today: { day: today, tokens, costUsd },
+        /** `used` today: by everyone, or the most that one person or group used; null: that is not known. */
+        caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as Spent | null })),
+      };
+    },
+    { role: 'viewer' },
+  ),
+};

@@ -1,0 +1,45 @@
+import { agentOfConversation, type Clock, read, visibleLine } from '@parley/core';
+import type { Scrub } from '@parley/core/telemetry/scrubber';
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+
+interface WhyNeeds {
+  readonly store: Pick<Store, 'why'>;
+  readonly clock: Clock;
+  readonly scrub: Scrub;
+  readonly defaultAgent: string;
+}
+
+/** How many messages are listed. */
+const MAX_RECENT = 50;
+/** Longer than any id of a platform with the name of its chat. */
+const MAX_NAME = 700;
+const NAME_NEEDED = 'Name a message: its id, channel:chat/id, a turn, or last.';
+
+/** What happened to messages (D08). It names chats and people. */
+export const operations = {
+  message: read(
+    'What happened to a message, stage by stage, or the exact reason for silence',
+    { message: z.string().trim().min(1, NAME_NEEDED).max(MAX_NAME, NAME_NEEDED) },
+    ({ store, clock }: WhyNeeds, asked) => store.why.ask(asked, clock()),
+  ),
+  recent: read('The newest messages', {}, async ({ store, scrub, defaultAgent }: WhyNeeds) => {
+    const messages = await store.why.recent(MAX_RECENT);
+    return {
+      messages: messages.map(({ conversationId, text, ...facts }) => ({
+        ...{ ...facts, conversationId, text: firstWords(text, scrub) },
+        agent: conversationId && (agentOfConversation(conversationId) ?? defaultAgent),
+      })),
+    };
+  }),
+};
+
+/** Of a message, in lists. In characters. */
+const FIRST_WORDS = 120;
+
+/** The beginning of a text on one line, without secrets: half a secret would not be recognized. */
+export function firstWords(text: string, scrub: Scrub): string {
+  const line = visibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();
+  if (line.length <= FIRST_WORDS) return line;
+  return `${line.slice(0, FIRST_WORDS).toWellFormed()}…`;
+}

@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AgentMcp, openMedia } from '@parley/agent';
+import { type AskCron, newId } from '@parley/core';
+import type { PlannedAccount } from '@parley/gateway';
+import { contextTokensOf, windowOf } from '@parley/models';
+import { approvalsOf, openSpendGuard, ownersOf, servedBy, subAgentLimitsOf } from './access.ts';
+import { skillCommandsOf } from './agent-sources.ts';
+import { previewOnPage } from './commands/prompt/page.ts';
+import { type ChosenModel, chooseModel } from './model.ts';
+import { delegatesOf, openAgent } from './open-agent.ts';
+import type { LoadedPlugins } from './plug-in.ts';
+import { openHeartbeat } from './proactive.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
+import type { ProcessServices } from './process-services.ts';
+import type { LoadedSettings } from './settings.ts';
+import { openSoul } from './soul.ts';
+
+/** What one agent is made of; all agents share the rest. */
+export type AgentRuntime = Awaited<ReturnType<typeof openAgentRuntime>>;
+
+/** What the agents of some settings share. */
+export interface SharedByAgents {
+  readonly options: StartOptions & OpenLog;
+  readonly plugins: LoadedPlugins;
+  readonly services: Pick<ProcessServices, 'shared' | 'filesOf'>;
+  readonly mcp: AgentMcp;
+  readonly accounts: readonly PlannedAccount[];
+  readonly askCron: AskCron;
+}
+
+/** A model and what it was chosen by. */
+export interface KnownModel {
+  readonly settings: LoadedSettings['settings'];
+  readonly model: ChosenModel;
+}
+
+/**
+ * Opens an agent with the settings that are its own. `name`: undefined for the default one. `known`: models that it
+ * goes on with if it chooses the same.
+ */
+export async function openAgentRuntime(
+  settings: LoadedSettings['settings'],
+  name: string | undefined,
+  common: SharedByAgents,
+  known: readonly KnownModel[],
+) {
+  const { options, plugins, services, mcp, accounts } = common;
+  const { clock, monotonic, log, folder } = options;
+  const { shared } = services;
+  const store = { ...shared.store, ...shared.store.ofAgent(name) };
+  const lock = services.filesOf(settings);
+  const owners = ownersOf(settings);
+  const same = known.find((one) => asksTheSame(one.settings, settings));
+  const model =
+    same === undefined ? chooseModel(settings, { ...options, meter: shared.meter }) : same.model;
+  const models = { model: () => model.model, meter: shared.meter };
+  const { loaded } = plugins;
+  const ofAll = loaded.settings.spend;
+  const named = name === undefined ? undefined : { name, ofAll, settings };
+  const soul = openSoul(settings, { ...options, store, lock, models, named });
+  const media = openMedia(settings.media);
+  const agent = await openAgent({
+    ...options,
+    name,
+    soul: soul.service,
+    lock,
+    settings,
+    plugins: plugins.agent,
+    mcp,
+    durable: { ...shared, store },
+    work: {
+      ...workWith(settings, common, media, name),
+      ...soul.tool,
+    },
+  });
+  const approvals = approvalsOf(settings);
+  const proactive = openHeartbeat(settings, {
+    ...{ ...shared, ...agent, store, folder, owners, accounts },
+  });
+  const preview = previewOnPage(
+    agent,
+    {
+      channels: plugins.definitions.map(({ id }) => id),
+      heartbeat: (choose) => proactive.heartbeat.preview(choose),
+    },
+    {
+      ...{ owners, approvals, model: model.model, clock, monotonic, log },
+      subAgentLimits: subAgentLimitsOf(settings),
+      contextTokens: () => windowOf(model.model, contextTokensOf(settings.model, model.model.id)),
+    },
+  );
+  return {
+    settings,
+    store,
+    agent,
+    media,
+    owners,
+    approvals,
+    preview,
+    model,
+    proactive,
+    soul,
+    skillCommands: skillCommandsOf(agent.skills),
+    spendGuard: openSpendGuard(loaded, { store, log, clock }, named),
+  };
+}
+
+/** What its tools write to. */
+function workWith(
+  settings: LoadedSettings['settings'],
+  { options: { clock }, plugins, services: { shared }, accounts, askCron }: SharedByAgents,
+  media: ReturnType<typeof openMedia>,
+  agentName: string | undefined,
+) {
+  const { store, turns, deliver } = shared;
+  const { chats } = settings.tools.message;
+  const owners = ownersOf(settings);
+  return {
+    cron: { store, ask: askCron },
+    delegation: {
+      subAgents: store.subAgents,
+      wake: (conversationId: string) => turns.kick(conversationId),
+      newId,
+      clock,
+      others: delegatesOf(settings, plugins.loaded.settings),
+      bounds: settings.limits.subAgents,
+    },
+    messages: { store, owners, agentName, serves: servedBy(accounts), chats, deliver },
+    documents: { attachments: store.attachments, media },
+    sendFile: { store, deliver, agentFiles: store.agentFiles },
+    ...(media.speech !== undefined && { speak: { store, deliver, media } }),
+    ownMessages: { store, deliver, owners },
+    todos: store.todos,
+  };
+}
+
+/** Whether two settings choose the same model in the same way: then what is known of it stays. */
+function asksTheSame(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
+  return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);
+}

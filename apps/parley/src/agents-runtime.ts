@@ -1,0 +1,82 @@
+import { openMcp } from '@parley/agent';
+import { fetchPublic } from '@parley/tools/web';
+import { localLock } from '@parley/workspace';
+import { ownersOf, planAccounts } from './access.ts';
+import { type AgentRuntime, type KnownModel, openAgentRuntime } from './agent-runtime.ts';
+import type { LoadedPlugins } from './plug-in.ts';
+import { openCron } from './proactive.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
+import type { ProcessServices } from './process-services.ts';
+import type { LoadedSettings } from './settings.ts';
+
+/** The agents of the settings, and what they share. Other settings make other ones. */
+export type AgentsRuntime = Awaited<ReturnType<typeof openAgents>>;
+/** The MCP servers of some settings, and what they were connected by. */
+export type McpServices = Awaited<ReturnType<typeof openMcpServices>>;
+
+/** What is known of models, for the agents that take the place of others. */
+interface KnownModels {
+  readonly main: KnownModel;
+  readonly named: ReadonlyMap<string, KnownModel>;
+}
+
+/** Opens all agents. `before`: those that they take the place of. */
+export async function openAgents(
+  options: StartOptions & OpenLog,
+  plugins: LoadedPlugins,
+  services: ProcessServices,
+  { mcp, signIn }: McpServices,
+  before?: KnownModels,
+) {
+  const { loaded, definitions } = plugins;
+  const { settings } = loaded;
+  const { processId, shared, scrape } = services;
+  const accounts = planAccounts(loaded, ownersOf(settings), definitions);
+  const cron = openCron(loaded, { ...shared, accounts });
+  const common = { options, plugins, services, mcp, accounts, askCron: cron.ask };
+  const main = await openAgentRuntime(settings, undefined, common, before ? [before.main] : []);
+  const named = new Map<string, AgentRuntime>();
+  for (const [name, own] of loaded.agents) {
+    const known = before?.named.get(name);
+    const models = [...(known ? [known] : []), main, ...named.values()];
+    named.set(name, await openAgentRuntime(own, name, common, models));
+  }
+  return {
+    ...{ loaded, processId, shared, scrape, accounts, cron },
+    ...{ mcp, mcpSignIn: signIn },
+    /** The default agent. */
+    main,
+    /** The others, by their names in the settings. */
+    named,
+    all: [main, ...named.values()] as const,
+  };
+}
+
+/** An agent by its name (undefined: the default one); undefined where the settings do not know it. */
+export function agentNamed(
+  { main, named }: Pick<AgentsRuntime, 'main' | 'named'>,
+  name: string | undefined,
+): AgentRuntime | undefined {
+  return name === undefined ? main : named.get(name);
+}
+
+/** The MCP servers, where their sign-ins are kept, and what notices that they describe their tools otherwise than before. */
+export async function openMcpServices(
+  loaded: LoadedSettings['settings'],
+  options: StartOptions & OpenLog,
+  services: Pick<ProcessServices, 'shared' | 'processId'>,
+) {
+  const { mcp: settings } = loaded;
+  if (Object.keys(settings).length === 0)
+    return { settings, mcp: await openMcp(settings, options), signIn: undefined };
+  const { createMcpNotes } = await import('./commands/audit/mcp-accepted.ts');
+  const { mcpSignInPage, openSignIns, signInLocks } = await import('./mcp-sign-ins.ts');
+  const onOffer = createMcpNotes(options.folder, options);
+  const locks = await signInLocks(loaded, options, services, localLock);
+  const signInAt = openSignIns(options, locks, fetchPublic);
+  return {
+    settings,
+    mcp: await openMcp(settings, { ...options, onOffer, signInAt }),
+    signIn: mcpSignInPage(loaded, signInAt, options),
+  };
+}

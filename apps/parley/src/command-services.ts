@@ -1,0 +1,68 @@
+import { newId, refusal, silentLogger, systemTime } from '@parley/core';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
+import type { Services } from '@parley/gateway/operations';
+import type { Store } from '@parley/store';
+import type { Cli } from './cli.ts';
+import { chosenAgent, type LoadedSettings, scrubOf } from './settings.ts';
+
+/** Its operations are refused before they open it. */
+async function needsGateway(): Promise<never> {
+  throw refusal('not-running', 'Only a running Parley can do that.');
+}
+
+/**
+ * What operations work with where no gateway runs: the same services on the database. They wake no one: the next start
+ * finds what is to be done. Each is loaded when it is opened.
+ */
+export function commandServices(
+  { folder, env }: Pick<Cli, 'folder' | 'env'>,
+  store: Store,
+  loaded: LoadedSettings,
+): Services {
+  const proactive = () => import('./proactive.ts');
+  return {
+    ...{ store, newId, scrub: scrubOf(folder, env) },
+    ...{ clock: systemTime.clock, log: silentLogger },
+    defaultAgent: loaded.settings.agent.id,
+    ...{
+      approvals: needsGateway,
+      audit: needsGateway,
+      bugReport: needsGateway,
+      logs: needsGateway,
+    },
+    wake: async () => {},
+    agents: async () => (await import('./agents.ts')).shownAgents(loaded),
+    async channels() {
+      const [{ planAccounts }, { accountsHere, channelSettings }] = await Promise.all([
+        import('./access.ts'),
+        import('./channels.ts'),
+      ]);
+      const { clock, monotonic } = systemTime;
+      const planned = planAccounts(loaded, loaded.settings.owners, CHANNEL_DEFINITIONS);
+      const settings = channelSettings({ folder, env, clock, channels: CHANNEL_DEFINITIONS });
+      return { accounts: await accountsHere(planned, store, clock), settings, monotonic };
+    },
+    cron: async () => (await proactive()).cronHere(store, loaded),
+    heartbeat: async (name) => (await proactive()).heartbeatHere(store, chosenAgent(loaded, name)),
+    hooks: async () => (await proactive()).hooksHere(store, loaded),
+    usage: async () => (await import('./access.ts')).usageFacts(loaded.settings),
+    files: needsGateway,
+    memory: needsGateway,
+    status: needsGateway,
+    preview: needsGateway,
+    skills: needsGateway,
+    async pageSessions() {
+      const { pageSessions, signIns } = store;
+      const list = async () => {
+        const named = new Map((await signIns.list()).map((signIn) => [signIn.hash, signIn]));
+        const stored = await pageSessions.list(systemTime.clock());
+        return stored.map((one) => ({ ...one, signIn: named.get(one.openedWith) ?? null }));
+      };
+      return { list, end: pageSessions.end, look: async () => {} };
+    },
+    async soul(name) {
+      const { soulHere } = await import('./soul.ts');
+      return soulHere(store, chosenAgent(loaded, name), loaded.settings, folder);
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { ParleyError } from '@parley/core';
+import {
+  findOperation,
+  type InputOf,
+  type OperationName,
+  type OutputOf,
+  perform,
+} from '@parley/gateway/operations';
+import { type Cli, jsonText, notRunning, withStore } from './cli.ts';
+import { commandServices } from './command-services.ts';
+import { CliError } from './data-folder.ts';
+import { askGateway, findGateway, isRefused, ofAgent, otherVersion } from './running-gateway.ts';
+import { visible } from './terminal/text.ts';
+
+/** The caller where there is no gateway: this process can write the data folder, as its owner. */
+const CALLER = { name: 'the command line', role: 'owner' } as const;
+
+/** Performs operations: the gateway that runs does, else this process, on the database. */
+export interface Operations {
+  readonly isRunning: boolean;
+  /** `withinMs`: how long a gateway may take; a few seconds when absent. */
+  perform<Name extends OperationName>(
+    name: Name,
+    input: InputOf<Name>,
+    withinMs?: number,
+  ): Promise<OutputOf<Name>>;
+}
+
+/**
+ * Runs a command that performs `name` and perhaps others. Resolves with the exit code: that of `work`; 1 one of them was
+ * refused, and why is printed; 3 `name` needs a gateway and none runs.
+ */
+export async function withOperations(
+  cli: Cli,
+  name: OperationName,
+  work: (operations: Operations) => Promise<number>,
+): Promise<number> {
+  try {
+    const gateway = await findGateway(cli.folder, cli.env);
+    if (gateway === null) return await workHere(cli, name, work);
+    const perform: Operations['perform'] = (asked, input, withinMs) =>
+      askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input }, withinMs });
+    return await work({ isRunning: true, perform }).catch((error) => {
+      // An answer is not parsed, since its type is the gateway's own; only another version has another form.
+      throw error instanceof TypeError ? otherVersion(gateway, error) : error;
+    });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    cli.print(error.message);
+    return 1;
+  }
+}
+
+async function workHere(
+  cli: Cli,
+  name: OperationName,
+  work: (operations: Operations) => Promise<number>,
+): Promise<number> {
+  if ((await findOperation(name))?.running) return notRunning(cli);
+  return withStore(cli, async (store, loaded) => {
+    const services = commandServices(cli, store, loaded);
+    const call = { caller: CALLER, agent: cli.agent };
+    return work({
+      isRunning: false,
+      perform: (asked, input) => perform(services, asked, input, call).catch(asRefusal),
+    });
+  });
+}
+
+function asRefusal(error: unknown): never {
+  throw error instanceof ParleyError ? new CliError('refused', error.message, error) : error;
+}
+
+/** Performs one operation and prints its answer: as text, or with `--json` as it is. `codeOf` gives the exit code. */
+export function operate<Name extends OperationName>(
+  cli: Cli,
+  name: Name,
+  input: InputOf<Name>,
+  show: (answer: OutputOf<Name>) => string,
+  codeOf: (answer: OutputOf<Name>) => number = () => 0,
+  withinMs?: number,
+): Promise<number> {
+  return withOperations(cli, name, async ({ perform }) => {
+    const answer = await perform(name, input, withinMs);
+    cli.print(cli.json ? jsonText(answer) : show(answer));
+    return codeOf(answer);
+  });
+}
+
+/** An operation that answers with a text for people. */
+type TextOperation = {
+  [Name in OperationName]: OutputOf<Name> extends { readonly text: string } ? Name : never;
+}[OperationName];
+
+/** The same for an operation that answers with a text. */
+export function operateText<Name extends TextOperation>(
+  cli: Cli,
+  name: Name,
+  input: InputOf<Name>,
+): Promise<number> {
+  return operate(cli, name, input, ({ text }) => visible(text.replaceAll('`', '')));
+}

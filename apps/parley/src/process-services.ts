@@ -1,0 +1,176 @@
+import { createCheckRunner, newId, reasonOf, silentTracer } from '@parley/core';
+import { createMetrics, type Metrics } from '@parley/core/telemetry';
+import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
+import type { AccountStatus, Health } from '@parley/gateway';
+import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
+import { openStore, type Setback, StoreError } from '@parley/store';
+import { localLock, type WorkspaceLock } from '@parley/workspace';
+import manifest from '../package.json' with { type: 'json' };
+import {
+  followMark,
+  lost,
+  READ_SO_FAR,
+  readMark,
+  refuseLostDatabase,
+  setbackText,
+} from './database-mark.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
+import { isShared, type LoadedSettings } from './settings.ts';
+import type { GaugeDeps, ReadGauges } from './status-report.ts';
+import { openWork } from './watchdog/open-work.ts';
+
+export type ProcessServices = Awaited<ReturnType<typeof openProcessServices>>;
+
+/**
+ * Opens what stays as long as the process, whatever becomes of its settings: database, queue, bus, metrics and
+ * traces. Leaves in `opened` how it is closed.
+ */
+export async function openProcessServices(
+  options: StartOptions & OpenLog,
+  settings: LoadedSettings['settings'],
+  opened: AsyncDisposableStack,
+) {
+  const { clock, monotonic, random, log, pass } = options;
+  const processId = newId('process');
+  const metrics = createMetrics({
+    onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
+  });
+  const durable = await openDurable({ ...options, processId }, settings, opened);
+  const isOnServer = isShared(settings);
+  const { work, watchdog } = await openWork(
+    { ...options, isShared: isOnServer },
+    durable.store,
+    opened,
+  );
+  const shared = {
+    ...durable,
+    log,
+    meter: metrics.meter,
+    clock,
+    monotonic,
+    random,
+    pass,
+    work,
+    checks: createCheckRunner(),
+  };
+  return {
+    processId,
+    shared,
+    watchdog,
+    filesOf: openLocks(durable.lockOf),
+    scrape: openScrape(shared, metrics),
+  };
+}
+
+/** The lock on the workspace of each agent, by its id: agents of two settings write to the same files for a while. */
+function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLock) {
+  const locks = new Map<string, WorkspaceLock>();
+  return (settings: LoadedSettings['settings']): WorkspaceLock => {
+    const lock = locks.get(settings.agent.id) ?? lockOf(settings);
+    locks.set(settings.agent.id, lock);
+    return lock;
+  };
+}
+
+/** Which events of other processes each role receives. */
+const RECEIVES = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
+
+/** The database, which holds the truth; queue and bus, which only wake; the traces through all of them. */
+async function openDurable(
+  {
+    folder,
+    clock,
+    monotonic,
+    random,
+    log,
+    secrets,
+    processId,
+    role = 'all',
+  }: StartOptions & OpenLog & { readonly processId: string },
+  settings: LoadedSettings['settings'],
+  opened: AsyncDisposableStack,
+) {
+  const traces = await tracesOf(
+    settings.telemetry,
+    { instance: processId, log, scrub: secrets.scrubLog },
+    opened,
+  );
+  refuseLostDatabase(folder, settings);
+  const onSetback = (setback: Setback): void => {
+    log.error({ ...setback }, setbackText(setback, folder));
+  };
+  const store = await openStore({
+    ...settings.store,
+    url: settings.store.url ?? folder.storeUrl,
+    clock,
+    log,
+    state: { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback },
+  }).catch((error: unknown) => {
+    if (!(error instanceof StoreError) || error.code !== 'store-missing') throw error;
+    throw lost(folder, 'The database is empty', error);
+  });
+  opened.defer(async () => {
+    try {
+      await store.close();
+    } catch (error) {
+      // Everything is committed by now; only the tidying of the log file is left for the next start.
+      log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
+    }
+  });
+  const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
+  const [turns, bus] = await Promise.all([
+    openTurnQueue({ ...place, monotonic, random, telemetry: traces?.queues }),
+    openBus({ ...place, receives: RECEIVES[role] }),
+  ]);
+  opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
+  opened.defer(await followMark({ folder, settings, store, turns, log }));
+  // The lock on the data folder excludes other processes, but only for what is in that folder.
+  if (settings.store.url === undefined) {
+    const { lanes, summaries, leases } = store;
+    await Promise.all([lanes.releaseAll(), summaries.releaseAll(), leases.releaseAll()]);
+  }
+  const { workspaceLock } =
+    settings.store.url === undefined
+      ? { workspaceLock: undefined }
+      : await import('./shared-lock.ts');
+  const lockOf = (own: LoadedSettings['settings']) =>
+    workspaceLock?.(own, { store, processId, clock, monotonic, random, log }) ?? localLock();
+  return {
+    store,
+    turns,
+    bus,
+    deliver: wakeDeliveryOn(bus),
+    lockOf,
+    tracer: traces?.tracer ?? silentTracer,
+  };
+}
+
+/** Null where nothing is traced: then nothing is loaded for it. */
+async function tracesOf(
+  { otlp, service, share }: LoadedSettings['settings']['telemetry'],
+  own: Pick<TracingOptions, 'instance' | 'log' | 'scrub'>,
+  opened: AsyncDisposableStack,
+): Promise<Tracing | null> {
+  if (otlp === undefined) return null;
+  const { openTracing } = await import('@parley/core/telemetry/otel');
+  const tracing = await openTracing({
+    ...otlp,
+    ...own,
+    service,
+    share,
+    version: manifest.version,
+  });
+  if (tracing !== null) opened.defer(() => tracing.close());
+  return tracing;
+}
+
+type Scrape = (channels: readonly AccountStatus[], health: Health) => Promise<string>;
+
+function openScrape(deps: GaugeDeps, metrics: Metrics): Scrape {
+  let gauges: Promise<ReadGauges> | undefined;
+  return async (channels, health) => {
+    gauges ??= import('./status-report.ts').then(({ openGauges }) => openGauges(deps));
+    const read = await gauges;
+    return metrics.render(await read(channels, health));
+  };
+}

@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util';
+import { reasonOf } from '@parley/core';
+import {
+  type AgentsRuntime,
+  type McpServices,
+  openAgents,
+  openMcpServices,
+} from './agents-runtime.ts';
+import { type RunningWorker, startWorker } from './compose-worker.ts';
+import type { LoadedPlugins } from './plug-in.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
+import type { ProcessServices } from './process-services.ts';
+import type { LoadedSettings } from './settings.ts';
+
+/** Turns that are under way at a shutdown get this long, then they are released for another run. In ms. */
+const SHUTDOWN_GRACE_MS = 4_000;
+
+type Options = StartOptions & OpenLog;
+
+/**
+ * The agents of the current settings, and the worker that runs their turns. Other settings replace both in one step
+ * (D12): turns under way end with what they started with, and no message waits for that. Adapters stay connected.
+ */
+export class ReloadableRuntime {
+  readonly #options: Options;
+  readonly #services: ProcessServices;
+  #plugins: LoadedPlugins;
+  #mcp: McpServices;
+  #current: AgentsRuntime;
+  #worker: RunningWorker | undefined;
+  #workersStarted = 0;
+  /** Workers of earlier settings that still have a turn, each until it has ended. */
+  readonly #leaving = new Map<RunningWorker, Promise<void>>();
+  #isEnding = false;
+
+  static async open(
+    options: Options,
+    plugins: LoadedPlugins,
+    services: ProcessServices,
+  ): Promise<ReloadableRuntime> {
+    const mcp = await openMcpServices(plugins.loaded.settings, options, services);
+    const current = await openAgents(options, plugins, services, mcp);
+    return new ReloadableRuntime({ options, plugins, services, mcp, current });
+  }
+
+  private constructor(made: {
+    readonly options: Options;
+    readonly plugins: LoadedPlugins;
+    readonly services: ProcessServices;
+    readonly mcp: McpServices;
+    readonly current: AgentsRuntime;
+  }) {
+    this.#options = made.options;
+    this.#plugins = made.plugins;
+    this.#services = made.services;
+    this.#mcp = made.mcp;
+    this.#current = made.current;
+  }
+
+  /** The agents of the current settings. Read it at each use, since a reload replaces it. */
+  get current(): AgentsRuntime {
+    return this.#current;
+  }
+
+  /** Starts the worker, which runs turns from now on. */
+  async startWorker(): Promise<void> {
+    this.#worker = await this.#newWorker();
+  }
+
+  /** Uses other settings. Rejects, with everything unchanged, if they cannot be used. */
+  async replace(loaded: LoadedSettings): Promise<void> {
+    if (this.#isEnding) return;
+    const plugins = { ...this.#plugins, loaded };
+    const isSame = isDeepStrictEqual(loaded.settings.mcp, this.#mcp.settings);
+    const mcp = isSame
+      ? this.#mcp
+      : await openMcpServices(loaded.settings, this.#options, this.#services);
+    const before = { mcp: this.#mcp, worker: this.#worker };
+    try {
+      this.#current = await openAgents(this.#options, plugins, this.#services, mcp, this.#current);
+    } catch (error) {
+      if (!isSame) await mcp.mcp.close();
+      throw error;
+    }
+    this.#plugins = plugins;
+    this.#mcp = mcp;
+    if (before.worker !== undefined) {
+      this.#leave(before.worker, async () => {
+        if (!isSame) await before.mcp.mcp.close();
+      });
+      this.#worker = await this.#newWorker();
+    } else if (!isSame) await before.mcp.mcp.close();
+  }
+
+  /** Takes no more turns; those under way get the grace period of a shutdown. */
+  async stopWorkers(): Promise<void> {
+    this.#isEnding = true;
+    const all = [...this.#leaving.keys(), ...(this.#worker ? [this.#worker] : [])];
+    await Promise.all(all.map((worker) => worker.stop(SHUTDOWN_GRACE_MS)));
+    await Promise.all(this.#leaving.values());
+  }
+
+  async close(): Promise<void> {
+    this.#isEnding = true;
+    await this.#mcp.mcp.close();
+  }
+
+  /** A turn takes as long as the settings allow it, and its tools a little longer. */
+  #leave(worker: RunningWorker, afterwards: () => Promise<void>): void {
+    const { limits } = this.#plugins.loaded.settings;
+    const stopped = worker
+      .stop(2 * limits.turnMinutes * 60_000)
+      .then(afterwards)
+      .catch((error: unknown) => {
+        this.#options.log.warn(
+          { reason: reasonOf(error) },
+          'the worker of the earlier settings did not stop cleanly',
+        );
+      })
+      .finally(() => this.#leaving.delete(worker));
+    this.#leaving.set(worker, stopped);
+  }
+
+  /** A lease belongs to the worker that runs the turn, so that no other one of this process takes it over. */
+  #newWorker(): Promise<RunningWorker> {
+    this.#workersStarted += 1;
+    const { processId } = this.#services;
+    const nth = this.#workersStarted;
+    return startWorker(this.#current, nth === 1 ? processId : `${processId}/${nth}`);
+  }
+}

@@ -1,0 +1,50 @@
+import type { SettingsChange } from '@parley/settings/edit';
+import { z } from 'zod';
+import { changeSettings, type SettingsFileDeps, writtenOf } from './channels.ts';
+import type { LoadedSettings } from './settings.ts';
+
+interface SkillSettingsDeps extends SettingsFileDeps {
+  readonly settings: Pick<LoadedSettings['settings'], 'skills'>;
+  /** Of the agent; undefined: the default one, whose lists are those of the installation (F14). */
+  readonly name: string | undefined;
+}
+
+/** Lets a skill be used or not, by `skills.allow` and `skills.block` of the settings, or of the agent's own (S09). */
+export function turnSkill(deps: SkillSettingsDeps, name: string, isOn: boolean): void {
+  changeSettings(deps, changesFor(name, isOn, deps), 'The settings stay as they are');
+}
+
+/** A list that comes from elsewhere, as a profile, is written whole: the agent's own list takes its place. */
+function changesFor(
+  name: string,
+  isOn: boolean,
+  { settings: { skills }, folder, name: agent }: SkillSettingsDeps,
+): readonly SettingsChange[] {
+  const { path: at, values } = writtenOf(folder, agent);
+  const written = Lists.safeParse(values).data?.skills ?? {};
+  const isSame = (one: string) => one.toLowerCase() === name.toLowerCase();
+  const change = (list: 'allow' | 'block', isIn: boolean): SettingsChange[] => {
+    const own = written[list];
+    const names = own ?? skills[list] ?? [];
+    const path = [...at, 'skills', list];
+    const found = names.filter(isSame);
+    if (isIn === found.length > 0) return [];
+    if (own === undefined) {
+      const value = isIn ? [...names, name] : names.filter((one) => !isSame(one));
+      return [{ kind: 'set', path, value }];
+    }
+    if (isIn) return [{ kind: 'add', path, value: name }];
+    return found.map((value) => ({ kind: 'take', path, value }));
+  };
+  if (!isOn) return change('block', true);
+  const isLimited = (written.allow ?? skills.allow) !== undefined;
+  return [...change('block', false), ...(isLimited ? change('allow', true) : [])];
+}
+
+/** The lists as they are written in the file. */
+const Lists = z.object({
+  skills: z.object({
+    allow: z.array(z.string()).optional(),
+    block: z.array(z.string()).optional(),
+  }),
+});

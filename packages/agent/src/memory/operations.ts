@@ -1,0 +1,204 @@
+import { change, type Reader, read, refusal, shownLiteral } from '@parley/core';
+import {
+  type MemorySearch,
+  parseMemoryFile,
+  SAVED_FILES,
+  type SavedMemory,
+  type Workspace,
+} from '@parley/workspace';
+import { z } from 'zod';
+import type { MemoryCommands } from './memory-commands.ts';
+import type { MemoryService } from './memory-service.ts';
+
+/** A chat that has a memory file of its own. */
+export interface MemoryChat {
+  readonly title: string;
+  readonly conversationId: string;
+  /** Of whom it is the direct chat. */
+  readonly person: string | null;
+}
+
+/** The memories of an agent (G15). */
+export interface OperatorMemory {
+  readonly workspace: Workspace;
+  /** Absent: memory is switched off. */
+  readonly service?: Pick<MemoryService, 'list'> | undefined;
+  readonly search?: MemorySearch | undefined;
+  readonly commands?: Partial<MemoryCommands> | undefined;
+  /** By the name of the file. */
+  readonly chats: () => Promise<ReadonlyMap<string, MemoryChat>>;
+  readonly owners: readonly string[];
+}
+
+interface MemoryNeeds {
+  /** Those of the agent of that name, or of the default one. */
+  memory(agent: string | undefined): Promise<OperatorMemory>;
+}
+
+/** One memory: a line of a file. */
+interface ShownMemory {
+  readonly id: string;
+  readonly text: string;
+  readonly file: string;
+  /** `preference, 2026-11-21, saved by itself`. */
+  readonly facts: string;
+}
+
+/** What is saved about one person; `person` is null for lines that name none. */
+interface PersonMemories {
+  /** `telegram:42`. */
+  readonly person: string | null;
+  readonly name: string | null;
+  readonly memories: readonly ShownMemory[];
+}
+
+/** What is saved, or what of it was found. */
+interface MemoryReport {
+  /** Memory is switched off in the settings. */
+  readonly isOff: boolean;
+  readonly people: readonly PersonMemories[];
+  /** Items of lists in MEMORY.md. */
+  readonly page: readonly string[];
+  /** Other files of memory, the newest first. */
+  readonly notes: readonly { readonly file: string; readonly tokens: number }[];
+  /** Passages in notes and knowledge, the best first. */
+  readonly found: readonly { readonly file: string; readonly text: string }[];
+}
+
+/** What belongs to one chat is read through the view of that chat, everything else as its owner does. */
+const OWNER: Reader = { kind: 'owner', conversationId: 'page' };
+const MAX_FOUND = 30;
+const WHOLE = Number.MAX_SAFE_INTEGER;
+
+/** What is known about whom, and how it is forgotten (G15): `/memory` and `/forget` from outside of a chat. */
+export const operations = {
+  report: read(
+    'What is saved, or what of it was found by words',
+    { words: z.string().max(500).optional() },
+    async ({ memory }: MemoryNeeds, { words }, { agent }): Promise<MemoryReport> => {
+      const { workspace, service, search, chats } = await memory(agent);
+      const isOff = service === undefined || search === undefined;
+      if (isOff) return { isOff, people: [], page: [], notes: [], found: [] };
+      const known = await chats();
+      const memories = await allMemories(workspace, service, known);
+      const place = { conversation: OWNER.conversationId, session: 0, most: MAX_FOUND };
+      const hits = words ? await search.find(workspace.for(OWNER), words, place) : [];
+      const page = await itemsOfPage(workspace);
+      return {
+        isOff,
+        people: byPerson(memories.filter(matcher(words)), known),
+        page: page.filter((text) => !words || has(text, words)),
+        notes: words ? [] : await notesOf(workspace),
+        found: hits
+          .filter(({ entry }) => entry === undefined)
+          .map(({ source, text }) => ({ file: source, text })),
+      };
+    },
+    { running: true },
+  ),
+  forget: change(
+    'Remove a memory from the files, the history and the prompts',
+    { file: z.string().min(1).max(300), id: z.string().max(100) },
+    async ({ memory }: MemoryNeeds, { file, id }, { agent }) => {
+      const own = await memory(agent);
+      const chat = (await own.chats()).get(file);
+      const what = { name: file, id };
+      return done(forgetting(own).forgetFrom(chat === undefined ? OWNER : readerOf(chat), what));
+    },
+    { running: true },
+  ),
+  'forget-words': change(
+    'Remove all lines with these words',
+    { words: z.string().trim().min(2).max(2_000) },
+    async ({ memory }: MemoryNeeds, { words }, { agent }) =>
+      done(forgetting(await memory(agent)).forgetFrom(OWNER, words)),
+    { running: true },
+  ),
+  'forget-person': change(
+    'Remove all memories of a person and all that they have said in any chat',
+    { person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) },
+    async ({ memory }: MemoryNeeds, { person }, { agent }) => {
+      const own = await memory(agent);
+      const { forgetPerson } = forgetting(own);
+      const guests = [...(await own.chats()).values()].map(readerOf);
+      const whom = { person, isOwner: own.owners.includes(person) };
+      return done(forgetPerson(whom, [OWNER, ...guests]));
+    },
+    { running: true },
+  ),
+};
+
+function forgetting({ commands }: OperatorMemory) {
+  const { forgetFrom, forgetPerson } = commands ?? {};
+  if (forgetFrom === undefined || forgetPerson === undefined) {
+    throw refusal('memory-off', 'Memory is switched off in the settings (agent.memory).');
+  }
+  return { forgetFrom, forgetPerson };
+}
+
+function readerOf({ conversationId }: MemoryChat): Reader {
+  return { kind: 'guest', conversationId };
+}
+
+async function allMemories(
+  workspace: Workspace,
+  service: Pick<MemoryService, 'list'>,
+  chats: ReadonlyMap<string, MemoryChat>,
+): Promise<readonly SavedMemory[]> {
+  const own = await service.list(workspace.for(OWNER));
+  const lists = [own];
+  for (const { conversationId } of chats.values()) {
+    lists.push(await service.list(workspace.for({ kind: 'guest', conversationId })));
+  }
+  return lists.flat();
+}
+
+function byPerson(
+  memories: readonly SavedMemory[],
+  chats: ReadonlyMap<string, MemoryChat>,
+): readonly PersonMemories[] {
+  const people = new Map<string | null, ShownMemory[]>();
+  for (const { name: file, entry } of memories.toReversed()) {
+    const { id, text, type, scope, date, words, automatic, person } = entry;
+    const how = automatic ? 'saved by itself' : words === 'agent' ? 'a note of the agent' : null;
+    const chat = chats.get(file)?.title;
+    const facts = [type, scope, date, how, chat && `in ${chat} alone`].filter(Boolean).join(', ');
+    const list = people.get(person) ?? [];
+    list.push({ id, text, file, facts });
+    people.set(person, list);
+  }
+  const direct = new Map([...chats.values()].map(({ person, title }) => [person, title]));
+  return [...people].map(([person, list]) => {
+    const name = person === null ? null : (direct.get(person) ?? null);
+    return { person, name, memories: list };
+  });
+}
+
+function matcher(words = ''): (memory: SavedMemory) => boolean {
+  return ({ entry }) => has(entry.text, words) || has(entry.person ?? '', words);
+}
+
+function has(text: string, words: string): boolean {
+  return text.toLowerCase().includes(words.trim().toLowerCase());
+}
+
+/** One line each, as `/forget WORDS` removes lines. */
+async function itemsOfPage(workspace: Workspace): Promise<readonly string[]> {
+  const file = await workspace.for(OWNER).read('MEMORY.md', WHOLE);
+  if (file.kind === 'absent') return [];
+  return parseMemoryFile(file.text, 'project').map(({ text }) => text);
+}
+
+async function notesOf(workspace: Workspace) {
+  const saved: readonly string[] = Object.values(SAVED_FILES);
+  const notes = (await workspace.editor.list()).filter(
+    ({ name }) => name.startsWith('memory/') && !saved.includes(name),
+  );
+  return notes.map(({ name: file, tokens }) => ({ file, tokens })).toReversed();
+}
+
+/** The answer of `/forget` without its Markdown: ids and names of files, never text of people. */
+async function done(answer: Promise<string>): Promise<{ readonly text: string }> {
+  // Literal text keeps its own signs.
+  return { text: shownLiteral((await answer).replaceAll(/\*\*|`/g, '')) };
+}

@@ -1,0 +1,123 @@
+import { change, type NewId, read, refusal } from '@parley/core';
+import type { SoulVersion } from '@parley/store';
+import { z } from 'zod';
+import type { LocalTime } from '../time.ts';
+import type { SoulAnswer, SoulService } from './soul-service.ts';
+import { momentOf, nameOf, originOf, scoreText, soulStatus } from './soul-text.ts';
+
+interface SoulNeeds {
+  readonly newId: NewId;
+  /** SOUL.md of the agent of that name, or of the default one (W06). */
+  soul(agent: string | undefined): Promise<OperatorSoul>;
+}
+
+export interface OperatorSoul {
+  readonly service: SoulService;
+  readonly localTime: LocalTime;
+}
+
+const Numbered = { number: z.coerce.number<number | string>().int().nonnegative() };
+
+export const operations = {
+  list: read(
+    'All versions of SOUL.md, newest first, each with what can be done with it',
+    {},
+    async ({ soul }: SoulNeeds, _, { agent }) => {
+      const own = await soul(agent);
+      await own.service.look();
+      const [versions, frozen] = [await own.service.list(), await frozenIn(own)];
+      return { versions: versions.map((version) => shownVersion(version, frozen, own)) };
+    },
+  ),
+  show: read(
+    'One version of SOUL.md',
+    Numbered,
+    async (needs: SoulNeeds, { number }, { agent }) => {
+      const own = await needs.soul(agent);
+      const version = await own.service.get(number);
+      if (version === null) throw refusal('no-version', `There is no version ${number}.`);
+      return shownVersion(version, await frozenIn(own), own);
+    },
+  ),
+  apply: decision('Put a proposal that has passed into use now', (soul, number, by) =>
+    soul.apply(number, by),
+  ),
+  veto: decision('Say no to a proposal', (soul, number, by) => soul.veto(number, by)),
+  rollback: decision(
+    'Go back to a version that was in use; that makes a new one',
+    (soul, number, by, askedBy) => soul.rollback(number, by, askedBy),
+  ),
+  propose: change(
+    'Propose another text',
+    { text: z.string(), reason: z.string() },
+    async ({ soul, newId }: SoulNeeds, proposal, { agent, caller: { name: by } }) => {
+      const own = await soul(agent);
+      const asked = { ...proposal, by, askedBy: newId('order'), author: 'person' } as const;
+      return decided(own, await own.service.propose(asked));
+    },
+  ),
+};
+
+function decision(
+  summary: string,
+  decide: (soul: SoulService, number: number, by: string, askedBy: string) => Promise<SoulAnswer>,
+) {
+  return change(
+    summary,
+    Numbered,
+    async ({ soul, newId }: SoulNeeds, { number }, { agent, caller }) => {
+      const own = await soul(agent);
+      return decided(own, await decide(own.service, number, caller.name, newId('order')));
+    },
+  );
+}
+
+async function decided(soul: OperatorSoul, answer: SoulAnswer) {
+  if (answer.kind === 'refused') throw refusal('soul-refused', answer.reason.replaceAll('`', ''));
+  return shownVersion(answer.version, await frozenIn(soul), soul);
+}
+
+/** Whether no version can be applied, or none that a person wrote. */
+interface Frozen {
+  readonly all: boolean;
+  readonly toPeople: boolean;
+}
+
+async function frozenIn({ service }: OperatorSoul): Promise<Frozen> {
+  return { all: service.settings.apply === 'never', toPeople: await service.isOnlyAgents() };
+}
+
+/** A version, or a proposal for one. Its texts were written by people and models. */
+function shownVersion(version: SoulVersion, frozen: Frozen, { localTime }: OperatorSoul) {
+  const { number, reason, state, findings, diff, text, createdAt, basedOn, author } = version;
+  return {
+    ...{ number, reason, state, findings, diff, text, createdAt },
+    /** `v0-seed`, `v3`. */
+    name: nameOf(version),
+    origin: originOf(version),
+    /** The state as text. */
+    status: soulStatus(version, localTime),
+    score: scoreText(version),
+    /** `createdAt` as the clock of the agent shows it. */
+    made: momentOf(createdAt, localTime),
+    /** The version that `diff` is against; null: it is the first. */
+    basedOn,
+    can: actionsOn(version, frozen.all || (frozen.toPeople && author === 'person')),
+  };
+}
+
+/** What the owner can decide about a version. */
+type SoulAction = 'apply' | 'veto' | 'rollback';
+
+function actionsOn({ state, appliedAt }: SoulVersion, isFrozen: boolean): readonly SoulAction[] {
+  switch (state) {
+    case 'proposed':
+      return ['veto'];
+    case 'passed':
+      return isFrozen ? ['veto'] : ['apply', 'veto'];
+    case 'replaced':
+      return appliedAt === null ? [] : ['rollback'];
+    default:
+      return [];
+  }
+}

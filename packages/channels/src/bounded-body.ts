@@ -1,0 +1,51 @@
+/** Undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a request, or why there is none. */
+export type Body =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'not-utf8' };
+
+/**
+ * Reads a request of at most `limit` bytes, whether it says its length or not. Bytes that are no
+ * UTF-8 are refused: replacing them would change what was said.
+ */
+export async function readBody(request: Request, limit: number): Promise<Body> {
+  if (Number(request.headers.get('content-length') ?? 0) > limit) return { kind: 'too-large' };
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let text = '';
+  let size = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      if (size > limit) return { kind: 'too-large' };
+      text += decoder.decode(chunk, { stream: true });
+    }
+    return { kind: 'text', text: text + decoder.decode() };
+  } catch (error) {
+    if (error instanceof TypeError) return { kind: 'not-utf8' };
+    throw error;
+  }
+}
+
+/** Reads at most `limit` bytes; undefined when there are more, and the connection is closed. */
+export async function readUpTo(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > limit) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}

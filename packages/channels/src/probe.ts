@@ -1,0 +1,89 @@
+import type { AdapterValues, Clock } from '@parley/core';
+
+/** What a probe may use. It must end when `signal` is aborted, and must change nothing. */
+export interface ProbeEnv {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Values that the account has stored; null while a running gateway holds them. */
+  readonly values: Pick<AdapterValues, 'get'> | null;
+  /** Also fetch the account's picture. */
+  readonly wantsPicture?: boolean | undefined;
+}
+
+/** Something that works, but not as well as it could. */
+export interface ProbeWarning {
+  readonly reason: string;
+  readonly fix: string;
+}
+
+/** How far the clock of this machine is ahead of a server's, by the `Date` header of its answer. */
+export interface ClockReading {
+  /** Host of the server. */
+  readonly server: string;
+  /** Negative: behind. In ms, to about half a second. */
+  readonly aheadMs: number;
+}
+
+/** The result of probing a channel account. Its texts never contain a token. */
+export type ChannelProbe =
+  | {
+      readonly kind: 'works';
+      /** The account's name for people, such as `@my_bot`. */
+      readonly as: string;
+      readonly warnings: readonly ProbeWarning[];
+      readonly clock: ClockReading | null;
+      /** At most `MAX_PICTURE_BYTES`; absent when there is none or it cannot be fetched. */
+      readonly picture?: Uint8Array;
+      /** The page on which people add the bot to their servers. */
+      readonly invitation?: string;
+    }
+  /** A person has to link it first. */
+  | { readonly kind: 'unlinked'; readonly reason: string; readonly fix: string }
+  /** Only the running gateway can tell. */
+  | { readonly kind: 'unknown'; readonly reason: string }
+  | {
+      readonly kind: 'problem';
+      readonly reason: string;
+      readonly fix: string;
+      /** It may work later without anyone changing anything. */
+      readonly retryable: boolean;
+    };
+
+const MAX_PICTURE_BYTES = 512 * 1_024;
+/** A picture is optional, so a slow one must not delay the rest of the probe. In ms. */
+const PICTURE_TIMEOUT_MS = 5_000;
+
+/** Fetches the account's picture if the caller wants it. Never rejects: an account works without one. */
+export async function probePicture(
+  { signal, wantsPicture = false }: Pick<ProbeEnv, 'signal' | 'wantsPicture'>,
+  fetch: (limit: number, signal: AbortSignal) => Promise<Uint8Array | undefined>,
+): Promise<{ readonly picture?: Uint8Array }> {
+  if (!wantsPicture) return {};
+  try {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(PICTURE_TIMEOUT_MS)]);
+    const picture = await fetch(MAX_PICTURE_BYTES, within);
+    return picture === undefined ? {} : { picture };
+  } catch {
+    return {};
+  }
+}
+
+/** The header has whole seconds, so on average half a second has passed since. In ms. */
+const HALF_A_SECOND = 500;
+
+/**
+ * Compares the clock with a `Date` header; `asked` and `answered` are the times of the request by this
+ * machine's clock, in ms. Null for a missing or unreadable header.
+ */
+export function readClock(
+  server: string,
+  date: string | null | undefined,
+  { asked, answered }: { readonly asked: number; readonly answered: number },
+): ClockReading | null {
+  const time = Date.parse(date ?? '');
+  if (Number.isNaN(time)) return null;
+  const ahead = (asked + answered) / 2 - (time + HALF_A_SECOND);
+  const uncertain = (answered - asked) / 2 + HALF_A_SECOND;
+  const aheadMs = Math.sign(ahead) * Math.max(0, Math.round(Math.abs(ahead) - uncertain));
+  return { server, aheadMs: aheadMs === 0 ? 0 : aheadMs };
+}

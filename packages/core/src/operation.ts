@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { ParleyError } from './errors.ts';
+import type { CronAnswer } from './proactive.ts';
+
+/** What a person may do on the page and the API, the least first. */
+export const ROLES = ['viewer', 'operator', 'owner'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Whether `role` may do what `least` may do. */
+export function roleIncludes(role: Role, least: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(least);
+}
+
+/** Who calls an operation. */
+export interface Caller {
+  /** For records: the name of a sign-in, `the console` or `the command line`. */
+  readonly name: string;
+  readonly role: Role;
+  /** The name of a sign-in; absent: the token of the data folder, whose owner has no name. */
+  readonly person?: string | undefined;
+  /** The id of the session of a browser. */
+  readonly session?: string | undefined;
+}
+
+/** What an operation knows of its call besides the input. */
+export interface Call {
+  readonly caller: Caller;
+  /** The agent that is meant, by its name in the settings; undefined: the default one (F14). */
+  readonly agent?: string | undefined;
+}
+
+interface OperationOptions {
+  /** The least role; absent: owners alone. */
+  readonly role?: Role;
+  /** Only a running gateway can do it: without one the command line says so and exits with 3. */
+  readonly running?: true;
+}
+
+/**
+ * One thing that can be read or changed on the page, the command line and the API. It is declared beside its data;
+ * `perform` of `@parley/gateway/operations` checks role and input, so that no surface does.
+ */
+export interface Operation<Needs, Input extends z.ZodType, Output extends object>
+  extends OperationOptions {
+  /** A read may also be asked with GET, its input in the query. */
+  readonly does: 'read' | 'change';
+  /** One line of help. */
+  readonly summary: string;
+  readonly input: Input;
+  /** Throws ParleyError, with a message for people, for what cannot be done. */
+  run(needs: Needs, input: z.output<Input>, call: Call): Promise<Output>;
+}
+
+type Strict<Shape extends z.ZodRawShape> = ReturnType<typeof z.strictObject<Shape>>;
+
+/**
+ * Declares an operation that changes nothing. `fields` are those of its input.
+ *
+ * @example
+ * show: read('One job', { id: z.string() }, async ({ jobs }: Needs, { id }) => (await jobs()).get(id)),
+ */
+export function read<Needs, Fields extends z.ZodRawShape, Output extends object>(
+  summary: string,
+  fields: Fields,
+  run: Operation<Needs, Strict<Fields>, Output>['run'],
+  options: OperationOptions = {},
+): Operation<Needs, Strict<Fields>, Output> {
+  return { does: 'read', summary, input: z.strictObject(fields), run, ...options };
+}
+
+/** Declares an operation that changes something. */
+export function change<Needs, Fields extends z.ZodRawShape, Output extends object>(
+  summary: string,
+  fields: Fields,
+  run: Operation<Needs, Strict<Fields>, Output>['run'],
+  options: OperationOptions = {},
+): Operation<Needs, Strict<Fields>, Output> {
+  return { does: 'change', summary, input: z.strictObject(fields), run, ...options };
+}
+
+/** Why an operation is not done, for people; the same call would be refused again. */
+export function refusal(code: string, message: string): ParleyError {
+  return new ParleyError({ code, message, retryable: false });
+}
+
+/** The role of the caller is not enough. */
+export class RoleNeeded extends ParleyError {
+  readonly role: Role;
+
+  constructor(role: Role, caller: Caller) {
+    const message = `This needs the role ${role}; ${caller.name} is ${caller.role}.`;
+    super({ code: 'role-needed', message, retryable: false });
+    this.role = role;
+  }
+}
+
+/** The text with which a service answers. Throws ParleyError where it refused. */
+export function answered(code: string, { ok, text }: CronAnswer): { readonly text: string } {
+  if (!ok) throw refusal(code, text);
+  return { text };
+}

@@ -1,0 +1,125 @@
+import type { NamedChat } from '@parley/channels';
+import {
+  answered,
+  type CronOrder,
+  change,
+  type InboundMessage,
+  type NewId,
+  read,
+  refusal,
+} from '@parley/core';
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+import type { FindTarget } from '../alerts.ts';
+import type { Cron } from './cron.ts';
+import { jobLine } from './job-view.ts';
+
+/** Jobs of all agents, and where the operator of the installation can put them (H08). */
+export interface OperatorCron extends Pick<Cron, 'ask' | 'views'> {
+  /** Chats that the settings name. */
+  readonly chats: Readonly<Record<string, NamedChat>>;
+  readonly serves: (channel: string, account: string) => boolean;
+  /** Finds a chat for a job of an agent. Throws ParleyError for an agent that the settings do not have. */
+  readonly findTarget: (agent: string | undefined) => FindTarget;
+  /** The agent that answers such a message; undefined: the default one. */
+  readonly agentAt: (message: InboundMessage) => string | undefined;
+}
+
+interface CronNeeds {
+  readonly store: Pick<Store, 'conversations'>;
+  readonly defaultAgent: string;
+  readonly newId: NewId;
+  cron(): Promise<OperatorCron>;
+}
+
+const Id = z.string().max(100);
+const Job = {
+  fields: z.partialRecord(
+    z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone', 'format']),
+    z.string().optional(),
+  ),
+  /** A chat that the settings name, or `telegram:-100`. */
+  to: z.string().optional(),
+};
+
+export const operations = {
+  list: read('All jobs, and the chats that one can be for', {}, async (needs: CronNeeds) => {
+    const cron = await needs.cron();
+    const jobs = (await cron.views()).map(({ agent, ...view }) => {
+      const place = agent === undefined ? view.chat : `${view.chat} with ${agent}`;
+      const line = `${jobLine({ agent, ...view })}; in ${place}`;
+      return { ...view, agent: agent ?? needs.defaultAgent, line };
+    });
+    return { jobs, chats: await chatsForJobs(needs.store, cron) };
+  }),
+  show: read('One job with its whole task', { id: Id }, toJob('show')),
+  pause: change('Keep a job from running', { id: Id }, toJob('pause')),
+  resume: change('Let a paused job run again', { id: Id }, toJob('resume')),
+  remove: change('Remove a job', { id: Id }, toJob('remove')),
+  run: change('Run a job at once, whenever it is due', { id: Id }, toJob('run')),
+  add: change(
+    'Add a job, by default for the chat in which the owner wrote last',
+    Job,
+    async ({ newId, defaultAgent, ...needs }: CronNeeds, { fields, to }, { agent: named }) => {
+      const cron = await needs.cron();
+      const { origin, route } = await placeFor(cron, named, to);
+      const agent = named === defaultAgent ? undefined : (named ?? cron.agentAt(origin));
+      const askedBy = `command:${newId('order')}`;
+      return done(cron, { action: 'add', askedBy, origin, route, fields, agent });
+    },
+  ),
+  change: change(
+    'Give a job another time, task, title or chat; what is not named stays as it is',
+    { id: Id, ...Job },
+    async (needs: CronNeeds, { id, fields, to }) => {
+      const cron = await needs.cron();
+      if (to === undefined) return done(cron, { action: 'change', id, fields });
+      const code = id.trim().toUpperCase();
+      const job = (await cron.views()).find((view) => view.id === code);
+      return done(cron, {
+        action: 'change',
+        id,
+        fields,
+        target: await placeFor(cron, job?.agent, to),
+      });
+    },
+  ),
+};
+
+function toJob(action: 'show' | 'pause' | 'resume' | 'remove' | 'run') {
+  return async ({ cron }: CronNeeds, { id }: { readonly id: string }) =>
+    done(await cron(), { action, id });
+}
+
+async function done(cron: OperatorCron, order: CronOrder) {
+  return answered('job-refused', await cron.ask(order, { kind: 'operator' }));
+}
+
+/** The chat of a job of the operator. In a group it belongs to none of the members. */
+async function placeFor(cron: OperatorCron, agent: string | undefined, to = '') {
+  const findTarget = cron.findTarget(agent);
+  const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
+  if (target.kind === 'none') throw refusal('job-refused', `Not done: ${target.reason}.`);
+  const { route, last, isOwners } = target;
+  if (isOwners && to !== '' && to !== `${route.channel}:${route.chatId}`) {
+    throw refusal('job-refused', `Not done: no group is called ${JSON.stringify(to)}.`);
+  }
+  const sender = { id: 'operator', name: 'the operator', isBot: false };
+  return { route, origin: isOwners ? last : { ...last, sender } };
+}
+
+const MAX_CHATS = 50;
+
+/** Where a job of the operator can report besides the owner's chat: chats of the settings, and groups that wrote. */
+async function chatsForJobs(
+  { conversations }: CronNeeds['store'],
+  { chats, serves }: OperatorCron,
+) {
+  const groups = (await conversations.list({ before: null, limit: MAX_CHATS })).filter(
+    ({ chatType, channel, account }) =>
+      chatType !== 'direct' && account === 'default' && serves(channel, account),
+  );
+  const names = new Map(Object.keys(chats).map((name) => [name, name]));
+  for (const { channel, chatId, title } of groups) names.set(`${channel}:${chatId}`, title);
+  return [...names].map(([to, name]) => ({ to, name }));
+}

@@ -1,0 +1,34 @@
+import { change, read, refusal } from '@parley/core';
+import { z } from 'zod';
+import type { Hooks } from './hooks.ts';
+
+interface HookNeeds {
+  readonly defaultAgent: string;
+  /** Those of all agents (H09). */
+  hooks(): Promise<Hooks>;
+}
+
+export const operations = {
+  list: read(
+    'Hooks of all agents, or of one, with their last events and without their tokens',
+    {},
+    async (needs: HookNeeds, _, { agent }) => {
+      const all = await (await needs.hooks()).list();
+      const isTheirs = (hook: (typeof all)[number]) => (hook.agent ?? needs.defaultAgent) === agent;
+      return { hooks: agent === undefined ? all : all.filter(isTheirs) };
+    },
+  ),
+  test: change(
+    'Send a hook an event, as one who has its token',
+    { name: z.string(), body: z.string().max(1_000_000) },
+    async ({ hooks }: HookNeeds, { name, body }) => {
+      const { rules, take, count } = await hooks();
+      if (!Object.hasOwn(rules, name)) throw refusal('no-hook', 'There is no hook of that name.');
+      const taken = await take(name, { contentType: '', body });
+      count('test', name);
+      if (taken.kind !== 'taken') throw refusal('event-refused', `Not taken: ${taken.reason}.`);
+      return { id: taken.id, text: 'The event is taken; what comes of it is shown here.' };
+    },
+    { running: true },
+  ),
+};

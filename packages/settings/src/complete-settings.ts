@@ -1,0 +1,38 @@
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { CoreSettings } from './core-schema.ts';
+
+/** Complete settings: with every default, and with absolute paths. */
+export interface Settings<Model = unknown> extends CoreSettings {
+  readonly agent: CoreSettings['agent'] & {
+    readonly timeZone: string;
+    /** The settings name no time zone; this is the machine's. */
+    readonly isMachinesTimeZone?: true;
+    readonly workspace: string;
+  };
+  readonly model: Model;
+}
+
+/** The folders that relative paths of the settings start from. */
+export interface SettingsLocation {
+  /** The YAML file. It need not exist. */
+  readonly file: string;
+  /** Where the default workspace lies. */
+  readonly dataFolder: string;
+}
+
+/** Fills in the absolute path of the workspace and the time zone of this machine. */
+export function completeSettings(
+  core: CoreSettings,
+  workspaceName: string,
+  { file, dataFolder }: SettingsLocation,
+) {
+  const { agent } = core;
+  const workspace =
+    agent.workspace === undefined
+      ? join(resolve(dataFolder), workspaceName)
+      : resolve(dirname(resolve(file)), agent.workspace.replace(/^~(?=\/|$)/, homedir()));
+  const timeZone = agent.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const isMachines = agent.timeZone === undefined && { isMachinesTimeZone: true as const };
+  return { ...core, agent: { ...agent, timeZone, ...isMachines, workspace } };
+}

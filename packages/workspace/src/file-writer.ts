@@ -1,0 +1,157 @@
+import type { NewId } from '@parley/core';
+import { isMemory } from './audience.ts';
+import type { FileHistory } from './file-history.ts';
+import { diskReason, type FileName, MAX_BYTES, parseFileName } from './paths.ts';
+import type { Hold, WorkspaceLock } from './workspace-lock.ts';
+import { contentOf, type DiskRefusal, lookAgain, refused, writeFileInside } from './write-file.ts';
+import {
+  type PlannedWrite,
+  planWrite,
+  refuseApproval,
+  refuseWriter,
+  type WriteApproval,
+  type WriteRefusal,
+  type Writer,
+} from './write-rules.ts';
+
+/** The result of a write. `detail` is for the model and for people, and never contains text of a file. */
+export type WriteResult =
+  | {
+      readonly kind: 'written';
+      readonly name: string;
+      /** Length of what was written, in characters. */
+      readonly characters: number;
+      /** There was no such file before. */
+      readonly created: boolean;
+    }
+  | NotWritten;
+
+/** Why a file that the reader may write is not written. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly reason: 'path' | 'too-large' | 'unreadable';
+  readonly detail: string;
+}
+
+/** There was nothing to write. */
+export interface Unchanged {
+  readonly kind: 'unchanged';
+}
+
+/** A file that a reader writes. */
+interface WriteOrder extends Writer {
+  readonly name: string;
+  readonly approval?: WriteApproval | undefined;
+}
+
+/** What a write would do, or why it would be refused. */
+export type WritePlan = ({ readonly kind: 'planned' } & PlannedWrite) | NotWritten | Unchanged;
+
+type NotWritten = WriteRefusal | DiskRefusal | Refused;
+
+interface FileWriterOptions {
+  /** The real path of the workspace. */
+  readonly folder: string;
+  readonly newId: NewId;
+  readonly lock: WorkspaceLock;
+  /** Keeps what an agent replaces for its owner. */
+  readonly history: Pick<FileHistory, 'of'>;
+  /** Whether a file lies in the folder of a skill that is the owner's, and is not its SKILL.md. */
+  readonly inOwnersSkill: (name: FileName) => Promise<boolean>;
+}
+
+/** Makes the new text; null: there is nothing to write. */
+type MakeText = () => Promise<string | null | Refused>;
+
+/** Writes files of one workspace, each whole or not at all, one write at a time. Never throws. */
+export class FileWriter {
+  readonly #options: FileWriterOptions;
+
+  constructor(options: FileWriterOptions) {
+    this.#options = options;
+  }
+
+  write(order: WriteOrder, text: string): Promise<WriteResult> {
+    return this.#locked((hold) => writeOne(this.#options, order, text, hold));
+  }
+
+  /** What `write` or `change` would do now; nothing is written. */
+  async plan(order: WriteOrder, make: MakeText): Promise<WritePlan> {
+    const text = await make();
+    if (text === null) return { kind: 'unchanged' };
+    return typeof text === 'string' ? await planOne(this.#options, order, text) : text;
+  }
+
+  /** Writes the text that `make` returns while holding the lock. */
+  change(order: WriteOrder, make: MakeText): Promise<WriteResult | Unchanged> {
+    return this.#locked(async (hold) => {
+      const path = parseFileName(order.name);
+      if (path !== null) await lookAgain(this.#options.folder, path);
+      const text = await make();
+      if (text === null) return { kind: 'unchanged' };
+      return typeof text === 'string' ? writeOne(this.#options, order, text, hold) : text;
+    });
+  }
+
+  async #locked<R>(work: (hold: Hold) => Promise<R>): Promise<R | DiskRefusal> {
+    try {
+      return await this.#options.lock.hold(work);
+    } catch (error) {
+      return refused('disk', diskReason(error));
+    }
+  }
+}
+
+async function writeOne(
+  options: FileWriterOptions,
+  order: WriteOrder,
+  text: string,
+  hold: Hold,
+): Promise<WriteResult> {
+  const { folder, newId } = options;
+  const plan = await planOne(options, order, text);
+  if (plan.kind === 'refused') return plan;
+  const unapproved = refuseApproval(plan, order.approval);
+  if (unapproved !== null) return unapproved;
+  const bytes = Buffer.from(plan.content);
+  const result = await writeFileInside(folder, plan.path, bytes, { newId, hold });
+  if (result.kind === 'refused') return result;
+  if (isKept(order)) {
+    const versions = options.history.of(plan.path);
+    // The write is done; a version that cannot be kept does not undo it.
+    await versions.note(hold, plan.before, plan.content, 'written by the agent').catch(() => null);
+  }
+  return { ...result, name: plan.name, characters: plan.content.length };
+}
+
+/** Not the lines that are added to memory all the time, and never what a person has just forgotten. */
+function isKept({ name, reader, approval }: WriteOrder): boolean {
+  if (reader.kind !== 'owner' || approval?.by === 'command') return false;
+  return name === 'MEMORY.md' || !isMemory(name);
+}
+
+type PlannedPath = {
+  readonly kind: 'planned';
+  readonly path: FileName;
+  readonly before: string | null;
+} & PlannedWrite;
+
+async function planOne(
+  { folder, inOwnersSkill }: FileWriterOptions,
+  { name, ...writer }: WriteOrder,
+  text: string,
+): Promise<PlannedPath | NotWritten> {
+  const path = parseFileName(name);
+  if (path === null) return refused('path', 'not a path inside the workspace');
+  const forbidden = refuseWriter(writer, path.name);
+  if (forbidden !== null) return forbidden;
+  const before = await contentOf(folder, path);
+  if (before.kind === 'refused') return before;
+  const target = { name, before: before.text, inOwnersSkill: await inOwnersSkill(path) };
+  const plan = planWrite(writer.reader, text, target);
+  if ('kind' in plan) return plan;
+  const bytes = Buffer.byteLength(plan.content);
+  if (bytes > MAX_BYTES)
+    return refused('too-large', `${bytes} bytes, at most ${MAX_BYTES} are kept`);
+  return { kind: 'planned', path, before: before.text, ...plan };
+}
