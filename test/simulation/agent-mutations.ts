@@ -87,7 +87,7 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'other settings end the turns that are under way',
     breaks: 'D12',
-    file: 'apps/parley/src/configured.ts',
+    file: 'apps/parley/src/reloadable-runtime.ts',
     text: '.stop(2 * limits.turnMinutes * 60_000)',
     by: '.stop(0 * limits.turnMinutes)',
     scenes: ['upkeep-embedded', 'upkeep-shared'],
