@@ -107,7 +107,9 @@ function behaviour(url: string): void {
     const keys = ['late', ...Array.from({ length: 20 }, (_, index) => `key-${index}`)];
     await Promise.all(keys.map((key) => queue.kick(key)));
     const expected = Object.fromEntries(keys.map((key) => [key, key === 'late' ? 2 : 1]));
-    await expect.poll(() => Object.fromEntries(runs), { timeout: 3_000 }).toEqual(expected);
+    // On Redis BullMQ now and then loses the sign of a delayed job between two workers and looks again after five seconds; in
+    // Parley the sweep finds the work after three.
+    await expect.poll(() => Object.fromEntries(runs), { timeout: 10_000 }).toEqual(expected);
   });
 
   it('count once while they wait', async () => {
