@@ -5,11 +5,11 @@ import { repositoryFiles } from './repository-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** Where a file may still import itself in a circle. */
-const WITH_CIRCLES = /^packages\/simulators\//;
+const WITH_CIRCLES = /^(packages\/simulators|apps\/console)\//;
 const IMPORT = /(?:from|import\() ?'(\.[^']+)'/g;
 
 const sources = repositoryFiles().filter(
-  (path) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !path.includes('.test.'),
+  (path) => /^(packages|apps)\/[^/]+\/src\/.*\.tsx?$/.test(path) && !path.includes('.test.'),
 );
 const imports = new Map(sources.map((path) => [path, importsOf(path)]));
 

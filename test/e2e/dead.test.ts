@@ -57,6 +57,8 @@ describe('a part that the platform refused', () => {
     scene.telegram.say({ chat: BO, text: 'good' });
     expect(await scene.untilAnswers(BO, 2)).toEqual(['You said: are you there?', 'You said: good']);
     expect((await cli('status')).out).not.toContain('dead ');
+    const status = JSON.parse((await cli('status', '--json')).out);
+    expect(status.dead).toMatchObject({ refused: 0, uncertain: 0, unanswered: 0 });
   });
 
   it('[D06] keeps its place among the parts of its answer, also when no process runs meanwhile', async () => {

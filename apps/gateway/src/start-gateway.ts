@@ -138,7 +138,7 @@ function httpOptions(
       const [figures, now] = await Promise.all([options.report(), health()]);
       return { channels: accounts.status(), health: now, ...figures };
     },
-    work: { ...options, defaultAgent: operations.defaultAgent },
+    conversations: { ...options, defaultAgent: operations.defaultAgent },
     operations: { ...operations, channels: async () => ({ accounts, monotonic, settings }) },
     ping: () => store.ping(),
     pingQueue: () => options.turns.check(),

@@ -1,4 +1,3 @@
-import { ROLES as PERSON_ROLES, type Role } from '@parley/core';
 import type { InputOf } from '@parley/gateway/operations';
 import { Argument, Command, Option } from 'commander';
 import {
@@ -16,10 +15,12 @@ import {
 } from './cli.ts';
 import type { AuditFlags } from './commands/audit/audit.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
+import type { Shell } from './commands/completion.ts';
 import type { Settling } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
 import type { SimulateFlags } from './commands/simulate/simulate.ts';
 import { describeAgent } from './program-agent.ts';
+import { describeAccess, describePeople } from './program-people.ts';
 import { versionText } from './version.ts';
 
 export function describeProgram(runs: Runs): Command {
@@ -51,6 +52,7 @@ export function describeProgram(runs: Runs): Command {
   describeAgent(program, runs);
   describeDead(program, runs);
   describeFiles(program, runs);
+  describeCompletion(program, runs);
   refuseUnknown(program);
   return program;
 }
@@ -158,7 +160,7 @@ const JSON_OPTION = ['--json', 'for programs'] as const;
 function describeStatus(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/status.ts'));
   const how = 'how the running gateway is doing; 0: all is well, 1: something is not, 3: none runs';
-  add(program, 'status', how, () => work((m, cli) => m.status(cli)));
+  withJson(add(program, 'status', how, () => work((m, cli) => m.status(cli))));
   const why = 'what became of a message, stage by stage, or the exact reason for silence';
   const asked = using(run, () => import('./commands/why.ts'));
   const asking = add(program, 'why', why, (message: string) =>
@@ -249,73 +251,6 @@ function describeChannels(program: Command, { run }: Runs): void {
   const allow = 'allow a group that was seen: write it into the settings file, comments kept';
   add(channels, 'allow <account> <group>', allow, (account: string, group: string) =>
     work((m, cli) => m.allowGroup(cli, account, group)),
-  );
-}
-
-function describeAccess(program: Command, { run, bare }: Runs): void {
-  const load = () => import('./commands/access.ts');
-  const [work, secret] = [using(run, load), using(bare, load)];
-  const pair = 'allow a stranger by the code they were given; without a code: pending requests';
-  const operate = using(run, () => import('./operate.ts'));
-  const pairing = add(
-    program,
-    'pair [code]',
-    pair,
-    (code: string = '', flags: { readonly refuse?: true }) =>
-      operate((m, cli) =>
-        m.operateText(cli, flags.refuse ? 'access/refuse' : 'access/pair', { code }),
-      ),
-  );
-  withJson(pairing).option('--refuse', 'take the request off the list instead');
-  const approvals = 'what I asked people before I did it, who decided, and what came of it';
-  const asking = add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
-    work((m, cli) => m.approvals(cli, last)),
-  );
-  withJson(asking).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
-
-  const token = add(program, 'token', 'the secret of the page and the API');
-  const show = addDefault(token, 'show');
-  show
-    .description('print the address that signs a browser in')
-    .action(() => secret((m, cli) => m.showToken(cli)));
-  const rotate = 'make another token and end all sessions; nothing has to be started again';
-  add(token, 'rotate', rotate, () => secret((m, cli) => m.rotateToken(cli)));
-
-  const sessions = withJson(
-    add(program, 'sessions', 'the browsers that are signed in to the page: list, new, end'),
-  );
-  const list = addDefault(sessions, 'list');
-  list.description('the last used first').action(() => secret((m, cli) => m.listSessions(cli)));
-  const another = 'print an address that signs one browser in, without the token';
-  add(sessions, 'new', another, () => secret((m, cli) => m.newSession(cli)));
-  const end = add(sessions, 'end [id]', 'sign a browser out, at once');
-  end
-    .option('--all', 'all of them')
-    .action((id: string | undefined, { all }: { readonly all?: boolean }) => {
-      if (!all && id === undefined)
-        end.error('Name a session as "parley sessions" lists it, or say --all.');
-      return secret((m, cli) => m.endSessions(cli, all ? 'all' : (id ?? '')));
-    });
-}
-
-const PEOPLE_HELP = `
-owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, and no
-text or name of anyone. viewer: state, metrics and usage alone. docs/people.md explains it.`;
-
-function describePeople(program: Command, { bare }: Runs): void {
-  const secret = using(bare, () => import('./commands/access.ts'));
-  const what = 'sign-ins of their own for other people, each with a role: list, add, revoke';
-  const people = withJson(add(program, 'people', what)).addHelpText('after', PEOPLE_HELP);
-  const list = addDefault(people, 'list');
-  list.description('all, by name').action(() => secret((m, cli) => m.listPeople(cli)));
-  const another = 'make a token for somebody; it is printed once';
-  add(people, 'add <name>', another, (name: string, { role }: { readonly role: Role }) =>
-    secret((m, cli) => m.addPerson(cli, name, role)),
-  ).addOption(
-    new Option('--role <role>', 'what they may do').choices(PERSON_ROLES).makeOptionMandatory(),
-  );
-  add(people, 'revoke <name>', 'take it back and end its sessions, at once', (name: string) =>
-    secret((m, cli) => m.revokePerson(cli, name)),
   );
 }
 
@@ -438,3 +373,18 @@ function describeFiles(program: Command, { run }: Runs): void {
     'write an older settings file as this Parley has it; comments and the old file stay';
   add(settings, 'upgrade', upgrade, () => config((m, cli) => m.configUpgrade(cli)));
 }
+
+function describeCompletion(program: Command, { bare }: Runs): void {
+  const work = using(bare, () => import('./commands/completion.ts'));
+  const what = 'print a script with which a shell completes commands and options';
+  add(program, 'completion', what, (shell: Shell) =>
+    work((m, cli) => m.completion(cli, program, shell)),
+  )
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', COMPLETION_HELP);
+}
+
+const COMPLETION_HELP = `
+bash: source <(parley completion bash)   in ~/.bashrc
+zsh:  source <(parley completion zsh)    in ~/.zshrc, after compinit
+fish: parley completion fish | source    in ~/.config/fish/config.fish`;

@@ -1,41 +1,16 @@
-import { ParleyError } from '@parley/core';
-import { type Context, type Env, Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
 import type { ChannelSettings } from '../channel-operations.ts';
 import type { Services } from '../operations.ts';
 import { type AppEnv, type createAccess, refuse } from './access.ts';
 import type { HookReceiver } from './hook-routes.ts';
+import { bodyOf } from './json-routes.ts';
 import type { McpSignInPage } from './mcp-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
 import { networkOf } from './sender.ts';
 import type { SettingsPage } from './settings-routes.ts';
 import type { SetupPage } from './setup-routes.ts';
-
-/** Routes whose answers are private: no cache keeps them. */
-export function uncachedRoutes<E extends Env>(): Hono<E> {
-  const app = new Hono<E>();
-  app.use(async (c, next) => {
-    await next();
-    c.header('cache-control', 'no-store');
-  });
-  return app;
-}
-
-/** The body of a request; undefined when it is not as it should be. */
-export async function bodyOf<Body>(c: Context, schema: z.ZodType<Body>): Promise<Body | undefined> {
-  return schema.safeParse(await c.req.json().catch(() => undefined)).data;
-}
-
-/** A ParleyError becomes the answer, with its message. */
-export async function orRefused(c: Context, done: Promise<object>): Promise<Response> {
-  try {
-    return c.json(await done);
-  } catch (error) {
-    if (error instanceof ParleyError) return c.json({ error: error.message }, 400);
-    throw error;
-  }
-}
 
 /** By name, where there is one. Browsers have sessions; who has the token can write the data folder. */
 export function senderOf(c: Context<AppEnv>): string {
@@ -51,7 +26,7 @@ export function endRoutes(end: () => void): Hono {
   const app = new Hono();
   app.post('/', (c) => {
     end();
-    return c.json({ text: 'It begins.' }, 202);
+    return c.json({ text: 'This process ends now.' }, 202);
   });
   return app;
 }

@@ -13,6 +13,11 @@ import {
 } from './access.ts';
 import type { GatewayStatus, Me } from './api.ts';
 import { type ApiServices, addSignIn, endRoutes } from './api-routes.ts';
+import {
+  type ConversationServices,
+  conversationRoutes,
+  searchRoutes,
+} from './conversation-routes.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { mcpRoutes } from './mcp-routes.ts';
@@ -23,7 +28,6 @@ import { leastRole, readableRoutes } from './roles.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { setupRoutes } from './setup-routes.ts';
-import { addWorkRoutes, type Work } from './work-routes.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions
@@ -41,7 +45,7 @@ export interface HttpAppOptions
   /** What the operation `status/report` answers. */
   readonly report: (health: AskHealth) => Promise<GatewayStatus>;
   /** What the routes of conversations look at; without it there are none. */
-  readonly work?: Work | undefined;
+  readonly conversations?: ConversationServices | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
@@ -103,8 +107,9 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
-  if (options.work !== undefined) {
-    addWorkRoutes(app, options.work);
+  if (options.conversations !== undefined) {
+    app.route('/api/conversations', conversationRoutes(options.conversations));
+    app.route('/api/search', searchRoutes(options.conversations));
   }
   addOwnerRoutes(app, options);
   app.all(FACET_PATH, async (c) => {

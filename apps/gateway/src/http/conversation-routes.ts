@@ -1,18 +1,25 @@
-import { fileResponse } from '@parley/channels';
-import { agentOfConversation } from '@parley/core';
-import type { ConversationAction, PageMark } from '@parley/store';
+import { fileResponse, type Situation } from '@parley/channels';
+import { agentOfConversation, type Clock, type LiveBus, type Logger } from '@parley/core';
+import type { Scrub } from '@parley/core/telemetry';
+import type { ConversationAction, PageMark, Store } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { firstWords } from '../why-operations.ts';
 import type { ConversationList, ConversationReport, MessageList, SearchAnswer } from './api.ts';
-import { bodyOf, uncachedRoutes } from './api-routes.ts';
-import type { Work } from './work-routes.ts';
+import { bodyOf, uncachedRoutes } from './json-routes.ts';
 
-/** What the routes look at. */
-type Looked = Pick<
-  Work,
-  'store' | 'bus' | 'clock' | 'log' | 'scrub' | 'situation' | 'defaultAgent'
->;
+/** What the routes of conversations and of the search look at. */
+export interface ConversationServices {
+  readonly store: Store;
+  readonly bus: LiveBus;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly scrub: Scrub;
+  /** Which models there are. */
+  readonly situation: (agent: string | undefined) => Situation;
+  /** The name of the default agent in the settings. */
+  readonly defaultAgent: string;
+}
 
 const PAGE = 50;
 const Size = z.coerce.number().int().min(1).max(PAGE).default(PAGE);
@@ -48,7 +55,7 @@ const ActionBody = z.discriminatedUnion('action', [
 ]);
 
 /** Conversations of all channels (U08), below `/api/conversations`. They are private: guard them. */
-export function conversationRoutes(work: Looked): Hono {
+export function conversationRoutes(work: ConversationServices): Hono {
   const { store, clock, scrub, situation } = work;
   const app = uncachedRoutes();
   app.get('/', async (c) => {
@@ -100,7 +107,7 @@ export function conversationRoutes(work: Looked): Hono {
 }
 
 /** What was said in all conversations (U08), below `/api/search`. It is private: guard it. */
-export function searchRoutes({ store, clock, scrub, defaultAgent }: Looked): Hono {
+export function searchRoutes({ store, clock, scrub, defaultAgent }: ConversationServices): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => {
     const query = SearchQuery.safeParse(c.req.query()).data;
@@ -119,7 +126,7 @@ export function searchRoutes({ store, clock, scrub, defaultAgent }: Looked): Hon
 
 /** False: there is no such conversation. */
 async function act(
-  { store, bus, clock, log }: Looked,
+  { store, bus, clock, log }: ConversationServices,
   id: string,
   body: z.infer<typeof ActionBody>,
 ): Promise<boolean> {

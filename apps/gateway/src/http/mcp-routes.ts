@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/core';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { AppEnv } from './access.ts';
-import { bodyOf, orRefused, uncachedRoutes } from './api-routes.ts';
+import { bodyOf, orRefused, uncachedRoutes } from './json-routes.ts';
 
 /** Signing in at MCP servers that ask for it (G03). Both throw ParleyError with a text for people. */
 export interface McpSignInPage {

@@ -4,7 +4,11 @@ import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import type { AppEnv } from './access.ts';
 import { scrubResponse } from './scrub-response.ts';
-import type { HttpRoutes } from './server.ts';
+
+/** Answers all requests. */
+export interface HttpRoutes {
+  fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>;
+}
 
 /** The files of the page, besides `/`. */
 export const PAGE_PATH = '/page/*';

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { type Logger, reasonOf } from '@parley/core';
 import type { Secrets } from '@parley/core/telemetry';
 import { GatewayError } from '../gateway-error.ts';
-import type { AppEnv } from './access.ts';
 import type { HealthAppOptions } from './health.ts';
+import type { HttpRoutes } from './scrubbed-app.ts';
 
 // Imported as a module, `node:http` evaluates all its exports, and with that loads Node's whole `fetch`: 16 MB.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -25,11 +25,6 @@ export interface HttpOptions {
   readonly log: Logger;
   /** Kept out of all answers. */
   readonly secrets: Pick<Secrets, 'scrub' | 'stream'>;
-}
-
-/** Answers all requests. */
-export interface HttpRoutes {
-  fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>;
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;

@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/core';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { SettingsWritten, ShownSettings } from './api.ts';
-import { bodyOf, uncachedRoutes } from './api-routes.ts';
+import { bodyOf, uncachedRoutes } from './json-routes.ts';
 
 /** Longer texts are no settings, in characters. */
 const MAX_TEXT = 1_000_000;

@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/core';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { SetupAnswer, SetupState } from './api.ts';
-import { bodyOf, uncachedRoutes } from './api-routes.ts';
+import { bodyOf, uncachedRoutes } from './json-routes.ts';
 
 const Word = z.string().trim().min(1).max(4_000);
 

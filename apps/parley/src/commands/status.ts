@@ -20,9 +20,12 @@ export async function status(cli: Cli): Promise<number> {
   const gateway = await findGateway(folder, env);
   if (gateway === null) return notRunning(cli);
   const report = await askGateway<GatewayStatus>(gateway, '/api/status/report');
-  const { agents } = await askGateway<OutputOf<'agents/list'>>(gateway, '/api/agents/list');
-  print([...statusLines(report, gateway.address, folder), ...agentLines(agents)].join('\n'));
-  await printLinks(cli, report.channels);
+  if (cli.json) print(jsonText(report));
+  else {
+    const { agents } = await askGateway<OutputOf<'agents/list'>>(gateway, '/api/agents/list');
+    print([...statusLines(report, gateway.address, folder), ...agentLines(agents)].join('\n'));
+    await printLinks(cli, report.channels);
+  }
   const isWhole = report.channels.every(
     ({ state, defects }) => WORKS.has(state.kind) && defects === undefined,
   );

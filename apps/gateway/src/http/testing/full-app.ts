@@ -45,7 +45,7 @@ const AUDIT: AuditReport = {
 /** An app with every service there is, so that every route is there. Most services answer nothing. */
 export function fullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
-  const turns = { kick: async () => undefined };
+  const _turns = { kick: async () => undefined };
   const situation = () => ({ agentName: 'Parley', model: 'm', models: [] });
   const settings = { read: nothing, schema: nothing, write: nothing };
   const unused = (): never => {
@@ -83,9 +83,8 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     stop: () => undefined,
     settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
     setup: async () => ({ state: unused, take: unused }),
-    work: {
+    conversations: {
       store,
-      turns,
       bus,
       clock,
       log: silentLogger,

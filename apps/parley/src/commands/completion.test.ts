@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { completion, type Shell } from './completion.ts';
+
+const bash = inject('bashPath');
+
+function program(): Command {
+  const parley = new Command('parley').option('--data <folder>', 'where everything is kept');
+  const cron = parley
+    .command('cron')
+    .description('jobs: "it\'s" all there')
+    .option('--json', 'for programs');
+  cron.command('add <when>').description('add one').option('--title <text>', 'its title');
+  cron.command('list').description('list them').addOption(new Option('--secret').hideHelp());
+  parley.command('status').description('how it is');
+  return parley;
+}
+
+async function scriptFor(shell: Shell): Promise<string> {
+  let script = '';
+  const print = (text: string): void => {
+    script += text;
+  };
+  const folder = { path: '' } as Parameters<typeof completion>[0]['folder'];
+  expect(await completion({ folder, env: {}, print }, program(), shell)).toBe(0);
+  return script;
+}
+
+describe.runIf(bash)('the completion of commands in bash', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'parley-completion-'));
+    writeFileSync(join(folder, 'parley.bash'), await scriptFor('bash'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** What bash offers for a line whose last word is being typed. */
+  function offered(...line: string[]): string[] {
+    const ask = `source ${join(folder, 'parley.bash')}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const out = execFileSync(bash ?? '', ['-c', ask, '-', ...line], { encoding: 'utf8' });
+    return out
+      .trim()
+      .split('\n')
+      .filter((word) => word !== '');
+  }
+
+  it.each<[string, string[], string[]]>([
+    ['commands and options at the beginning', ['parley', ''], ['cron', 'status', '--data']],
+    ['commands by their first letters', ['parley', 'st'], ['status']],
+    ['the commands of a group', ['parley', 'cron', ''], ['add', 'list', '--json']],
+    ['options of a command of a group', ['parley', 'cron', 'add', '--'], ['--title']],
+    ['the same behind an option and its value', ['parley', '--data', 'x', 'cron', 'l'], ['list']],
+    ['no option that help hides', ['parley', 'cron', 'list', ''], []],
+    ['no command behind an argument', ['parley', 'cron', 'add', 'list', ''], ['--title']],
+  ])('[U02] offers %s', (_what, line, words) => {
+    expect(offered(...line)).toEqual(words);
+  });
+});
+
+describe('the completion of commands in other shells', () => {
+  it.each<[Shell, string[]]>([
+    ['zsh', ["'cron add') found=('--title:its title') ;;", `'cron:jobs\\: "it'\\''s" all there'`]],
+    [
+      'fish',
+      [`-n '__parley_at "cron"' -a add -d 'add one'`, `-n '__parley_at "cron add"' -l title`],
+    ],
+  ])('[U02] names each command with its description: %s', async (shell, parts) => {
+    const script = await scriptFor(shell);
+    for (const part of parts) expect(script).toContain(part);
+    expect(script).not.toContain('--secret');
+  });
+});

@@ -1,0 +1,116 @@
+import type { Command } from 'commander';
+import type { Cli } from '../cli.ts';
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** A word that may come next, and what it is for. */
+interface Word {
+  readonly name: string;
+  readonly about: string;
+}
+
+/** The words after some commands: `path` is `cron add`, and empty at the beginning. */
+interface Place {
+  readonly path: string;
+  readonly words: readonly Word[];
+}
+
+/** `parley completion SHELL`: prints a script that completes the commands and options of this version. */
+export async function completion({ print }: Cli, program: Command, shell: Shell): Promise<number> {
+  print(SCRIPTS[shell](placesOf(program)));
+  return 0;
+}
+
+function placesOf(command: Command, path = ''): readonly Place[] {
+  const { commands } = command;
+  const words = [
+    ...commands.map((one) => ({ name: one.name(), about: one.description() })),
+    ...command.options
+      .filter(({ hidden }) => !hidden)
+      .flatMap(({ long, description }) =>
+        long == null ? [] : [{ name: long, about: description }],
+      ),
+  ];
+  const below = commands.flatMap((one) => placesOf(one, `${path} ${one.name()}`.trim()));
+  return [{ path, words }, ...below];
+}
+
+const SCRIPTS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = { bash, zsh, fish };
+
+function bash(places: readonly Place[]): string {
+  const cases = places.map(
+    ({ path, words }) =>
+      `    ${quoted(path)}) echo ${quoted(words.map(({ name }) => name).join(' '))} ;;`,
+  );
+  return `# Completes parley in bash: source <(parley completion bash)
+_parley_words() {
+  case "$1" in
+${cases.join('\n')}
+  esac
+}
+_parley() {
+  local path='' word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case " $(_parley_words "$path") " in
+      *" $word "*) [[ $word == -* ]] || path="\${path:+$path }$word" ;;
+    esac
+  done
+  mapfile -t COMPREPLY < <(compgen -W "$(_parley_words "$path")" -- "\${COMP_WORDS[COMP_CWORD]}")
+}
+complete -o default -F _parley parley`;
+}
+
+function zsh(places: readonly Place[]): string {
+  const cases = places.map(({ path, words }) => {
+    const described = words.map(({ name, about }) =>
+      quoted(`${name}:${about.replaceAll(':', '\\:')}`),
+    );
+    return `    ${quoted(path)}) found=(${described.join(' ')}) ;;`;
+  });
+  return `#compdef parley
+# Completes parley in zsh: source <(parley completion zsh)
+_parley_words() {
+  case "$1" in
+${cases.join('\n')}
+    *) found=() ;;
+  esac
+}
+_parley() {
+  local at='' word
+  local -a found
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    _parley_words "$at"
+    [[ $word != -* && -n \${found[(r)$word:*]} ]] && at="\${at:+$at }$word"
+  done
+  _parley_words "$at"
+  _describe 'parley' found || _files
+}
+compdef _parley parley`;
+}
+
+function fish(places: readonly Place[]): string {
+  const lines = places.flatMap(({ path, words }) =>
+    words.map(({ name, about }) => {
+      const word = name.startsWith('--') ? `-l ${name.slice(2)}` : `-a ${name}`;
+      return `complete -c parley -n ${quoted(`__parley_at ${quoted(path, '"')}`)} ${word} -d ${quoted(about)}`;
+    }),
+  );
+  const paths = places.map(({ path }) => quoted(path)).join(' ');
+  return `# Completes parley in fish: parley completion fish | source
+function __parley_at
+    set -l paths ${paths}
+    set -l at ''
+    for word in (commandline -opc)[2..]
+        set -l next (string trim -- "$at $word")
+        contains -- $next $paths; and set at $next
+    end
+    test "$at" = "$argv[1]"
+end
+${lines.join('\n')}`;
+}
+
+/** A word of a shell. Descriptions are Parley's own, but they hold apostrophes. */
+function quoted(text: string, by: "'" | '"' = "'"): string {
+  return by === '"' ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
+}
