@@ -162,8 +162,11 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
   it('[G15] what is known is found and forgotten, by line and by person, in the history too', async () => {
     await openView(page, 'Memory');
     const person = (name: string) => page.getByRole('region', { name });
+    // The line stands there before the search, too: what is pressed must belong to the answer.
+    const searched = page.waitForResponse(/memory\/report\?.*plums/);
     await page.getByRole('searchbox').fill('plums');
     await page.keyboard.press('Enter');
+    await searched;
     await person('web:ann').getByText('Ann likes plums.').waitFor();
     await expect.poll(() => page.getByText('Ann sails.').count(), TIMEOUT).toBe(0);
     await page.getByRole('button', { name: 'Forget: Ann likes plums.' }).focus();
