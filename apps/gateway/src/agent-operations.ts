@@ -4,14 +4,14 @@ import { read } from '@parley/core';
 export interface ShownAgent {
   /** As in `routes` and `?agent=`. */
   readonly name: string;
-  /** What it is called in its chats. */
+  /** Its name in its chats. */
   readonly title: string;
   readonly emoji: string | null;
   readonly isDefault: boolean;
   /** Which model answers, as `parley status` shows it. */
   readonly model: string;
   readonly profile: string | null;
-  /** What it answers: `chat telegram:-100`, `everything else`. */
+  /** The chats it answers, such as `chat telegram:-100` or `everything else`. */
   readonly routes: readonly string[];
   /** For owners alone, as the people it belongs to. */
   readonly workspace?: string;

@@ -13,7 +13,7 @@ import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
 import { z } from 'zod';
 import { firstWords } from './why-operations.ts';
 
-/** What an agent wrote and no person has opened or kept yet. */
+/** A file that an agent wrote and no person has opened or kept yet. */
 interface ShownAgentFile {
   /** Its path in the workspace. */
   readonly name: string;
@@ -22,7 +22,7 @@ interface ShownAgentFile {
   readonly writtenIn: string | null;
   /** The whole file; characters that cannot be seen are written out. */
   readonly shown: string;
-  /** Of the content; a decision names it. */
+  /** Hash of the content. A decision must name it, so that nobody decides on a version they have not seen. */
   readonly print: string;
   readonly canOpen: boolean;
 }
@@ -33,15 +33,15 @@ const FileDecision = {
   decision: z.enum(['open', 'keep']),
 };
 
-/** What waits for the owner of an agent besides questions. Each function throws ParleyError for what cannot be done. */
+/** Approval rules and agent-written files of one agent. Each function throws ParleyError when it cannot do its work. */
 export interface OperatorApprovals {
-  /** What needs no approval, by the settings. */
+  /** Calls that the settings exempt from approval. */
   readonly rules: {
     list(): readonly string[];
     allow(rule: string): Promise<void>;
     revoke(rule: string): Promise<void>;
   };
-  /** What the agent wrote and no person has opened yet (W09). */
+  /** Files that the agent wrote and no person has opened yet (W09). */
   readonly files: {
     list(): Promise<readonly ShownAgentFile[]>;
     settle(

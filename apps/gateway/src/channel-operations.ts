@@ -48,7 +48,7 @@ interface ChannelNeeds {
   channels(): Promise<OperatorChannels>;
 }
 
-/** So long an answer waits to say how it ended. In ms. */
+/** How long an answer waits for the outcome, in ms. */
 const ANSWERED_WITHIN_MS = 3_000;
 const POLL_INTERVAL_MS = 100;
 /** Parts of a chat among which the test message is looked for. */

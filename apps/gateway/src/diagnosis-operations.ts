@@ -8,7 +8,7 @@ export interface LogPage {
 }
 
 interface DiagnosisNeeds {
-  /** What weakens the guards of this installation (U05). */
+  /** Security weaknesses of this installation (U05). */
   audit(): Promise<AuditReport>;
   logs(): Promise<LogPage>;
   /** Collects a bundle for a bug report. */

@@ -90,7 +90,7 @@ export const operations = {
   ),
 };
 
-/** What stands in the place of a secret. */
+/** Shown instead of a secret. */
 const HIDDEN = '[secret]';
 
 /** The text with the lines in which secrets were hidden as they are in the file. Throws where one was edited. */

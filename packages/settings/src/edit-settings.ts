@@ -203,7 +203,7 @@ export function withSecrets(
 /** A hidden secret needs quotes where it is written as a value. */
 const unquoted = (text: string): string => /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
 
-/** What stands in the place of a secret that is not shown. */
+/** Shown instead of a secret. */
 const HIDDEN = '[secret]';
 const STAND_IN = 'parley-hidden-secret';
 const ENTER_SECRET_AGAIN = 'the secret itself, written again: what stood there before was hidden';

@@ -59,7 +59,7 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
   };
 }
 
-/** Whether the caller may do what `least` may do; without a caller nothing is allowed. */
+/** Whether the role of the caller includes `least`. No caller: false. */
 export function mayAs(c: Context<AppEnv>, least: Role): boolean {
   const caller: Caller | undefined = c.get('caller');
   return caller !== undefined && roleIncludes(caller.role, least);
