@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import {
   add,
   addDefault,
+  formerly,
   idNumber,
   numberFrom,
   ofOneAgent,
@@ -64,7 +65,7 @@ Examples:
   parley prompt --list --chat telegram:default:42           the turns of one chat
   parley prompt --turn turn_x --full                        the whole text of that turn
   parley prompt --diff                                      what changed between the last two turns
-  parley prompt --channel discord --chat group --user 123   the prompt there, as a preview
+  parley prompt --channel discord --chat group --person 123 the prompt there, as a preview
   parley prompt --channel web --layout zeus --mode minimal  another layout, for a sub-agent
   parley prompt --channel web --agent support               the prompt of another agent
 
@@ -84,7 +85,7 @@ const PREVIEW = [
   ['--channel <name>', 'a preview: who would write where, with what follows'],
   ['--chat-id <id>', 'the platform’s id of the chat'],
   ['--title <text>', 'what the group is called'],
-  ['--user <id>', 'the platform’s id of the sender; owners are known by the settings'],
+  ['--person <id>', 'the platform’s id of the sender; owners are known by the settings'],
   ['--name <text>', 'what that person is called'],
   ['--text <text>', 'what they write'],
   ['--account <name>', 'which account of the channel'],
@@ -106,6 +107,7 @@ function describePrompt(program: Command, { run }: Runs): void {
     prompt.addOption(option.conflicts(others.map((other) => other.attributeName())));
   }
   for (const option of preview) prompt.addOption(option);
+  formerly(prompt, { '--user': '--person' });
   ofOneAgent(prompt)
     .option('--chat <type>', 'direct, group, channel or thread; of past turns: which chat')
     .option('--limit <number>', 'so many turns of --list', numberFrom(1, 1_000), 20)

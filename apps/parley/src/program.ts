@@ -3,6 +3,7 @@ import { Argument, Command, Option } from 'commander';
 import {
   add,
   addDefault,
+  formerly,
   idNumber,
   isoDate,
   type Json,
@@ -182,7 +183,9 @@ Look through the file before you send it.`;
 function describeLogs(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/logs.ts'));
   const what = 'the last lines of the log, of all processes that keep them in this data folder';
-  add(program, 'logs', what, (flags: LogsFlags) => work((m, cli) => m.logs(cli, flags)))
+  const logs = add(program, 'logs', what, (flags: LogsFlags) =>
+    work((m, cli) => m.logs(cli, flags)),
+  )
     .option('--follow', 'and those that come, until Ctrl-C')
     .addOption(
       new Option('--level <level>', 'the lowest')
@@ -192,8 +195,9 @@ function describeLogs(program: Command, { run }: Runs): void {
     .option('--channel <name>', 'of one channel, such as telegram')
     .option('--chat <conversation>', 'of one conversation, such as telegram:default:42')
     .option('--text <text>', 'that contain it')
-    .option('--last <count>', 'how many', numberFrom(1, 100_000), 100)
+    .option('--limit <count>', 'how many', numberFrom(1, 100_000), 100)
     .option(...JSON_OPTION);
+  formerly(logs, { '--last': '--limit' });
   const reporting = using(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names and texts';
   add(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
@@ -293,20 +297,21 @@ Examples:
   parley dead show 17                all of dead letter 17
   parley dead replay 17 18           send them again, in the order in which they were to come
   parley dead replay --all           all but what may have arrived already
-  parley dead replay 19 --even-twice although it may have arrived: it may come twice
+  parley dead replay 19 --allow-duplicates  although it may have arrived: it may come twice
   parley dead drop --all --kind unanswered`;
 
 function describeDead(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/dead.ts'));
   const what = 'what could not be delivered or answered: list, show, replay, drop';
   const dead = withJson(add(program, 'dead', what)).addHelpText('after', DEAD_HELP);
-  addDefault(dead, 'list')
+  const list = addDefault(dead, 'list')
     .description('open dead letters, the newest first')
-    .option('--last <count>', 'how many', numberFrom(1, 50), 20)
+    .option('--limit <count>', 'how many', numberFrom(1, 50), 20)
     .option('--before <number>', 'those that are older than this dead letter', idNumber)
-    .action(({ last, before }: { readonly last: number; readonly before?: number }) =>
-      work((m, cli) => m.listDead(cli, last, before)),
+    .action(({ limit, before }: { readonly limit: number; readonly before?: number }) =>
+      work((m, cli) => m.listDead(cli, limit, before)),
     );
+  formerly(list, { '--last': '--limit' });
   add(dead, 'show', 'all of one dead letter', (id: number) =>
     work((m, cli) => m.showDead(cli, id)),
   ).argument('<number>', '', idNumber);
@@ -326,10 +331,11 @@ function describeDead(program: Command, { run }: Runs): void {
         new Option('--kind <kind>', 'only these').choices(['refused', 'uncertain', 'unanswered']),
       );
   };
-  settling('replay', 'send it again, or ask it again').option(
-    '--even-twice',
+  const replay = settling('replay', 'send it again, or ask it again').option(
+    '--allow-duplicates',
     'also what may have arrived already, and then comes twice',
   );
+  formerly(replay, { '--even-twice': '--allow-duplicates' });
   settling('drop', 'give it up for good: it is no longer listed, and /why still shows it');
 }
 
@@ -343,11 +349,11 @@ function describeFiles(program: Command, { run }: Runs): void {
   add(program, 'backup <file>', whole, (file: string) => backup((m, cli) => m.backup(cli, file)));
   const back =
     'restore a backup; a running Parley ends first, and the current state is moved aside';
-  add(program, 'restore <file>', back, (file: string, flags: RestoreFlags) =>
+  const restoring = add(program, 'restore <file>', back, (file: string, flags: RestoreFlags) =>
     restore((m, cli) => m.restore(cli, file, flags)),
   )
     .option(
-      '--go-on',
+      '--continue',
       'nothing has run since the backup was made: continue its unfinished work instead of holding it back',
     )
     .option('--with-settings', 'also replace existing settings by those of the backup')
@@ -356,6 +362,7 @@ function describeFiles(program: Command, { run }: Runs): void {
       '--dry-run',
       'check the file and show what a restore would do, without changing anything',
     );
+  formerly(restoring, { '--go-on': '--continue' });
   const other = ofOneAgent(add(program, 'import', 'take over the workspace of another agent'));
   for (const agent of ['openclaw', 'neomagi'] as const) {
     const name = agent === 'openclaw' ? 'OpenClaw' : 'NeoMAGI';

@@ -196,7 +196,7 @@ describe('restoring', () => {
     await ask('later');
     const before = contentOf(folder.path);
     const refused = restore(file, { unfinished: 'go-on' });
-    await expect(refused).rejects.toMatchObject({ code: 'store-waiting' });
+    await expect(refused).rejects.toMatchObject({ code: 'store-pending-work' });
     expect(contentOf(folder.path)).toEqual(before);
   });
 
