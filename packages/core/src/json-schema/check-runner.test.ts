@@ -93,7 +93,7 @@ describe('a check in a thread', () => {
     const work = answer(one);
     const code = codeOf(work);
     expect(await turnsDuring(work)).toBeGreaterThan(0);
-    expect(await code).toMatch(/^check-(time|failed)$/);
+    expect(await code).toMatch(/^check-(timeout|failed)$/);
   });
 
   it('[D13] tries values and patterns in the same way', async () => {

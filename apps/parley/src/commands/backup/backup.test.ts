@@ -334,7 +334,7 @@ describe('restoring', () => {
     ],
     [
       'of a newer database',
-      (bytes: Buffer) => swap(bytes, '\n    37\n', '\n    99\n'),
+      (bytes: Buffer) => swap(bytes, '\n    38\n', '\n    99\n'),
       'store-newer',
     ],
   ])('refuses a file %s before anything is touched', async (_what, change, code) => {
