@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { composed, type Database, parseStoreUrl, type SqlValue } from './database.ts';
+import { type Database, dynamicStatement, parseStoreUrl, type SqlValue } from './database.ts';
 import { MIGRATIONS, type Migration, makeLedger, migrate } from './migrate.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
@@ -124,7 +124,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(Object.keys(before).length).toBeGreaterThan(20);
       expect(await schemaOf(old.database)).toEqual(schema);
       const rows = await old.database.read((sql) =>
-        sql.all(composed('select part, reactions from given_up join outbox on id = part')),
+        sql.all(dynamicStatement('select part, reactions from given_up join outbox on id = part')),
       );
       expect(rows).toEqual([{ part: 'p3', reactions: 0 }]);
     });
@@ -142,7 +142,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ['delete', { text: '', act: { kind: 'delete', messageId: 'm-plain' } }],
       ] as const;
       const add =
-        composed(`insert into outbox (id, idempotency_key, channel, account, chat_id, route,
+        dynamicStatement(`insert into outbox (id, idempotency_key, channel, account, chat_id, route,
           body, state, not_before, created_at, updated_at, platform_message_id)
         values (:id, :id, 'web', 'default', 'c1', '{}', :body, 'sent', 0, 0, 0, :messageId)`);
       for (const [id, body] of bodies) {
@@ -152,7 +152,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       await migrate(old.database, MIGRATIONS, 'db', clock);
 
-      const found = composed('select id, has_buttons, changed, about from outbox order by seq');
+      const found = dynamicStatement(
+        'select id, has_buttons, changed, about from outbox order by seq',
+      );
       const rows = await old.database.read((sql) => sql.all(found));
       expect(rows).toEqual([
         { id: 'asked', has_buttons: 1, changed: 'edited', about: null },
@@ -171,7 +173,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       for (const [table, row] of WITH_FORMER_NAMES) {
         const names = Object.keys(row);
         const insert = `insert into ${table} (${names}) values (${names.map((name) => `:${name}`)})`;
-        await old.database.change('power-cut', composed(insert), row);
+        await old.database.change('power-cut', dynamicStatement(insert), row);
       }
 
       const store = await openStore({ url: database.url(), clock });
@@ -187,7 +189,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.close();
 
       const rest =
-        composed(`select cron_job.request_key as call, last_message_id, soul_version.request_key, proposed_by, creator_id, redeemer_id,
+        dynamicStatement(`select cron_job.request_key as call, last_message_id, soul_version.request_key, proposed_by, creator_id, redeemer_id,
         received_at, reached from cron_job, soul_version, link_code, group_context,
         (select seq as reached from search_index_progress) as progress`);
       expect(await old.database.read((sql) => sql.all(rest))).toMatchObject([
@@ -209,7 +211,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await old.database.write(async (sql) => {
         await makeLedger(sql);
         const steps = "(1, 'x', '0.0.1', 0), (29, 'x', '0.0.1', 0)";
-        await sql.run(composed(`insert into parley_migration values ${steps}`));
+        await sql.run(dynamicStatement(`insert into parley_migration values ${steps}`));
       });
       const before = await schemaOf(old.database);
       await expect(openStore({ url: database.url(), clock })).rejects.toMatchObject({
