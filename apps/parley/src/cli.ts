@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { escapedHidden, systemTime } from '@parley/core';
 import { nearest } from '@parley/settings';
 import type { Store } from '@parley/store';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine, type DataFolder } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
 
@@ -107,36 +107,6 @@ export interface Json {
 /** A command, or a group of them, with `--json`, which may stand before or after a command of the group. */
 export function withJson(command: Command): Command {
   return command.option('--json', 'for programs');
-}
-
-/** The former name of an option. Help and completion do not show it. */
-class FormerOption extends Option {
-  readonly #option: Option;
-
-  constructor(name: string, option: Option) {
-    super(option.flags.replace(option.long ?? '', name));
-    this.#option = option;
-    this.hideHelp();
-    if (option.parseArg !== undefined) this.argParser(option.parseArg);
-  }
-
-  override attributeName(): string {
-    return this.#option.attributeName();
-  }
-}
-
-/** Accepts the former names of options, such as `{ '--last': '--limit' }`, for one release, with a notice on stderr. */
-export function formerly(command: Command, names: Readonly<Record<string, string>>): Command {
-  for (const [former, name] of Object.entries(names)) {
-    const option = command.options.find(({ long }) => long === name);
-    if (option === undefined) throw new Error(`${command.name()} has no option ${name}.`);
-    const old = new FormerOption(former, option);
-    const notice = `Note: ${former} is called ${name} now. The next release will not accept ${former}.\n`;
-    command.addOption(old).on(`option:${old.name()}`, () => {
-      command.configureOutput().writeErr?.(notice);
-    });
-  }
-  return command;
 }
 
 type Installation = Pick<Cli, 'folder' | 'env'>;

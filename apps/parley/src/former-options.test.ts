@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { formerly } from './cli.ts';
 import { completion } from './commands/completion.ts';
+import { acceptFormerOptions } from './former-options.ts';
 import { main } from './main.ts';
 import { describeProgram } from './program.ts';
 import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
@@ -67,15 +67,21 @@ describe('an option that was renamed', () => {
   });
 
   it('[U02] keeps the option out of what it conflicts with', async () => {
-    const command = new Command('print').exitOverride();
-    command
+    const program = new Command('parley').exitOverride();
+    program
+      .command('print')
       .option('--json', 'for programs')
       .addOption(new Option('--width <columns>', 'how wide').conflicts('json'));
-    formerly(command, { '--wide': '--width' });
-    expect(() => command.parse(['--wide', '5', '--json'], { from: 'user' })).toThrow();
+    acceptFormerOptions(program, { print: { former: '--wide', now: '--width' } });
+    const args = ['print', '--wide', '5', '--json'];
+    expect(() => program.parse(args, { from: 'user' })).toThrow('cannot be used with');
   });
 
   it('[U02] is declared for an option that exists', () => {
-    expect(() => formerly(new Command('print'), { '--wide': '--width' })).toThrow('--width');
+    const program = new Command('parley');
+    const renamed = { print: { former: '--wide', now: '--width' } };
+    expect(() => acceptFormerOptions(program, renamed)).toThrow('no command parley print');
+    program.command('print');
+    expect(() => acceptFormerOptions(program, renamed)).toThrow('no option --width');
   });
 });

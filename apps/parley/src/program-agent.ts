@@ -3,7 +3,6 @@ import { type Command, Option } from 'commander';
 import {
   add,
   addDefault,
-  formerly,
   idNumber,
   numberFrom,
   ofOneAgent,
@@ -107,7 +106,6 @@ function describePrompt(program: Command, { run }: Runs): void {
     prompt.addOption(option.conflicts(others.map((other) => other.attributeName())));
   }
   for (const option of preview) prompt.addOption(option);
-  formerly(prompt, { '--user': '--person' });
   ofOneAgent(prompt)
     .option('--chat <type>', 'direct, group, channel or thread; of past turns: which chat')
     .option('--limit <number>', 'so many turns of --list', numberFrom(1, 1_000), 20)

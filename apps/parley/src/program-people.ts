@@ -1,6 +1,6 @@
 import { ROLES, type Role } from '@parley/core';
 import { type Command, Option } from 'commander';
-import { add, addDefault, formerly, numberFrom, type Runs, using, withJson } from './cli.ts';
+import { add, addDefault, numberFrom, type Runs, using, withJson } from './cli.ts';
 
 /** Who may talk to the bot and open the page. */
 export function describeAccess(program: Command, { run, bare }: Runs): void {
@@ -23,7 +23,6 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
     work((m, cli) => m.approvals(cli, limit)),
   );
   withJson(asking).option('--limit <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
-  formerly(asking, { '--last': '--limit' });
 
   const token = add(program, 'token', 'the secret of the page and the API');
   const show = addDefault(token, 'show');

@@ -3,7 +3,6 @@ import { Argument, Command, Option } from 'commander';
 import {
   add,
   addDefault,
-  formerly,
   idNumber,
   isoDate,
   type Json,
@@ -20,6 +19,7 @@ import type { Shell } from './commands/completion.ts';
 import type { Settling } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
 import type { SimulateFlags } from './commands/simulate/simulate.ts';
+import { acceptFormerOptions } from './former-options.ts';
 import { describeAgent } from './program-agent.ts';
 import { describeAccess, describePeople } from './program-people.ts';
 import { versionText } from './version.ts';
@@ -54,6 +54,7 @@ export function describeProgram(runs: Runs): Command {
   describeDead(program, runs);
   describeFiles(program, runs);
   describeCompletion(program, runs);
+  acceptFormerOptions(program);
   refuseUnknown(program);
   return program;
 }
@@ -183,9 +184,7 @@ Look through the file before you send it.`;
 function describeLogs(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/logs.ts'));
   const what = 'the last lines of the log, of all processes that keep them in this data folder';
-  const logs = add(program, 'logs', what, (flags: LogsFlags) =>
-    work((m, cli) => m.logs(cli, flags)),
-  )
+  add(program, 'logs', what, (flags: LogsFlags) => work((m, cli) => m.logs(cli, flags)))
     .option('--follow', 'and those that come, until Ctrl-C')
     .addOption(
       new Option('--level <level>', 'the lowest')
@@ -197,7 +196,6 @@ function describeLogs(program: Command, { run }: Runs): void {
     .option('--text <text>', 'that contain it')
     .option('--limit <count>', 'how many', numberFrom(1, 100_000), 100)
     .option(...JSON_OPTION);
-  formerly(logs, { '--last': '--limit' });
   const reporting = using(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names and texts';
   add(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
@@ -304,14 +302,13 @@ function describeDead(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/dead.ts'));
   const what = 'what could not be delivered or answered: list, show, replay, drop';
   const dead = withJson(add(program, 'dead', what)).addHelpText('after', DEAD_HELP);
-  const list = addDefault(dead, 'list')
+  addDefault(dead, 'list')
     .description('open dead letters, the newest first')
     .option('--limit <count>', 'how many', numberFrom(1, 50), 20)
     .option('--before <number>', 'those that are older than this dead letter', idNumber)
     .action(({ limit, before }: { readonly limit: number; readonly before?: number }) =>
       work((m, cli) => m.listDead(cli, limit, before)),
     );
-  formerly(list, { '--last': '--limit' });
   add(dead, 'show', 'all of one dead letter', (id: number) =>
     work((m, cli) => m.showDead(cli, id)),
   ).argument('<number>', '', idNumber);
@@ -331,11 +328,10 @@ function describeDead(program: Command, { run }: Runs): void {
         new Option('--kind <kind>', 'only these').choices(['refused', 'uncertain', 'unanswered']),
       );
   };
-  const replay = settling('replay', 'send it again, or ask it again').option(
+  settling('replay', 'send it again, or ask it again').option(
     '--allow-duplicates',
     'also what may have arrived already, and then comes twice',
   );
-  formerly(replay, { '--even-twice': '--allow-duplicates' });
   settling('drop', 'give it up for good: it is no longer listed, and /why still shows it');
 }
 
@@ -349,7 +345,7 @@ function describeFiles(program: Command, { run }: Runs): void {
   add(program, 'backup <file>', whole, (file: string) => backup((m, cli) => m.backup(cli, file)));
   const back =
     'restore a backup; a running Parley ends first, and the current state is moved aside';
-  const restoring = add(program, 'restore <file>', back, (file: string, flags: RestoreFlags) =>
+  add(program, 'restore <file>', back, (file: string, flags: RestoreFlags) =>
     restore((m, cli) => m.restore(cli, file, flags)),
   )
     .option(
@@ -362,7 +358,6 @@ function describeFiles(program: Command, { run }: Runs): void {
       '--dry-run',
       'check the file and show what a restore would do, without changing anything',
     );
-  formerly(restoring, { '--go-on': '--continue' });
   const other = ofOneAgent(add(program, 'import', 'take over the workspace of another agent'));
   for (const agent of ['openclaw', 'neomagi'] as const) {
     const name = agent === 'openclaw' ? 'OpenClaw' : 'NeoMAGI';
