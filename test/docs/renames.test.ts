@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { describeProgram } from '../../apps/parley/src/program.ts';
 import type { Column } from '../../packages/store/src/tables/table.ts';
@@ -12,6 +11,8 @@ const PAGE = readFileSync(join(import.meta.dirname, '../../docs/upgrade.md'), 'u
 const ROWS = PAGE.split('\n').filter((line) => line.startsWith('|'));
 
 const run = async () => undefined;
+
+type Command = ReturnType<typeof describeProgram>;
 
 /** The former options of a command and of those below it. Nothing else is hidden. */
 function formerOptions(command: Command): readonly string[] {
