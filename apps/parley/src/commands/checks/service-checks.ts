@@ -10,45 +10,72 @@ import { withStore } from '../../cli.ts';
 import { commandLine } from '../../data-folder.ts';
 import { refuseLostDatabase } from '../../database-mark.ts';
 import { allAgents, type ChosenAgent, type LoadedSettings } from '../../settings.ts';
-import { type Check, type Finding, failed, failure, ok, skipped, warning } from './check.ts';
-import type { Situation } from './situation.ts';
+import {
+  type Check,
+  doctor,
+  type Finding,
+  failed,
+  failure,
+  ok,
+  skipped,
+  warning,
+} from './check.ts';
+import type { FactsFor } from './facts.ts';
+import type { Base } from './installation.ts';
 
-/** What the installation talks to; nothing of it is checked where the settings are invalid. */
-export function serviceChecks(situation: Situation): readonly Check[] {
-  const { loaded } = situation;
-  if (loaded === null) return [];
-  return [
-    ...modelChecks(situation, loaded),
-    ...channelChecks(situation, loaded),
-    { name: 'database', run: () => databaseFindings(situation) },
-    { name: 'queue', run: (signal) => queueFindings(loaded, signal) },
-  ];
-}
+/** What the installation talks to. */
+export const SERVICE_CHECKS: readonly Check[] = [
+  doctor({
+    id: 'model',
+    title: 'Every model of the settings answers; the main one must.',
+    needs: ['settings', 'network'],
+    each: modelWorks,
+  }),
+  doctor({
+    id: 'channel',
+    title: 'Every account can be used, and the running gateway is connected to it.',
+    needs: ['settings', 'config', 'gateway', 'schema', 'network'],
+    each: channelWorks,
+  }),
+  doctor({
+    id: 'database',
+    title: 'The database is undamaged, has a known schema, and can be read and written.',
+    needs: ['settings', 'schema', 'gateway'],
+    run: databaseFindings,
+  }),
+  doctor({
+    id: 'queue',
+    title: 'Redis, if configured, answers, is new enough and drops nothing when it is full.',
+    needs: ['settings', 'network'],
+    run: queueFindings,
+  }),
+];
 
-/** One for each model that agents use; that of the default agent says no name (F14). */
-function modelChecks(situation: Situation, loaded: LoadedSettings): readonly Check[] {
-  const asked = new Map<string, ChosenAgent[]>();
-  for (const one of allAgents(loaded)) {
+type ModelNeeds = FactsFor<'settings' | 'network'>;
+
+/** One part for each model that agents use; the model of the default agent has no name (F14). */
+function modelWorks(facts: ModelNeeds) {
+  const agentsOf = new Map<string, ChosenAgent[]>();
+  for (const one of allAgents(facts.loaded)) {
     const key = JSON.stringify(one.settings.model);
-    asked.set(key, [...(asked.get(key) ?? []), one]);
+    agentsOf.set(key, [...(agentsOf.get(key) ?? []), one]);
   }
-  return [...asked.values()].flatMap(([first, ...more]) => {
+  return [...agentsOf.values()].flatMap(([first, ...more]) => {
     if (first === undefined) return [];
     const names = [first, ...more].map(({ settings }) => settings.agent.id).join(', ');
-    const run = async (signal: AbortSignal) => {
-      const found = await modelFindings(situation, first.settings, signal);
+    return async (signal: AbortSignal) => {
+      const found = await modelFindings(facts, first.settings, signal);
       if (first.name === undefined) return found;
       return found.map(({ subject, ...finding }) => ({
         ...finding,
         subject: subject === undefined ? names : `${subject} (${names})`,
       }));
     };
-    return [{ name: 'model', run }];
   });
 }
 
 async function modelFindings(
-  { env, clock, monotonic, clocks, folder }: Situation,
+  { env, clock, monotonic, clocks, folder }: ModelNeeds,
   { model }: LoadedSettings['settings'],
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
@@ -57,8 +84,8 @@ async function modelFindings(
     if (choice === 'offline') {
       if (at > 0) return [];
       if (model.model === 'offline') return [ok('the built-in one answers, as configured')];
-      const fix = `Uncomment "model" in ${folder.settingsFile}, or start a local server such as Ollama.`;
-      return [warning('no language model is connected, and no local server was found', fix)];
+      const advice = `Uncomment "model" in ${folder.settingsFile}, or start a local server such as Ollama.`;
+      return [warning('no language model is connected, and no local server was found', advice)];
     }
     const probe = await probeProvider(choice, { signal, clock, monotonic });
     const { time, server } = probe;
@@ -87,24 +114,24 @@ function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Find
   return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.', id);
 }
 
-/** Those that are always there are checked with the port. */
+/** Always there; the port is checked instead. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
-function channelChecks(situation: Situation, { channels }: LoadedSettings): readonly Check[] {
-  return Object.values(channels).flatMap((account) => {
+type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
+
+function channelWorks(facts: ChannelNeeds) {
+  return Object.values(facts.channels).flatMap((account) => {
     if (account.kind === 'disabled' || LOCAL.has(account.channel)) return [];
     const subject = nameOf(account);
     if (account.kind === 'broken') {
-      const finding = skipped('its settings have problems; see above', subject);
-      return [{ name: 'channel', run: async () => [finding] }];
+      return () => [skipped('its settings have problems; see above', subject)];
     }
-    const definition = situation.definitions.find(({ id }) => id === account.channel);
-    const run = async (signal: AbortSignal): Promise<readonly Finding[]> => {
-      const probe = await probeOf(situation, account, definition, signal);
-      const findings = channelFindings(probe, stateOf(situation, account), subject);
-      return [...findings, ...defectFindings(situation, account, subject)];
+    const definition = facts.definitions.find(({ id }) => id === account.channel);
+    return async (signal: AbortSignal): Promise<readonly Finding[]> => {
+      const probe = await probeOf(facts, account, definition, signal);
+      const findings = channelFindings(probe, stateOf(facts, account), subject);
+      return [...findings, ...defectFindings(facts, account, subject)];
     };
-    return [{ name: 'channel', run }];
   });
 }
 
@@ -120,13 +147,13 @@ function nameOf({ channel, account }: AccountName): string {
 type Configured = Extract<LoadedSettings['channels'][string], { kind: 'ok' }>;
 
 async function probeOf(
-  { folder, env, clock, clocks, database, gateway }: Situation,
+  { folder, env, clock, clocks, database, gateway }: ChannelNeeds,
   { channel, account, settings }: Configured,
   definition: ChannelDefinition | undefined,
   signal: AbortSignal,
 ): Promise<ChannelProbe> {
   if (definition?.probe === undefined)
-    return { kind: 'unknown', reason: 'this channel shows how it is only while Parley runs' };
+    return { kind: 'unknown', reason: 'this channel reports its state only while Parley runs' };
   const hasValues = database.kind === 'seen' && database.state.kind === 'current';
   const get: NonNullable<ProbeEnv['values']>['get'] = (kind, ids) =>
     hasValues
@@ -140,29 +167,29 @@ async function probeOf(
 
 type AccountState = AccountStatus['state'] | 'not-served' | null;
 
-/** What the running gateway says of an account; null where none runs. */
-function stateOf(situation: Situation, name: AccountName): AccountState {
-  if (situation.gateway.kind !== 'runs') return null;
-  return servedAs(situation, name)?.state ?? 'not-served';
+/** The state of an account as the running gateway reports it; null: none runs. */
+function stateOf(facts: FactsFor<'gateway'>, name: AccountName): AccountState {
+  if (facts.gateway.kind !== 'runs') return null;
+  return servedAs(facts, name)?.state ?? 'not-served';
 }
 
 function servedAs(
-  { gateway }: Situation,
+  { gateway }: FactsFor<'gateway'>,
   { channel, account }: AccountName,
 ): AccountStatus | undefined {
   if (gateway.kind !== 'runs') return undefined;
   return gateway.status.channels.find((one) => one.channel === channel && one.account === account);
 }
 
-/** What the adapter of an account did against its contract, also where messages still come and go. */
+/** Violations of its contract by the adapter of an account, also while messages still come and go. */
 function defectFindings(
-  situation: Situation,
+  facts: FactsFor<'gateway'>,
   name: AccountName,
   subject: string,
 ): readonly Finding[] {
-  const defects = servedAs(situation, name)?.defects;
+  const defects = servedAs(facts, name)?.defects;
   if (defects === undefined) return [];
-  const fix = 'Report it to who wrote this channel, or update or remove it.';
+  const fix = 'Report it to the author of this channel, or update or remove it.';
   return [warning(`its adapter has ${defectsText(defects)}`, fix, subject)];
 }
 
@@ -209,11 +236,11 @@ function stateTrouble(state: AccountState, subject: string): Finding | null {
     case 'failed':
       return failed(state.reason, state.fix, subject);
     case 'retrying':
-      return warning(lineOf(state), 'It tries again by itself; its log says more.', subject);
+      return warning(lineOf(state), 'It tries again by itself; the log says more.', subject);
     case 'pairing':
       return warning(
         'it waits to be linked',
-        'Take its code, on the page or in "parley status", to the phone.',
+        'Enter its code, shown on the page and by "parley status", on the phone.',
         subject,
       );
     case 'stopped':
@@ -223,19 +250,20 @@ function stateTrouble(state: AccountState, subject: string): Finding | null {
   }
 }
 
-async function databaseFindings(situation: Situation): Promise<readonly Finding[]> {
-  const { folder, env, database, gateway } = situation;
+async function databaseFindings(
+  facts: FactsFor<'settings' | 'schema' | 'gateway'>,
+): Promise<readonly Finding[]> {
+  const { folder, database, gateway, settings } = facts;
   if (database.kind === 'failed') return [failure(database.error)];
   const { kind, dialect, name, bytes } = database.state;
   const size = bytes === null || bytes === 0 ? '' : `, ${(bytes / 1e6).toFixed(1)} MB`;
   const what = `${dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${name}${size}`;
   if (kind === 'absent') {
-    const { checked } = situation;
-    if (checked.kind === 'ok') refuseLostDatabase(folder, checked.settings);
+    refuseLostDatabase(folder, settings);
+    return [ok(`${what}: there is none yet; the first start creates it`)];
   }
-  if (kind === 'absent') return [ok(`${what}: there is none yet; the first start makes it`)];
   if (kind === 'behind') {
-    const fix = `Nothing, the next start does it. A backup before that lets you go back: ${commandLine('backup FILE', folder)}`;
+    const fix = `Nothing: the next start upgrades it. To be able to go back, make a backup first: ${commandLine('backup FILE', folder)}`;
     return [warning(`${what}: its schema is that of an older Parley`, fix)];
   }
   if (gateway.kind === 'runs') {
@@ -244,27 +272,27 @@ async function databaseFindings(situation: Situation): Promise<readonly Finding[
       const fix = `See docs/deploy.md and docs/retention.md, and "${commandLine('dead list', folder)}".`;
       const notes = (gateway.status.notes ?? []).map((note) => warning(note, fix));
       const works = ok(`${what}; the running gateway reads and writes it`);
-      return [works, ...notes, ...(await fileFindings(situation))];
+      return [works, ...notes, ...(await fileFindings(facts))];
     }
     return [failed(trouble, `Then look again with "${commandLine('status', folder)}".`)];
   }
   if (gateway.kind === 'silent') return [ok(`${what}; the schema is current`)];
-  await withStore({ folder, env }, (store) => store.ping());
-  return [ok(`${what}; it can be read and written`), ...(await fileFindings(situation))];
+  await withStore(facts, (store) => store.ping());
+  return [ok(`${what}; it can be read and written`), ...(await fileFindings(facts))];
 }
 
 /** Files are not in the rows of the messages that they came with, so they can be missing. */
-async function fileFindings({ folder, env }: Situation): Promise<readonly Finding[]> {
-  const missing = await withStore({ folder, env }, (store) => store.files.missing());
+async function fileFindings(installation: Base): Promise<readonly Finding[]> {
+  const missing = await withStore(installation, (store) => store.files.missing());
   if (missing === 0) return [];
   const found = `${countOf(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
   const fix =
-    'Ask for them again, or restore a backup that has them; the agent says that it cannot read them. Files are kept for a day, so this ends by itself.';
+    'Ask the senders to send them again, or restore a backup that has them; until then the agent says that it cannot read them. Files are kept for a day, so this warning goes away by itself.';
   return [warning(found, fix)];
 }
 
 async function queueFindings(
-  { settings: { queue } }: LoadedSettings,
+  { settings: { queue } }: FactsFor<'settings'>,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const { url } = queue;

@@ -162,7 +162,7 @@ describe('a deliberately bad installation', () => {
     const { log, lines } = recordingLogger();
     const loaded = readSettings(place(), {});
     const promptFiles = createPromptFiles(['AGENTS.md']);
-    const here = { folder: place(), env: {}, clock: Date.now };
+    const here = { folder: place(), env: {}, ...systemTime };
     const main = { agent: { promptFiles } };
     const agents = { loaded, shared: { store }, main, named: new Map() };
     const stop = startAudit(() => auditHere(here, agents), { folder: place(), log }, 0);
@@ -232,7 +232,7 @@ describe('a prompt file that an agent has written', () => {
 describe('an audit that cannot run', () => {
   it.each<[string, () => void, RegExp]>([
     ['no folder', () => {}, /There is no data folder .*--data/],
-    ['a folder of something else', () => mkdirSync(folder), /is no data folder of Parley/],
+    ['a folder of something else', () => mkdirSync(folder), /is not a data folder of Parley/],
     [
       'broken settings',
       () => {

@@ -1,68 +1,72 @@
 import { strangerCap } from '@parley/settings';
-import type { AuditFacts, Check, Graded } from './facts.ts';
+import { audit, type Check, type Finding } from './check.ts';
+import type { FactsFor } from './facts.ts';
 
-/** Longer without a use is forgotten: it should be given again on purpose. */
+/** After so long without use, access should be given again on purpose. */
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 60 * 60_000;
-/** By then a person has got the token of their sign-in, or somebody else has. */
+/** By then a person has received the token of their sign-in, or someone else has. */
 const HANDED_OVER_DAYS = 7;
 const HANDED_OVER_MS = HANDED_OVER_DAYS * DAY_MS;
 
+type SettingsFacts = FactsFor<'settings'>;
+
 export const ACCESS_CHECKS: readonly Check[] = [
-  {
+  audit({
     id: 'access.direct-open',
     severity: 'warning',
-    holds: 'Direct chats are not open to everyone.',
-    remedy: 'Set access.direct to pairing or allowlist, unless everyone is meant.',
-    find: (facts) => openAccounts(facts, 'direct').map((name) => `Everybody may write to ${name}.`),
-  },
-  {
+    title: 'Direct chats are not open to everyone.',
+    advice: 'Set access.direct to pairing or allowlist, unless you mean everyone.',
+    run: (facts) => openAccounts(facts, 'direct').map((name) => `Everyone may write to ${name}.`),
+  }),
+  audit({
     id: 'access.groups-open',
     severity: 'warning',
-    holds: 'Groups are not open: a bot cannot choose who adds it to a group.',
-    remedy: 'Set access.groups to allowlist and name the groups in allowGroups.',
-    find: (facts) =>
+    title: 'Groups are not open: a bot cannot choose who adds it to a group.',
+    advice: 'Set access.groups to allowlist and name the groups in allowGroups.',
+    run: (facts) =>
       openAccounts(facts, 'groups').map((name) => `${name} answers in every group that adds it.`),
-  },
-  {
+  }),
+  audit({
     id: 'access.no-cap',
     severity: 'critical',
-    holds: 'Where access is open, strangers have a spend cap.',
-    remedy:
+    title: 'Where access is open, strangers have a spend cap.',
+    advice:
       'Set spend.perStrangerDaily, or remove it: the default is 1,500,000 tokens and 1 US dollar a day.',
-    find: (facts) => {
+    run: (facts) => {
       const open = new Set([...openAccounts(facts, 'direct'), ...openAccounts(facts, 'groups')]);
       if (open.size === 0 || strangerCap(facts.settings.spend).cap !== null) return [];
       return [`Any stranger may use your model without a cap on ${[...open].join(', ')}.`];
     },
-  },
-  {
+  }),
+  audit({
     id: 'access.always-in-open-groups',
     severity: 'warning',
-    holds: 'In open groups the agent answers only when it is addressed.',
-    remedy: 'Set activation to mention, or access.groups to allowlist.',
-    find: (facts) =>
+    title: 'In open groups the agent answers only when it is addressed.',
+    advice: 'Set activation to mention, or access.groups to allowlist.',
+    run: (facts) =>
       accounts(facts)
         .filter(({ access, activation }) => access.groups === 'open' && activation === 'always')
         .map(({ name }) => `${name} answers every message in every group.`),
-  },
-  {
+  }),
+  audit({
     id: 'access.live-mentions',
     severity: 'warning',
-    holds: 'Answers cannot notify people by a mention.',
-    remedy:
-      'Set answers.mentions to dead: else anyone who writes to the agent can have everybody notified.',
-    find: (facts) =>
+    title: 'Answers cannot notify people by a mention.',
+    advice:
+      'Set answers.mentions to dead: otherwise anyone who writes to the agent can have everyone notified.',
+    run: (facts) =>
       accounts(facts)
         .filter(({ answers }) => answers.mentions === 'live')
         .map(({ name }) => `Mentions in answers on ${name} notify people.`),
-  },
-  {
+  }),
+  audit({
     id: 'access.unknown-owner',
     severity: 'warning',
-    holds: 'Owners and approvers are people on a configured channel.',
-    remedy: 'Correct the channel, or remove the entry: anyone who gets that id later is an owner.',
-    find: ({ settings, knownChannels }) => {
+    title: 'Owners and approvers are people on a configured channel.',
+    advice:
+      'Correct the channel, or remove the entry: anyone who gets that id later becomes an owner.',
+    run: ({ settings, knownChannels }) => {
       const named = [
         ...settings.owners.map((person) => ['owner', person] as const),
         ...settings.approvals.approvers.map((person) => ['approver', person] as const),
@@ -71,143 +75,146 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .filter(([, person]) => !knownChannels.includes(person.split(':')[0] ?? ''))
         .map(([role, person]) => `The ${role} ${person} is on no configured channel.`);
     },
-  },
-  {
+  }),
+  audit({
     id: 'access.approvers',
     severity: 'info',
-    holds: 'Only owners approve tool calls.',
-    remedy: 'Keep approvals.approvers short: each of them can approve what an owner is asked.',
-    find: ({ settings }) =>
+    title: 'Only owners approve tool calls.',
+    advice: 'Keep approvals.approvers short: each of them can approve what an owner is asked.',
+    run: ({ settings }) =>
       settings.approvals.approvers
         .filter((person) => !settings.owners.includes(person))
-        .map((person) => `${person} may approve tool calls and is no owner.`),
-  },
-  {
+        .map((person) => `${person} may approve tool calls and is not an owner.`),
+  }),
+  audit({
     id: 'access.old-pairings',
     severity: 'info',
-    holds: `No pairing is unused for ${UNUSED_DAYS} days.`,
-    remedy:
-      'Nothing, if you know them. There is no command yet to take a pairing back; "access.direct: allowlist" does not count pairings.',
-    find: (facts) =>
+    title: `Every paired person wrote in the last ${UNUSED_DAYS} days.`,
+    advice:
+      'Nothing, if you know them. There is no command yet to remove a pairing; "access.direct: allowlist" ignores pairings.',
+    needs: ['database'],
+    run: (facts) =>
       facts.allowedPeople
         .filter((person) => isUnused(person, facts.now))
         .map(
           ({ personId, since }) =>
             `${personId} was paired on ${dayOf(since)} and has not written for ${UNUSED_DAYS} days.`,
         ),
-  },
-  {
+  }),
+  audit({
     id: 'access.old-links',
     severity: 'info',
-    holds: `No account is linked that has not been used for ${UNUSED_DAYS} days.`,
-    remedy:
-      'Take an account out of its link with "/link off channel:userId" if it is not yours any more.',
-    find: (facts) =>
+    title: `Every linked account was used in the last ${UNUSED_DAYS} days.`,
+    advice: 'Unlink an account that is no longer yours with "/link off channel:userId".',
+    needs: ['database'],
+    run: (facts) =>
       facts.linked
         .filter((person) => isUnused(person, facts.now))
         .map(({ personId, since }) => `${personId} was linked on ${dayOf(since)} and is not used.`),
-  },
-  {
+  }),
+  audit({
     id: 'access.page-exposed',
     severity: 'warning',
-    holds: 'The web page is served to this machine alone.',
-    remedy:
-      'Set http.host to 127.0.0.1 and let a proxy with TLS serve it, or see that only such a proxy or a private network reaches the port.',
-    find: ({ settings: { http, hooks } }) => {
+    title: 'Only this machine can reach the web page.',
+    advice:
+      'Set http.host to 127.0.0.1 and put a proxy with TLS in front, or make sure that only such a proxy or a private network reaches the port.',
+    run: ({ settings: { http, hooks } }) => {
       if (isLoopback(http.host)) return [];
-      const page = `The page is served on ${http.host} without TLS: the token can be read on the way.`;
+      const page = `The page is served on ${http.host} without TLS: others on the network can read the token.`;
       const names = Object.keys(hooks).join(', ');
-      return names === '' ? [page] : [page, `So can the tokens of the hooks ${names}.`];
+      return names === '' ? [page] : [page, `They can also read the tokens of the hooks ${names}.`];
     },
-  },
-  {
+  }),
+  audit({
     id: 'access.weak-token',
     severity: 'critical',
-    holds: 'The token of the web page has at least 32 characters that cannot be guessed.',
-    remedy:
-      'Make one with "openssl rand -hex 24", or remove http.token and the file "token": the next start makes one.',
-    find: ({ token }) => {
+    title: 'The token of the web page has at least 32 characters and cannot be guessed.',
+    advice:
+      'Create one with "openssl rand -hex 24", or remove http.token and the file "token": the next start creates one.',
+    run: ({ token }) => {
       if (token === null) return [];
       if (token.length < 32) return [`The token has ${token.length} characters.`];
       const different = new Set(token).size;
       return different < 10 ? [`The token has only ${different} different characters.`] : [];
     },
-  },
-  {
+  }),
+  audit({
     id: 'access.api-token',
     severity: 'critical',
-    holds: 'The tokens of API clients cannot be guessed.',
-    remedy: 'Make one for each with "openssl rand -hex 24", in a variable of the environment.',
-    find: ({ settings }) =>
+    title: 'The tokens of API clients cannot be guessed.',
+    advice:
+      'Create one for each with "openssl rand -hex 24", and keep it in an environment variable.',
+    run: ({ settings }) =>
       Object.entries(settings.api.clients)
         .filter(([, { token }]) => new Set(token).size < 10)
         .map(
-          ([name]) =>
-            `The token of the API client ${name} has fewer than 10 characters that differ.`,
+          ([name]) => `The token of the API client ${name} has fewer than 10 different characters.`,
         ),
-  },
-  {
+  }),
+  audit({
     id: 'access.api-owner',
     severity: 'info',
-    holds: 'No client of the API speaks as the owner.',
-    remedy:
-      'Nothing, if that is meant: who has its token reads all that is private, and approves. Else remove "owner: true".',
-    find: ({ settings }) =>
-      Object.entries(settings.api.clients).flatMap(([name, { owner }]): (string | Graded)[] => {
+    title: 'No API client acts as the owner.',
+    advice:
+      'Nothing, if you want that: its token gives access to everything private and to approvals. Otherwise remove "owner: true".',
+    run: ({ settings }) =>
+      Object.entries(settings.api.clients).flatMap(([name, { owner }]): (string | Finding)[] => {
         if (!owner) return [];
-        const found = `The API client ${name} speaks as the owner`;
+        const found = `The API client ${name} acts as the owner`;
         if (isLoopback(settings.http.host)) return [`${found}.`];
-        const way = `its token can be read on the way to ${settings.http.host}, which is without TLS`;
+        const way = `others on the network can read its token, since ${settings.http.host} is served without TLS`;
         return [{ found: `${found}, and ${way}.`, severity: 'warning' }];
       }),
-  },
-  {
+  }),
+  audit({
     id: 'access.more-owners',
     severity: 'info',
-    holds: 'No one but who has the token is an owner on the page.',
-    remedy:
-      'Nothing, if that is meant: an owner reads every private chat and changes all settings. "parley people revoke NAME" takes it back.',
-    find: ({ signIns }) =>
+    title: 'The gateway token is the only owner sign-in of the page.',
+    advice:
+      'Nothing, if you want that: an owner reads every private chat and changes all settings. "parley people revoke NAME" removes it.',
+    needs: ['database'],
+    run: ({ signIns }) =>
       signIns
         .filter(({ role }) => role === 'owner')
         .map(({ name }) => `${name} is an owner on the page.`),
-  },
-  {
+  }),
+  audit({
     id: 'access.unused-sign-in',
     severity: 'warning',
-    holds: `Every named sign-in was used within ${HANDED_OVER_DAYS} days after it was added.`,
-    remedy:
-      'Revoke it with "parley people revoke NAME": its token lies in some message, and whoever finds it can sign in.',
-    find: ({ signIns, now }) =>
+    title: `Every named sign-in was used within ${HANDED_OVER_DAYS} days after it was added.`,
+    advice:
+      'Revoke it with "parley people revoke NAME": anyone who finds the message with its token can sign in.',
+    needs: ['database'],
+    run: ({ signIns, now }) =>
       signIns
         .filter(({ usedAt, createdAt }) => usedAt === null && createdAt < now - HANDED_OVER_MS)
         .map(
           ({ name, role, createdAt }) =>
             `${name} (${role}) was added on ${dayOf(createdAt)} and never signed in.`,
         ),
-  },
-  {
+  }),
+  audit({
     id: 'access.webhook-secret',
     severity: 'warning',
-    holds: 'Webhooks have a secret of at least 24 characters.',
-    remedy:
-      'Make one with "openssl rand -hex 24": anyone who guesses it can write in the name of any user.',
-    find: (facts) =>
-      facts.webhooks.flatMap(({ name, secretLength }): (string | Graded)[] => {
+    title: 'Webhooks have a secret of at least 24 characters.',
+    advice:
+      'Create one with "openssl rand -hex 24": anyone who guesses it can write in the name of any user.',
+    run: (facts) =>
+      facts.webhooks.flatMap(({ name, secretLength }): (string | Finding)[] => {
         if (secretLength === 0) {
           return [{ found: `The webhook of ${name} has no secret.`, severity: 'critical' }];
         }
         if (secretLength >= 24) return [];
         return [`The secret of the webhook of ${name} has only ${secretLength} characters.`];
       }),
-  },
-  {
+  }),
+  audit({
     id: 'access.weak-hook-token',
     severity: 'critical',
-    holds: 'The tokens of hooks cannot be guessed, and no two hooks share one.',
-    remedy:
-      'Make one with "openssl rand -hex 24" for each: its holder can start turns of the agent.',
-    find: ({ settings, token: ofPage }) => {
+    title: 'The tokens of hooks cannot be guessed, and no two hooks share one.',
+    advice:
+      'Create one for each with "openssl rand -hex 24": its holder can start turns of the agent.',
+    run: ({ settings, token: ofPage }) => {
       const hooks = Object.entries(settings.hooks);
       const shared = ({ token }: (typeof hooks)[number][1]) =>
         token === ofPage || hooks.filter(([, other]) => other.token === token).length > 1;
@@ -217,31 +224,31 @@ export const ACCESS_CHECKS: readonly Check[] = [
               `The token of the hook ${name} has only ${new Set(hook.token).size} different characters.`,
             ]
           : []),
-        ...(shared(hook) ? [`The token of the hook ${name} opens something else, too.`] : []),
+        ...(shared(hook) ? [`The token of the hook ${name} is also used elsewhere.`] : []),
       ]);
     },
-  },
-  {
+  }),
+  audit({
     id: 'access.database-password',
     severity: 'warning',
-    holds: 'PostgreSQL asks for a password.',
-    remedy: 'Give its user a password, and put it into store.url from an environment variable.',
-    find: ({ settings, postgresPassword }) =>
+    title: 'PostgreSQL requires a password.',
+    advice: 'Give its user a password, and put it into store.url from an environment variable.',
+    run: ({ settings, postgresPassword }) =>
       postgresPassword ? [] : withoutPassword('PostgreSQL', settings.store.url, undefined),
-  },
-  {
+  }),
+  audit({
     id: 'access.redis-password',
     severity: 'warning',
-    holds: 'Redis asks for a password.',
-    remedy: 'Set requirepass or an ACL user in Redis, and queue.password here.',
-    find: ({ settings: { queue } }) => withoutPassword('Redis', queue.url, queue.password),
-  },
-  {
+    title: 'Redis requires a password.',
+    advice: 'Set requirepass or an ACL user in Redis, and queue.password here.',
+    run: ({ settings: { queue } }) => withoutPassword('Redis', queue.url, queue.password),
+  }),
+  audit({
     id: 'access.servers-without-tls',
     severity: 'warning',
-    holds: 'Connections to databases and Redis on other machines are encrypted.',
-    remedy: 'Use rediss://, and sslmode=verify-full in store.url, unless the network is private.',
-    find: ({ settings: { queue, store } }) => {
+    title: 'Connections to databases and Redis on other machines are encrypted.',
+    advice: 'Use rediss://, and sslmode=verify-full in store.url, unless the network is private.',
+    run: ({ settings: { queue, store } }) => {
       const plain = [
         ...(queue.url?.startsWith('redis://') ? [['Redis', queue.url] as const] : []),
         ...(store.url !== undefined && !/[?&](ssl|sslmode)=(?!disable|false)/.test(store.url)
@@ -250,9 +257,9 @@ export const ACCESS_CHECKS: readonly Check[] = [
       ];
       return plain
         .filter(([, url]) => !isLoopback(hostOf(url)))
-        .map(([server, url]) => `What goes to ${server} on ${hostOf(url)} can be read on the way.`);
+        .map(([server, url]) => `The connection to ${server} on ${hostOf(url)} is not encrypted.`);
     },
-  },
+  }),
 ];
 
 export function isLoopback(host: string): boolean {
@@ -268,7 +275,7 @@ function withoutPassword(
   server: string,
   url: string | undefined,
   password: string | undefined,
-): readonly Graded[] {
+): readonly Finding[] {
   if (url === undefined || password !== undefined || URL.parse(url)?.password) return [];
   const host = hostOf(url);
   if (isLoopback(host)) {
@@ -278,19 +285,22 @@ function withoutPassword(
   return [{ found: `${server} on ${host} is used without a password.`, severity: 'warning' }];
 }
 
-function accounts({ channels }: Pick<AuditFacts, 'channels'>) {
+function accounts({ channels }: SettingsFacts) {
   return Object.values(channels).flatMap((one) =>
     one.kind === 'ok' ? [{ ...one, name: `${one.channel}/${one.account}` }] : [],
   );
 }
 
-function openAccounts(facts: AuditFacts, kind: 'direct' | 'groups'): readonly string[] {
+function openAccounts(facts: SettingsFacts, kind: 'direct' | 'groups'): readonly string[] {
   return accounts(facts)
     .filter(({ access }) => access[kind] === 'open')
     .map(({ name }) => name);
 }
 
-function isUnused({ since, lastDay }: AuditFacts['allowedPeople'][number], now: number): boolean {
+function isUnused(
+  { since, lastDay }: FactsFor<'database'>['allowedPeople'][number],
+  now: number,
+): boolean {
   const last = Math.max(since, lastDay === null ? 0 : Date.parse(lastDay));
   return now - last > UNUSED_DAYS * DAY_MS;
 }
