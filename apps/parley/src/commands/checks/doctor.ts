@@ -1,4 +1,4 @@
-import { type Runtime, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import { type Cli, jsonText } from '../../cli.ts';
 import { askGateway } from '../../running-gateway.ts';
@@ -14,10 +14,6 @@ import { runChecks } from './run-checks.ts';
 /** Each check has this long, in ms. */
 const DEADLINE_MS = 10_000;
 
-interface DoctorEnv extends Pick<Runtime, 'clock' | 'monotonic'> {
-  readonly deadlineMs: number;
-}
-
 /** `warning`: it works, but not as well as it could. `skipped`: there was nothing to check. */
 type Status = 'ok' | 'warning' | 'failed' | 'skipped';
 
@@ -31,11 +27,10 @@ const STATUSES: Readonly<Record<Severity, Status>> = {
 export async function doctor(
   cli: Cli,
   { json = false }: { readonly json?: boolean },
-  { deadlineMs, ...time }: DoctorEnv = { ...systemTime, deadlineMs: DEADLINE_MS },
 ): Promise<number> {
   const { folder, print } = cli;
-  const { installation, end } = await inspectInstallation(cli, time);
-  const checks = await examine(installation, deadlineMs);
+  const { installation, end } = await inspectInstallation(cli, systemTime);
+  const checks = await examine(installation, DEADLINE_MS);
   const count = (status: Status) => checks.filter((one) => one.status === status).length;
   const counts = {
     ...{ ok: count('ok'), warning: count('warning') },
@@ -43,7 +38,7 @@ export async function doctor(
   };
   if (json) {
     const { parley, node } = versionFacts();
-    const report = { version: 1, parley, node, at: new Date(time.clock()).toISOString() };
+    const report = { version: 1, parley, node, at: new Date(systemTime.clock()).toISOString() };
     const place = { dataFolder: folder.path, settingsFile: folder.settingsFile };
     print(jsonText({ ...report, ...place, counts, checks }));
   } else print(doctorText(checks, counts));
@@ -60,10 +55,7 @@ export async function examine(installation: Installation, deadlineMs: number) {
   const results = await runChecks(checks, examined(installation), { deadlineMs, monotonic });
   return results.map(({ check, severity, subject, found, advice, tookMs }) => ({
     ...{ check: check.doctorName ?? check.id, status: STATUSES[severity] },
-    ...(subject !== undefined && { subject }),
-    found,
-    ...(advice !== undefined && { fix: advice }),
-    tookMs,
+    ...{ subject, found, fix: advice, tookMs },
   }));
 }
 

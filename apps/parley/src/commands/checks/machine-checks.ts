@@ -15,7 +15,18 @@ export const MACHINE_CHECKS: readonly Check[] = [
     id: 'disk',
     title: '1 MB can be written to the data folder and to workspaces elsewhere; 500 MB are free.',
     needs: ['config'],
-    run: diskFindings,
+    run({ folder, loaded }) {
+      const agents = loaded === null ? [] : allAgents(loaded);
+      const workspaces = agents.map(({ name, settings }) => ({
+        name,
+        path: settings.agent.workspace,
+      }));
+      const outside = workspaces.filter(({ path }) => !path.startsWith(`${folder.path}/`));
+      const folders = [{ name: undefined, path: folder.path }, ...outside];
+      return folders.map(({ name, path }) => async () => [
+        { ...(await folderFinding(path)), subject: name },
+      ]);
+    },
   }),
   doctor({
     id: 'port',
@@ -28,7 +39,17 @@ export const MACHINE_CHECKS: readonly Check[] = [
     title: 'Every task in HEARTBEAT.md and the time zone in USER.md can be used.',
     needs: ['settings'],
     agents: 'each',
-    run: heartbeatFindings,
+    async run({ settings: { agent }, clock }) {
+      if (!existsSync(agent.workspace)) return [];
+      const { foreseeTasks } = await import('@parley/proactive');
+      const files = await openForReading(agent.workspace, clock);
+      const { isThere, tasks, problems } = await foreseeTasks(files, agent);
+      // An agent without the file has no tasks.
+      if (!isThere) return [];
+      if (problems.length === 0) return [ok(`HEARTBEAT.md has ${countOf(tasks.length, 'task')}`)];
+      const advice = `Correct ${join(agent.workspace, 'HEARTBEAT.md')}, or run "parley heartbeat convert".`;
+      return problems.map((problem) => warning(problem, advice));
+    },
   }),
 ];
 
@@ -50,34 +71,6 @@ export const AUDIT_CHECK = doctor({
 /** What Parley writes in one go: the log of SQLite, and a picture that someone sends. In bytes. */
 const TRIED_BYTES = 1024 * 1024;
 const LITTLE_ROOM_BYTES = 500 * 1024 * 1024;
-
-async function diskFindings({ folder, loaded }: FactsFor<'config'>): Promise<readonly Finding[]> {
-  const agents = loaded === null ? [] : allAgents(loaded);
-  const workspaces = agents.map(({ name, settings }) => ({ name, path: settings.agent.workspace }));
-  const outside = workspaces.filter(({ path }) => !path.startsWith(`${folder.path}/`));
-  const folders = [{ name: undefined, path: folder.path }, ...outside];
-  return Promise.all(
-    folders.map(async ({ name, path }) => ({
-      ...(await folderFinding(path)),
-      ...(name !== undefined && { subject: name }),
-    })),
-  );
-}
-
-/** What cannot be used in HEARTBEAT.md; an agent without the file has no tasks. */
-async function heartbeatFindings({
-  settings: { agent },
-  clock,
-}: FactsFor<'settings'>): Promise<readonly Finding[]> {
-  if (!existsSync(agent.workspace)) return [];
-  const { foreseeTasks } = await import('@parley/proactive');
-  const files = await openForReading(agent.workspace, clock);
-  const { isThere, tasks, problems } = await foreseeTasks(files, agent);
-  if (!isThere) return [];
-  if (problems.length === 0) return [ok(`HEARTBEAT.md has ${countOf(tasks.length, 'task')}`)];
-  const advice = `Correct ${join(agent.workspace, 'HEARTBEAT.md')}, or run "parley heartbeat convert".`;
-  return problems.map((problem) => warning(problem, advice));
-}
 
 async function folderFinding(path: string): Promise<Finding> {
   const there = nearestFolder(path);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MCP_CHECK } from './mcp-checks.ts';
 
-type Given = Parameters<typeof MCP_CHECK.works>[0];
+type Given = Parameters<typeof MCP_CHECK.run>[0];
 
 let path: string;
 beforeEach(() => {
@@ -23,9 +23,8 @@ async function findings(servers: readonly string[], runs = true) {
   const gateway = runs ? { kind: 'runs', at, status: { mcp: LINES } } : { kind: 'none' };
   const folder = { path, settingsFile: join(path, 'parley.yaml') };
   const mcp = Object.fromEntries(servers.map((name) => [name, { url: 'https://x.test/' }]));
-  const works = MCP_CHECK.works({ folder, gateway, settings: { mcp } } as Given);
-  const found = await Promise.all(works.map((work) => work(AbortSignal.timeout(1_000))));
-  return found.flat();
+  const facts = { folder, gateway, settings: { mcp } } as Given;
+  return MCP_CHECK.run(facts, AbortSignal.timeout(1_000));
 }
 
 describe('[G03] [U02] MCP servers in doctor', () => {

@@ -20,7 +20,12 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'version',
     title: 'Node is new enough for this Parley.',
     needs: [],
-    run: versionFindings,
+    run() {
+      const { parley, node, sqlite, from } = versionFacts();
+      const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
+      if (Number(node.split('.')[0]) >= NODE_NEEDED) return [ok(text)];
+      return [failed(text, `Install Node ${NODE_NEEDED} or newer.`)];
+    },
   }),
   doctor({
     id: 'settings',
@@ -126,13 +131,6 @@ function gatewayFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Fin
   const result = health.status === 'down' ? failed : warning;
   const fix = `See below, and "${commandLine('status', folder)}".`;
   return [result(`${where} is ${health.status}: ${reasons}`, fix), ...strange];
-}
-
-function versionFindings(): readonly Finding[] {
-  const { parley, node, sqlite, from } = versionFacts();
-  const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
-  if (Number(node.split('.')[0]) >= NODE_NEEDED) return [ok(text)];
-  return [failed(text, `Install Node ${NODE_NEEDED} or newer.`)];
 }
 
 /** From here on reminders come at the wrong time, in ms. */

@@ -62,7 +62,7 @@ describe('checks', () => {
   it('[U02] report for each account, while another one does not answer', async () => {
     const accounts = doctor({
       ...{ id: 'channel', title: 'Every account works.', needs: [] },
-      each: () => [() => [ok('fine', 'a')], forever, () => [ok('fine', 'c')]],
+      run: () => [() => [ok('fine', 'a')], forever, () => [ok('fine', 'c')]],
     });
     const results = await run([accounts], 20);
     expect(results.map(({ subject, severity }) => [subject, severity])).toEqual([

@@ -51,16 +51,24 @@ async function runCheck(
   const { name, sources } = examined;
   if (check.needs.some((need) => sources[need] === undefined)) return [];
   const startedAt = monotonic();
-  const works = await within(deadlineMs, async () => check.works(await gather(check, examined)));
-  const parts = works.map(async (work) => {
-    const found = typeof work === 'function' ? await within(deadlineMs, work) : [work];
+  const found = await within(deadlineMs, async (signal) =>
+    check.run(await gather(check, examined), signal),
+  );
+  const results = found.map(async (part) => {
+    const findings = typeof part === 'function' ? await within(deadlineMs, part) : [part];
     const tookMs = monotonic() - startedAt;
-    return found.map((one) => ({
-      ...(name !== undefined && check.agents !== undefined && { subject: name }),
-      ...{ ...one, check, tookMs },
-    }));
+    return findings.map((one) => {
+      const finding = completed(one, check);
+      const agent = check.agents === undefined ? undefined : name;
+      return { ...finding, subject: finding.subject ?? agent, check, tookMs };
+    });
   });
-  return (await Promise.all(parts)).flat();
+  return (await Promise.all(results)).flat();
+}
+
+function completed(one: string | Finding, { severity = 'warning', advice }: Check): Finding {
+  if (typeof one === 'string') return { severity, found: one, advice };
+  return one.severity === 'ok' || one.severity === 'skipped' ? one : { advice, ...one };
 }
 
 async function gather(

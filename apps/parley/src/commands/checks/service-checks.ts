@@ -29,13 +29,13 @@ export const SERVICE_CHECKS: readonly Check[] = [
     id: 'model',
     title: 'Every model of the settings answers; the main one must.',
     needs: ['settings', 'network'],
-    each: modelWorks,
+    run: modelParts,
   }),
   doctor({
     id: 'channel',
     title: 'Every account can be used, and the running gateway is connected to it.',
     needs: ['settings', 'config', 'gateway', 'schema', 'network'],
-    each: channelWorks,
+    run: channelParts,
   }),
   doctor({
     id: 'database',
@@ -47,14 +47,27 @@ export const SERVICE_CHECKS: readonly Check[] = [
     id: 'queue',
     title: 'Redis, if configured, answers, is new enough and drops nothing when it is full.',
     needs: ['settings', 'network'],
-    run: queueFindings,
+    async run({ settings: { queue } }, signal) {
+      const { url } = queue;
+      if (url === undefined) return [ok('in memory; each start fills it from the database')];
+      const { host } = new URL(url);
+      const probe = await probeRedis({ ...queue, url }, signal);
+      if (probe.kind === 'problem') {
+        const advice =
+          'Check that Redis runs there, and queue.url, user and password in the settings.';
+        return [failed(`Redis at ${host} cannot be used: ${probe.reason}`, advice)];
+      }
+      const advice = 'Change that in the configuration of Redis.';
+      if (probe.complaints.length > 0) return probe.complaints.map((text) => warning(text, advice));
+      return [ok(`Redis ${probe.version} at ${host}`)];
+    },
   }),
 ];
 
 type ModelNeeds = FactsFor<'settings' | 'network'>;
 
 /** One part for each model that agents use; the model of the default agent has no name (F14). */
-function modelWorks(facts: ModelNeeds) {
+function modelParts(facts: ModelNeeds) {
   const agentsOf = new Map<string, ChosenAgent[]>();
   for (const one of allAgents(facts.loaded)) {
     const key = JSON.stringify(one.settings.model);
@@ -119,7 +132,7 @@ const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
 
-function channelWorks(facts: ChannelNeeds) {
+function channelParts(facts: ChannelNeeds) {
   return Object.values(facts.channels).flatMap((account) => {
     if (account.kind === 'disabled' || LOCAL.has(account.channel)) return [];
     const subject = nameOf(account);
@@ -289,21 +302,4 @@ async function fileFindings(installation: Base): Promise<readonly Finding[]> {
   const fix =
     'Ask the senders to send them again, or restore a backup that has them; until then the agent says that it cannot read them. Files are kept for a day, so this warning goes away by itself.';
   return [warning(found, fix)];
-}
-
-async function queueFindings(
-  { settings: { queue } }: FactsFor<'settings'>,
-  signal: AbortSignal,
-): Promise<readonly Finding[]> {
-  const { url } = queue;
-  if (url === undefined) return [ok('in memory; each start fills it from the database')];
-  const { host } = new URL(url);
-  const probe = await probeRedis({ ...queue, url }, signal);
-  if (probe.kind === 'problem') {
-    const fix = 'Check that Redis runs there, and queue.url, user and password in the settings.';
-    return [failed(`Redis at ${host} cannot be used: ${probe.reason}`, fix)];
-  }
-  const fix = 'Change that on the server of Redis.';
-  if (probe.complaints.length > 0) return probe.complaints.map((text) => warning(text, fix));
-  return [ok(`Redis ${probe.version} at ${host}`)];
 }
