@@ -82,17 +82,13 @@ export function both<N extends AuditNeed = never>(
   return { ...audit(row), doctorName: row.doctorName, commands: ['doctor', 'audit'] };
 }
 
-export const ok = (found: string, subject?: string): Finding => ({
-  ...{ severity: 'ok', found, subject },
+export const ok = (found: string): Finding => ({ severity: 'ok', found });
+export const skipped = (found: string): Finding => ({ severity: 'skipped', found });
+export const warning = (found: string, advice: string): Finding => ({
+  ...{ severity: 'warning', found, advice },
 });
-export const skipped = (found: string, subject?: string): Finding => ({
-  ...{ severity: 'skipped', found, subject },
-});
-export const warning = (found: string, advice: string, subject?: string): Finding => ({
-  ...{ severity: 'warning', found, advice, subject },
-});
-export const failed = (found: string, advice: string, subject?: string): Finding => ({
-  ...{ severity: 'failed', found, advice, subject },
+export const failed = (found: string, advice: string): Finding => ({
+  ...{ severity: 'failed', found, advice },
 });
 
 const DEFECT =

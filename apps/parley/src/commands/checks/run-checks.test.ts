@@ -34,7 +34,7 @@ describe('checks', () => {
     });
     const release = check('second', async () => {
       second.resolve();
-      return [ok('two', 'of several')];
+      return [{ ...ok('two'), subject: 'of several' }];
     });
     expect(await run([first, release])).toEqual([
       { check: first, severity: 'ok', found: 'one', tookMs: 0 },
@@ -62,13 +62,13 @@ describe('checks', () => {
   it('[U02] report for each account, while another one does not answer', async () => {
     const accounts = doctor({
       ...{ id: 'channel', title: 'Every account works.', needs: [] },
-      run: () => [() => [ok('fine', 'a')], forever, () => [ok('fine', 'c')]],
+      run: () => [() => [{ ...ok('fine'), subject: 'a' }], forever, () => [ok('c')]],
     });
     const results = await run([accounts], 20);
-    expect(results.map(({ subject, severity }) => [subject, severity])).toEqual([
-      ['a', 'ok'],
-      [undefined, 'failed'],
-      ['c', 'ok'],
+    expect(results).toMatchObject([
+      { subject: 'a', severity: 'ok', found: 'fine' },
+      { severity: 'failed', found: 'no result within 0.02 s' },
+      { severity: 'ok', found: 'c' },
     ]);
   });
 

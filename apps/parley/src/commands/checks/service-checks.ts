@@ -1,4 +1,3 @@
-import type { ChannelDefinition } from '@parley/channels';
 import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
 import { countOf, defectsText } from '@parley/core';
 import type { AccountStatus } from '@parley/gateway';
@@ -104,7 +103,7 @@ async function modelFindings(
     const { time, server } = probe;
     const reading = time === null ? null : readClock(server, time.date, time);
     if (reading !== null) clocks.push(reading);
-    return [modelFinding(probe, choice.model, at > 0)];
+    return [{ ...modelFinding(probe, choice.model, at > 0), subject: probe.id }];
   });
   return (await Promise.all(findings)).flat();
 }
@@ -112,10 +111,10 @@ async function modelFindings(
 const MAX_NAMED = 5;
 
 function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Finding {
-  const { id, server, models } = probe;
+  const { server, models } = probe;
   if (probe.kind === 'works') {
     const offers = models === null ? '' : `; it offers ${countOf(models.length, 'model')}`;
-    return ok(`answered at ${server} in ${(probe.tookMs / 1_000).toFixed(1)} s${offers}`, id);
+    return ok(`answered at ${server} in ${(probe.tookMs / 1_000).toFixed(1)} s${offers}`);
   }
   const others = models === null || models.includes(wanted) ? [] : models;
   const close = nearest(wanted, others);
@@ -124,7 +123,7 @@ function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Find
   const offer =
     named.length === 0 ? '' : ` The server offers ${named.slice(0, MAX_NAMED).join(', ')}${more}.`;
   const result = isOther ? warning : failed;
-  return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.', id);
+  return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.');
 }
 
 /** Always there; the port is checked instead. */
@@ -133,38 +132,45 @@ const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
 
 function channelParts(facts: ChannelNeeds) {
-  return Object.values(facts.channels).flatMap((account) => {
-    if (account.kind === 'disabled' || LOCAL.has(account.channel)) return [];
-    const subject = nameOf(account);
-    if (account.kind === 'broken') {
-      return () => [skipped('its settings have problems; see above', subject)];
-    }
-    const definition = facts.definitions.find(({ id }) => id === account.channel);
-    return async (signal: AbortSignal): Promise<readonly Finding[]> => {
-      const probe = await probeOf(facts, account, definition, signal);
-      const findings = channelFindings(probe, stateOf(facts, account), subject);
-      return [...findings, ...defectFindings(facts, account, subject)];
+  return Object.values(facts.channels).flatMap((one) => {
+    if (one.kind === 'disabled' || LOCAL.has(one.channel)) return [];
+    const subject = one.account === 'default' ? one.channel : `${one.channel}/${one.account}`;
+    return async (signal: AbortSignal) => {
+      if (one.kind === 'broken') {
+        return [{ ...skipped('its settings have problems; see above'), subject }];
+      }
+      const found = await accountFindings(facts, one, signal);
+      return found.map((finding) => ({ ...finding, subject }));
     };
   });
 }
 
-interface AccountName {
-  readonly channel: string;
-  readonly account: string;
-}
-
-function nameOf({ channel, account }: AccountName): string {
-  return account === 'default' ? channel : `${channel}/${account}`;
-}
-
 type Configured = Extract<LoadedSettings['channels'][string], { kind: 'ok' }>;
 
+async function accountFindings(
+  facts: ChannelNeeds,
+  one: Configured,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const probe = await probeOf(facts, one, signal);
+  if (facts.gateway.kind !== 'runs') return channelFindings(probe, null);
+  const { channel, account } = one;
+  const served = facts.gateway.status.channels.find(
+    (status) => status.channel === channel && status.account === account,
+  );
+  const found = channelFindings(probe, served?.state ?? 'not-served');
+  // The adapter has violated its contract, also if messages still come and go.
+  if (served?.defects === undefined) return found;
+  const advice = 'Report it to the author of this channel, or update or remove it.';
+  return [...found, warning(`its adapter has ${defectsText(served.defects)}`, advice)];
+}
+
 async function probeOf(
-  { folder, env, clock, clocks, database, gateway }: ChannelNeeds,
+  { folder, env, clock, clocks, database, gateway, definitions }: ChannelNeeds,
   { channel, account, settings }: Configured,
-  definition: ChannelDefinition | undefined,
   signal: AbortSignal,
 ): Promise<ChannelProbe> {
+  const definition = definitions.find(({ id }) => id === channel);
   if (definition?.probe === undefined)
     return { kind: 'unknown', reason: 'this channel reports its state only while Parley runs' };
   const hasValues = database.kind === 'seen' && database.state.kind === 'current';
@@ -178,55 +184,25 @@ async function probeOf(
   return probe;
 }
 
+/** The state of an account as the running gateway reports it; null: none runs. */
 type AccountState = AccountStatus['state'] | 'not-served' | null;
 
-/** The state of an account as the running gateway reports it; null: none runs. */
-function stateOf(facts: FactsFor<'gateway'>, name: AccountName): AccountState {
-  if (facts.gateway.kind !== 'runs') return null;
-  return servedAs(facts, name)?.state ?? 'not-served';
-}
-
-function servedAs(
-  { gateway }: FactsFor<'gateway'>,
-  { channel, account }: AccountName,
-): AccountStatus | undefined {
-  if (gateway.kind !== 'runs') return undefined;
-  return gateway.status.channels.find((one) => one.channel === channel && one.account === account);
-}
-
-/** Violations of its contract by the adapter of an account, also while messages still come and go. */
-function defectFindings(
-  facts: FactsFor<'gateway'>,
-  name: AccountName,
-  subject: string,
-): readonly Finding[] {
-  const defects = servedAs(facts, name)?.defects;
-  if (defects === undefined) return [];
-  const fix = 'Report it to the author of this channel, or update or remove it.';
-  return [warning(`its adapter has ${defectsText(defects)}`, fix, subject)];
-}
-
 /** The worse of what the platform and the running gateway say. */
-function channelFindings(
-  probe: ChannelProbe,
-  state: AccountState,
-  subject: string,
-): readonly Finding[] {
+function channelFindings(probe: ChannelProbe, state: AccountState): readonly Finding[] {
   const line = typeof state === 'object' && state !== null ? lineOf(state) : null;
   const works = state !== null && typeof state === 'object' && WORKS.has(state.kind);
   if (probe.kind === 'problem') {
     const { reason, fix, retryable } = probe;
-    if (!works || !retryable) return [failed(reason, fix, subject)];
-    return [warning(`${reason}; the running gateway is ${line}`, fix, subject)];
+    if (!works || !retryable) return [failed(reason, fix)];
+    return [warning(`${reason}; the running gateway is ${line}`, fix)];
   }
-  const trouble = stateTrouble(state, subject);
+  const trouble = stateTrouble(state);
   if (trouble !== null) return [trouble];
-  if (probe.kind === 'unlinked') return [warning(probe.reason, probe.fix, subject)];
-  if (probe.kind === 'unknown')
-    return [line === null ? skipped(probe.reason, subject) : ok(line, subject)];
+  if (probe.kind === 'unlinked') return [warning(probe.reason, probe.fix)];
+  if (probe.kind === 'unknown') return [line === null ? skipped(probe.reason) : ok(line)];
   const { as, warnings } = probe;
-  if (warnings.length > 0) return warnings.map(({ reason, fix }) => warning(reason, fix, subject));
-  return [ok(line === null ? `the platform answers; the bot is ${as}` : line, subject)];
+  if (warnings.length > 0) return warnings.map(({ reason, fix }) => warning(reason, fix));
+  return [ok(line ?? `the platform answers; the bot is ${as}`)];
 }
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'starting']);
@@ -236,28 +212,24 @@ function lineOf(state: AccountStatus['state']): string {
   return channelLine({ channel: '', account: '', state });
 }
 
-function stateTrouble(state: AccountState, subject: string): Finding | null {
+function stateTrouble(state: AccountState): Finding | null {
   if (state === null) return null;
   if (state === 'not-served') {
-    return warning(
-      'the running gateway does not serve it',
-      'If it was added just now, look again in some seconds; else start Parley again.',
-      subject,
-    );
+    const advice =
+      'If you added it just now, look again in a few seconds; else start Parley again.';
+    return warning('the running gateway does not serve it', advice);
   }
   switch (state.kind) {
     case 'failed':
-      return failed(state.reason, state.fix, subject);
+      return failed(state.reason, state.fix);
     case 'retrying':
-      return warning(lineOf(state), 'It tries again by itself; the log says more.', subject);
-    case 'pairing':
-      return warning(
-        'it waits to be linked',
-        'Enter its code, shown on the page and by "parley status", on the phone.',
-        subject,
-      );
+      return warning(lineOf(state), 'It tries again by itself; the log says more.');
+    case 'pairing': {
+      const advice = 'Enter its code, shown on the page and by "parley status", on the phone.';
+      return warning('it waits to be linked', advice);
+    }
     case 'stopped':
-      return warning('it is stopped', 'Start Parley again.', subject);
+      return warning('it is stopped', 'Start Parley again.');
     default:
       return null;
   }
