@@ -12,14 +12,14 @@ const HANDED_OVER_MS = HANDED_OVER_DAYS * DAY_MS;
 type SettingsFacts = FactsFor<'settings'>;
 
 export const ACCESS_CHECKS: readonly Check[] = [
-  audit({
+  audit('settings', {
     id: 'access.direct-open',
     severity: 'warning',
     title: 'Direct chats are not open to everyone.',
     advice: 'Set access.direct to pairing or allowlist, unless you mean everyone.',
     run: (facts) => openAccounts(facts, 'direct').map((name) => `Everyone may write to ${name}.`),
   }),
-  audit({
+  audit('settings', {
     id: 'access.groups-open',
     severity: 'warning',
     title: 'Groups are not open: a bot cannot choose who adds it to a group.',
@@ -27,7 +27,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     run: (facts) =>
       openAccounts(facts, 'groups').map((name) => `${name} answers in every group that adds it.`),
   }),
-  audit({
+  audit('settings', {
     id: 'access.no-cap',
     severity: 'critical',
     title: 'Where access is open, strangers have a spend cap.',
@@ -39,7 +39,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
       return [`Any stranger may use your model without a cap on ${[...open].join(', ')}.`];
     },
   }),
-  audit({
+  audit('settings', {
     id: 'access.always-in-open-groups',
     severity: 'warning',
     title: 'In open groups the agent answers only when it is addressed.',
@@ -49,7 +49,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .filter(({ access, activation }) => access.groups === 'open' && activation === 'always')
         .map(({ name }) => `${name} answers every message in every group.`),
   }),
-  audit({
+  audit('settings', {
     id: 'access.live-mentions',
     severity: 'warning',
     title: 'Answers cannot notify people by a mention.',
@@ -60,7 +60,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .filter(({ answers }) => answers.mentions === 'live')
         .map(({ name }) => `Mentions in answers on ${name} notify people.`),
   }),
-  audit({
+  audit('settings', {
     id: 'access.unknown-owner',
     severity: 'warning',
     title: 'Owners and approvers are people on a configured channel.',
@@ -76,7 +76,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .map(([role, person]) => `The ${role} ${person} is on no configured channel.`);
     },
   }),
-  audit({
+  audit('settings', {
     id: 'access.approvers',
     severity: 'info',
     title: 'Only owners approve tool calls.',
@@ -86,13 +86,12 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .filter((person) => !settings.owners.includes(person))
         .map((person) => `${person} may approve tool calls and is not an owner.`),
   }),
-  audit({
+  audit('database', {
     id: 'access.old-pairings',
     severity: 'info',
     title: `Every paired person wrote in the last ${UNUSED_DAYS} days.`,
     advice:
       'Nothing, if you know them. There is no command yet to remove a pairing; "access.direct: allowlist" ignores pairings.',
-    needs: ['database'],
     run: (facts) =>
       facts.allowedPeople
         .filter((person) => isUnused(person, facts.now))
@@ -101,18 +100,17 @@ export const ACCESS_CHECKS: readonly Check[] = [
             `${personId} was paired on ${dayOf(since)} and has not written for ${UNUSED_DAYS} days.`,
         ),
   }),
-  audit({
+  audit('database', {
     id: 'access.old-links',
     severity: 'info',
     title: `Every linked account was used in the last ${UNUSED_DAYS} days.`,
     advice: 'Unlink an account that is no longer yours with "/link off channel:userId".',
-    needs: ['database'],
     run: (facts) =>
       facts.linked
         .filter((person) => isUnused(person, facts.now))
         .map(({ personId, since }) => `${personId} was linked on ${dayOf(since)} and is not used.`),
   }),
-  audit({
+  audit('settings', {
     id: 'access.page-exposed',
     severity: 'warning',
     title: 'Only this machine can reach the web page.',
@@ -125,7 +123,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
       return names === '' ? [page] : [page, `They can also read the tokens of the hooks ${names}.`];
     },
   }),
-  audit({
+  audit('settings', {
     id: 'access.weak-token',
     severity: 'critical',
     title: 'The token of the web page has at least 32 characters and cannot be guessed.',
@@ -134,11 +132,10 @@ export const ACCESS_CHECKS: readonly Check[] = [
     run: ({ token }) => {
       if (token === null) return [];
       if (token.length < 32) return [`The token has ${token.length} characters.`];
-      const different = new Set(token).size;
-      return different < 10 ? [`The token has only ${different} different characters.`] : [];
+      return isWeak(token) ? [`The token ${WEAK}.`] : [];
     },
   }),
-  audit({
+  audit('settings', {
     id: 'access.api-token',
     severity: 'critical',
     title: 'The tokens of API clients cannot be guessed.',
@@ -146,12 +143,10 @@ export const ACCESS_CHECKS: readonly Check[] = [
       'Create one for each with "openssl rand -hex 24", and keep it in an environment variable.',
     run: ({ settings }) =>
       Object.entries(settings.api.clients)
-        .filter(([, { token }]) => new Set(token).size < 10)
-        .map(
-          ([name]) => `The token of the API client ${name} has fewer than 10 different characters.`,
-        ),
+        .filter(([, { token }]) => isWeak(token))
+        .map(([name]) => `The token of the API client ${name} ${WEAK}.`),
   }),
-  audit({
+  audit('settings', {
     id: 'access.api-owner',
     severity: 'info',
     title: 'No API client acts as the owner.',
@@ -166,25 +161,23 @@ export const ACCESS_CHECKS: readonly Check[] = [
         return [{ found: `${found}, and ${way}.`, severity: 'warning' }];
       }),
   }),
-  audit({
+  audit('database', {
     id: 'access.more-owners',
     severity: 'info',
     title: 'The gateway token is the only owner sign-in of the page.',
     advice:
       'Nothing, if you want that: an owner reads every private chat and changes all settings. "parley people revoke NAME" removes it.',
-    needs: ['database'],
     run: ({ signIns }) =>
       signIns
         .filter(({ role }) => role === 'owner')
         .map(({ name }) => `${name} is an owner on the page.`),
   }),
-  audit({
+  audit('database', {
     id: 'access.unused-sign-in',
     severity: 'warning',
     title: `Every named sign-in was used within ${HANDED_OVER_DAYS} days after it was added.`,
     advice:
       'Revoke it with "parley people revoke NAME": anyone who finds the message with its token can sign in.',
-    needs: ['database'],
     run: ({ signIns, now }) =>
       signIns
         .filter(({ usedAt, createdAt }) => usedAt === null && createdAt < now - HANDED_OVER_MS)
@@ -193,7 +186,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
             `${name} (${role}) was added on ${dayOf(createdAt)} and never signed in.`,
         ),
   }),
-  audit({
+  audit('settings', {
     id: 'access.webhook-secret',
     severity: 'warning',
     title: 'Webhooks have a secret of at least 24 characters.',
@@ -208,27 +201,25 @@ export const ACCESS_CHECKS: readonly Check[] = [
         return [`The secret of the webhook of ${name} has only ${secretLength} characters.`];
       }),
   }),
-  audit({
+  audit('settings', {
     id: 'access.weak-hook-token',
     severity: 'critical',
     title: 'The tokens of hooks cannot be guessed, and no two hooks share one.',
     advice:
       'Create one for each with "openssl rand -hex 24": its holder can start turns of the agent.',
-    run: ({ settings, token: ofPage }) => {
+    run({ settings, token: ofPage }) {
       const hooks = Object.entries(settings.hooks);
-      const shared = ({ token }: (typeof hooks)[number][1]) =>
-        token === ofPage || hooks.filter(([, other]) => other.token === token).length > 1;
-      return hooks.flatMap(([name, hook]) => [
-        ...(new Set(hook.token).size < 10
-          ? [
-              `The token of the hook ${name} has only ${new Set(hook.token).size} different characters.`,
-            ]
-          : []),
-        ...(shared(hook) ? [`The token of the hook ${name} is also used elsewhere.`] : []),
-      ]);
+      const used = [ofPage, ...hooks.map(([, { token }]) => token)];
+      return hooks.flatMap(([name, { token }]) => {
+        const isShared = used.filter((one) => one === token).length > 1;
+        return [
+          ...(isWeak(token) ? [`The token of the hook ${name} ${WEAK}.`] : []),
+          ...(isShared ? [`The token of the hook ${name} is also used elsewhere.`] : []),
+        ];
+      });
     },
   }),
-  audit({
+  audit('settings', {
     id: 'access.database-password',
     severity: 'warning',
     title: 'PostgreSQL requires a password.',
@@ -236,14 +227,14 @@ export const ACCESS_CHECKS: readonly Check[] = [
     run: ({ settings, postgresPassword }) =>
       postgresPassword ? [] : withoutPassword('PostgreSQL', settings.store.url, undefined),
   }),
-  audit({
+  audit('settings', {
     id: 'access.redis-password',
     severity: 'warning',
     title: 'Redis requires a password.',
     advice: 'Set requirepass or an ACL user in Redis, and queue.password here.',
     run: ({ settings: { queue } }) => withoutPassword('Redis', queue.url, queue.password),
   }),
-  audit({
+  audit('settings', {
     id: 'access.servers-without-tls',
     severity: 'warning',
     title: 'Connections to databases and Redis on other machines are encrypted.',
@@ -261,6 +252,12 @@ export const ACCESS_CHECKS: readonly Check[] = [
     },
   }),
 ];
+
+const WEAK = 'has fewer than 10 different characters';
+
+function isWeak(token: string): boolean {
+  return new Set(token).size < 10;
+}
 
 export function isLoopback(host: string): boolean {
   return host === '' || /^(localhost|127(\.\d+){3}|\[?::1\]?|\/.*)$/.test(host);

@@ -13,7 +13,7 @@ import { gatherRecords } from './record-facts.ts';
 import { type CheckResult, runChecks } from './run-checks.ts';
 
 /** Each check has this long, in ms. */
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 30_000;
 
 /** Runs the audit on agents, the default one first. */
 export async function runAudit(

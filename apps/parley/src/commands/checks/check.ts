@@ -38,10 +38,6 @@ interface Row<N extends Need> {
   readonly id: string;
   /** What holds if it finds nothing. */
   readonly title: string;
-  readonly severity?: AuditSeverity;
-  readonly advice?: string;
-  /** It runs where all of this is available. */
-  readonly needs: readonly N[];
   /** `each`: it runs for every agent. `differing`: so, too, and what holds for all agents is reported once. */
   readonly agents?: 'each' | 'differing';
   /** It evaluates what the other checks learned, so it runs after them. */
@@ -50,36 +46,40 @@ interface Row<N extends Need> {
 }
 
 /** A row of the table of checks. */
-export interface Check<N extends Need = Need> extends Row<N> {
+export interface Check<N extends Need = Need> extends Row<N>, Partial<Defaults> {
   readonly commands: readonly ('doctor' | 'audit')[];
   /** Its name in the doctor, if that is another one. */
   readonly doctorName?: string;
+  /** It runs where all of this is available. */
+  readonly needs: readonly N[];
+}
+
+/** Of a finding that is only a text. */
+interface Defaults {
+  readonly severity: AuditSeverity;
+  readonly advice: string;
 }
 
 /** Declares a check of `parley doctor` (U02). */
-export function doctor<N extends Need = never>(row: Row<N>): Check<N> {
-  return { ...row, commands: ['doctor'] };
+export function doctor<N extends Need>(needs: readonly N[], row: Row<N>): Check<N> {
+  return { ...row, needs, commands: ['doctor'] };
 }
 
-interface AuditRow<N extends AuditNeed> extends Pick<Row<N | 'settings'>, 'id' | 'title' | 'run'> {
-  readonly severity: AuditSeverity;
-  readonly advice: string;
-  /** Besides the settings. */
-  readonly needs?: readonly N[];
-}
+type AuditRow<N extends AuditNeed> = Row<N | 'settings'> & Defaults;
 
 /** Declares a check of `parley audit` (U05). It runs for every agent, since these have settings of their own. */
-export function audit<N extends AuditNeed = never>(row: AuditRow<N>): Check<N | 'settings'> {
-  const needs = ['settings', ...(row.needs ?? [])] as const;
-  const agents = needs.some((need) => need === 'workspace') ? 'each' : 'differing';
-  return { ...row, needs, agents, commands: ['audit'] };
+export function audit<N extends AuditNeed>(need: N, row: AuditRow<N>): Check<N | 'settings'> {
+  const agents = need === 'workspace' ? 'each' : 'differing';
+  const needs = [...new Set(['settings', need] as const)];
+  return { agents, ...row, needs, commands: ['audit'] };
 }
 
 /** Declares a check of both commands. */
-export function both<N extends AuditNeed = never>(
-  row: AuditRow<N> & { readonly doctorName: string },
+export function both<N extends AuditNeed>(
+  need: N,
+  row: AuditRow<N> & Pick<Check, 'doctorName'>,
 ): Check<N | 'settings'> {
-  return { ...audit(row), doctorName: row.doctorName, commands: ['doctor', 'audit'] };
+  return { ...audit(need, row), commands: ['doctor', 'audit'] };
 }
 
 export const ok = (found: string): Finding => ({ severity: 'ok', found });

@@ -1,6 +1,8 @@
 import { readFileSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import { clearSecretsIn } from '@parley/settings';
 import { z } from 'zod';
@@ -9,7 +11,6 @@ import { allAgents, type LoadedSettings } from '../../settings.ts';
 import { type FileFacts, gatherFiles } from './file-facts.ts';
 import type { Base, Installation } from './installation.ts';
 import type { RecordFacts } from './record-facts.ts';
-import { sandboxProblem } from './sandbox-problem.ts';
 import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
 /** Everything that checks look at, by what it takes to learn it. Secrets and tokens are never shown. */
@@ -38,8 +39,8 @@ export interface Facts {
 
 /** What a check needs to run. */
 export type Need = keyof Facts;
-/** What the audit can look at besides the settings: nothing that a gateway or another server answers. */
-export type AuditNeed = 'files' | 'workspace' | 'sandbox' | 'database';
+/** What the audit can look at: nothing that a gateway or another server answers. */
+export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
 
 /** All members of a union at once. */
 type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
@@ -150,5 +151,23 @@ function pluginFolder(use: string, { settingsFile }: DataFolder): string | null 
     return realpathSync(folder);
   } catch {
     return folder;
+  }
+}
+
+/** To start it and run a command, in ms. */
+const SANDBOX_TIMEOUT_MS = 5_000;
+
+/** Runs a command that does nothing, in a folder of its own. The reason why that failed; null: it worked. */
+async function sandboxProblem(): Promise<string | null> {
+  const { openSandbox } = await import('@parley/tools/sandbox');
+  const workspace = await mkdtemp(join(tmpdir(), 'parley-audit-'));
+  try {
+    const signal = AbortSignal.timeout(SANDBOX_TIMEOUT_MS);
+    const { exitCode } = await openSandbox({ workspace, forbidden: [] }).run('true', { signal });
+    return exitCode === 0 ? null : 'A command that does nothing failed in the sandbox.';
+  } catch (error) {
+    return reasonOf(error);
+  } finally {
+    await rm(workspace, { recursive: true, force: true });
   }
 }

@@ -36,12 +36,11 @@ const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
 
 export const FILE_CHECKS: readonly Check[] = [
   ...MODES.map((row) => modeCheck(...row)),
-  audit({
+  audit('files', {
     id: 'files.owner',
     severity: 'critical',
     title: 'All these files belong to the owner of the data folder, or to root.',
     advice: 'Change the owner with chown, and find out who put them there.',
-    needs: ['files'],
     run: ({ files }) => {
       const owner = files.find(({ kind }) => kind === 'data')?.uid;
       if (owner === undefined) return [];
@@ -50,7 +49,7 @@ export const FILE_CHECKS: readonly Check[] = [
         .map(({ path, uid }) => `${path} belongs to another user (${uid} instead of ${owner}).`);
     },
   }),
-  audit({
+  audit('settings', {
     id: 'files.secrets-in-clear',
     severity: 'warning',
     title: 'Secrets are in the environment or in files of their own, not in the settings.',
@@ -59,7 +58,7 @@ export const FILE_CHECKS: readonly Check[] = [
     run: ({ clearSecrets }) =>
       clearSecrets.map((path) => `${path} is stored in plain text in the settings.`),
   }),
-  audit({
+  audit('settings', {
     id: 'files.plugins-outside',
     severity: 'warning',
     title: 'Plugins lie in the data folder, or are installed packages.',
@@ -78,12 +77,11 @@ export const FILE_CHECKS: readonly Check[] = [
 ];
 
 function modeCheck(kind: FileFact['kind'], severity: AuditSeverity, title: string): Check {
-  return audit({
+  return audit('files', {
     id: `files.${kind === 'plugin' ? 'plugins' : kind}-mode`,
     severity,
     title,
     advice: 'Run "parley audit --fix", which takes these rights away from others.',
-    needs: ['files'],
     run: ({ files, uid }) =>
       files
         .filter((file) => file.kind === kind && (file.mode & forbiddenBits(file)) !== 0)
@@ -124,31 +122,28 @@ const MIN_MEMORY = 24;
 const MAX_NAMED = 10;
 
 export const WORKSPACE_CHECKS: readonly Check[] = [
-  audit({
+  audit('workspace', {
     id: 'workspace.open-keys',
     severity: 'critical',
     title: 'No open file holds a key or token.',
     advice:
       'Remove it and create a new one, or put "audience: owner" into the front matter of the file.',
-    needs: ['workspace'],
     run: ({ workspace: { openFiles }, secrets }) =>
       listed(openFiles, 'looks like a key or token', (line) => holdsKey(line, secrets)),
   }),
-  audit({
+  audit('workspace', {
     id: 'workspace.open-phones',
     severity: 'warning',
     title: 'No open file holds a phone number.',
     advice: 'Remove it, or put "audience: owner" into the front matter of the file.',
-    needs: ['workspace'],
     run: ({ workspace: { openFiles } }) =>
       listed(openFiles, 'holds a phone number', (line) => PHONE.test(line)),
   }),
-  audit({
+  audit('workspace', {
     id: 'workspace.open-memory',
     severity: 'critical',
     title: 'No line of MEMORY.md or memory/ is in an open file.',
     advice: 'Remove the line, or put "audience: owner" into the front matter of the file.',
-    needs: ['workspace'],
     run: ({ workspace: { openFiles, memory } }) => {
       const known = new Set(
         memory
@@ -160,13 +155,12 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
       return listed(openFiles, 'is also in the memory', (line) => known.has(folded(line)));
     },
   }),
-  audit({
+  audit('database', {
     id: 'workspace.prompt-changed',
     severity: 'info',
     title: 'No agent has changed a file that becomes prompt text in the last 30 days.',
     advice:
       'Read the file: later turns follow its text. Changes by commands of exec are not seen here.',
-    needs: ['database'],
     run: ({ agent, promptWrites }) => {
       const own = promptWrites.filter(({ writer }) => writer === agent);
       const said = own.map(({ path, tool, conversationId, at, approvedBy }) => {
@@ -177,44 +171,40 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
       return bounded(said);
     },
   }),
-  audit({
+  audit('workspace', {
     id: 'workspace.symlinks',
     severity: 'warning',
     title: 'The workspace holds no symbolic links.',
     advice: 'Replace it with a copy. Parley does not follow it, but other programs do.',
-    needs: ['workspace'],
     run: ({ workspace: { symlinks } }) =>
       bounded(symlinks.map((name) => `${name} is a symbolic link.`)),
   }),
-  audit({
+  audit('workspace', {
     id: 'workspace.hardlinks',
     severity: 'warning',
     title: 'No file of the workspace has a second name (a hard link).',
     advice:
       'Copy it and remove the original: writing to the other name changes this file. Parley treats it as the owner’s.',
-    needs: ['workspace'],
     run: ({ workspace: { hardlinks } }) =>
       bounded(hardlinks.map((name) => `${name} has a second name.`)),
   }),
-  both({
+  both('workspace', {
     id: 'workspace.encodings',
     doctorName: 'files',
     severity: 'warning',
     title: 'Every Markdown file of the workspace is read without doubt about its encoding.',
     advice: 'Save it as UTF-8 in your editor. A file that cannot be read is not in the prompt.',
-    needs: ['workspace'],
     run({ workspace: { isThere, encodings } }) {
       if (!isThere) return [skipped('there is no workspace yet')];
       if (encodings.length > 0) return bounded(encodings);
       return [ok('every Markdown file is read as it was written')];
     },
   }),
-  audit({
+  audit('workspace', {
     id: 'workspace.not-looked-at',
     severity: 'info',
     title: 'The whole workspace was examined.',
     advice: 'Examine the rest yourself, or move what does not belong into the workspace elsewhere.',
-    needs: ['workspace'],
     run: ({ workspace: { isCut } }) =>
       isCut ? ['The workspace is larger than what the audit reads.'] : [],
   }),

@@ -11,10 +11,9 @@ import type { FactsFor } from './facts.ts';
 
 /** The machine that Parley runs on, and the files there. */
 export const MACHINE_CHECKS: readonly Check[] = [
-  doctor({
+  doctor(['config'], {
     id: 'disk',
     title: '1 MB can be written to the data folder and to workspaces elsewhere; 500 MB are free.',
-    needs: ['config'],
     run({ folder, loaded }) {
       const agents = loaded === null ? [] : allAgents(loaded);
       const workspaces = agents.map(({ name, settings }) => ({
@@ -28,16 +27,14 @@ export const MACHINE_CHECKS: readonly Check[] = [
       ]);
     },
   }),
-  doctor({
+  doctor(['settings', 'gateway'], {
     id: 'port',
     title: 'The running gateway serves `http.port`, or it is free.',
-    needs: ['settings', 'gateway'],
     run: portFindings,
   }),
-  doctor({
+  doctor(['settings'], {
     id: 'heartbeat',
     title: 'Every task in HEARTBEAT.md and the time zone in USER.md can be used.',
-    needs: ['settings'],
     agents: 'each',
     async run({ settings: { agent }, clock }) {
       if (!existsSync(agent.workspace)) return [];
@@ -54,10 +51,9 @@ export const MACHINE_CHECKS: readonly Check[] = [
 ];
 
 /** The short form: how many findings of which severity, and which command lists them. */
-export const AUDIT_CHECK = doctor({
+export const AUDIT_CHECK = doctor(['settings', 'audit'], {
   id: 'audit',
   title: 'No check of `parley audit` has a warning; a critical finding counts as failed.',
-  needs: ['settings', 'audit'],
   async run({ folder, countFindings }) {
     if (!existsSync(folder.path)) return [skipped('there is no data folder yet')];
     const { critical, warning: warnings } = await countFindings();

@@ -5,10 +5,9 @@ import type { LoadedSettings } from '../../settings.ts';
 import { doctor, type Finding, ok, skipped, warning } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-export const MCP_CHECK = doctor({
+export const MCP_CHECK = doctor(['settings', 'gateway'], {
   id: 'mcp',
   title: 'The gateway is connected to all MCP servers; no sign-in is left over (G03).',
-  needs: ['settings', 'gateway'],
   run(facts) {
     const { mcp } = facts.settings;
     const connections = Object.keys(mcp).length === 0 ? [] : connectionFindings(facts);

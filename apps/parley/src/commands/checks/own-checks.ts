@@ -16,10 +16,9 @@ import {
 import type { FactsFor } from './facts.ts';
 
 export const OWN_CHECKS: readonly Check[] = [
-  doctor({
+  doctor([], {
     id: 'version',
     title: 'Node is new enough for this Parley.',
-    needs: [],
     run() {
       const { parley, node, sqlite, from } = versionFacts();
       const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
@@ -27,25 +26,22 @@ export const OWN_CHECKS: readonly Check[] = [
       return [failed(text, `Install Node ${NODE_NEEDED} or newer.`)];
     },
   }),
-  doctor({
+  doctor(['config', 'gateway'], {
     id: 'settings',
     title: 'The settings are valid, in use and without older names; all plugins work.',
-    needs: ['config', 'gateway'],
     run: settingsFindings,
   }),
-  doctor({
+  doctor(['gateway'], {
     id: 'gateway',
     title: 'The gateway of the data folder answers and is ready; its processes are alike.',
-    needs: ['gateway'],
     run: gatewayFindings,
   }),
 ];
 
 /** Compares what the other checks learned from servers. */
-export const CLOCK_CHECK = doctor({
+export const CLOCK_CHECK = doctor(['network'], {
   id: 'clock',
   title: 'The clock of this machine agrees with those of the model and the channels.',
-  needs: ['network'],
   last: true,
   run: ({ clocks }) => clockFindings(clocks),
 });

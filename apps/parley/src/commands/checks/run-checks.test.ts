@@ -21,7 +21,7 @@ const run = (checks: readonly Check[], deadlineMs = 10_000, agents = [agent(unde
 type Run = (signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
 
 const check = (id: string, work: Run): Check =>
-  doctor({ id, title: 'It works.', needs: [], run: (_facts, signal) => work(signal) });
+  doctor([], { id, title: 'It works.', run: (_facts, signal) => work(signal) });
 
 const forever = () => new Promise<never>(() => {});
 
@@ -60,8 +60,8 @@ describe('checks', () => {
   });
 
   it('[U02] report for each account, while another one does not answer', async () => {
-    const accounts = doctor({
-      ...{ id: 'channel', title: 'Every account works.', needs: [] },
+    const accounts = doctor([], {
+      ...{ id: 'channel', title: 'Every account works.' },
       run: () => [() => [{ ...ok('fine'), subject: 'a' }], forever, () => [ok('c')]],
     });
     const results = await run([accounts], 20);
@@ -95,10 +95,14 @@ describe('checks', () => {
     const settings = async () => ({}) as never;
     const results = await run(
       [
-        audit({ ...common, id: 'a.throws', run: () => Promise.reject(new Error('lost')) }),
-        audit({ ...common, id: 'b.hangs', run: forever }),
-        audit({ ...common, id: 'c.needs', needs: ['files'], run: () => ['never gathered'] }),
-        audit({ ...common, id: 'd.finds', run: () => ['It is open.'] }),
+        audit('settings', {
+          ...common,
+          id: 'a.throws',
+          run: () => Promise.reject(new Error('lost')),
+        }),
+        audit('settings', { ...common, id: 'b.hangs', run: forever }),
+        audit('files', { ...common, id: 'c.needs', run: () => ['never gathered'] }),
+        audit('settings', { ...common, id: 'd.finds', run: () => ['It is open.'] }),
       ],
       20,
       [agent(undefined, { settings, files: forever })],
@@ -115,7 +119,7 @@ describe('checks', () => {
   });
 
   it('[U02] are left out where their needs are not available', async () => {
-    const needy = doctor({ id: 'x', title: 'It works.', needs: ['gateway'], run: () => [ok('y')] });
+    const needy = doctor(['gateway'], { id: 'x', title: 'It works.', run: () => [ok('y')] });
     expect(await run([needy])).toEqual([]);
     const gateway = async () => ({ gateway: { kind: 'none' } }) as const;
     expect(await run([needy], 10_000, [agent(undefined, { gateway })])).toHaveLength(1);
@@ -128,13 +132,12 @@ describe('checks', () => {
       gathered += 1;
       return { clocks };
     });
-    const needs = ['network'] as const;
-    const late = doctor({
-      ...{ id: 'late', title: 'It works.', needs, last: true },
+    const late = doctor(['network'], {
+      ...{ id: 'late', title: 'It works.', last: true },
       run: (facts) => facts.clocks.map(({ server }) => ok(server)),
     });
-    const asks = doctor({
-      ...{ id: 'asks', title: 'It works.', needs },
+    const asks = doctor(['network'], {
+      ...{ id: 'asks', title: 'It works.' },
       async run(facts) {
         await Promise.resolve();
         facts.clocks.push({ server: 'a.org', aheadMs: 0 });
@@ -153,14 +156,17 @@ describe('checks', () => {
     const texts = async (tested: Check) =>
       (await run([tested], 10_000, agents)).map(({ subject, found }) => [subject, found]);
     const row = { id: 'x', title: 'It works.' };
-    const each = doctor({ ...row, needs: ['settings'], agents: 'each', run: () => [ok('fine')] });
+    const each = doctor(['settings'], { ...row, agents: 'each', run: () => [ok('fine')] });
     expect(await texts(each)).toEqual([
       [undefined, 'fine'],
       ['support', 'fine'],
     ]);
     expect(await texts(check('x', () => [ok('fine')]))).toEqual([[undefined, 'fine']]);
     const common = { ...row, severity: 'info', advice: '' } as const;
-    const differing = audit({ ...common, run: (facts) => ['same', `own of ${facts.agent}`] });
+    const differing = audit('settings', {
+      ...common,
+      run: (facts) => ['same', `own of ${facts.agent}`],
+    });
     expect(await texts(differing)).toEqual([
       [undefined, 'same'],
       [undefined, 'own of undefined'],

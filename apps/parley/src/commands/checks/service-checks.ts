@@ -24,28 +24,24 @@ import type { Base } from './installation.ts';
 
 /** What the installation talks to. */
 export const SERVICE_CHECKS: readonly Check[] = [
-  doctor({
+  doctor(['settings', 'network'], {
     id: 'model',
     title: 'Every model of the settings answers; the main one must.',
-    needs: ['settings', 'network'],
     run: modelParts,
   }),
-  doctor({
+  doctor(['settings', 'config', 'gateway', 'schema', 'network'], {
     id: 'channel',
     title: 'Every account can be used, and the running gateway is connected to it.',
-    needs: ['settings', 'config', 'gateway', 'schema', 'network'],
     run: channelParts,
   }),
-  doctor({
+  doctor(['settings', 'schema', 'gateway'], {
     id: 'database',
     title: 'The database is undamaged, has a known schema, and can be read and written.',
-    needs: ['settings', 'schema', 'gateway'],
     run: databaseFindings,
   }),
-  doctor({
+  doctor(['settings', 'network'], {
     id: 'queue',
     title: 'Redis, if configured, answers, is new enough and drops nothing when it is full.',
-    needs: ['settings', 'network'],
     async run({ settings: { queue } }, signal) {
       const { url } = queue;
       if (url === undefined) return [ok('in memory; each start fills it from the database')];

@@ -11,10 +11,9 @@ import type { FactsFor } from './facts.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
-export const SKILL_CHECK = doctor({
+export const SKILL_CHECK = doctor(['settings', 'config'], {
   id: 'skills',
   title: 'Every skill can be used, is in the menus, and is named correctly in the settings.',
-  needs: ['settings', 'config'],
   agents: 'each',
   async run(facts) {
     const { settings, agent, folder, env } = facts;

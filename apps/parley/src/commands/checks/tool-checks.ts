@@ -14,7 +14,7 @@ const CHANGING: ReadonlySet<string> = new Set([
 const SECRET_NAME = /(token|key|secret|passw|auth|credential)/i;
 
 export const TOOL_CHECKS: readonly Check[] = [
-  audit({
+  audit('settings', {
     id: 'exec.enabled',
     severity: 'info',
     title: 'The agent runs no commands.',
@@ -22,7 +22,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     run: ({ settings: { exec } }) =>
       exec.enabled ? ['Commands are on, for owners in direct chats.'] : [],
   }),
-  audit({
+  audit('settings', {
     id: 'exec.unasked',
     severity: 'critical',
     title: 'A person approves each command.',
@@ -31,7 +31,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     run: ({ settings: { exec } }) =>
       exec.enabled && exec.approval === 'never' ? ['Commands run without approval.'] : [],
   }),
-  audit({
+  audit('settings', {
     id: 'exec.network',
     severity: 'warning',
     title: 'Commands reach no network.',
@@ -41,14 +41,13 @@ export const TOOL_CHECKS: readonly Check[] = [
         ? ['Commands reach the network and all servers of this machine.']
         : [],
   }),
-  both({
+  both('sandbox', {
     id: 'exec.sandbox',
     doctorName: 'sandbox',
     severity: 'warning',
     title: 'The sandbox of commands works on this machine.',
     advice:
       'Install bubblewrap and allow user namespaces, or set exec.enabled to false. Until then no command runs: none runs unprotected.',
-    needs: ['sandbox'],
     async run({ settings: { exec }, sandboxProblem }) {
       if (!exec.enabled) return [skipped('exec is off in the settings')];
       const problem = await sandboxProblem();
@@ -57,7 +56,7 @@ export const TOOL_CHECKS: readonly Check[] = [
       ];
     },
   }),
-  audit({
+  audit('settings', {
     id: 'approvals.any-command',
     severity: 'critical',
     title: 'No rule of approvals.auto lets every command run.',
@@ -67,7 +66,7 @@ export const TOOL_CHECKS: readonly Check[] = [
         .filter(({ pattern }) => pattern === null || pattern.trim().startsWith('*'))
         .map(({ rule }) => `The rule "${rule}" lets every command run without approval.`),
   }),
-  audit({
+  audit('settings', {
     id: 'approvals.broad-command',
     severity: 'warning',
     title: 'Rules for commands name more than a program.',
@@ -78,7 +77,7 @@ export const TOOL_CHECKS: readonly Check[] = [
         .filter(({ pattern }) => pattern !== null && isBroadCommand(pattern))
         .map(({ rule }) => `The rule "${rule}" covers more than it seems to.`),
   }),
-  audit({
+  audit('settings', {
     id: 'approvals.host-prefix',
     severity: 'warning',
     title: 'Rules for web pages name the whole host.',
@@ -88,7 +87,7 @@ export const TOOL_CHECKS: readonly Check[] = [
         .filter(({ pattern }) => pattern !== null && isHostPrefix(pattern))
         .map(({ rule }) => `The rule "${rule}" also matches other hosts.`),
   }),
-  audit({
+  audit('settings', {
     id: 'approvals.unasked-tool',
     severity: 'warning',
     title: 'No rule lets a tool that changes something run with any arguments.',
@@ -99,7 +98,7 @@ export const TOOL_CHECKS: readonly Check[] = [
         .filter(({ tool, pattern }) => isChanging(tool) && (pattern ?? '*').startsWith('*'))
         .map(({ rule }) => `The rule "${rule}" lets every such call run without approval.`),
   }),
-  audit({
+  audit('settings', {
     id: 'web.unasked',
     severity: 'warning',
     title: 'The agent asks before it opens addresses that outsiders gave it.',
@@ -109,7 +108,7 @@ export const TOOL_CHECKS: readonly Check[] = [
         ? ['Pages are opened without approval.']
         : [],
   }),
-  audit({
+  audit('settings', {
     id: 'mcp.everyone',
     severity: 'warning',
     title: 'Only owners can use MCP servers.',
@@ -120,7 +119,7 @@ export const TOOL_CHECKS: readonly Check[] = [
         .filter(({ audience }) => audience === 'everyone')
         .map(({ name }) => `Everyone who may write can use the server ${name}.`),
   }),
-  audit({
+  audit('settings', {
     id: 'mcp.unasked',
     severity: 'warning',
     title: 'A person approves changes by tools of MCP servers.',
@@ -130,7 +129,7 @@ export const TOOL_CHECKS: readonly Check[] = [
         .filter(({ approval }) => approval === 'never')
         .map(({ name }) => `The tools of the server ${name} run without approval.`),
   }),
-  audit({
+  audit('settings', {
     id: 'mcp.without-tls',
     severity: 'warning',
     title: 'MCP servers on other machines are reached over https.',
@@ -143,7 +142,7 @@ export const TOOL_CHECKS: readonly Check[] = [
           ({ name, url = '' }) => `The server ${name} on ${hostOf(url)} is reached without TLS.`,
         ),
   }),
-  audit({
+  audit('settings', {
     id: 'mcp.key-in-address',
     severity: 'warning',
     title: 'No address or argument of an MCP server holds a key.',
@@ -159,7 +158,7 @@ export const TOOL_CHECKS: readonly Check[] = [
           : []),
       ]),
   }),
-  audit({
+  audit('settings', {
     id: 'mcp.unpinned',
     severity: 'warning',
     title: 'Programs of MCP servers are fetched in a fixed version.',
@@ -173,13 +172,12 @@ export const TOOL_CHECKS: readonly Check[] = [
           : [`The server ${name} runs the newest version of ${fetched}.`];
       }),
   }),
-  audit({
+  audit('files', {
     id: 'mcp.changed',
     severity: 'warning',
     title: 'The tool descriptions of MCP servers are those that were accepted.',
     advice:
       'Read them with "parley prompt", then run "parley audit accept SERVER". The model follows a description.',
-    needs: ['files'],
     run: ({ mcpChanges }) =>
       mcpChanges.map(
         ({ server, changes }) => `The tools of the server ${server} have changed: ${changes}.`,
