@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
+import type { All } from '@parley/gateway/operations';
 import { clearSecretsIn } from '@parley/settings';
 import { z } from 'zod';
 import type { DataFolder } from '../../data-folder.ts';
@@ -13,7 +14,7 @@ import type { Base, Installation } from './installation.ts';
 import type { RecordFacts } from './record-facts.ts';
 import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
-/** Everything that checks look at, by what it takes to learn it. Secrets and tokens are never shown. */
+/** Everything that checks look at, by the source that they need for it. Secrets and tokens are never shown. */
 export interface Facts {
   /** What `parley config check` sees, also if the settings are invalid. */
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
@@ -25,13 +26,13 @@ export interface Facts {
   readonly workspace: { readonly workspace: WorkspaceFacts };
   /** An empty command in the sandbox. */
   readonly sandbox: { readonly sandboxProblem: () => Promise<string | null> };
-  /** Rows of the database, without any where there is none. */
+  /** Rows of the database; none if there is no database. */
   readonly database: RecordFacts;
   /** The state of the database, seen without changing it. */
   readonly schema: Pick<Installation, 'database'>;
   /** The running gateway, if there is one. */
   readonly gateway: Pick<Installation, 'gateway'>;
-  /** Servers elsewhere; checks add what these say of the time. */
+  /** Servers elsewhere; checks add the time that these report. */
   readonly network: Pick<Installation, 'clocks'>;
   /** All checks of the audit. */
   readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };
@@ -41,13 +42,6 @@ export interface Facts {
 export type Need = keyof Facts;
 /** What the audit can look at: nothing that a gateway or another server answers. */
 export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
-
-/** All members of a union at once. */
-type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
-  all: infer Whole,
-) => void
-  ? Whole
-  : never;
 
 /** What a check with these needs gets. */
 export type FactsFor<N extends Need> = Base & All<Facts[N]>;
@@ -69,9 +63,10 @@ export function examineAgents(
 ): readonly Examined[] {
   const now = base.clock();
   const common = once(async () => gatherSettings(base, loaded, now));
+  const tried = once(sandboxProblem);
   const shared = {
     files: once(async () => gatherFiles(base.folder, loaded, (await common()).plugins)),
-    sandbox: async () => ({ sandboxProblem: once(sandboxProblem) }),
+    sandbox: async () => ({ sandboxProblem: tried }),
     database: once(database),
   };
   return allAgents(loaded).map(({ name, settings }) => ({

@@ -76,21 +76,22 @@ async function folderFinding(path: string): Promise<Finding> {
     const free = bavail * bsize;
     const room = `${(free / 1e9).toFixed(1)} GB are free`;
     if (free < LITTLE_ROOM_BYTES || (files > 0 && ffree < 1_000)) {
-      const fix = 'Make room before the disk is full: "parley storage" says what takes how much.';
+      const advice =
+        'Make room before the disk is full: "parley storage" says what takes how much.';
       return warning(
         `${path} can be written, but only ${(free / 1e6).toFixed(0)} MB are free`,
-        fix,
+        advice,
       );
     }
     if (there !== path) return ok(`${path} can be made by the first start; ${room}`);
     return ok(`${path} can be written; ${room}`);
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-    const fix =
+    const advice =
       code === 'ENOSPC' || code === 'EDQUOT'
         ? 'Make room on that disk; Parley confirms no message that it cannot store.'
         : 'Give the user that runs Parley the right to write there, or choose another folder with --data FOLDER.';
-    return failed(`${there} cannot be written: ${reasonOf(thrown)}`, fix);
+    return failed(`${there} cannot be written: ${reasonOf(thrown)}`, advice);
   }
 }
 
@@ -121,13 +122,13 @@ async function portFindings(
   const code = await tryToListen(host, port);
   if (code === null) return [ok(`port ${port} on ${host} is free`)];
   if (code !== 'EADDRINUSE') {
-    const fix =
+    const advice =
       'Set http.host and http.port to an address of this machine that its user may serve.';
-    return [failed(`port ${port} on ${host} cannot be served: ${code}`, fix)];
+    return [failed(`port ${port} on ${host} cannot be served: ${code}`, advice)];
   }
   const who = (await isParley(host, port, signal)) ? 'another Parley' : 'another program';
-  const fix = 'Stop that one, or set http.port to another number (0 takes any free one).';
-  return [failed(`port ${port} on ${host} is taken by ${who}`, fix)];
+  const advice = 'Stop that one, or set http.port to another number (0 takes any free one).';
+  return [failed(`port ${port} on ${host} is taken by ${who}`, advice)];
 }
 
 /** Null: it is free. */

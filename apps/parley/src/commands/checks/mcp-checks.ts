@@ -7,7 +7,7 @@ import type { FactsFor } from './facts.ts';
 
 export const MCP_CHECK = doctor(['settings', 'gateway'], {
   id: 'mcp',
-  title: 'The gateway is connected to all MCP servers; no sign-in is left over (G03).',
+  title: 'The gateway is connected to all MCP servers; no sign-in is left over.',
   run(facts) {
     const { mcp } = facts.settings;
     const connections = Object.keys(mcp).length === 0 ? [] : connectionFindings(facts);
@@ -20,11 +20,11 @@ function connectionFindings({ folder, gateway }: FactsFor<'gateway'>): readonly 
   const { at, status } = gateway;
   return status.mcp.map(({ works, line, signIn }) => {
     if (works) return ok(line);
-    const fix =
+    const advice =
       signIn === undefined
         ? `Correct what it names; "${commandLine('status', folder)}" shows when it is connected.`
         : `As an owner, open ${at.address}, and click “Sign in” beside ${signIn} under Status.`;
-    return warning(line, fix);
+    return warning(line, advice);
   });
 }
 

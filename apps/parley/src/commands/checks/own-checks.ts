@@ -110,8 +110,8 @@ function gatewayFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Fin
   if (gateway.kind === 'none') return [skipped('none runs here')];
   const where = `process ${gateway.at.pid} at ${gateway.at.address}`;
   if (gateway.kind === 'silent') {
-    const fix = `If it hangs, end process ${gateway.at.pid} and start Parley again. Nothing is lost.`;
-    return [failed(`${where} does not answer: ${gateway.reason}`, fix)];
+    const advice = `If it hangs, end process ${gateway.at.pid} and start Parley again. Nothing is lost.`;
+    return [failed(`${where} does not answer: ${gateway.reason}`, advice)];
   }
   const { health, processes } = gateway.status;
   const strange = processes.flatMap(({ role, host, pid, notes }) =>
@@ -125,8 +125,8 @@ function gatewayFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Fin
   if (health.status === 'ready') return [ok(`${where} is ready`), ...strange];
   const reasons = health.reasons.join('; ');
   const result = health.status === 'down' ? failed : warning;
-  const fix = `See below, and "${commandLine('status', folder)}".`;
-  return [result(`${where} is ${health.status}: ${reasons}`, fix), ...strange];
+  const advice = `See below, and "${commandLine('status', folder)}".`;
+  return [result(`${where} is ${health.status}: ${reasons}`, advice), ...strange];
 }
 
 /** From here on reminders come at the wrong time, in ms. */
@@ -152,7 +152,7 @@ export function clockFindings(readings: readonly ClockReading[]): readonly Findi
     return [ok(`agrees with ${server}`)];
   }
   const found = `${Math.round(off / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${server}`;
-  const fix =
+  const advice =
     'Synchronize the clock of this machine (NTP), on many systems with "timedatectl set-ntp true".';
-  return [(off < FAR_OFF_MS ? warning : failed)(found, fix)];
+  return [(off < FAR_OFF_MS ? warning : failed)(found, advice)];
 }

@@ -244,14 +244,14 @@ async function databaseFindings(
     return [ok(`${what}: there is none yet; the first start creates it`)];
   }
   if (kind === 'behind') {
-    const fix = `Nothing: the next start upgrades it. To be able to go back, make a backup first: ${commandLine('backup FILE', folder)}`;
-    return [warning(`${what}: its schema is that of an older Parley`, fix)];
+    const advice = `Nothing: the next start upgrades it. To be able to go back, make a backup first: ${commandLine('backup FILE', folder)}`;
+    return [warning(`${what}: its schema is that of an older Parley`, advice)];
   }
   if (gateway.kind === 'runs') {
     const { trouble } = gateway.status;
     if (trouble === undefined) {
-      const fix = `See docs/deploy.md and docs/retention.md, and "${commandLine('dead list', folder)}".`;
-      const notes = (gateway.status.notes ?? []).map((note) => warning(note, fix));
+      const advice = `See docs/deploy.md and docs/retention.md, and "${commandLine('dead list', folder)}".`;
+      const notes = (gateway.status.notes ?? []).map((note) => warning(note, advice));
       const works = ok(`${what}; the running gateway reads and writes it`);
       return [works, ...notes, ...(await fileFindings(facts))];
     }
@@ -267,7 +267,7 @@ async function fileFindings(installation: Base): Promise<readonly Finding[]> {
   const missing = await withStore(installation, (store) => store.files.missing());
   if (missing === 0) return [];
   const found = `${countOf(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
-  const fix =
+  const advice =
     'Ask the senders to send them again, or restore a backup that has them; until then the agent says that it cannot read them. Files are kept for a day, so this warning goes away by itself.';
-  return [warning(found, fix)];
+  return [warning(found, advice)];
 }

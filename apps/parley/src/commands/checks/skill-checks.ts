@@ -40,8 +40,10 @@ export const SKILL_CHECK = doctor(['settings', 'config'], {
 function skillFindings(skill: SkillStatus, show: string): readonly Finding[] {
   const { name, state, reason, warnings, location } = skill;
   if (state === 'refused') return [warning(`${name} cannot be used: ${reason}`, show)];
-  const fix = `Correct the front matter of ${location}, unless the guess is right.`;
-  return warnings.length === 0 ? [] : [warning(`${name} was guessed: ${warnings.join('; ')}`, fix)];
+  const advice = `Correct the front matter of ${location}, unless the guess is right.`;
+  return warnings.length === 0
+    ? []
+    : [warning(`${name} was guessed: ${warnings.join('; ')}`, advice)];
 }
 
 /** Names in the settings that no skill has. */
@@ -73,8 +75,8 @@ async function menuFindings(
   return [...new Set(served)].flatMap((channel) => {
     const menu = definitions.find(({ id }) => id === channel)?.menu;
     const text = menu === undefined ? null : leftOutText(channel, fitMenu(commands, menu).leftOut);
-    const fix =
+    const advice =
       'Turn off skills that you do not use (skills.block), or set "user-invocable: no" for more of them.';
-    return text === null ? [] : [warning(text, fix)];
+    return text === null ? [] : [warning(text, advice)];
   });
 }
