@@ -13,8 +13,8 @@ import {
   using,
   withJson,
 } from './cli.ts';
-import type { AuditFlags } from './commands/audit/audit.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
+import type { AuditFlags } from './commands/checks/audit.ts';
 import type { Shell } from './commands/completion.ts';
 import type { Settling } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
@@ -261,7 +261,7 @@ It makes real calls: to the model (a few tokens), to each channel, to the databa
 Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
 
 function describeDoctor(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/doctor/doctor.ts'));
+  const work = using(run, () => import('./commands/checks/doctor.ts'));
   const what =
     'check everything (settings, model, channels, database, machine) and say how to fix it';
   add(program, 'doctor', what, (flags: Json) => work((m, cli) => m.doctor(cli, flags)))
@@ -274,16 +274,16 @@ Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it
 docs/audit.md lists all checks.`;
 
 function describeAudit(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/audit/audit.ts'));
-  const what = 'what weakens the guards of this installation, and what to do about it';
-  const fix = 'take rights from others on files of this installation; nothing else is changed';
+  const work = using(run, () => import('./commands/checks/audit.ts'));
+  const what = 'check this installation for security weaknesses, and say what to do about them';
+  const fix = 'remove rights of other users on files of this installation; nothing else is changed';
   const audit = add(program, 'audit', what, (flags: AuditFlags) =>
     work((m, cli) => m.audit(cli, flags)),
   )
     .option(...JSON_OPTION)
     .option('--fix', fix)
     .addHelpText('after', AUDIT_HELP);
-  const accept = 'accept what the tools of an MCP server say of themselves now';
+  const accept = 'accept the current tool descriptions of an MCP server';
   add(audit, 'accept <server>', accept, (server: string) =>
     work((m, cli) => m.auditAccept(cli, server)),
   );
