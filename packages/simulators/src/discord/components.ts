@@ -223,3 +223,8 @@ export function shownText({
   );
   return [content, ...displays].filter((text) => text !== '').join('\n');
 }
+
+/** The buttons of a message, in order. */
+export function buttonsOf(components: readonly Json[]): Json[] {
+  return everyComponent(components).filter(({ type }) => type === KIND.button);
+}

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
 import { answersControl, newest } from '../answer-control.ts';
+import { buttonsOf } from './components.ts';
 import type { DiscordDouble } from './discord-double.ts';
 import { Fault } from './faults.ts';
 import { Press, Slash, Submit } from './interacting.ts';
 import { MessageParts } from './message-parts.ts';
 import { PARTS_HELP, readPartsLine } from './parts-line.ts';
 import { Reacting } from './people.ts';
-import { buttonsOf, type VisibleMessage } from './transcript.ts';
+import type { VisibleMessage } from './transcript.ts';
 
 const Id = z.string();
 

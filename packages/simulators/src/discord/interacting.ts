@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { type Command, type CommandOption, commandsOf } from './commands.ts';
+import type { Command, CommandOption } from './command-form.ts';
+import { commandsOf } from './commands.ts';
 import { countsOf, everyComponent, KIND, optionsOf } from './components.ts';
 import { describeChannelTo, describeMember } from './descriptions.ts';
 import type { Interaction, Interactions } from './interactions.ts';
 import { filledIn } from './modals.ts';
 import { join, SOMEBODY } from './people.ts';
-import { PERMISSION, permissionsIn } from './permissions.ts';
+import { permissionsIn } from './permissions.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
-import type { Channel, Guild, World } from './world.ts';
+import { type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
 /** Somebody uses a slash command. */
 export const Slash = z.strictObject({

@@ -4,13 +4,14 @@ import { checkNotEmpty, type MessageForm, readMessage } from './message-form.ts'
 import {
   changeMessage,
   type Draft,
-  findPings,
+  noteSent,
   removeMessage,
   routeOf,
   type Stored,
   storeMessage,
 } from './messages.ts';
 import { botMay, channelFor, hideContent, INTENT } from './permissions.ts';
+import { findPings } from './pings.ts';
 import {
   invalidForm,
   missingAccess,
@@ -18,8 +19,7 @@ import {
   Refusal,
   type RestCall,
 } from './request.ts';
-import type { Routes, Scene } from './routes.ts';
-import { noteSent } from './transcript.ts';
+import type { Routes, Scene } from './scene.ts';
 import type { WireMessage } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 

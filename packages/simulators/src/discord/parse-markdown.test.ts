@@ -2,15 +2,16 @@ import { parse } from 'discord-markdown-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type FormatRun, parseDiscordMarkdown } from './parse-markdown.ts';
+import { parseDiscordMarkdown } from './parse-markdown.ts';
 
 /** Every stretch as `formats:text`, those without a format as they are. */
-const seen = (text: string) => parseDiscordMarkdown(text).runs.map(shown).join('|');
-
-function shown({ marker, text, formats }: FormatRun): string {
-  const names = [...formats].join(' ');
-  return marker + (names === '' ? text : `${names}:${text}`);
-}
+const seen = (text: string) =>
+  parseDiscordMarkdown(text)
+    .runs.map(({ marker, text, formats }) => {
+      const names = [...formats].join(' ');
+      return marker + (names === '' ? text : `${names}:${text}`);
+    })
+    .join('|');
 
 const marks: [text: string, seen: string][] = [
   [

@@ -48,7 +48,7 @@ interface DiscordMessage {
 }
 
 /** Text with one set of formats. Line ends stand where people see a new line. */
-export interface FormatRun {
+interface FormatRun {
   /** `• ` or `1. ` with the indent of its level, where this run begins a list item; else empty. */
   readonly marker: string;
   readonly text: string;

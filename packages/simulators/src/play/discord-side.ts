@@ -5,10 +5,11 @@ import {
   optionsOf as menuOptions,
   shownText,
 } from '../discord/components.ts';
-import { type DiscordDouble, startDiscordDouble } from '../discord/discord-double.ts';
+import type { DiscordDouble } from '../discord/discord-double.ts';
 import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
 import { describeParts, readPartsLine } from '../discord/parts-line.ts';
 import { REAL_LIMITS } from '../discord/rate-limits.ts';
+import { startDiscordDouble } from '../discord/start-discord-double.ts';
 import type { VisibleMessage } from '../discord/transcript.ts';
 import type { Json } from '../discord/wire.ts';
 import { drawDiscord } from './draw/discord.ts';

@@ -1,8 +1,9 @@
-import type { Attachment } from '../whatsapp/content.ts';
 import type { Person } from '../whatsapp/people.ts';
 import { hushLibsignal } from '../whatsapp/quiet.ts';
+import type { Attachment } from '../whatsapp/read-content.ts';
+import { startWhatsAppDouble } from '../whatsapp/start-whatsapp-double.ts';
 import type { VisibleMessage } from '../whatsapp/transcript.ts';
-import { startWhatsAppDouble, type WhatsAppDouble } from '../whatsapp/whatsapp-double.ts';
+import type { WhatsAppDouble } from '../whatsapp/whatsapp-double.ts';
 import { drawWhatsApp } from './draw/whatsapp.ts';
 import {
   type FileOnPlatform,

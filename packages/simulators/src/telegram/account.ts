@@ -1,5 +1,4 @@
 import type { Optional } from '../optional-fields.ts';
-import type { BusinessAccount, GuestQuery } from './elsewhere.ts';
 import type { FloodControl } from './faults.ts';
 import { Files, type LocalServer } from './files.ts';
 import { badRequest, forbidden } from './request.ts';
@@ -197,4 +196,20 @@ function namedAfterId(id: number): WireChat {
   if (id > 0) return { id, type: 'private', first_name: `User ${id}` };
   const type = id <= -1_000_000_000_000 ? 'supergroup' : 'group';
   return { id, type, title: `Group ${-id}` };
+}
+
+/** An account of a person that lets the bot answer its customers. */
+export interface BusinessAccount {
+  readonly user: WireUser;
+  /** Its chats have ids and numbers of their own, apart from those of the bot. */
+  readonly chats: Chats;
+  canReply: boolean;
+  isEnabled: boolean;
+}
+
+/** A question of a person in a chat that the bot is no member of. */
+export interface GuestQuery {
+  readonly chatId: number;
+  /** What the bot answered; undefined: nothing yet. */
+  answer: string | undefined;
 }

@@ -1,16 +1,7 @@
-import { type BotAccount, type ChatRecord, Chats } from './account.ts';
+import { type BotAccount, type BusinessAccount, type ChatRecord, Chats } from './account.ts';
 import { readText } from './content.ts';
 import { badRequest, isRecord, RequestParams } from './request.ts';
-import type { Known, WireMessage, WireUser } from './wire.ts';
-
-/** An account of a person that lets the bot answer its customers. */
-export interface BusinessAccount {
-  readonly user: WireUser;
-  /** Its chats have ids and numbers of their own, apart from those of the bot. */
-  readonly chats: Chats;
-  canReply: boolean;
-  isEnabled: boolean;
-}
+import type { Known, WireMessage } from './wire.ts';
 
 /** How a person connects the bot to their account, changes what it may do, or ends that. */
 export interface Connecting {
@@ -109,13 +100,6 @@ function businessHome(account: BotAccount, connection: string, params: RequestPa
     business_connection_id: connection,
   };
   return { chats: found.chats, chat, beside };
-}
-
-/** A question of a person in a chat that the bot is no member of. */
-export interface GuestQuery {
-  readonly chatId: number;
-  /** What the bot answered; undefined: nothing yet. */
-  answer: string | undefined;
 }
 
 /** answerGuestQuery: once for each query, with one text. */

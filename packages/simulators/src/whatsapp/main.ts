@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { inTerminal } from '../typed-lines.ts';
 import { hushLibsignal } from './quiet.ts';
-import { startWhatsAppDouble } from './whatsapp-double.ts';
+import { startWhatsAppDouble } from './start-whatsapp-double.ts';
 
 const Status = z.object({
   channels: z.array(z.object({ state: z.looseObject({ code: z.string().optional() }) })),

@@ -15,7 +15,7 @@ import {
 } from '@whiskeysockets/baileys';
 import { end, listen } from '../loopback.ts';
 import { type Account, seconds } from './account.ts';
-import type { Attachment } from './content.ts';
+import type { Attachment } from './read-content.ts';
 import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
 import { child, node } from './wire.ts';
 

@@ -9,8 +9,8 @@ import {
   newId,
   seconds,
 } from './account.ts';
-import { type Attachment, readContent } from './content.ts';
 import type { Person } from './people.ts';
+import { type Attachment, readContent } from './read-content.ts';
 import type { KeyBundle } from './signal.ts';
 import { node } from './wire.ts';
 

@@ -1,7 +1,7 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
 import { Changes } from '../changes.ts';
-import type { Attachment, Content, Shown } from './content.ts';
 import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
+import type { Attachment, Content, Shown } from './read-content.ts';
 
 /** UTF-16 units that phones show of a text, as told by users of real clients; the rest is lost. */
 const MAX_TEXT = 65_536;

@@ -10,14 +10,11 @@ import makeWASocket, {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { onTestFinished } from 'vitest';
-import { Changes } from '../changes.ts';
-import { hushLibsignal, silentLogger } from './quiet.ts';
-import { MemoryKeyStore } from './signal.ts';
-import {
-  startWhatsAppDouble,
-  type WhatsAppDouble,
-  type WhatsAppDoubleOptions,
-} from './whatsapp-double.ts';
+import { Changes } from '../../changes.ts';
+import { hushLibsignal, silentLogger } from '../quiet.ts';
+import { MemoryKeyStore } from '../signal.ts';
+import { startWhatsAppDouble } from '../start-whatsapp-double.ts';
+import type { WhatsAppDouble, WhatsAppDoubleOptions } from '../whatsapp-double.ts';
 
 /** A double for one test, and clients on it; all of it ends with the test. */
 export interface Scene {

@@ -1,9 +1,6 @@
 import { Telegraf, TelegramError } from 'telegraf';
-import {
-  startTelegramDouble,
-  type TelegramDouble,
-  type TelegramDoubleOptions,
-} from './telegram-double.ts';
+import { startTelegramDouble } from '../start-telegram-double.ts';
+import type { TelegramDouble, TelegramDoubleOptions } from '../telegram-double.ts';
 
 const running: TelegramDouble[] = [];
 

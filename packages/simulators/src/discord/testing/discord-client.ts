@@ -6,11 +6,8 @@ import {
   Partials,
   type TextChannel,
 } from 'discord.js';
-import {
-  type DiscordDouble,
-  type DiscordDoubleOptions,
-  startDiscordDouble,
-} from './discord-double.ts';
+import type { DiscordDouble, DiscordDoubleOptions } from '../discord-double.ts';
+import { startDiscordDouble } from '../start-discord-double.ts';
 
 const running: (() => Promise<void>)[] = [];
 
