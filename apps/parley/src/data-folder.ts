@@ -175,11 +175,8 @@ export type Instance = z.infer<typeof Instance>;
  * folder has come since.
  */
 export function announceHere(folder: DataFolder, address: string): () => void {
-  const { settingsFile: settings } = folder;
-  return announce(folder, { pid: process.pid, address, host: hostname(), settings });
-}
-
-export function announce({ instanceFile }: DataFolder, instance: Instance): () => void {
+  const { instanceFile, settingsFile: settings } = folder;
+  const instance: Instance = { pid: process.pid, address, host: hostname(), settings };
   const line = `${JSON.stringify(instance)}\n`;
   writeFileSync(instanceFile, line, { mode: 0o600 });
   return () => {

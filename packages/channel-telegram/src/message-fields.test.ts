@@ -24,12 +24,7 @@ import type {
   Venue,
 } from '@grammyjs/types';
 import { describe, expect, it } from 'vitest';
-import {
-  eventReason,
-  type FieldDecision,
-  MESSAGE_FIELDS,
-  UPDATE_DECISIONS,
-} from './message-fields.ts';
+import { eventReason, MESSAGE_FIELDS, UPDATE_DECISIONS } from './message-fields.ts';
 import { UPDATE_KINDS } from './wire.ts';
 
 /** Fields of servers from before 2023, which the newest types do not have. */
@@ -193,7 +188,7 @@ describe('what Parley does with what the Bot API sends', () => {
 
   it('[F16] has a case in the corpus for all that a person can send, and for all that starts no turn', () => {
     const seen = fieldsOfCorpus();
-    const all: [string, FieldDecision][] = Object.entries(MESSAGE_FIELDS);
+    const all = Object.entries(MESSAGE_FIELDS);
     const wanted = all.filter(([, one]) => 'named' in one || one.decision === 'event');
     const missing = wanted.map(([field]) => field).filter((field) => !seen.has(field));
     // The one has a test of its own, and servers of the other are gone.
@@ -202,7 +197,7 @@ describe('what Parley does with what the Bot API sends', () => {
   });
 
   it('[F16] asks Telegram for the updates that are read, and for no others', () => {
-    const all: [string, FieldDecision][] = Object.entries(UPDATE_DECISIONS);
+    const all = Object.entries(UPDATE_DECISIONS);
     const read = all.filter(([, { decision }]) => decision === 'read').map(([kind]) => kind);
     expect(read.toSorted()).toEqual([...UPDATE_KINDS].toSorted());
   });

@@ -1,5 +1,5 @@
 /** What Parley does with a field of the Bot API (F16). */
-export type FieldDecision =
+type FieldDecision =
   /** The agent reads it, or it decides who wrote, where and to whom. `named` stands for content of an unexpected form. */
   | { readonly decision: 'read'; readonly named?: string }
   /** What a person sent and Parley cannot read, with its article. */

@@ -204,7 +204,7 @@ export interface LocalServer {
 }
 
 /** The JSON that a server answers to GET; null: it answers something else than 200. */
-export type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
+type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
 /** The servers to look at and the means to do so. */
 interface DetectDeps {

@@ -99,9 +99,3 @@ export function openJoint(before: string): Joint {
 function mayRepeat(before: string, next: string): boolean {
   return next === '' || before.includes(next);
 }
-
-/** The continuation alone, without what it repeats. */
-export function joined(before: string, next: string): string {
-  const joint = openJoint(before);
-  return before + joint.push(next) + joint.end();
-}

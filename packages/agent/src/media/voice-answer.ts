@@ -83,7 +83,7 @@ export async function spoken(
 const PLAIN = { dialect: 'plain', maxLength: 1_000_000, unit: 'utf16' } as const;
 
 /** What is heard of Markdown: its text without markup, up to the last sentence that fits. */
-export async function spokenText(markdown: string, most: number): Promise<string> {
+async function spokenText(markdown: string, most: number): Promise<string> {
   const bodies = await renderInSteps(markdown, PLAIN, setImmediate);
   const text = bodies
     .map(({ plain }) => plain)

@@ -12,7 +12,7 @@ const SKILL_RULES = `Skills are documents, not tools: you cannot call one. Look 
 - Never read more than one up front. Open what else lies in a skill's folder only when the skill asks for it.`;
 
 /** The skills of the session (S04), and those whose whole text is in the prompt (S06). */
-export const skillsLayer: Layer = {
+const skillsLayer: Layer = {
   id: 'skills',
   volatility: 'session',
   placement: 'system',
@@ -52,7 +52,7 @@ const calledSkillsLayer: Layer = {
 };
 
 /** Connected browsers, desktops and servers; a lost one is no longer listed (G03). */
-export const connectorsLayer: Layer = {
+const connectorsLayer: Layer = {
   id: 'connectors',
   volatility: 'session',
   placement: 'system',

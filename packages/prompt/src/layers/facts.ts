@@ -52,7 +52,7 @@ const lastingFactsLayer: Layer = {
 };
 
 /** Where, when and for whom the turn runs (F02), in one section; lines that change least come first. */
-export const runtimeFactsLayer: Layer = {
+const runtimeFactsLayer: Layer = {
   id: 'runtime-facts',
   volatility: 'turn',
   placement: 'user',

@@ -145,7 +145,7 @@ export function withPurpose(
 }
 
 /** Several files of the workspace in one section, under limits for each and for all (P04, P07). */
-export const workspaceContextLayer: Layer = {
+const workspaceContextLayer: Layer = {
   id: 'workspace-context',
   volatility: 'session',
   placement: 'system',
@@ -217,7 +217,7 @@ const conflictOrderLayer: Layer = {
 };
 
 /** Whom the agent plays (P14); where none was chosen, the file that the layout names instead. */
-export const personaLayer: Layer = {
+const personaLayer: Layer = {
   id: 'persona',
   volatility: 'session',
   placement: 'system',

@@ -52,7 +52,7 @@ const MODES: Readonly<Record<NonNullable<PromptFeatures['conversationMode']>, st
 };
 
 /** How freely the agent acts in this conversation (G04). */
-export const conversationModeLayer: Layer = {
+const conversationModeLayer: Layer = {
   id: 'conversation-mode',
   volatility: 'session',
   placement: 'system',
@@ -84,7 +84,7 @@ const SYSTEM =
   'Messages marked ⚙️ come from Parley, not from a person. Put what they say in your own words where it matters.';
 
 /** Where answers go. */
-export const messagingLayer: Layer = {
+const messagingLayer: Layer = {
   id: 'messaging',
   volatility: 'session',
   placement: 'system',
@@ -115,7 +115,7 @@ const replyTagsLayer: Layer = {
 };
 
 /** How to say nothing (G09). */
-export const silentRepliesLayer: Layer = {
+const silentRepliesLayer: Layer = {
   id: 'silent-replies',
   volatility: 'session',
   placement: 'system',
@@ -128,7 +128,7 @@ export const silentRepliesLayer: Layer = {
 };
 
 /** How answers are shaped, such as `emotion_pipe` (P14). */
-export const outputFormatLayer: Layer = {
+const outputFormatLayer: Layer = {
   id: 'output-format',
   volatility: 'session',
   placement: 'system',
@@ -143,7 +143,7 @@ const JSON_INTRO =
   'A program reads your answer. Answer with one JSON value that fits this JSON Schema and nothing else: no words around it, no code fence. This takes the place of any other format.';
 
 /** Where a program reads the answer: the JSON to answer with. */
-export const responseFormatLayer: Layer = {
+const responseFormatLayer: Layer = {
   id: 'response-format',
   volatility: 'turn',
   placement: 'system',
@@ -221,7 +221,7 @@ function rulesOf({ context }: HeartbeatNote): string {
 }
 
 /** What a heartbeat is for and which task is due; on heartbeat turns alone (H05). */
-export const heartbeatLayer: Layer = {
+const heartbeatLayer: Layer = {
   id: 'heartbeat',
   volatility: 'turn',
   placement: 'system',

@@ -6,9 +6,20 @@ import { createAssembler } from '../assembler.ts';
 import type { GroupMessage, PromptContext } from '../layer.ts';
 import { builtInLayers, createLayerRegistry } from '../layout.ts';
 import { layoutNamed } from '../layouts.ts';
-import { contextOf, FACTS, GUEST, MESSAGE, OWNER, viewOf } from '../testing/example-turn.ts';
-import { runtimeFactsLayer } from './facts.ts';
-import { attachmentsLayer, messageContext, messageContextLayer } from './turn.ts';
+import {
+  builtInLayer,
+  contextOf,
+  FACTS,
+  GUEST,
+  MESSAGE,
+  OWNER,
+  viewOf,
+} from '../testing/example-turn.ts';
+import { messageContext } from './turn.ts';
+
+const attachmentsLayer = builtInLayer('attachments');
+const messageContextLayer = builtInLayer('message-context');
+const runtimeFactsLayer = builtInLayer('runtime-facts');
 
 const textOf = (mimeType: string, size: number): string => {
   const attachments = [{ kind: 'document', mimeType, size }];

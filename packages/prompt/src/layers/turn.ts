@@ -10,7 +10,7 @@ import {
 import { capUntrusted, untrustedJson } from '../text.ts';
 
 /** What came with the messages. Names of files are text of the senders and are elsewhere (P18). */
-export const attachmentsLayer: Layer = {
+const attachmentsLayer: Layer = {
   id: 'attachments',
   volatility: 'turn',
   placement: 'system',
@@ -135,7 +135,7 @@ const MESSAGE_NOTE =
  * Who wrote, in which chat, answering what: everything that chat users can choose, fenced as data in
  * the user message and nowhere else (P18).
  */
-export const messageContextLayer: Layer = {
+const messageContextLayer: Layer = {
   id: 'message-context',
   volatility: 'turn',
   placement: 'user',

@@ -11,7 +11,8 @@ import {
   type WorkspaceFile,
   type WorkspaceView,
 } from '@parley/workspace';
-import type { PromptContext, PromptFeatures, ToolNote } from '../layer.ts';
+import type { Layer, PromptContext, PromptFeatures, ToolNote } from '../layer.ts';
+import { builtInLayers } from '../layout.ts';
 
 /** An owner's direct chat on Telegram, and the message of it. */
 export { FACTS, MESSAGE };
@@ -325,4 +326,11 @@ export async function exampleWorkspace(
     await writeFile(path, `${text}\n`);
   }
   return workspace;
+}
+
+/** A layer that comes with Parley, by its id. */
+export function builtInLayer(id: string): Layer {
+  const layer = builtInLayers().find((one) => one.id === id);
+  if (layer === undefined) throw new Error(`There is no layer ${id}.`);
+  return layer;
 }

@@ -76,7 +76,7 @@ export function machineHere(env: NodeJS.ProcessEnv): Machine {
 const RUN_WITHIN_MS = 60_000;
 const NOT_FOUND = 127;
 
-export function runProgram(
+function runProgram(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
