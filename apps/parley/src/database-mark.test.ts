@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { silentLogger, silentRuntime } from '@parley/core';
+import { silentLogger } from '@parley/core';
+import { silentRuntime } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';

@@ -1,4 +1,5 @@
-import { recordingLogger, silentLogger } from '@parley/core';
+import { silentLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';

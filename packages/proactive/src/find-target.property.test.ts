@@ -1,5 +1,5 @@
-import { type InboundMessage, recordingLogger } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import type { InboundMessage } from '@parley/core';
+import { recordingLogger, runs } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';

@@ -1,4 +1,5 @@
-import { recordingLogger, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { type Store, StoreError } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -25,7 +25,7 @@ async function answer(scripts: readonly Script[], extras: SceneExtras = {}, writ
 const asked = () => scene.model.asked.length;
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const drafts = () => scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
-/** What is shown in the end: the text of the last step. */
+/** The text that is shown in the end: the text of the last step. */
 const shown = () => {
   const last = drafts().at(-1)?.step;
   return drafts()

@@ -1,4 +1,4 @@
-/** Who asks for a change of an earlier answer. */
+/** The turn that asks for a change of an earlier answer. */
 export interface Asking {
   /** The conversation is theirs alone, so that all its answers are to them. */
   readonly isAlone: boolean;

@@ -57,7 +57,7 @@ export type AccessDecision =
   | { readonly kind: 'allowed'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly notice: StrangerNotice | null };
 
-/** How to get access: `stranger`, through the settings; `pairing`, with a code. */
+/** The way to get access that a stranger is told: `stranger`, through the settings; `pairing`, with a code. */
 export type StrangerNotice = 'stranger' | 'pairing';
 
 /**

@@ -6,8 +6,9 @@ import { plausibility } from './plausible.ts';
 const MIN_BYTES = 8;
 
 /**
- * Where a file in UTF-16 goes on in UTF-8: PowerShell made it, and a shell or an agent has appended to it since. As
- * UTF-16 these lines would be ideographs that no one wrote, and none of their bytes is invalid. Null: nowhere.
+ * The offset at which a file in UTF-16 continues in UTF-8: PowerShell made it, and a shell or an agent has appended
+ * to it since. As UTF-16 these lines would be ideographs that no one wrote, and none of their bytes is invalid. Null:
+ * nowhere.
  */
 export function appendedUtf8At(content: Uint8Array, encoding: Encoding): number | null {
   if (encoding !== 'utf-16le' && encoding !== 'utf-16be') return null;

@@ -1,4 +1,5 @@
-import { silentLogger, silentMeter, silentRuntime } from '@parley/core';
+import { silentLogger, silentMeter } from '@parley/core';
+import { silentRuntime } from '@parley/core/testing';
 import type { AdmittedMessage } from '@parley/store';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
