@@ -18,7 +18,7 @@ interface McpScene {
   readonly logged: readonly string[];
   /** The names of the tools of each offer that was reported, in order. */
   readonly offers: readonly (readonly string[])[];
-  /** What the hostile server wrote into its file. */
+  /** The lines that the hostile server wrote into its file. */
   noted(): readonly string[];
   view(): McpServerView;
   call(
