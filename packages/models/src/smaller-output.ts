@@ -7,7 +7,7 @@ import {
 } from './chat-model.ts';
 import { withSecondTry, withStream } from './retry.ts';
 
-/** Where a server does not say what it allows, half of this is asked first; in tokens. */
+/** Where a server names no limit, half of this is asked first; in tokens. */
 const USUAL_LIMIT = 8_192;
 const MIN_LIMIT = 256;
 const MAX_TRIES = 3;
