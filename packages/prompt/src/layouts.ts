@@ -222,7 +222,7 @@ const zeus: Layout = {
   ],
 };
 
-/** What comes before the person's text where a house has no order of its own. */
+/** The layers before the person's text where a house has no order of its own. */
 const BEFORE_THE_TEXT: readonly LayoutEntry[] = [
   { layer: 'todos', placement: 'user' },
   { layer: 'knowledge', placement: 'user' },

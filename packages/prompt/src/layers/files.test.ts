@@ -16,7 +16,7 @@ async function render(context: PromptContext, options = entry ?? {}): Promise<La
   return output;
 }
 
-/** How many characters of each file are shown, by counting letters that stand nowhere else. */
+/** The number of shown characters of each file, by counting letters that stand nowhere else. */
 const shownOf = (text: string): number[] =>
   ['ä', 'ö', 'ü'].map((letter) => text.split(letter).length - 1);
 

@@ -14,9 +14,9 @@ import {
 } from '../layer.ts';
 import { narrowestAudience } from '../text.ts';
 
-/** What Parley makes of a file of the workspace. */
+/** The use of a workspace file. */
 interface FileUse {
-  /** What the file is for, shown to the model. */
+  /** The purpose of the file, shown to the model. */
   readonly purpose: string;
   /** The prompt modes it is in (P07). */
   readonly modes: readonly PromptMode[];
@@ -95,8 +95,8 @@ export async function readContextFile(
 }
 
 /**
- * What stands in the place of a file that is there and cannot be read (W10): without it the model would act as if the
- * owner had written nothing.
+ * The note in place of a file that cannot be read (W10): without it the model would act as if the owner had written
+ * nothing.
  */
 function unreadableFile(
   { reader }: PromptContext,
@@ -231,7 +231,7 @@ const personaLayer: Layer = {
   },
 };
 
-/** Where a TOOLS.md wants the generated list (P06). */
+/** The placeholder for the generated list in a TOOLS.md (P06). */
 const PLACEHOLDER = '{tools_description}';
 
 /** The notes with the list in the place they have for it, or after the list where they have none. */

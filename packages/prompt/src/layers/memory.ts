@@ -57,7 +57,7 @@ function reasonFor(note: { readonly kind: string; readonly reason?: string }): s
   return note.reason ?? note.kind;
 }
 
-/** What the agent keeps about this group; no other chat sees it (W04). */
+/** The agent's memory of this group; no other chat sees it (W04). */
 const groupMemoryLayer: Layer = {
   id: 'group-memory',
   volatility: 'session',
@@ -118,7 +118,7 @@ function has(tools: readonly ToolNote[], name: string): boolean {
   return tools.some((tool) => tool.name === name && tool.placeholder !== true);
 }
 
-/** What is known of the person and of what they work on (G14). */
+/** The profile of the person and of their work (G14). */
 const profileLayer: Layer = {
   id: 'profile',
   volatility: 'session',
@@ -251,7 +251,7 @@ const todosLayer: Layer = {
   },
 };
 
-/** What the agent knows from before. */
+/** The layers of the agent's memory. */
 export const memoryLayers: readonly Layer[] = [
   dailyNotesLayer,
   groupMemoryLayer,

@@ -106,7 +106,7 @@ const messageAssembler = createAssembler({
   layout: layoutNamed('parley'),
 });
 
-/** What the words of chat users become: the system prompt and the block in the user message. */
+/** The places of chat users' words: the system prompt and the block in the user message. */
 async function messagePrompt(words: {
   name?: string;
   title?: string;
@@ -338,7 +338,7 @@ describe('the clock of the system prompt', () => {
     },
   );
 
-  /** How each fact of F02 is written. */
+  /** The text of each fact of F02. */
   const WRITTEN: Readonly<Record<keyof RuntimeFacts, readonly string[]>> = {
     agent: ['- Agent: Mori (id main)'],
     user: ['- Person: telegram:42', '- person: {"name":"Bo \\u003cb\\u003e"}'],
