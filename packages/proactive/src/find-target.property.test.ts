@@ -63,7 +63,7 @@ type Written = (typeof written extends fc.Arbitrary<infer Each> ? Each : never) 
 };
 type World = typeof worlds extends fc.Arbitrary<infer Each> ? Each : never;
 
-/** Where each message of a world stands. */
+/** The place of each message of a world. */
 function placed({ written: all }: World): readonly Written[] {
   return all.map((each) => {
     const [from = '', id = ''] = each.person.split(':');
