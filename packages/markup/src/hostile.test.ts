@@ -112,7 +112,7 @@ function renderWatched(markdown: string, target: PrintedTarget) {
   }
 }
 
-/** What people read, without what the renderer may add or leave out between it. */
+/** The letters that people read, without characters that the renderer may add or leave out. */
 const letters = (text: string) => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '');
 
 function expectAllOf(markdown: string, target: PrintedTarget): void {

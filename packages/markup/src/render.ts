@@ -102,7 +102,7 @@ export class PartPrinter implements Room {
   readonly #target: PrintedTarget;
   readonly #pings: DialectCapabilities['pings'];
   #last: Measured | undefined;
-  /** What leaves of a rich message are in an ordinary one. */
+  /** The leaves of a rich message, as they are in an ordinary one. */
   readonly #simple = new Map<Leaf, readonly Leaf[]>();
 
   constructor(target: PrintedTarget) {
@@ -112,7 +112,7 @@ export class PartPrinter implements Room {
     this.window = target.maxLength * 2 + 2;
   }
 
-  /** How full a part with these leaves would be, in the dialect and in plain text. */
+  /** The load of a part with these leaves, in the dialect and in plain text. */
   load(leaves: readonly Leaf[]): number {
     if (contentLength(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
     const { dialect, maxLength, unit } = this.#target;
