@@ -14,7 +14,7 @@ const LEASE_MS = 1_000;
 describe('the right to serve an account', () => {
   let store: Store;
   let stop: AbortController;
-  /** How far the clock of leases is ahead of that of the gateways, in ms. */
+  /** The lead of the clock of leases over that of the gateways, in ms. */
   let forward = 0;
   const given: AccountRight[] = [];
   const gateways: AccountRights[] = [];
