@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { appendedUtf8At } from './appended.ts';
 import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
 import { declaredInside, fitsDeclared } from './declared.ts';
 import { guessEncoding } from './guess.ts';
 import { decodeAs, type Encoding, encodingOf, nameForPeople } from './labels.ts';
 import { plausibility } from './plausible.ts';
 import { countSequences } from './utf8-sequences.ts';
+
+export { decodeInPieces } from './labels.ts';
 
 /** The encoding of bytes. */
 interface DetectedEncoding {
@@ -60,8 +61,6 @@ function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
   if (isValid) return { encoding: 'utf-8', certainty: 'sure' };
   return detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessed(bytes, hints);
 }
-
-export { decodeInPieces } from './labels.ts';
 
 /** The text of bytes that a person or another program wrote. */
 export interface DecodedText {
@@ -271,4 +270,26 @@ function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
     return isUtf8(shorter) ? shorter : bytes;
   }
   return bytes;
+}
+
+/** Fewer bytes than this prove nothing. */
+const MIN_BYTES = 8;
+
+/**
+ * The offset at which a file in UTF-16 continues in UTF-8: PowerShell made it, and a shell or an agent has appended
+ * to it since. As UTF-16 these lines would be ideographs that no one wrote, and none of their bytes is invalid. Null:
+ * nowhere.
+ */
+function appendedUtf8At(content: Uint8Array, encoding: Encoding): number | null {
+  if (encoding !== 'utf-16le' && encoding !== 'utf-16be') return null;
+  // Lines in UTF-16 end with a NUL or have one just before their end.
+  const after = content.lastIndexOf(0) + 1;
+  const start = after + (after % 2);
+  const tail = content.subarray(start);
+  if (start === 0 || tail.length < MIN_BYTES || !isUtf8(tail)) return null;
+  const text = decodeAs('utf-8', tail);
+  const ascii = text.match(/[\n\r\t -~]/g)?.length ?? 0;
+  const isProse = ascii * 2 > text.length && /[ \n]/.test(text);
+  if (!isProse || plausibility(text, 'utf-8') < 0.9) return null;
+  return plausibility(decodeAs(encoding, tail), encoding) < 0.7 ? start : null;
 }
