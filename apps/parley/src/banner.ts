@@ -11,7 +11,7 @@ export interface Running {
   readonly model: string;
   readonly channels: readonly AccountStatus[];
   readonly address: string;
-  /** Of the page: for people, never for logs. */
+  /** The token of the page: for people, never for logs. */
   readonly token: string;
   readonly folder: DataFolder;
 }
@@ -166,7 +166,7 @@ export function createPairingScreen(screen: Screen) {
   };
 }
 
-/** How to link the accounts that wait for it. Nothing where it would not be read at once, or by another role. */
+/** Prints instructions for linking the accounts that wait for it; nothing where they would not be read at once. */
 export async function printLinks(
   { print }: { readonly print: (text: string) => void },
   accounts: readonly Pick<AccountStatus, 'channel' | 'state'>[],
@@ -177,7 +177,7 @@ export async function printLinks(
   }
 }
 
-/** How to link an account, for a terminal alone: its code is as good as a key. */
+/** Instructions for linking an account, for a terminal alone: its code is as good as a key. */
 export async function linkText(
   channel: string,
   { code, how }: Extract<AccountStatus['state'], { kind: 'pairing' }>,
@@ -193,7 +193,7 @@ async function drawCode(code: string): Promise<string> {
   return qrcode.toString(code, { type: 'terminal', small: true, errorCorrectionLevel: 'L' });
 }
 
-/** How long the start banner waits for channels that are still connecting, in ms. */
+/** The time for which the start banner waits for channels that are still connecting, in ms. */
 const TIMEOUT_MS = 500;
 const POLL_INTERVAL_MS = 20;
 

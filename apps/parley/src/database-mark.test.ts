@@ -25,7 +25,7 @@ const open = async () => {
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback };
   store = await openStore({ url: folder.storeUrl, clock: () => 1_000, state });
 };
-/** What Redis remembers, where there is one. */
+/** The number that Redis remembers, where there is one. */
 let remembered: number;
 const turns = {
   remember: async (_name: string, number: number) => Math.max(number, remembered),

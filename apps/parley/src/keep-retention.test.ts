@@ -13,7 +13,7 @@ const YEAR = 365 * DAY;
 const START = 1_000 * DAY;
 
 let store: Store;
-/** What the clock of the machine says, and how long it has really run. */
+/** The time of the machine's clock, and the time that has really passed. */
 let now: number;
 let ticks: number;
 let messages: number;

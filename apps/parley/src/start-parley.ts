@@ -61,7 +61,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
-/** What a backup or a restore left that was killed. Throws BackupError while a restore is half done. */
+/** Removes the leftovers of a killed backup or restore. Throws BackupError while a restore is half done. */
 async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
   const { refuseInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
   const { removeLeftovers } = await import('./commands/backup/work-folder.ts');

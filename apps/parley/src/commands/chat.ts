@@ -58,7 +58,7 @@ async function readMessage(stdin: NodeJS.ReadStream): Promise<string> {
   return readAll(stdin);
 }
 
-/** What a script reads from standard output is the agent's answer and nothing else. */
+/** Prints the answer. Standard output gets only the agent's answer, for scripts. */
 function printAnswer({ text, isAnswered }: Answer): number {
   const stream = isAnswered ? process.stdout : process.stderr;
   if (text !== '') stream.write(`${visible(text)}\n`);

@@ -58,7 +58,7 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
     answerWith(next: typeof answers) {
       answers = next;
     },
-    /** What stands below the welcome. */
+    /** The text below the welcome. */
     said: () => terminal.text.split('he chat.\n\n')[1] ?? terminal.text,
   };
 }

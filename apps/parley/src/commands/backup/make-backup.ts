@@ -105,7 +105,7 @@ async function fill(
 }
 
 interface NamedFile {
-  /** What the backup calls it. */
+  /** Its name in the backup. */
   readonly name: string;
   readonly path: string;
 }

@@ -140,8 +140,9 @@ function databasePath({ storeUrl }: DataFolder): string {
 }
 
 /**
- * What SQLite keeps beside the old file belongs to it, and goes first: read with the new one it would damage that.
- * `staged` is null for PostgreSQL: an old file in its place would do its unfinished work again if it were used once more.
+ * The files of the database. Those that SQLite keeps beside the old file are moved first: read with the new one they
+ * would damage it. `staged` is null for PostgreSQL: an old file in its place would do its unfinished work again if it
+ * were used once more.
  */
 function databaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
   const path = databasePath(folder);
