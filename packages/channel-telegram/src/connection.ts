@@ -17,7 +17,7 @@ import { afterConnectionFailure, callFailureOf } from './failures.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
-/** What both ways to get updates use. */
+/** The services of both ways to get updates. */
 interface UpdatesDeps
   extends ChannelEnv,
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
@@ -79,7 +79,7 @@ async function recover(
   }
 }
 
-/** How long one poll waits for updates, in seconds. */
+/** The time for which one poll waits for updates, in seconds. */
 const POLL_SECONDS = 30;
 
 /**
@@ -109,7 +109,7 @@ export async function pollUpdates(deps: UpdatesDeps, signal: AbortSignal): Promi
   await keepConnected(deps, step, signal);
 }
 
-/** How far the updates of one poll have come. */
+/** The progress of the updates of one poll. */
 interface BatchResult {
   /** All updates below this id may be confirmed. */
   readonly offset: number;
@@ -148,8 +148,8 @@ export async function admitBatch(
 }
 
 /**
- * What belongs to one chat is admitted in order; anything else has nothing to wait for. Chats of one business account
- * wait for what is said about its connection.
+ * The lane of an update. Updates of one chat are admitted in order; any other has nothing to wait for. Chats of one
+ * business account wait for what is said about its connection.
  */
 export function laneOf(update: WireUpdate): string {
   const { update_id, ...contents } = update;
@@ -163,7 +163,7 @@ export function laneOf(update: WireUpdate): string {
   return typeof id === 'number' ? String(id) : `update ${update_id}`;
 }
 
-/** What comes from outside may be anything, and is checked as a whole when it is admitted. */
+/** A field of a value from outside, which may be anything and is checked as a whole when it is admitted. */
 function fieldOf(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null;
   return isObject ? Reflect.get(value, name) : undefined;
@@ -194,7 +194,7 @@ interface WebhookDeps extends UpdatesDeps {
 
 /** A long message with a link behind every sign has a few million; what is refused would come again for ever. In bytes. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** How often to check that the webhook is still set, in ms. */
+/** The interval at which the webhook is checked to be still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),

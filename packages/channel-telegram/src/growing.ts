@@ -35,7 +35,7 @@ const Stored = z.object({
 /** A message in which an answer grows, or has grown. */
 interface Growing extends z.infer<typeof Stored> {
   number: number | null;
-  /** What it shows, in HTML; absent where an earlier process wrote it. */
+  /** Its text, in HTML; absent where an earlier process wrote it. */
   text?: string;
   /** When the finished answer took its place; absent: it has not, in this process. */
   doneAt?: number;

@@ -55,7 +55,7 @@ const FORMAT = 'a format changes no words';
 const SHOWN = 'it says how something is shown';
 const RULE = 'a rule for those who take part';
 
-/** Of what is inside messages and has words of people: each detail, and what becomes of it. */
+/** The parts of messages with words of people: each detail, and its handling. */
 const DETAILS = {
   entities: {
     ...{ text_link: 'read', text_mention: 'read', date_time: 'read', mention: 'read' },
