@@ -19,7 +19,7 @@ const NOW = 7_000;
 
 interface Core {
   readonly outcome?: IngressOutcome;
-  /** What is stored from before a restart. */
+  /** The message stored before a restart. */
   readonly stored?: Awaited<ReturnType<ChannelContext<unknown>['message']>>;
 }
 

@@ -18,7 +18,7 @@ interface Someone {
   readonly isKnown: boolean;
 }
 
-/** How an envelope names its sender. */
+/** The form in which an envelope names its sender. */
 interface Envelope {
   readonly by: 'lid' | 'pn';
   readonly device: number;
