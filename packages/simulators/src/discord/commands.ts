@@ -6,7 +6,7 @@ import type { Json } from './wire.ts';
 import type { World } from './world.ts';
 
 const LARGEST_SET = 100;
-/** Of one command with all its options. */
+/** The longest command with all its options. */
 const MAX_CHARACTERS = 8_000;
 
 /** Registering slash commands, for all guilds and for one. */

@@ -148,7 +148,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain',
 };
 
-/** What can be typed besides words. */
+/** The commands that can be typed besides words. */
 export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Besides:
   !dm, !channel      where you write         !press LABEL     the button of the newest message that has it
   !thread NAME       open a thread and stay  !edit TEXT       change what you wrote last

@@ -7,7 +7,7 @@ import type { RecordedCall, Sent, Transcript, VisibleMessage } from './transcrip
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import type { PermissionName } from './world.ts';
 
-/** How to start a double; everything has a default. */
+/** The options of a double; everything has a default. */
 export interface DiscordDoubleOptions {
   /** Loopback port; a free one when absent. */
   readonly port?: number;
@@ -15,7 +15,7 @@ export interface DiscordDoubleOptions {
   readonly limits?: RateLimits;
   /** Privileged intents switched on in the portal, as bits; all when absent. */
   readonly portalIntents?: number;
-  /** How what Discord calls optional is sent; with its values when absent. */
+  /** The form in which Discord's optional fields are sent; with its values when absent. */
   readonly optional?: Optional;
   /** Milliseconds between heartbeats; 41,250 as on the servers when absent. */
   readonly heartbeatMs?: number;
@@ -41,7 +41,7 @@ export interface DiscordDouble {
   /** The role in that guild of those who were promoted. */
   readonly moderatorRoleId: string;
   readonly transcript: Transcript;
-  /** How often a bot identified and resumed, how many RESUMEs are held, and how many connections there are. */
+  /** The numbers of identifications, RESUMEs, held RESUMEs and connections. */
   gateway(): {
     readonly identifies: number;
     readonly resumes: number;
@@ -55,7 +55,7 @@ export interface DiscordDouble {
   openPrivate(people: readonly string[], name?: string): string;
   /** The direct messages with a person; the bot hears of them by the first message alone. */
   dmWith(user: string): string;
-  /** What a person is called from now on; the bot learns it with their next message. */
+  /** Renames a person; the bot learns it with their next message. */
   nameUser(user: string, name: string): void;
   /** Somebody writes. */
   say(saying: Saying): WireMessage;
@@ -89,9 +89,9 @@ export interface DiscordDouble {
   closeDms(user: string, closed?: boolean): void;
   /** An event of any kind. */
   event(name: string, data: Json, guild?: string): void;
-  /** What people see in a channel now, both ways, oldest first. */
+  /** The visible messages of a channel, both ways, oldest first. */
   conversation(channel: string): VisibleMessage[];
-  /** What the bot sent later than `after` (a `seq`), oldest first: route, pings and visible text. */
+  /** The messages that the bot sent later than `after` (a `seq`), oldest first: route, pings and visible text. */
   sends(after?: number): Sent[];
   /** The bot's REST calls, or those that begin so, for example `POST /channels/`. */
   calls(start?: string): RecordedCall[];

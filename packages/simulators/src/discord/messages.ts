@@ -7,7 +7,7 @@ import type { MessageRoute, Sent, VisibleMessage } from './transcript.ts';
 import type { Json, WireAttachment, WireMessage, WireReaction, WireUser } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
-/** What an author writes, checked already. */
+/** A checked message of an author. */
 export interface Draft {
   readonly author: WireUser;
   readonly content: string;
@@ -202,7 +202,7 @@ export function react(
   world.emit(gone ? 'MESSAGE_REACTION_REMOVE' : 'MESSAGE_REACTION_ADD', data, channel.guildId);
 }
 
-/** Who has put this emoji below a message. */
+/** The people who have put this emoji below a message. */
 export function reactors(world: World, messageId: string, emoji: Emoji): Set<string> {
   const key = `${messageId} ${keyOf(emoji)}`;
   const who = world.reactors.get(key) ?? new Set<string>();
@@ -217,7 +217,7 @@ function keyOf({ id, name }: Emoji): string {
 /** HAS_THREAD */
 const HAS_THREAD = 1 << 5;
 
-/** What a thread begins with. */
+/** The fields of a new thread. */
 interface NewThread {
   readonly name: string;
   readonly ownerId: string;
@@ -284,7 +284,7 @@ export function noteSent(
   });
 }
 
-/** What people see in a channel, thread or direct message now, oldest first. */
+/** The visible messages of a channel, thread or direct message, oldest first. */
 export function conversationIn(world: World, channelId: string): VisibleMessage[] {
   return [...world.channel(channelId).messages.values()].map((message) => seen(world, message));
 }

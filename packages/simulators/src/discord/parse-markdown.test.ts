@@ -186,7 +186,7 @@ describe('a message as Discord shows it', () => {
     expect(new Set(runs.map(({ link }) => link))).toEqual(new Set([{ url: 'https://e.org' }]));
   });
 
-  /** What the other reader knows too and sees by the same rules: no lists, headings, bare links. */
+  /** The syntax that the other reader reads by the same rules: no lists, headings, bare links. */
   const sign = fc.constantFrom('**', '*', '_', '__', '~~', '||', '`', '``', '```', '\\');
   const word = fc.constantFrom('a', 'b', 'c d', 'é', '.', '\n', '\n> e', '<@100000000000000000>');
   const text = fc
@@ -245,7 +245,7 @@ const FORMAT: Readonly<Record<string, string>> = {
   blockQuote: 'quote',
 };
 
-/** What the package `discord-markdown-parser` sees: written by others, from the same sources. */
+/** The runs that the package `discord-markdown-parser` reads: written by others, from the same sources. */
 function readSecondOpinion(text: string): SeenRun[] {
   return z
     .array(Node)

@@ -37,7 +37,7 @@ import { findViolations, type Violation } from './violations.ts';
 /** A Discord message as people see it. */
 interface DiscordMessage {
   readonly tree: readonly DiscordNode[];
-  /** What people see: without marks, with `• ` and numbers before list items. */
+  /** The visible text: without marks, with `• ` and numbers before list items. */
   readonly visible: string;
   /** The same text in stretches of equal format, without bullets and numbers. */
   readonly runs: readonly FormatRun[];
@@ -103,7 +103,7 @@ const RULES: readonly Rule[] = [
   readText,
 ];
 
-/** What is read in the text of a masked link. */
+/** The rules for the text of a masked link. */
 const LINK_RULES: readonly Rule[] = [
   readMark,
   readCode,

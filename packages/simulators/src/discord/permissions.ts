@@ -14,7 +14,7 @@ export function botMay(world: World, channel: Channel, permission: PermissionNam
   return (permissionsIn(world, channel) & PERMISSION[permission]) !== 0n;
 }
 
-/** What the bot may do in a channel of a guild; nothing where it is no member. */
+/** The permissions of the bot in a channel of a guild; none where it is no member. */
 export function permissionsIn(world: World, channel: Channel): bigint {
   const guild = world.guildOf(channel);
   if (guild === undefined || guild.left) return 0n;

@@ -9,7 +9,7 @@ export interface Pings {
   readonly repliedUser: boolean;
 }
 
-/** What the sender lets a message notify; `parse` names kinds, the lists single users and roles. */
+/** The mentions that the sender allows to notify; `parse` names kinds, the lists single users and roles. */
 export interface AllowedMentions {
   readonly parse?: readonly string[] | undefined;
   readonly users?: readonly string[] | undefined;

@@ -3,7 +3,7 @@ import type { Interactions } from './interactions.ts';
 import type { RestCall } from './request.ts';
 import type { World } from './world.ts';
 
-/** What routes work on. */
+/** The parts of the double that routes use. */
 export interface Scene {
   readonly world: World;
   readonly gateway: Gateway;

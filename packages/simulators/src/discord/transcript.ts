@@ -2,7 +2,7 @@ import { Changes } from '../changes.ts';
 import type { Pings } from './pings.ts';
 import type { WireAttachment, WireMessage, WireReaction } from './wire.ts';
 
-/** Where a message stands: server, channel and thread, or the person of a direct message. */
+/** The place of a message: server, channel and thread, or the person of a direct message. */
 export interface MessageRoute {
   readonly guildId?: string;
   /** The channel people find it in; for a thread, the channel above it. */
@@ -27,7 +27,7 @@ export interface Sent {
   readonly messageId: string;
   /** The source as it was sent. */
   readonly content: string;
-  /** What people see of it. */
+  /** The visible text. */
   readonly visible: string;
   readonly pings: Pings;
   readonly attachments: readonly WireAttachment[];
@@ -42,7 +42,7 @@ export interface VisibleMessage {
   readonly from: 'bot' | string;
   /** The source as it was sent. */
   readonly content: string;
-  /** What people see of it. */
+  /** The visible text. */
   readonly visible: string;
   readonly edited: boolean;
   readonly replyTo?: string;
@@ -51,7 +51,7 @@ export interface VisibleMessage {
   readonly message: WireMessage;
 }
 
-/** What happens instead of an answer. */
+/** The fault in place of an answer. */
 export type Lost = 'reset' | 'hang-up' | 'hang';
 
 /** One call of the REST interface. */
@@ -67,7 +67,7 @@ export interface RecordedCall {
   readonly code?: number;
 }
 
-/** What the bot did, in order, and who waits for more of it. */
+/** The record of the bot's actions, in order, with those who wait for more. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #sends: Sent[] = [];

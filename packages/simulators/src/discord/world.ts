@@ -17,7 +17,7 @@ export const PERMISSION = {
   manageThreads: 1n << 34n,
   openThread: 1n << 35n,
   sendInThread: 1n << 38n,
-  /** What a bot is usually invited with: all of the above except managing and pinging everyone. */
+  /** The usual permissions of an invited bot: all of the above except managing and pinging everyone. */
   usual:
     (1n << 6n) |
     (1n << 10n) |
@@ -77,7 +77,7 @@ export interface Guild {
   readonly moderatorRoleId: string;
   /** The role that came with the bot and has its name; people mention it instead of the bot. */
   readonly botRoleId: string;
-  /** What the bot may do, as bits. */
+  /** The permissions of the bot, as bits. */
   permissions: bigint;
   available: boolean;
   /** The bot is no member: it was never invited, or has been thrown out. */
@@ -118,7 +118,7 @@ export class World {
   readonly closedToDms = new Set<string>();
   /** Base address of files, set when the server listens. */
   fileBase = '';
-  /** How optional fields are sent. */
+  /** The form in which optional fields are sent. */
   optional: Optional = 'present';
   #listener: (event: WorldEvent) => void = () => {};
 

@@ -192,7 +192,7 @@ class DiscordSide implements PlatformSide {
     return z.array(Command).safeParse(last).data ?? [];
   }
 
-  /** What is in the channel, and what single people see there; ids of Discord grow with time. */
+  /** The messages of the channel and those that only single people see; ids of Discord grow with time. */
   #all(chat: string): (VisibleMessage & { readonly onlyFor?: string })[] {
     const here = this.#interactions.filter((one) => one.chat === chat);
     const alone = here.flatMap(({ id, from }) =>

@@ -47,7 +47,7 @@ class Side implements WhatsAppSide {
   readonly #clock: PlayClock;
   readonly #unhush: () => void;
   readonly #people: Person[] = [];
-  /** How many signs of typing and messages there were, and when the last sign was seen. */
+  /** The counts of typing signs and messages, and the time of the last sign. */
   readonly #typing = new Map<string, { readonly signs: number; readonly at: number }>();
   readonly #files = new Map<string, FileOnPlatform>();
 

@@ -27,7 +27,7 @@ export interface BotAccount {
   readonly transcript: Transcript;
   readonly flood: FloodControl;
   readonly clock: () => number;
-  /** What setMyCommands stored, by scope and language. */
+  /** The commands that setMyCommands stored, by scope and language. */
   readonly commands: Map<string, unknown>;
   readonly files: Files;
   /** The sizes of its picture, as `PhotoSize`; null: it has none. */
@@ -96,7 +96,7 @@ export interface ChatRecord {
   info: WireChat;
   /** By message id, oldest first; deleted messages are gone. */
   readonly messages: Map<number, WireMessage>;
-  /** What one person and the bot see, by numbers of its own. */
+  /** The messages that only one person and the bot see, with numbers of their own. */
   readonly ephemeral: Map<number, WireMessage>;
   lastEphemeral: number;
   /** By topic: who writes to the channel that these direct messages are of. */
@@ -210,6 +210,6 @@ export interface BusinessAccount {
 /** A question of a person in a chat that the bot is no member of. */
 export interface GuestQuery {
   readonly chatId: number;
-  /** What the bot answered; undefined: nothing yet. */
+  /** The answer of the bot; undefined: none yet. */
   answer: string | undefined;
 }

@@ -3,10 +3,10 @@ import { readText } from './content.ts';
 import { badRequest, isRecord, RequestParams } from './request.ts';
 import type { Known, WireMessage } from './wire.ts';
 
-/** How a person connects the bot to their account, changes what it may do, or ends that. */
+/** A person's connection of the bot to their account, its change, or its end. */
 export interface Connecting {
   readonly id: string;
-  /** Who; user 2001 when absent. */
+  /** The person; user 2001 when absent. */
   readonly user?: Known | undefined;
   readonly canReply?: boolean | undefined;
   readonly isEnabled?: boolean | undefined;
@@ -60,11 +60,11 @@ export function deleteBusinessMessages(account: BotAccount, params: RequestParam
   return true;
 }
 
-/** Where a call writes. */
+/** The chat to which a call writes. */
 export interface Home {
   readonly chats: Chats;
   readonly chat: ChatRecord;
-  /** What the message has besides, because it is there. */
+  /** The additional fields of a message there. */
   readonly beside: Partial<WireMessage>;
 }
 

@@ -7,7 +7,7 @@ import type { Access, Press, Reaction, Saying } from './people.ts';
 import type { RecordedCall, Transcript, VisibleMessage } from './transcript.ts';
 import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
 
-/** How to start a double; everything has a default. */
+/** The options of a double; everything has a default. */
 export interface TelegramDoubleOptions {
   /** Loopback port; a free one when absent. */
   readonly port?: number;
@@ -16,9 +16,9 @@ export interface TelegramDoubleOptions {
   readonly limits?: FloodLimits;
   /** Milliseconds since 1970; decides dates and flood limits, not how long a poll waits. */
   readonly clock?: () => number;
-  /** Where a webhook's calls really go: it must name an https address, which loopback has not. */
+  /** The real target of a webhook's calls: it must name an https address, which loopback has not. */
   readonly webhookTarget?: string;
-  /** How what the Bot API calls optional is sent; with its values when absent. */
+  /** The form in which optional fields of the Bot API are sent; with its values when absent. */
   readonly optional?: Optional;
   /** It behaves as a server of one's own in local mode. */
   readonly localServer?: LocalServer;
@@ -42,7 +42,7 @@ export interface TelegramDouble {
   connectBusiness(wish: Connecting): void;
   /** A person deletes messages in a chat of a business account. */
   deleteInBusiness(connection: string, chatId: number, messageIds: readonly number[]): void;
-  /** What the bot has answered as a guest. */
+  /** The bot's answer as a guest. */
   guestAnswer(query: string): string | undefined;
   /** A person reacts to a message, or takes that back. */
   react(reaction: Reaction): void;
@@ -56,9 +56,9 @@ export interface TelegramDouble {
   update(kind: string, content: unknown): number;
   /** Updates no poll has confirmed yet. */
   pendingUpdates(): readonly WireUpdate[];
-  /** What people see in a chat now, both ways, oldest first. */
+  /** The visible messages of a chat, both ways, oldest first. */
   conversation(chatId: number, business?: string): VisibleMessage[];
-  /** What the bot did, oldest first. */
+  /** The calls of the bot, oldest first. */
   calls(method?: string): RecordedCall[];
   /** Unfinished texts shown by sendMessageDraft. */
   drafts(): readonly Draft[];

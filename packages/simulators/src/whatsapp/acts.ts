@@ -24,15 +24,15 @@ import type { Phones } from './phones.ts';
 import { signedBundleNodes } from './signal.ts';
 import { bigEndian, node } from './wire.ts';
 
-/** Who does something, and where. */
+/** The person and place of an act. */
 interface Place {
   /** A person in any form, a group, `status@broadcast`, a list or a channel. */
   readonly chat: string;
-  /** Who does it; in a direct chat the person of the chat. */
+  /** The person; in a direct chat the person of the chat. */
   readonly from?: string | undefined;
 }
 
-/** Where something is posted; with an id, or under a fresh one. */
+/** The place of a post, with its id or a fresh one. */
 type Posted = Place & { readonly id?: string | undefined };
 
 /** Something said. */
@@ -44,7 +44,7 @@ export type Saying = Place &
     readonly at?: number | undefined;
   };
 
-/** What people do in their chats with the bot, and beside it. */
+/** The acts of people in their chats with the bot, and beside it. */
 export class Acts {
   readonly #account: Account;
   readonly #phones: Phones;
@@ -179,7 +179,7 @@ export class Acts {
   }
 }
 
-/** Who speaks in a chat. @throws Error for somebody who cannot. */
+/** The speaker in a chat. @throws Error for somebody who cannot. */
 function speaker(account: Account, chat: Chat, from: string | undefined): Person {
   if (chat.kind === 'direct') return chat.person;
   if (from === undefined) throw new Error(`Who writes in ${chat.id}? Say from`);
@@ -190,7 +190,7 @@ function speaker(account: Account, chat: Chat, from: string | undefined): Person
   return person;
 }
 
-/** How often a phone asks for the same message before it gives up, as real ones do. */
+/** The number of times a phone asks for the same message before it gives up, as real ones do. */
 const MAX_RETRIES = 5;
 
 /** A person's phone has the message: two grey ticks. */

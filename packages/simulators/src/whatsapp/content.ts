@@ -24,7 +24,7 @@ export function composeText(account: Account, chat: Chat, draft: Draft): proto.I
   return { extendedTextMessage: { text, contextInfo } };
 }
 
-/** Where messages disappear, each says when, and since when that is so. */
+/** The timer of disappearing messages: each states its time and when that was set. */
 function timerOf(account: Account, chat: Chat): proto.IContextInfo | undefined {
   const timer = account.timers.get(chat.id);
   if (timer === undefined || timer.seconds === 0) return undefined;
@@ -66,7 +66,7 @@ export function composeDelete(
   return { protocolMessage: { type: REVOKE, key: keyOf(account, chat, person, id) } };
 }
 
-/** What the phone of the account tells its client about a message that came there without content. */
+/** The phone's answer to its client about a message that came without content. */
 export function composeResent(message: proto.IWebMessageInfo): proto.IMessage {
   const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE } = proto.Message.ProtocolMessage.Type;
   const webMessageInfoBytes = proto.WebMessageInfo.encode(message).finish();
@@ -102,7 +102,7 @@ function quoteOf(account: Account, chat: Chat, id: string): proto.IContextInfo {
   return { stanzaId: id, participant, quotedMessage };
 }
 
-/** What phones put into a quotation: the content without its own context, and the newest text. */
+/** The content of a quotation as phones send it: the content without its own context, and the newest text. */
 function quotable(message: proto.IMessage | undefined, text: string): proto.IMessage {
   const content = normalizeMessageContent(message) ?? {};
   if (content.conversation || content.extendedTextMessage) return { conversation: text };

@@ -11,7 +11,7 @@ function asMember({ lid, pn }: Person): Member {
   return pn === undefined ? { lid } : { lid, pn };
 }
 
-/** How to make a group. */
+/** The options of a group. */
 export const GroupOptions = z.strictObject({
   subject: z.string(),
   /** People in any form; the bot is `double.me`. The first one makes the group and is its admin. */
@@ -38,7 +38,7 @@ export const GroupChange = z.discriminatedUnion('kind', [
 
 export type GroupChange = z.infer<typeof GroupChange>;
 
-/** What people do with groups; the bot hears of it where it is a member. */
+/** The acts of people on groups; the bot hears of them where it is a member. */
 export class GroupActs {
   readonly #account: Account;
 

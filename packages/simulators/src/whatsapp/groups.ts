@@ -1,7 +1,7 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import { node } from './wire.ts';
 
-/** Who belongs to a group: people, and the bot's account when it was let in. */
+/** A member of a group: a person, or the bot's account when it was let in. */
 export interface Member {
   readonly lid: string;
   readonly pn?: string;

@@ -113,7 +113,7 @@ async function openForAll(account: Account, chat: Chat, stanza: BinaryNode): Pro
   return openInGroup(account, chat.group, author, bytes(forAll));
 }
 
-/** What was sealed for single devices. Sent again to one device, the seal stands in the message itself. */
+/** The seals for single devices. In a message sent again to one device, the seal stands in the message itself. */
 function sealsOf(stanza: BinaryNode): { readonly jid: string; readonly enc: BinaryNode }[] {
   const listed = children(child(stanza, 'participants'), 'to').flatMap((to) =>
     children(to, 'enc').map((enc) => ({ jid: to.attrs.jid ?? '', enc })),

@@ -4,7 +4,7 @@ import { SignalParty } from './signal.ts';
 
 /** Someone with WhatsApp on a phone. */
 export interface Person {
-  /** How the double names them, and the direct chat with them: the number's JID, or the LID without one. */
+  /** The double's name for them and for the direct chat with them: the number's JID, or the LID without one. */
   readonly id: string;
   /** `…@s.whatsapp.net`; absent for someone whose number the bot may not know. */
   readonly pn?: string;
@@ -16,7 +16,7 @@ export interface Person {
   readonly phone: SignalParty;
 }
 
-/** How to make a person; everything has a default. */
+/** The options of a person; everything has a default. */
 export const PersonOptions = z.strictObject({
   name: z.string().optional(),
   /** Digits with the country code. */

@@ -12,7 +12,7 @@ export interface Attachment {
   readonly fileSha256: Uint8Array | undefined;
 }
 
-/** What a message shows: text, a file, or both. */
+/** The visible content of a message: text, a file, or both. */
 export interface Shown {
   readonly kind: 'message';
   readonly text: string;
@@ -25,7 +25,7 @@ export interface Shown {
   readonly expiration?: number;
 }
 
-/** What a message does to the chat. */
+/** The effect of a message on the chat. */
 export type Content =
   | Shown
   | { readonly kind: 'edit'; readonly id: string; readonly shown: Shown }

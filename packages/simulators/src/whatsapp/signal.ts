@@ -26,7 +26,7 @@ interface Sealed {
   readonly ciphertext: Uint8Array;
 }
 
-/** What libsignal keeps of one device, whatever Baileys' types say. */
+/** The record that libsignal keeps of one device, whatever Baileys' types say. */
 interface SessionRecord {
   readonly _sessions: Record<string, { readonly indexInfo: { readonly used: number } }>;
 }
@@ -51,7 +51,7 @@ export class SignalParty {
     this.#repository = makeSignalRepository({ creds: this.creds, keys }, logger);
   }
 
-  /** What others need to write to this device, with a one-time key of its own. */
+  /** The keys with which others write to this device, with a one-time key of its own. */
   bundle(): KeyBundle {
     this.#lastPreKey += 1;
     const oneTime = Curve.generateKeyPair();
@@ -195,7 +195,7 @@ export interface NumberedKey {
   readonly key: Uint8Array;
 }
 
-/** What one needs to begin a Signal session with a device. */
+/** The keys with which a Signal session with a device begins. */
 export interface KeyBundle {
   readonly registrationId: number;
   /** 32 bytes. */

@@ -9,7 +9,7 @@ import type { Person, PersonOptions } from './people.ts';
 import type { Attachment } from './read-content.ts';
 import type { RecordedSend, Transcript, VisibleMessage } from './transcript.ts';
 
-/** How to start a double; everything has a default. */
+/** The options of a double; everything has a default. */
 export interface WhatsAppDoubleOptions {
   /** Loopback port; a free one when absent. */
   readonly port?: number;
@@ -27,12 +27,12 @@ export interface WhatsAppDouble extends PeopleSide, Sights, Troubles {
   readonly controlUrl: string;
   /** For `WA_CERT_DETAILS.PUBLIC_KEY`. */
   readonly rootKey: Buffer<ArrayBuffer>;
-  /** Where files lie; its certificate has to be trusted by the client. */
+  /** The host of files; the client has to trust its certificate. */
   readonly media: MediaHost;
   close(): Promise<void>;
 }
 
-/** What people do. */
+/** The acts of people. */
 export interface PeopleSide {
   /** The person whose account the bot is linked to. */
   readonly me: Person;
@@ -47,22 +47,22 @@ export interface PeopleSide {
   typeCode(code: string): Promise<void>;
   /** A client that is linked already, without a code. */
   linkWithoutCode(): LinkedCredentials;
-  /** What people do in chats; promises resolve with the id of the message. */
+  /** The acts of people in chats; promises resolve with the id of the message. */
   readonly acts: Acts;
   /** A person writes; resolves with the id of the message. */
   say(saying: Saying): Promise<string>;
 }
 
-/** What there is to see. */
+/** The observations of a test. */
 export interface Sights {
   readonly transcript: Transcript;
   /** Whether a client is connected, or shows a code. */
   state(): 'away' | 'pairing' | 'open';
   /** Codes a client shows begin with one of these; undefined when none waits. */
   pairingRefs(): readonly string[] | undefined;
-  /** What people see in a chat now, both ways, oldest first. */
+  /** The visible messages of a chat, both ways, oldest first. */
   conversation(chat: string): VisibleMessage[];
-  /** What a person finds in a file that the bot sent. */
+  /** The content of a file that the bot sent, as a person opens it. */
   open(attachment: Attachment): Promise<Buffer>;
   /** Every message stanza of the bot, with its full route. */
   sends(): readonly RecordedSend[];
@@ -74,7 +74,7 @@ export interface Sights {
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
 }
 
-/** What goes wrong, on request. */
+/** The faults on request. */
 export interface Troubles {
   fault(fault: Fault): void;
   clearFaults(): void;

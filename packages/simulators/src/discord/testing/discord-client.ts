@@ -11,7 +11,7 @@ import { startDiscordDouble } from '../start-discord-double.ts';
 
 const running: (() => Promise<void>)[] = [];
 
-/** What the tests' bot asks for when they do not say otherwise. */
+/** The intents of the tests' bot unless they name others. */
 const ALL_INTENTS = [
   GatewayIntentBits.Guilds,
   GatewayIntentBits.GuildMembers,

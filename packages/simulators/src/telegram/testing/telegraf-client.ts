@@ -12,7 +12,7 @@ export async function start(options: TelegramDoubleOptions = {}) {
   return { double, bot, telegram: bot.telegram };
 }
 
-/** How the Bot API refused a call that must be refused. */
+/** The refusal of a call that must be refused. */
 export async function refusal(
   call: Promise<unknown>,
 ): Promise<{ code: number; description: string; parameters: unknown }> {

@@ -74,7 +74,7 @@ export class BaileysClient {
   readonly participants: BaileysEventMap['group-participants.update'][] = [];
   /** Ids of messages that the server answered; Baileys has no event for it. */
   readonly acks: (string | undefined)[] = [];
-  /** What the server answered when the client asked for a code to type. */
+  /** The server's answers to requests for a code to type. */
   readonly answers: BinaryNode[] = [];
   readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
 
@@ -124,8 +124,8 @@ export class BaileysClient {
   }
 
   /**
-   * What the client learned of its own message, oldest first. A tick that comes within the time
-   * Baileys gathers events (100 ms) stands on the message's upsert and is no update.
+   * The updates of the client's own message, oldest first. A tick that comes within the time Baileys gathers events
+   * (100 ms) stands on the message's upsert and is no update.
    */
   statuses(id: string | null | undefined): (number | null | undefined)[] {
     const shown = this.upserts.filter(({ message }) => message.key.id === id);
