@@ -38,7 +38,6 @@ const NAMED: Readonly<Record<string, string>> = {
   'packages/agent/src/approvals/approval-gate.ts: questionText': 'read back in every dialect',
   'packages/agent/src/soul/soul-scenarios.ts: runScenarios': 'scripted models answer in its table',
   'packages/agent/src/turn/build-prompt.ts: gatherFeatures': 'joins what several sources found',
-  'packages/channel-telegram/src/connection.ts: admitBatch': 'its table fails updates one by one',
   'packages/channel-whatsapp/src/intake.ts: newsIn': 'its table has every field of the wire',
   'packages/channels/src/commands/permission.ts: hasGroupRight':
     'a silent platform, with a short wait',

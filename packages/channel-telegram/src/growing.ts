@@ -11,11 +11,11 @@ import {
 } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { createLanes } from './connection.ts';
 import { isAlone } from './ephemeral.ts';
 import { type CallFailure, callFailureOf, repeatableErrorOf } from './failures.ts';
 import { lookFor, rowOf } from './find-sent.ts';
 import { messageNumber, replyTo } from './format.ts';
+import { createLanes } from './lanes.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { placeFields } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
