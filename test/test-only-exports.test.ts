@@ -47,10 +47,7 @@ const NAMED: Readonly<Record<string, string>> = {
   // Parts of the product with which tests and checks are built.
   'apps/parley/src/compose-worker.ts: turnServices':
     'the model checks run turns with models of their own',
-  'packages/markup/src/render.ts: PartPrinter': 'the properties of splitting measure with it',
   'packages/settings/src/json-schema.ts: settingsJsonSchema': 'makes config/parley.schema.json',
-  'packages/simulators/src/whatsapp/signal.ts: MemoryKeyStore':
-    'clients in tests keep their keys in it',
   'packages/store/src/inbox-reads.ts: CHATS': 'its plan is checked on PostgreSQL',
 };
 /** The page until its redesign, and the checks of the installation. */

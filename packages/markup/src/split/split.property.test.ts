@@ -11,7 +11,7 @@ import {
   type Run,
   textsOf,
 } from '../document.ts';
-import { PartPrinter } from '../render.ts';
+import { PartPrinter } from '../part-printer.ts';
 import { finish } from '../steps.ts';
 import { splitLeaves, splitNumbered } from './split.ts';
 

@@ -11,8 +11,8 @@ import makeWASocket, {
 } from '@whiskeysockets/baileys';
 import { onTestFinished } from 'vitest';
 import { Changes } from '../../changes.ts';
+import { MemoryKeyStore } from '../memory-key-store.ts';
 import { hushLibsignal, silentLogger } from '../quiet.ts';
-import { MemoryKeyStore } from '../signal.ts';
 import { startWhatsAppDouble } from '../start-whatsapp-double.ts';
 import type { WhatsAppDouble, WhatsAppDoubleOptions } from '../whatsapp-double.ts';
 
