@@ -82,7 +82,7 @@ function delayAfter(
   }
 }
 
-/** What a model that is asked again works with. */
+/** The services of a model that is asked again. */
 export interface RetryingDeps {
   /** Waits so many ms, or less when `signal` is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;

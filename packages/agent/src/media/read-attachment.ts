@@ -57,7 +57,7 @@ export interface SentAttachment {
 export interface TurnMediaDeps {
   readonly store: Pick<Store, 'attachments'>;
   readonly media: MediaDeps;
-  /** What the model can take at a time, in tokens; unlimited when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   readonly clock: () => number;
   readonly log: Logger;

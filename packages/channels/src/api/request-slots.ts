@@ -5,7 +5,7 @@ const FOR_OWNERS = 50;
 /** The least number of places of a client, however many clients there are. */
 const MIN_PER_CLIENT = 10;
 
-/** Who takes a slot. */
+/** The client that takes a slot. */
 interface SlotTaker {
   readonly name: string;
   readonly owner: boolean;

@@ -76,7 +76,7 @@ export interface DecodedText {
   readonly certainty: 'sure' | 'guess' | 'none';
 }
 
-/** What is known about bytes besides themselves. */
+/** The facts about bytes besides themselves. */
 export interface EncodingHints {
   /** The charset that a header, a MIME part or a person stated. Used where it fits the bytes. */
   readonly declared?: string | undefined;
@@ -84,7 +84,7 @@ export interface EncodingHints {
   readonly isCut?: boolean;
 }
 
-/** What a reader should know about how bytes were decoded, as a sentence; null: they are valid and beyond doubt. */
+/** A warning about the decoding of bytes, as a sentence; null: they are valid and beyond doubt. */
 export function warningOf(decoded: DecodedText): string | null {
   const { certainty, encoding, replaced } = decoded;
   if (certainty === 'none') return 'Its encoding is not known, and it cannot be read as text.';
@@ -117,7 +117,10 @@ function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
   return null;
 }
 
-/** Where a declared encoding of several bytes a character reads the same bytes just as well, its statement counts. */
+/**
+ * The declared encoding of text that looks like UTF-8: it counts where it has several bytes a character and reads the
+ * bytes just as well.
+ */
 function legacyThatLooksLikeUtf8(
   bytes: Uint8Array,
   { declared, isCut = false }: EncodingHints,

@@ -52,7 +52,7 @@ export function encodingOf(label: string): Encoding | null {
   return null;
 }
 
-/** How a person calls an encoding. */
+/** The name of an encoding for people. */
 export function nameForPeople(encoding: Encoding): string {
   return (
     NAMES[encoding] ?? encoding.replace(/^(utf|iso|koi8|euc|ibm)/, (part) => part.toUpperCase())
