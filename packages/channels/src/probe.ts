@@ -16,7 +16,7 @@ export interface ProbeWarning {
   readonly fix: string;
 }
 
-/** The lead of this machine's clock of a server's, by the `Date` header of its answer. */
+/** The lead of this machine's clock over a server's, by the `Date` header of its answer. */
 export interface ClockReading {
   /** Host of the server. */
   readonly server: string;

@@ -38,7 +38,7 @@ async function timelineText(
   return whyAnswerText(found, audience === 'owner' ? 'chat' : 'group');
 }
 
-/** The audience of the explanation: in a group everyone does, so it names no servers there. */
+/** The audience of the explanation: in a group everyone reads it, so it names no servers there. */
 type Audience = CommandContext['audience'];
 
 /** Explains the outcome of the last messages of a chat (D08), in Markdown. `now` in ms. */

@@ -1,7 +1,7 @@
 import type { Encoding } from './labels.ts';
 
 /**
- * The familiarity of the ideographs, syllables and words of a text are, from 0 to 1. A standard has thousands of them
+ * The familiarity of the ideographs, syllables and words of a text, from 0 to 1. A standard has thousands of them
  * and nearly any pair of bytes is one, but half of what people write are some hundreds: in a line or two, this tells
  * Chinese from Korean and from Japanese. Of other scripts it is known that they have words of more than one letter.
  */

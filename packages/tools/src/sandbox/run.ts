@@ -283,7 +283,7 @@ interface TreeUsage {
   readonly processes: number;
   /** Their own memory, in bytes; files in /tmp have a limit of their own. */
   readonly memoryBytes: number;
-  /** The bytes it wrote to disks so far; those of ended processes counts with those who waited for them. */
+  /** The bytes it wrote to disks so far; those of ended processes count with those who waited for them. */
   readonly writtenBytes: number;
 }
 
