@@ -45,13 +45,14 @@ const NAMED: Readonly<Record<string, string>> = {
   'apps/parley/src/build/build.ts: untilUnchanged': 'a whole bundle takes too long to build thrice',
   'apps/parley/src/deployment.ts: workspaceId': 'two processes ask at the same moment',
   // Parts of the product with which tests and checks are built.
+  'apps/parley/src/compose-gateway.ts: auditHere': 'an audit of agents that a test has made',
   'apps/parley/src/compose-worker.ts: turnServices':
     'the model checks run turns with models of their own',
   'packages/settings/src/json-schema.ts: settingsJsonSchema': 'makes config/parley.schema.json',
   'packages/store/src/inbox-reads.ts: CHATS': 'its plan is checked on PostgreSQL',
 };
-/** The page until its redesign, and the checks of the installation. */
-const NOT_YET = /^apps\/(console\/|parley\/src\/(commands\/(audit|checks)\/|compose-gateway\.ts))/;
+/** The page, until its redesign. */
+const NOT_YET = /^apps\/console\//;
 const CODE = /^(packages|apps|examples|test)\/.*\.tsx?$/;
 const PRODUCT = /^(packages|apps)\/[^/]+\/src\/(?!.*(\.test\.|\/testing\/)|testing\/)/;
 
