@@ -61,7 +61,7 @@ export async function composeGateway(
   };
 }
 
-/** What stays as it was started; what depends on the settings is asked for when it is needed. */
+/** The options of the gateway. Fixed values stay as started; values of the settings are read when they are needed. */
 function gatewayOptions(
   options: StartOptions & OpenLog,
   runtime: Pick<ReloadableRuntime, 'current'>,
@@ -122,7 +122,7 @@ function commandServicesOf(
   };
 }
 
-/** What the routes show and do with the settings as they are now. */
+/** The services of the routes with the current settings. */
 function servicesOf(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
@@ -171,7 +171,7 @@ function servicesOf(
   };
 }
 
-/** What operations work with while a gateway runs. */
+/** The services of operations while a gateway runs. */
 function operationServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,

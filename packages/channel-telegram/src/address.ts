@@ -91,7 +91,7 @@ function richMentions({ rich_message: rich }: WireMessage, me: BotIdentity): str
 interface LeadingCommand {
   readonly word: string;
   readonly bot: string | undefined;
-  /** Where all that Telegram marks as the command ends. */
+  /** The end of everything that Telegram marks as the command. */
   readonly end: number;
 }
 
@@ -115,7 +115,7 @@ function wideCommand(text: string, start: number): Pick<Entity, 'offset' | 'leng
   return found === undefined ? undefined : { offset: start, length: found.length };
 }
 
-/** Where the text behind a leading mention of this bot starts; 0 without one. */
+/** The start of the text behind a leading mention of this bot; 0 without one. */
 function ownMention(text: string, entities: readonly Entity[], me: BotIdentity): number {
   const mention = entities.find(
     (entity) => entity.offset === 0 && mentionedId(text, entity, me).includes(String(me.id)),

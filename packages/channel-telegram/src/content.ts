@@ -74,8 +74,8 @@ export function ignoredReason(message: WireMessage): string | undefined {
 }
 
 /**
- * What the sender typed or spoke. A message that is passed on, or that a bot wrote in their name, holds nothing of theirs;
- * contacts, places, polls and the like are texts that nobody typed in this chat.
+ * The text that the sender typed or spoke. A message that is passed on, or that a bot wrote in their name, holds
+ * nothing of theirs; contacts, places, polls and the like are texts that nobody typed in this chat.
  */
 function authoredIn(read: ReadMessage, { type }: Chat, me: BotIdentity): Authored {
   const { message, answered } = read;

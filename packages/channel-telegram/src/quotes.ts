@@ -52,7 +52,7 @@ function answeredText(message: WireMessage, answered: Answered, me: BotIdentity)
   ]);
 }
 
-/** What is quoted from another chat or topic, of a story, or of a message that is not there any more. */
+/** A quotation from another chat or topic, from a story, or from a message that no longer exists. */
 export function quotationOf({ message, answered }: ReadMessage): Pick<InboundMessage, 'quotation'> {
   const { external_reply: external, reply_to_story: story, quote } = message;
   const words = quote === undefined ? '' : withAddresses(quote);

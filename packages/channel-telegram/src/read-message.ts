@@ -8,7 +8,7 @@ export interface ReadMessage {
   readonly message: WireMessage;
   /** The message that this one answers, if a person chose it. */
   readonly answered: Answered | undefined;
-  /** Where it was forwarded from; undefined where its sender wrote it. */
+  /** The origin of a forwarded message; undefined where its sender wrote it. */
   readonly origin: Origin | undefined;
   readonly shown: Shown;
 }

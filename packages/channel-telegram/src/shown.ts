@@ -25,12 +25,12 @@ export type Showing = Cards &
     >
   >;
 
-/** What a message shows, apart from its files. */
+/** The visible content of a message, apart from its files. */
 export interface Shown {
-  /** What was typed: a text, a caption, or the text of a formatted message. */
+  /** The typed words: a text, a caption, or the text of a formatted message. */
   readonly words: string;
   readonly cards: readonly string[];
-  /** What cannot be read, with its article. */
+  /** Unreadable content, with its article. */
   readonly unread: string | undefined;
 }
 
@@ -89,7 +89,10 @@ const LABELS: Readonly<Record<Attachment['kind'], string>> = {
   sticker: 'sticker',
 };
 
-/** What a message that is answered or quoted shows; of one without words, the kinds of its files, or that it is new. */
+/**
+ * The visible text of a message that is answered or quoted; of one without words, the kinds of its files, or that it
+ * is new.
+ */
 export function textOfQuoted(message: Showing | Answered, me?: BotIdentity): string {
   const { words, cards, unread } = shownIn(message, me);
   const named = unread === undefined ? '' : unreadText(unread, 'group');

@@ -12,14 +12,14 @@ export interface NewCronJob {
   readonly id: string;
   /** The call or command that asks for it: the same again finds the job that it made. */
   readonly askedBy: string;
-  /** Where it was asked for, and where its answers go (H08). */
+  /** The conversation of its request and of its answers (H08). */
   readonly conversationId: string;
   readonly route: ReplyRoute;
   /** The message of the person who asked: whose job it is, and in which chat. */
   readonly origin: InboundMessage;
   readonly fromOwner: boolean;
   readonly title: string;
-  /** What is to be done when its time comes, as the person or the model wrote it. */
+  /** The task, as the person or the model wrote it. */
   readonly task: string;
   readonly timetable: Timetable;
   readonly nextAt: number;
@@ -33,21 +33,21 @@ export interface CronJob extends Omit<NewCronJob, 'nextAt'> {
   /** Runs that failed in a row. */
   readonly failures: number;
   readonly lastAt: number | null;
-  /** Of the last run: `answered`, `silent`, `failed`, `stopped`; null while it is under way. */
+  /** The outcome of the last run: `answered`, `silent`, `failed`, `stopped`; null while it is under way. */
   readonly lastOutcome: string | null;
   readonly createdAt: number;
 }
 
 /**
- * How many jobs there may be: in one conversation, and in all. A person who is no owner may have as many in all
- * chats together as in one, and the last tenth of all is for owners.
+ * The most jobs: in one conversation, and in all. A person who is no owner may have as many in all chats together as
+ * in one, and the last tenth of all is for owners.
  */
 export interface CronBounds {
   readonly perConversation: number;
   readonly total: number;
 }
 
-/** What people and the model may change of a job; with another chat it runs there from the next time on. */
+/** The changes that people and the model may make to a job; with another chat it runs there from the next time on. */
 export type CronChange = Partial<
   Pick<CronJob, 'title' | 'task' | 'timetable' | 'nextAt' | 'state' | 'failures'>
 > &
@@ -67,7 +67,7 @@ export function cronJobRepository(database: Database) {
     /** The job that a call or command has made. */
     find: (askedBy: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_ASKED_BY, { askedBy }))),
-    /** Of one conversation, or all, in the order in which they were made. */
+    /** The jobs of one conversation, or of all, in the order in which they were made. */
     list: (conversationId?: string): Promise<readonly CronJob[]> =>
       database.read(async (sql) => {
         const rows = await (conversationId === undefined

@@ -22,7 +22,7 @@ interface SinceSummary {
   readonly entries: readonly NumberedEntry[];
 }
 
-/** Of the history that was read last, in characters of its JSON; about three bytes each. */
+/** The size of the history kept in memory, in characters of its JSON; about three bytes each. */
 const REMEMBERED = 1_500_000;
 
 /**

@@ -11,25 +11,25 @@ export interface Link {
   readonly mainConversation: string;
 }
 
-/** What `/link` is asked to do. A code is taken only if the person has none that is valid. */
+/** The action of `/link`. A code is taken only if the person has none that is valid. */
 export type LinkAction =
   | { readonly kind: 'make'; readonly code: string }
   | { readonly kind: 'type'; readonly code: string }
   /** Takes an account out of the link that the person belongs to. */
   | { readonly kind: 'leave'; readonly personId: string };
 
-/** Who asks `/link` for something. */
+/** The person who uses `/link`. */
 export interface LinkAsker {
   readonly personId: string;
-  /** Of the agent that they ask. */
+  /** Whether they own the agent that they ask. */
   readonly isOwner: boolean;
   /** The owners of each agent, where there are several (F14). */
   readonly ownersOfAgents?: readonly (readonly string[])[];
 }
 
 /**
- * What `/link` found. An owner's account takes two steps: another account types the code, then the owner
- * types it again where it was made. Otherwise the first typing links.
+ * The result of `/link`. An owner's account takes two steps: another account types the code, then the owner types it
+ * again where it was made. Otherwise the first typing links.
  */
 export type LinkResult =
   /** `typist`: the account that typed the code and waits for the owner's confirmation. */
@@ -50,7 +50,7 @@ export type LinkResult =
       readonly kind: 'to-confirm';
       readonly code: string;
       readonly makerRoute: ReplyRoute;
-      /** Of the maker's other accounts too; null: they have none, or it is no owner's. */
+      /** The main conversation of the maker's accounts; null: they have none, or it is no owner's. */
       readonly mainConversation: string | null;
     }
   | {
@@ -268,7 +268,7 @@ const REMOVE_MEMBER = statement(
   'delete from person_link where person_id = :personId returning link_id',
 ).rows<Pick<LinkRow, 'link_id'>>();
 
-/** Of a link with one member left. */
+/** Dissolves a link with one member left. */
 const DISSOLVE = statement(`
   delete from person_link where link_id = :linkId
     and (select count(*) from person_link where link_id = :linkId) = 1`);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Database, fromCheckedJson, fromJson, statement, toJson } from './database.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 
-/** Where a pin belongs: one session of one conversation. */
+/** The place of a pin: one session of one conversation. */
 export interface SnapshotKey {
   readonly conversationId: string;
   readonly session: number;
@@ -46,7 +46,7 @@ const PIN = statement(`
   values (:conversationId, :session, :key, :content, :now)
   on conflict (conversation_id, session, snapshot_key) do nothing`);
 
-/** Whose summaries: owners and other people have separate ones. */
+/** The people of summaries: owners and other people have separate ones. */
 export interface SummaryKey extends SnapshotKey {
   /** Kind of the reader. */
   readonly reader: string;
@@ -56,7 +56,7 @@ export interface SummaryKey extends SnapshotKey {
 export interface SummaryTask extends SummaryKey {
   /** `history`: of a session from its beginning. `day`: of one day of it. */
   readonly kind: 'history' | 'day';
-  /** What makes it the only one of its kind: where the one before ends, or the date. */
+  /** The mark that makes it unique: where the one before ends, or the date. */
   readonly mark: string;
 }
 

@@ -13,7 +13,7 @@ export type SoulState = 'proposed' | 'refused' | 'passed' | 'applied' | 'vetoed'
 /** A result of the evaluation, for people. */
 export interface SoulFinding {
   readonly rule: string;
-  /** What it takes off the score. */
+  /** The points that it takes off the score. */
   readonly points: number;
   /** Whatever the score: a text with such a finding does not pass. */
   readonly blocks: boolean;
@@ -47,7 +47,7 @@ export interface SoulVersion {
   readonly appliesAt: number | null;
   /** Null: it has never been in use. */
   readonly appliedAt: number | null;
-  /** Who applied or vetoed it; null where time did. */
+  /** The person who applied or vetoed it; null where time did. */
   readonly decidedBy: string | null;
 }
 
@@ -64,13 +64,13 @@ export type SoulProposal =
   | { readonly kind: 'proposed' | 'known'; readonly version: SoulVersion }
   | { readonly kind: 'full' };
 
-/** What the evaluation came to. */
+/** The verdict of the evaluation. */
 export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'> {
   readonly state: 'passed' | 'refused';
   readonly score: number;
 }
 
-/** What a look every few seconds reads. */
+/** The status that a look every few seconds reads. */
 export interface SoulStatus {
   /** Number of the version in use; null before the seed. */
   readonly inUse: number | null;

@@ -15,7 +15,7 @@ import { openLog } from '../process-options.ts';
 import { openProcessServices } from '../process-services.ts';
 import { readSettings } from '../settings.ts';
 
-/** What a model says to a request, at that time (ms). */
+/** The answer of a model to a request, at that time (ms). */
 export type Script = (request: ModelRequest, now: number) => string;
 
 export type IdleRuntime = Awaited<ReturnType<typeof openIdleRuntime>>;

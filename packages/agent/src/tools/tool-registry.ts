@@ -39,7 +39,7 @@ export interface ToolSet {
   readonly tokens: number;
   /** Names of the tools whose results outsiders may have written. */
   readonly foreign: ReadonlySet<string>;
-  /** How much work it is to check the arguments of tools that Parley has not written. */
+  /** The cost of checking the arguments of tools that Parley has not written. */
   readonly sizes: ReadonlyMap<string, SchemaSize>;
 }
 
@@ -131,7 +131,7 @@ function addTools(
 
 type Fault = Pick<ToolProblem, 'code' | 'message'>;
 
-/** What an operator of an MCP server can do about a tool; the author of a plugin changes its code instead. */
+/** The remedy of an operator of an MCP server for a tool; the author of a plugin changes its code instead. */
 const BLOCK = 'or add it to “tools.block” of the server';
 
 function isOfServer({ tier }: Tool): boolean {

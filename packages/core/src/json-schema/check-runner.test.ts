@@ -17,7 +17,7 @@ const SLOW_AHEAD = isWholeRun() ? 10 : 3;
 
 const named = (all: readonly HostileSchema[]) => all.map((one) => [one.what, one] as const);
 
-/** How often the event loop came round while the work ran. */
+/** The number of turns of the event loop while the work ran. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 10);

@@ -7,7 +7,7 @@ import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { namesOf, TABLE_LIST } from '../tables.ts';
 import { quoted } from './rows.ts';
 
-/** What a copy says of itself. */
+/** The description of a copy. */
 interface DatabaseCopy {
   /** The numbers of the migrations that it has seen. */
   readonly steps: readonly number[];

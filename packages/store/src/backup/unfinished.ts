@@ -21,7 +21,7 @@ export type CarriedOver =
     }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** How to treat the replaced database; the values of `forget` are read from it, which has the newest. */
+/** The options for the replaced database; the values of `forget` are read from it, which has the newest. */
 interface MigrationOrder {
   /** `go-on`: nothing is carried over, and unfinished work that the backup lacks is refused. */
   readonly unfinished: 'hold' | 'go-on';
@@ -52,7 +52,7 @@ interface CarriedRows {
   readonly values?: Readonly<Record<string, string>>;
 }
 
-/** What people still wait for, by table. */
+/** The rows that people still wait for, by table. */
 const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
   conversation: {
     where: `id in (select conversation_id from live.inbox where ${MESSAGES_OF_TURNS}

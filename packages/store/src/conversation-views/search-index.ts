@@ -46,7 +46,7 @@ export async function catchUp(database: Database, clock: Clock, budgetMs: number
   return missing;
 }
 
-/** Where the next rows are: behind `after`, as long as the stored number is `reach`. */
+/** The place of the next rows: behind `after`, as long as the stored number is `reach`. */
 interface From {
   readonly reach: number;
   readonly after: number;
@@ -220,7 +220,7 @@ interface PlacedWord {
   readonly at: number;
 }
 
-/** What a person types into the search: each term has to be found; its words follow each other. */
+/** The terms of a search: each term has to be found; its words follow each other. */
 export type SearchTerms = readonly (readonly string[])[];
 
 /** Scripts without spaces between words: there each character counts as a word, and a word is a phrase. */

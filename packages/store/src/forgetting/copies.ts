@@ -14,7 +14,7 @@ import { keyOf, TABLES, type TableName } from '../tables.ts';
 import { type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { type Redact, textRedactor } from './phrase-redactor.ts';
 
-/** What an adapter keeps of a message it has sent, to send it once more. */
+/** The copy that an adapter keeps of a sent message, to send it once more. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**

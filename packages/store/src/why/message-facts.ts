@@ -50,7 +50,7 @@ type Fate =
 /** A message that has a row in the inbox. */
 export interface TakenFacts {
   readonly conversationId: string;
-  /** Where its answer goes. */
+  /** The destination of its answer. */
   readonly answeredIn: ChatKey;
   readonly trigger: 'boot' | 'sub-agent' | 'heartbeat' | 'cron' | null;
   readonly state: 'waiting' | 'claimed' | 'done';
@@ -95,7 +95,7 @@ export interface PromptFacts {
   readonly at: number;
   readonly layout: string;
   readonly layers: number;
-  /** Of the whole request, tools and history included. */
+  /** The size of the whole request, tools and history included. */
   readonly characters: number;
   readonly tokens: number;
 }

@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { recordingLogger, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpServerView } from './board.ts';
 import type { McpPeer } from './peer.ts';
@@ -17,7 +18,7 @@ interface McpScene {
   readonly logged: readonly string[];
   /** The names of the tools of each offer that was reported, in order. */
   readonly offers: readonly (readonly string[])[];
-  /** What the hostile server wrote into its file. */
+  /** The lines that the hostile server wrote into its file. */
   noted(): readonly string[];
   view(): McpServerView;
   call(

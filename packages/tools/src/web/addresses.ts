@@ -87,7 +87,7 @@ export interface HostAddress {
   readonly family: 4 | 6;
 }
 
-/** How names become addresses, and which of these may be asked. Tests bring their own. */
+/** The resolution of names and the addresses that may be asked. Tests bring their own. */
 export interface AddressRules {
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;

@@ -14,7 +14,7 @@ import {
 
 /** Bounds of one fetch. */
 export interface FetchLimits {
-  /** Of everything together, in ms. */
+  /** The deadline of everything together, in ms. */
   readonly timeoutMs: number;
   /** Unpacked. */
   readonly maxBytes: number;
@@ -30,9 +30,9 @@ export const FETCH_LIMITS: FetchLimits = {
   ports: [80, 443],
 };
 
-/** What came from the web. */
+/** A resource from the web. */
 export interface Resource {
-  /** Where it was in the end. */
+  /** Its final address. */
   readonly url: URL;
   readonly bytes: Buffer;
   /** As the server says; empty when it says nothing. */
@@ -110,7 +110,7 @@ function saidNo({ host }: URL, status: number): WebError {
   return new WebError('web-status', `${host} answered with status ${status}: ${why}.`);
 }
 
-/** What is asked for: text in its plainest form first. */
+/** The headers of a request: text in its plainest form first. */
 const HEADERS = {
   'user-agent': 'Mozilla/5.0 (compatible; Parley)',
   accept:

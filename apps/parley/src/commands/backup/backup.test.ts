@@ -23,10 +23,11 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type DataFolder, locateDataFolder, lockDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { writeArchive } from './archive.ts';
-import { backup as backupCommand, makeBackup } from './backup.ts';
+import { backup as backupCommand } from './backup.ts';
 import { checkBackup, workspaceFolders } from './contents.ts';
+import { makeBackup } from './make-backup.ts';
 import { refuseInterruptedRestore } from './put-in-place.ts';
-import { type RestoreOrder, restoreBackup } from './restore.ts';
+import { type RestoreOrder, restoreBackup } from './restore-backup.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);

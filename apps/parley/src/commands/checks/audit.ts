@@ -108,11 +108,13 @@ function repair(results: readonly CheckResult[]) {
 
 type Findings = Pick<AuditReport, 'counts' | 'findings'>;
 
+/** The exit code of `parley audit`: 2 for a critical finding, 1 for a warning. */
 export function exitCodeOf({ counts: { critical, warning } }: Pick<Findings, 'counts'>): 0 | 1 | 2 {
   if (critical > 0) return 2;
   return warning > 0 ? 1 : 0;
 }
 
+/** The findings as text, with their number by severity. */
 export function auditText({ findings, counts }: Findings): string {
   const { critical, warning, info } = counts;
   const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${countOf(warning, 'warning')}, ${countOf(info, 'note')}.`;

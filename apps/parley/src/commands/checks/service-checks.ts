@@ -22,7 +22,7 @@ import {
 import type { FactsFor } from './facts.ts';
 import type { Base } from './installation.ts';
 
-/** What the installation talks to. */
+/** The checks of servers that the installation uses. */
 export const SERVICE_CHECKS: readonly Check[] = [
   doctor(['settings', 'network'], {
     id: 'model',

@@ -134,7 +134,7 @@ function comparedText(before: StoredPrompt, after: StoredPrompt, shown: Shown): 
   return `${turnLine(before)}\n${turnLine(after)}\n${text}`;
 }
 
-/** What would be in the log of a real turn. */
+/** A log that collects the faults that a real turn would log. */
 function faultsInto(faults: string[]): Logger {
   const note = (facts: object, message: string): void => {
     faults.push(`  ${message} ${JSON.stringify(facts)}`);

@@ -104,7 +104,7 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   return { name, files, archive: (await packed(files)).toString('base64') };
 }
 
-/** Of Parley and the machine; nothing of it is a person's. */
+/** The facts of Parley and the machine, none of them personal. */
 function machine(now: number) {
   const { platform, arch, versions } = process;
   const { openssl, v8, modules } = versions;

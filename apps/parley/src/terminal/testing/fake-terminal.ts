@@ -66,7 +66,7 @@ export class FakeTerminal extends Writable {
     }
   }
 
-  /** What has scrolled away cannot be reached any more. */
+  /** The first reachable row; lines that have scrolled away are out of reach. */
   get #top(): number {
     return Math.max(0, this.#screen.length - this.rows);
   }

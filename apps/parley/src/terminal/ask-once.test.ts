@@ -7,7 +7,7 @@ import {
   type GatewayClient,
   type GatewayListener,
 } from '../running-gateway.ts';
-import { answerTo, askOnce } from './chat.ts';
+import { answerTo, askOnce } from './ask-once.ts';
 
 const asked = (
   messageId: string,

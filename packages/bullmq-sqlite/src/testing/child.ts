@@ -1,7 +1,7 @@
 import { Queue, Worker } from 'bullmq';
 import { openSqliteQueues } from '../open-sqlite-queues.ts';
 
-/** What the parent asks of this process; it answers with one message per event. */
+/** A task from the parent of this process; it answers with one message per event. */
 export type ChildTask =
   /** Takes jobs and never ends them: to be killed while they are active. */
   | { readonly do: 'hang'; readonly file: string; readonly queue: string }
