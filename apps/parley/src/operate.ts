@@ -57,13 +57,16 @@ async function workHere(
   work: (operations: Operations) => Promise<number>,
 ): Promise<number> {
   if ((await findOperation(name))?.running) return notRunning(cli);
+  const ends: (() => void)[] = [];
   return withStore(cli, async (store, loaded) => {
-    const services = commandServices(cli, store, loaded);
+    const services = commandServices(cli, store, loaded, (end) => void ends.push(end));
     const call = { caller: CALLER, agent: cli.agent };
     return work({
       isRunning: false,
       perform: (asked, input) => perform(services, asked, input, call).catch(asRefusal),
     });
+  }).finally(() => {
+    for (const end of ends) end();
   });
 }
 
