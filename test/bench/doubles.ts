@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { startChild } from './processes.ts';
 
-const TelegramPlace = z.object({ apiRoot: z.string(), token: z.string() });
+const TelegramLocation = z.object({ apiRoot: z.string(), token: z.string() });
 const ModelPlace = z.object({ baseUrl: z.string() });
 const Load = z.object({ latencies: z.array(z.number()), ms: z.number() });
 /** What people who wrote side by side saw: ms from writing to the arrival of each answer, and how long it all took. */
@@ -35,7 +35,7 @@ const SINGLE_CHAT = 1_000;
 /** Starts a Telegram that has seen nothing yet. */
 export async function startTelegramSide(): Promise<TelegramSide> {
   const child = startChild('telegram-process.ts');
-  const place = TelegramPlace.parse(await child.ask());
+  const place = TelegramLocation.parse(await child.ask());
   const ask = (order: Order) => child.ask(order);
   return {
     ...place,

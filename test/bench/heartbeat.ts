@@ -72,7 +72,7 @@ async function live(parley: StillParley, end: number): Promise<number> {
   let beats = -1;
   for (let next: number | null = parley.now(); next !== null && next <= end; ) {
     parley.at(next);
-    next = await parley.look();
+    next = await parley.runDue();
     beats += 1;
   }
   return beats;

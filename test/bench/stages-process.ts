@@ -20,7 +20,7 @@ const parley = await startParley({
   env: {},
   ...systemTime,
   logTo: { write: (line) => appendFileSync(log, line) },
-  pass: note,
+  checkpoint: note,
 });
 process.on('message', (order: { kind: 'begin' | 'read' }) => {
   if (order.kind === 'begin') {

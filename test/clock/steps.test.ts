@@ -93,7 +93,7 @@ async function startScene(opened: AsyncDisposableStack, servers: object) {
     folder: locateDataFolder(folder, {}),
     env: {},
     ...systemTime,
-    pass() {},
+    checkpoint() {},
     logTo: { write() {} },
   });
   opened.defer(() => parley.close());

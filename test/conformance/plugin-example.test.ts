@@ -109,7 +109,7 @@ describe('the example plugin', () => {
       report: (state) => void states.push(state),
       skipped: async () => {},
       ignored: async () => {},
-      tellOwner: async () => {},
+      notifyOwner: async () => {},
       history: async () => [],
     };
     const adapter = (await brought.channels[0]?.load())?.(context);

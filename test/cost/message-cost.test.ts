@@ -230,7 +230,7 @@ async function openScene(opened: AsyncDisposableStack) {
         env: {},
         role,
         ...systemTime,
-        pass() {},
+        checkpoint() {},
         logTo: { write() {} },
       });
       opened.defer(() => parley.close());

@@ -37,7 +37,7 @@ const parley = await startParley({
     if (state.kind === 'pairing') report({ kind: 'pairing', code: state.code });
     if (state.kind === 'connected') report({ kind: 'connected', channel });
   },
-  pass(passed) {
+  checkpoint(passed) {
     if (passed !== order?.point) return;
     passings += 1;
     if (passings === order.nth) process.kill(process.pid, 'SIGKILL');

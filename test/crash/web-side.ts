@@ -16,10 +16,10 @@ const History = z.object({
 });
 
 const FIRST_SENDER = 40_001;
-const TRY_AGAIN_MS = 50;
+const RETRY_DELAY_MS = 50;
 const TIMEOUT_MS = 3_000;
 /** The history ends at 200 entries, so it is read this often, and what was seen is kept. */
-const READ_EVERY_MS = 1_000;
+const READ_INTERVAL_MS = 1_000;
 
 /**
  * Several tabs on the web page of whichever gateway answers. Each sends one question after the other
@@ -45,7 +45,7 @@ export function openWebSide(folders: readonly string[], tabs: number): Side {
     while (!signal.aborted) {
       // Nobody may be there at the moment.
       await read().catch(() => undefined);
-      await sleep(READ_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(READ_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     }
   };
   const reading = keepReading();
@@ -85,7 +85,7 @@ async function sendUntilStored(
     } catch {
       // Nobody is there at the moment, or died while answering.
     }
-    await sleep(TRY_AGAIN_MS);
+    await sleep(RETRY_DELAY_MS);
   }
 }
 

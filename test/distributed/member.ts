@@ -61,7 +61,7 @@ export async function startMemberHere(
     port,
     ...systemTime,
     clock,
-    pass() {},
+    checkpoint() {},
     logTo,
   });
   // A process is ready, too, when its channels have had time to connect.

@@ -16,7 +16,7 @@ const SUCCESSOR_WITHIN_MS = 12_000;
 /** What a successor that runs has not taken after this is taken by others (`share-accounts`). */
 const TAKEN_WITHIN_MS = 1_000;
 /** Longer than between two looks of a gateway at who serves what: a third of a lease of 5 s. */
-const LOOKS_EVERY_MS = 2_000;
+const LOOKS_INTERVAL_MS = 2_000;
 const SLOW = { timeout: 40_000 };
 
 describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () => {
@@ -111,7 +111,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () =
     const successors: { readonly started: number; readonly serves: number }[] = [];
     for (const member of gateways()) {
       // Whoever leaves has seen who serves what: it keeps its place for a successor only then.
-      await sleep(LOOKS_EVERY_MS);
+      await sleep(LOOKS_INTERVAL_MS);
       const at = Date.now();
       await member.end();
       if (victim === undefined) victim = await deployment.startApart('gateway');

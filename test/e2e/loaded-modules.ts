@@ -68,7 +68,7 @@ const { locateDataFolder, startParley } = await import(bundle);
 const folder = locateDataFolder(args[0], {});
 const monotonic = () => performance.now();
 const time = { clock: Date.now, monotonic, random: Math.random };
-const parley = await startParley({ folder, env: {}, ...time, pass() {}, logTo: quiet });
+const parley = await startParley({ folder, env: {}, ...time, checkpoint() {}, logTo: quiet });
 const ofNode = process.moduleLoadList;
 await parley.close();
 process.stdout.write(JSON.stringify({ files, ofNode }), () => process.exit());

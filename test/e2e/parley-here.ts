@@ -50,7 +50,7 @@ export async function startParleyHere(
   const folder = settingsFile === undefined ? located : { ...located, settingsFile };
   const parley = await startParley({
     ...{ folder, env, ...systemTime, clock, channels },
-    pass() {},
+    checkpoint() {},
     logTo,
   });
   // It comes when the channels have had time to connect.

@@ -50,7 +50,7 @@ async function openTwo(store: object) {
 /** Looks as a process does: whatever ends it, the next one goes on. */
 async function look(parley: StillParley): Promise<void> {
   try {
-    await parley.look();
+    await parley.runDue();
   } catch (error) {
     if (!(error instanceof Died)) throw error;
   }
@@ -65,7 +65,7 @@ async function prove(store: object): Promise<void> {
   state.isDeadly = false;
   one.put('HEARTBEAT.md', '## mail\n- every: 30 min\n- do: Look for mail.\n');
   await one.say('Hello');
-  await one.look();
+  await one.runDue();
   for (let beat = 1; beat <= BEATS; beat += 1) {
     const due = BEGIN + beat * 30 * MINUTE;
     state.isDeadly = true;

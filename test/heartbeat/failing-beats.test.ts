@@ -21,10 +21,10 @@ describe('heartbeats that fail', () => {
     closing.push(() => parley.close());
     parley.put('HEARTBEAT.md', '## mail\n- every: 30 min\n- do: Look for mail.\n');
     await parley.say('Hello');
-    await parley.look();
+    await parley.runDue();
     for (let beat = 1; beat <= 96; beat += 1) {
       parley.at(BEGIN + beat * HALF_HOUR);
-      await parley.look();
+      await parley.runDue();
     }
     const runs = await parley.store.heartbeats.recent('main', 200);
     expect(new Set(runs.map(({ state }) => state))).toEqual(new Set(['failed']));

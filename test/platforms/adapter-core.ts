@@ -114,7 +114,7 @@ export function coreAround(
       told.states.push(state);
       changed();
     },
-    tellOwner: async (key: string) => {
+    notifyOwner: async (key: string) => {
       told.notes.push(key);
       changed();
     },

@@ -19,7 +19,7 @@ import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles, openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { chanceFrom } from './chance.ts';
-import { admitted, type ChatPlace, conversationOf, FIRST_OWNER } from './people.ts';
+import { admitted, type ChatLocation, conversationOf, FIRST_OWNER } from './people.ts';
 import { openPrivacyStage, type PrivacyStage, type StagedAgent } from './privacy-stage.ts';
 import { NOW } from './private-world.ts';
 import { write } from './world-files.ts';
@@ -27,9 +27,9 @@ import { write } from './world-files.ts';
 const CANARY = 'canary7f3a9c';
 const SECRET = `The vault opens with ${CANARY}.`;
 const HOUR = 60 * 60_000;
-const OWNER: ChatPlace = place('1', 'direct');
-const STRANGER: ChatPlace = place('7', 'direct');
-const GROUP: ChatPlace = place('G1', 'group');
+const OWNER: ChatLocation = place('1', 'direct');
+const STRANGER: ChatLocation = place('7', 'direct');
+const GROUP: ChatLocation = place('G1', 'group');
 const OWNERS_CHAT = conversationOf(OWNER);
 const BEAT_LANE = 'beat:main';
 const AS_OWNER = { kind: 'owner', conversationId: OWNERS_CHAT } as const;
@@ -68,7 +68,7 @@ interface Scene {
   readonly asked: ModelRequest[];
   next(...steps: readonly Step[]): void;
   /** A message of somebody, answered to its end; how many approvals were asked for and denied. */
-  say(from: ChatPlace, text: string): Promise<number>;
+  say(from: ChatLocation, text: string): Promise<number>;
   /** Runs what waits there, likewise. */
   run(lane: string): Promise<number>;
 }
@@ -120,7 +120,7 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
   const [service] = services;
   if (service === undefined) throw new Error('the stage has no memory');
   let messages = 0;
-  const message = (from: ChatPlace, text: string) => {
+  const message = (from: ChatLocation, text: string) => {
     messages += 1;
     return messageIn(from, text, `m${messages}`);
   };
@@ -144,13 +144,13 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
   };
 }
 
-function place(id: string, type: 'direct' | 'group'): ChatPlace {
+function place(id: string, type: 'direct' | 'group'): ChatLocation {
   const senders = [{ id: type === 'group' ? '7' : id }];
   return { channel: 'alpha', account: 'default', chat: { id, type }, senders };
 }
 
 /** As ingress would store it. */
-function messageIn(from: ChatPlace, text: string, messageId: string): AdmittedMessage {
+function messageIn(from: ChatLocation, text: string, messageId: string): AdmittedMessage {
   const [writer = { id: '' }] = from.senders;
   const chance = { ...chanceFrom(1), happens: () => false };
   const to = { agent: undefined, owners: [FIRST_OWNER] };
@@ -233,7 +233,7 @@ function filesOf(folder: string): readonly string[] {
 }
 
 /** The marked words that others are shown when they look everywhere: in prompts and results of tools. */
-async function seenBy(scene: Scene, from: ChatPlace): Promise<readonly string[]> {
+async function seenBy(scene: Scene, from: ChatLocation): Promise<readonly string[]> {
   const { workspace, asked, next } = scene;
   const reads = filesOf(workspace.folder).map((path): Call => ['read', { path }]);
   const before = asked.length;
@@ -337,7 +337,7 @@ async function fireJob({ stage }: Scene): Promise<void> {
   const asker = { kind: 'chat', message: origin, reader: AS_OWNER } as const;
   const added = await createCron({ ...deps, clock: () => NOW }).ask(order, asker);
   expect(added).toMatchObject({ ok: true });
-  await createCron({ ...deps, clock: () => NOW + HOUR }).look();
+  await createCron({ ...deps, clock: () => NOW + HOUR }).runDue();
 }
 
 async function beat({ stage, workspace }: Scene, task: string): Promise<void> {

@@ -7,7 +7,7 @@ export const FIRST_OWNER = 'alpha:1';
 export const SECOND_OWNER = 'beta:own-2';
 
 /** A chat, and who of those who write there is an owner by ingress's word or by the settings. */
-export interface ChatPlace {
+export interface ChatLocation {
   readonly channel: string;
   readonly account: string;
   readonly chat: InboundMessage['chat'];
@@ -22,14 +22,14 @@ interface Writer {
 
 /** A message on its way into the inbox, but for its id, words and time. */
 export interface Written {
-  readonly place: ChatPlace;
+  readonly place: ChatLocation;
   readonly writer: Writer;
 }
 
 const OWNERS: readonly Writer[] = [{ id: '1' }, { id: '1', fromOwner: true }];
 
 /** Every kind of chat there is, those of owners most often. */
-export const PLACES: readonly ChatPlace[] = [
+export const PLACES: readonly ChatLocation[] = [
   direct('alpha', '1', OWNERS),
   direct('alpha', '1', OWNERS, 'second'),
   direct('beta', 'own-2', [{ id: 'own-2' }]),
@@ -60,18 +60,18 @@ function direct(
   id: string,
   senders: readonly Writer[],
   account = 'default',
-): ChatPlace {
+): ChatLocation {
   return { channel, account, chat: { id, type: 'direct' }, senders };
 }
 
 /** Anyone writes there, owners too. */
-function shared(channel: string, chat: InboundMessage['chat']): ChatPlace {
+function shared(channel: string, chat: InboundMessage['chat']): ChatLocation {
   const senders = [{ id: '1', fromOwner: true }, { id: '1' }, { id: 'own-2' }, { id: '7' }];
   return { channel, account: 'default', chat, senders };
 }
 
 /** The lane of a chat with the default agent. */
-export function conversationOf({ channel, account, chat }: ChatPlace): string {
+export function conversationOf({ channel, account, chat }: ChatLocation): string {
   const thread = chat.threadId === undefined ? '' : `:${chat.threadId}`;
   return `${channel}:${account}:${chat.id}${thread}`;
 }

@@ -17,7 +17,7 @@ import { hostilePath } from './hostile-paths.ts';
 import { echoOf, type Judged, judgeRun } from './judge-run.ts';
 import {
   admitted,
-  type ChatPlace,
+  type ChatLocation,
   conversationOf,
   FIRST_OWNER,
   isMainSession,
@@ -214,7 +214,7 @@ function writerTo(play: Play, { place, agent }: Spot): Written {
 
 /** A chat, with one of the agents that answer there. */
 interface Spot {
-  readonly place: ChatPlace;
+  readonly place: ChatLocation;
   readonly agent: string | undefined;
 }
 

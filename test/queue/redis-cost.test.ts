@@ -40,7 +40,7 @@ describe.runIf(inject('redisUrl'))('what a conversation costs Redis', () => {
     const once = async (): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>();
       ran = resolve;
-      await gateway.kick('c');
+      await gateway.wake('c');
       await promise;
       await expect.poll(depth).toEqual({ waiting: 0, active: 0, delayed: 0 });
     };

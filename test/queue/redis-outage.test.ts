@@ -35,7 +35,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     }, 10);
     ends.push(() => worker.close(0));
     const sweep = startSweep('turns', 200, silentLogger, async () => {
-      for (const key of waiting) await turns.kick(key);
+      for (const key of waiting) await turns.wake(key);
     });
     ends.push(() => sweep.stop());
     waiting.add('before');
@@ -43,7 +43,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
 
     await server.kill();
     waiting.add('meanwhile');
-    await turns.kick('meanwhile');
+    await turns.wake('meanwhile');
     expect(lines.filter((line) => line.includes('the sweep will find the work'))[0]).toContain(
       '"key":"meanwhile"',
     );
@@ -54,7 +54,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     await server.start();
     await expect.poll(() => waiting.size).toBe(0);
     waiting.add('after');
-    await turns.kick('after');
+    await turns.wake('after');
     await expect.poll(() => waiting.size).toBe(0);
   });
 
@@ -69,12 +69,12 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
       ends.push(signal.aborted ? 'aborted' : 'finished');
       return null;
     }, 5);
-    await turns.kick('one');
+    await turns.wake('one');
     await expect.poll(() => started).toBe(1);
     await server.kill();
     await server.start();
     await expect.poll(() => ends).toEqual(['finished']);
-    await turns.kick('one');
+    await turns.wake('one');
     await expect.poll(() => started).toBe(2);
     await worker.close(0);
     expect(lines.join('\n')).toContain('could not renew lock');
@@ -94,13 +94,13 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
       return null;
     }, 1);
     ends.push(() => worker.close(0));
-    await turns.kick('one');
+    await turns.wake('one');
     await expect.poll(() => running).toBe(1);
     await server.kill();
     await server.start();
     await expect
       .poll(async () => {
-        await turns.kick('one');
+        await turns.wake('one');
         return done;
       })
       .toBeGreaterThan(1);
@@ -113,7 +113,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
       await sleep(60_000, undefined, { signal }).catch(() => undefined);
       return null;
     }, 10);
-    await turns.kick('long');
+    await turns.wake('long');
     await sleep(100);
     await server.kill();
     const started = performance.now();
@@ -124,10 +124,10 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     await server.start();
   });
 
-  it('can be opened before Redis is there, and kicks are not held up', async () => {
+  it('can be opened before Redis is there, and wake-ups are not held up', async () => {
     await server.kill();
     const { turns, lines } = await open('early');
-    await turns.kick('early');
+    await turns.wake('early');
     expect(lines.join('\n')).toContain('wake-up not stored');
     const ran: string[] = [];
     const working = turns.work(async (key) => {
@@ -139,16 +139,16 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     ends.push(() => worker.close(0));
     await expect
       .poll(async () => {
-        await turns.kick('late');
+        await turns.wake('late');
         return ran;
       })
       .toContain('late');
   });
 
-  it('a Redis that swallows everything holds nobody up who kicks', async () => {
+  it('a Redis that swallows everything holds nobody up who wake-ups', async () => {
     const { turns, lines } = await open('frozen');
     server.freeze();
-    await turns.kick('swallowed');
+    await turns.wake('swallowed');
     server.thaw();
     expect(lines.join('\n')).toContain('wake-up not stored');
   });
@@ -181,8 +181,8 @@ describe.runIf(redisUrl)('two installations on one Redis', () => {
       ran.push(key);
       return null;
     }, 1);
-    await two.kick('theirs');
-    await one.kick('ours');
+    await two.wake('theirs');
+    await one.wake('ours');
     await expect.poll(() => ran).toEqual(['ours']);
     const redis = new Redis(server.url);
     const keys = await redis.keys('*');

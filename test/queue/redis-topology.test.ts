@@ -1,5 +1,5 @@
 import { recordingLogger, silentLogger } from '@parley/core';
-import { openBus, openTurnQueue, type RedisPlace } from '@parley/queue';
+import { openBus, openTurnQueue, type RedisLocation } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
@@ -8,7 +8,7 @@ const redisUrl = inject('redisUrl');
 const SLOTS = 16_384;
 
 /** A queue and a bus do their work there, for two processes. */
-async function worksAt(place: RedisPlace): Promise<void> {
+async function worksAt(place: RedisLocation): Promise<void> {
   const { log, lines } = recordingLogger();
   const [asking, working] = [
     await openTurnQueue({ ...place, log }),
@@ -23,8 +23,8 @@ async function worksAt(place: RedisPlace): Promise<void> {
     return key === 'again' && ran.filter((each) => each === key).length === 1 ? 50 : null;
   };
   const worker = await working.work(handler, 5);
-  await asking.kick('c1');
-  await asking.kick('again');
+  await asking.wake('c1');
+  await asking.wake('again');
   await expect.poll(() => ran.toSorted()).toEqual(['again', 'again', 'c1']);
   one.publish({ type: 'stop-turn', conversationId: 'c1' });
   await expect.poll(() => heard).toEqual(['stop-turn']);
@@ -55,7 +55,7 @@ describe.runIf(redisUrl)('a Redis Cluster', () => {
   it('[D09] is given all keys of the queue in one slot', async () => {
     const turns = await openTurnQueue({ url: node.url, cluster: { nodes: [] }, log: silentLogger });
     const worker = await turns.work(async () => 60_000, 1);
-    for (const key of ['a', 'b', 'c']) await turns.kick(key);
+    for (const key of ['a', 'b', 'c']) await turns.wake(key);
     const redis = new Redis(node.url);
     const keys = async () => (await redis.keys('*')).filter((key) => key.includes(':turns:'));
     await expect.poll(async () => (await keys()).length).toBeGreaterThan(5);
@@ -84,7 +84,7 @@ describe.runIf(redisUrl)('a Redis behind Sentinel', () => {
         'sentinel failover-timeout parley 3000',
       ],
     });
-    const place: RedisPlace = {
+    const place: RedisLocation = {
       url: 'redis://:sesame@nobody.invalid',
       sentinel: { name: 'parley', nodes: [`127.0.0.1:${sentinel.port}`], password: 'open' },
     };
@@ -103,7 +103,7 @@ describe.runIf(redisUrl)('a Redis behind Sentinel', () => {
       await expect
         .poll(
           async () => {
-            await turns.kick('after');
+            await turns.wake('after');
             return ran;
           },
           { timeout: 40_000, interval: 500 },

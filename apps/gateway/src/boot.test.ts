@@ -17,7 +17,7 @@ beforeEach(async () => {
   woken = [];
   deps = {
     store,
-    lanes: { kick: async (key) => void woken.push(key) },
+    lanes: { wake: async (key) => void woken.push(key) },
     owners: [OWNER],
     saysSomething: async () => true,
     serves: () => true,

@@ -7,7 +7,7 @@ import type { AdmittedMessage, InboxRow } from '@parley/store';
 export type BootOutcome = 'stored' | 'nothing-to-do' | 'no-owner' | 'failed';
 
 export interface BootDeps extends OwnersChatDeps {
-  readonly lanes: Pick<WakeUpQueue, 'kick'>;
+  readonly lanes: Pick<WakeUpQueue, 'wake'>;
   /** True when there is a BOOT.md that says something. */
   readonly saysSomething: () => Promise<boolean>;
   /** Unique for this start. */
@@ -31,7 +31,7 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
     }
     const { last, conversationId } = chat;
     await store.inbox.accept(bootMessage(last, conversationId, startId, clock()));
-    await deps.lanes.kick(conversationId);
+    await deps.lanes.wake(conversationId);
     log.info({ conversation: conversationId }, 'BOOT.md is run');
     return 'stored';
   } catch (error) {

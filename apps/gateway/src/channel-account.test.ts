@@ -113,7 +113,7 @@ describe('an account that other gateways may have', () => {
     monotonic: systemTime.monotonic,
     random: Math.random,
     scrub: (text) => text,
-    pass: () => {},
+    checkpoint: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none', models: [] }),
     media: { fileBytes: 1, messageBytes: 1, keptBytes: 1, personFiles: 1, personBytes: 1 },
     onState: ({ state }) => void states.push(state.kind),

@@ -3,7 +3,7 @@ import {
   type ChannelAdapter,
   type ChannelState,
   type DecisionRules,
-  type HttpFacet,
+  type HttpCapability,
   RECONNECT,
   stoppingDefect,
 } from '@parley/channels';
@@ -16,7 +16,7 @@ import {
   type AccountStatus,
   connectAccount,
   makeAdapter,
-  tellOfFailure,
+  notifyOwnerOfFailure,
 } from './accounts/connect-account.ts';
 
 /** An account of this gateway: connected, or on standby while another gateway is. */
@@ -28,7 +28,7 @@ export interface ChannelAccount {
   /** Shortest time between two updates of a growing answer, by the settings; a front of Parley has none. In ms. */
   updateEveryMs(): number;
   /** Its web routes; those of another gateway, while that one is connected. */
-  http(): HttpFacet | undefined;
+  http(): HttpCapability | undefined;
   status(): AccountStatus;
   /** Other rules for what is received from now on; the connection stays. */
   useRules(rules: DecisionRules): void;
@@ -38,7 +38,7 @@ export interface ChannelAccount {
   close(graceMs: number): Promise<void>;
 }
 
-const TRY_AGAIN_MS = 5_000;
+const RETRY_DELAY_MS = 5_000;
 /** After a fault an adapter is started again, later and later; one that ran this long starts at the shortest delay. In ms. */
 const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
 /** How long an adapter that failed may take to stop, in ms. */
@@ -121,14 +121,14 @@ class OpenAccount implements ChannelAccount {
     return (this.#rules.policy.answers.editSeconds ?? 0) * 1_000;
   }
 
-  http(): HttpFacet | undefined {
+  http(): HttpCapability | undefined {
     const own = this.#adapter?.http;
     if (this.#session !== undefined || own === undefined) return own;
     const { open, origins } = own;
     return {
       ...(open && { open }),
       ...(origins && { origins }),
-      fetch: (request) => this.#passOn(request),
+      fetch: (request) => this.#proxyToOwner(request),
     };
   }
 
@@ -153,10 +153,10 @@ class OpenAccount implements ChannelAccount {
     if (this.#right !== null) await this.#release(this.#right);
   }
 
-  async #passOn(request: Request): Promise<Response> {
-    const { passOn } = await import('./accounts/pass-on.ts');
+  async #proxyToOwner(request: Request): Promise<Response> {
+    const { proxyToOwner } = await import('./accounts/proxy-to-owner.ts');
     const token = this.#deps.token?.() ?? '';
-    return passOn(request, { name: this.#name, rights: this.#rights, token });
+    return proxyToOwner(request, { name: this.#name, rights: this.#rights, token });
   }
 
   /** Holds the account for as long as may be, over and over, until it is stopped. Never rejects. */
@@ -170,7 +170,7 @@ class OpenAccount implements ChannelAccount {
       );
       this.#right = right;
       if (right === null) break;
-      this.#deps.pass('account-taken');
+      this.#deps.checkpoint('account-taken');
       try {
         await this.#serve(right);
       } catch (error) {
@@ -179,7 +179,7 @@ class OpenAccount implements ChannelAccount {
         this.#adapter = undefined;
         await this.#release(right);
         this.#settled.reject(error);
-        await sleep(TRY_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+        await sleep(RETRY_DELAY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
     this.#settled.resolve();
@@ -228,7 +228,7 @@ class OpenAccount implements ChannelAccount {
     const fix = `Repair, update or remove this channel, then ${RECONNECT}. Answers wait until then.`;
     const state = { kind: 'failed', reason, fix } as const;
     this.#report(state);
-    void tellOfFailure(this.#deps, `${channel}/${account}`, state);
+    void notifyOwnerOfFailure(this.#deps, `${channel}/${account}`, state);
     await eitherOf(isGone, this.#stopping.signal);
   }
 

@@ -82,7 +82,7 @@ const deps = (): AccountDeps => ({
   monotonic: systemTime.monotonic,
   random: () => 0.5,
   scrub: (text) => text,
-  pass: () => {},
+  checkpoint: () => {},
   situation: () => ({ agentName: 'Polly', model: 'none', models: [] }),
   media: { fileBytes: 1, messageBytes: 1, keptBytes: 1, personFiles: 1, personBytes: 1 },
 });

@@ -1,6 +1,6 @@
 export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
 export type { PlannedAccount } from './accounts/gateway-accounts.ts';
-export { tellOwner } from './accounts/tell-owner.ts';
+export { notifyOwner } from './accounts/tell-owner.ts';
 export type { ShownAgent } from './agent-operations.ts';
 export type { OperatorApprovals } from './approval-operations.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';

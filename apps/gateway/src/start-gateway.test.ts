@@ -147,7 +147,7 @@ async function open(
     random: Math.random,
     secrets,
     scrub: secrets.scrub,
-    pass: () => {},
+    checkpoint: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none', models: [] }),
     media: {
       fileBytes: 1_000,

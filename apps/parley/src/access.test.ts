@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SpendingPlace } from '@parley/agent';
+import type { SpendScope } from '@parley/agent';
 import { silentLogger } from '@parley/core';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ afterEach(async () => {
 async function after(
   used: number,
   { access = {}, spend = {} }: { readonly access?: object; readonly spend?: object },
-  at: Partial<SpendingPlace> = {},
+  at: Partial<SpendScope> = {},
 ) {
   const telegram = { token: `123456:${'A'.repeat(35)}`, access };
   writeFileSync(
@@ -61,7 +61,7 @@ describe('a stranger whom only open access lets in', () => {
     expect(logged).toContain('"telegram/default direct","telegram/default groups"');
   });
 
-  it.each<[string, Parameters<typeof after>[1], Partial<SpendingPlace>, boolean]>([
+  it.each<[string, Parameters<typeof after>[1], Partial<SpendScope>, boolean]>([
     ['in an open group', { access: { groups: 'open' } }, { groupId: '-7' }, false],
     [
       'in a group that is named',

@@ -3,7 +3,7 @@ import {
   createSpendGuard,
   localTimeIn,
   type SpendGuard,
-  type SpendingPlace,
+  type SpendScope,
   type TurnServices,
 } from '@parley/agent';
 import {
@@ -151,7 +151,7 @@ function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
 /** Whether only open access allows a person: neither they nor the group are named in the settings. */
 function isStranger(
   channels: LoadedSettings['channels'],
-  { channel, account, channelUserId, groupId }: SpendingPlace,
+  { channel, account, channelUserId, groupId }: SpendScope,
 ): boolean {
   const found = channels[`${channel}/${account}`];
   if (found?.kind !== 'ok' || found.access.allow.includes(channelUserId)) return false;

@@ -119,7 +119,7 @@ function workWith(
     cron: { store, ask: askCron },
     delegation: {
       subAgents: store.subAgents,
-      wake: (conversationId: string) => turns.kick(conversationId),
+      wake: (conversationId: string) => turns.wake(conversationId),
       newId,
       clock,
       others: delegatesOf(settings, plugins.loaded.settings),

@@ -53,9 +53,9 @@ export function commandServices(
       const settings = channelSettings({ folder, env, clock, channels: CHANNEL_DEFINITIONS });
       return { accounts: await accountsHere(planned, store, clock), settings, monotonic };
     },
-    cron: async () => (await proactive()).cronHere(store, loaded),
+    cron: async () => (await proactive()).offlineCron(store, loaded),
     heartbeat: async (name) => (await proactive()).heartbeatHere(store, chosenAgent(loaded, name)),
-    hooks: async () => (await proactive()).hooksHere(store, loaded),
+    hooks: async () => (await proactive()).offlineHooks(store, loaded),
     usage: async () => (await import('./access.ts')).usageFacts(loaded.settings),
     files: async (name) => (await memory()).filesHere(store, chosenAgent(loaded, name)),
     memory: async (name) => (await memory()).memoryHere(store, chosenAgent(loaded, name)),
@@ -71,8 +71,8 @@ export function commandServices(
       return { list, end: pageSessions.end, look: async () => {} };
     },
     async soul(name) {
-      const { soulHere } = await import('./soul.ts');
-      return soulHere(store, chosenAgent(loaded, name), loaded.settings, folder);
+      const { offlineSoul } = await import('./soul.ts');
+      return offlineSoul(store, chosenAgent(loaded, name), loaded.settings, folder);
     },
   };
 }

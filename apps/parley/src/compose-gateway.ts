@@ -178,7 +178,7 @@ function operationServices(
     defaultAgent: settings.agent.id,
     wake: (to) =>
       to.kind === 'conversation'
-        ? turns.kick(to.conversationId)
+        ? turns.wake(to.conversationId)
         : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
     agents: async () => shownAgents(agents.loaded, (name) => agentNamed(agents, name)),
     usage: async () => usageFacts(settings),

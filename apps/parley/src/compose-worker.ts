@@ -66,8 +66,8 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
     { queue, bus, concurrency, sweepMs: SWEEP_MS },
   );
   const schedules = new Map([
-    ['heartbeat', () => firstOf(running.map(({ look }) => look))],
-    ['cron', () => cron.look()],
+    ['heartbeat', () => firstOf(running.map(({ runDue }) => runDue))],
+    ['cron', () => cron.runDue()],
   ]);
   const scheduler = startScheduler({ schedules, bus, clock, log });
   const sweeps = [
@@ -110,17 +110,19 @@ function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
   return {
     run: runWith(deps),
     runWithout: (id: string) => runWith({ ...services, unavailable: unknownAgent(id) }),
-    look: () => own.proactive.heartbeat.look(),
+    runDue: () => own.proactive.heartbeat.runDue(),
     close: async () => void (await Promise.all([compactor.close(), yesterday.close()])),
   };
 }
 
-/** Looks at all of the schedules, whatever becomes of one; when the first of them is due again. */
-async function firstOf(looks: readonly (() => Promise<number | null>)[]): Promise<number | null> {
-  const looked = await Promise.allSettled(looks.map((look) => look()));
-  const failed = looked.find(({ status }) => status === 'rejected');
+/** Runs every schedule, even if one of them fails. Resolves to when the first is due again; null: none is. */
+async function firstOf(
+  schedules: readonly (() => Promise<number | null>)[],
+): Promise<number | null> {
+  const ran = await Promise.allSettled(schedules.map((runDue) => runDue()));
+  const failed = ran.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
-  const times = looked.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
+  const times = ran.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
   return times.length === 0 ? null : Math.min(...times);
 }
 
@@ -157,7 +159,7 @@ export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.m
     contextTokens: () => windowOf(model, contextTokensOf(settings.model, model.id)),
     media,
     heartbeat: proactive.rules,
-    wake: (conversationId) => shared.turns.kick(conversationId),
+    wake: (conversationId) => shared.turns.wake(conversationId),
   };
 }
 
@@ -198,7 +200,7 @@ function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentR
 }
 
 /** People answer in minutes: ten seconds late is in time. */
-const APPROVALS_EVERY_MS = 10_000;
+const APPROVALS_INTERVAL_MS = 10_000;
 
 /**
  * Closes questions that were not answered in time, also those whose time ran out while nothing ran
@@ -207,13 +209,13 @@ const APPROVALS_EVERY_MS = 10_000;
 function expireApprovals({
   shared: { store, turns, clock, log },
 }: AgentsRuntime): () => Promise<void> {
-  const sweep = startSweep('old approvals', APPROVALS_EVERY_MS, log, async () => {
-    for (const id of await store.approvals.expire(clock())) await turns.kick(id);
+  const sweep = startSweep('old approvals', APPROVALS_INTERVAL_MS, log, async () => {
+    for (const id of await store.approvals.expire(clock())) await turns.wake(id);
   });
   return () => sweep.stop();
 }
 
-const SOUL_EVERY_MS = 5_000;
+const SOUL_INTERVAL_MS = 5_000;
 
 /**
  * Evaluates proposals for SOUL.md, applies those whose veto time is over, and notifies the owner (W06); also
@@ -239,9 +241,9 @@ function keepSoul(
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
     await whileHeld(lease, () => service.evaluate(ending.signal));
   };
-  const sweep = startSweep('soul', SOUL_EVERY_MS, log, async () => {
-    if (await service.rests(clock())) return;
-    await service.look();
+  const sweep = startSweep('soul', SOUL_INTERVAL_MS, log, async () => {
+    if (await service.isIdle(clock())) return;
+    await service.syncFromDisk();
     await evaluate();
     await service.applyDue(clock());
     await notifyOfSoul(notices);

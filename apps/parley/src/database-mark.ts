@@ -95,8 +95,8 @@ export interface MarkDeps {
 }
 
 /** Those who share a database raise its counter with their leases; one alone does it here, rarely. In ms. */
-const SHARED_EVERY_MS = 7_000;
-const ALONE_EVERY_MS = 10 * 60_000;
+const SHARED_INTERVAL_MS = 7_000;
+const ALONE_INTERVAL_MS = 10 * 60_000;
 
 /**
  * Compares the database with what the data folder and Redis have seen of it, before any work is taken, and keeps
@@ -127,7 +127,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   const isShared = settings.store.url !== undefined;
   const sweep = startSweep(
     'database mark',
-    isShared ? SHARED_EVERY_MS : ALONE_EVERY_MS,
+    isShared ? SHARED_INTERVAL_MS : ALONE_INTERVAL_MS,
     log,
     async () => {
       if (!isShared) await state.advance();

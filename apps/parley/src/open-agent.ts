@@ -38,7 +38,7 @@ import {
 import {
   createPromptFiles,
   type FilePattern,
-  type GovernedFile,
+  type ManagedFile,
   openWorkspace,
   type PromptFiles,
   patternsInside,
@@ -89,7 +89,7 @@ export interface OpenAgentOptions extends InstallationEnv {
     | 'soul'
   >;
   /** Who it is; without it SOUL.md is a file like any other. */
-  readonly soul?: GovernedFile & Partial<Pick<SoulService, 'sync'>>;
+  readonly soul?: ManagedFile & Partial<Pick<SoulService, 'sync'>>;
   /** Where several processes share the workspace. */
   readonly lock?: WorkspaceLock | undefined;
   /** Where the workspace is a copy for a preview: the folder that it is a copy of. */

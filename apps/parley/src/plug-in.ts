@@ -90,7 +90,7 @@ function toolNames(): string[] {
   return builtInTools({ skills: { read } }).map(({ name }) => name);
 }
 
-export interface PluginPlace {
+export interface PluginLocation {
   readonly use: string;
   readonly folder: string;
 }
@@ -102,7 +102,7 @@ export type Containment = ReturnType<typeof containErrors>;
  * it comes from the code of a plugin (P16): from a timer or an event. Every other one ends the process.
  */
 export function containErrors(log: Logger) {
-  const places: PluginPlace[] = [];
+  const places: PluginLocation[] = [];
   const onError = (error: unknown): void => {
     if (blameAdapter(error)) return;
     const plugin = culprit(error, places);
@@ -116,13 +116,13 @@ export function containErrors(log: Logger) {
   process.on('uncaughtException', onError);
   return {
     /** To be called before any code of the plugin runs. */
-    add: (place: PluginPlace): void => void places.push(place),
+    add: (place: PluginLocation): void => void places.push(place),
     stop: (): void => void process.off('uncaughtException', onError),
   };
 }
 
 /** The plugin whose code is on the stack of an error; undefined where none is, or there is no stack. */
-export function culprit(error: unknown, places: readonly PluginPlace[]): string | undefined {
+export function culprit(error: unknown, places: readonly PluginLocation[]): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
   return places.find(({ folder }) => frames.some((frame) => frame.includes(`${folder}/`)))?.use;

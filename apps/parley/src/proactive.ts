@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { newsChecker, postNotice } from '@parley/agent';
 import { oneTimeCode, ownersChat, resolveAgent, senderNow } from '@parley/channels';
 import {
+  type Checkpoint,
   type Clock,
   type LiveBus,
   type Logger,
   type Meter,
   type NewId,
   newId,
-  type PassPoint,
   type Runtime,
   reasonOf,
   silentLogger,
@@ -73,7 +73,7 @@ export function openHeartbeat(
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
     findTarget,
     checkForNews: newsChecker(outsideTools(all, { workspace, promptFiles }, { folder })),
-    wake: (lane) => turns.kick(lane),
+    wake: (lane) => turns.wake(lane),
     deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });
   const rules = {
@@ -108,7 +108,7 @@ export function openHooks(
   );
   return createHooks({
     ...{ ...parts, rules, newId },
-    wake: (lane) => turns.kick(lane),
+    wake: (lane) => turns.wake(lane),
     agentOf(name) {
       const found = agentOf(name);
       if (found === undefined) return undefined;
@@ -132,14 +132,14 @@ interface CronParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly bus?: LiveBus;
-  readonly turns: Pick<WakeUpQueue, 'kick'>;
+  readonly turns: Pick<WakeUpQueue, 'wake'>;
   readonly deliver: WakeDelivery;
-  readonly pass: PassPoint;
+  readonly checkpoint: Checkpoint;
 }
 
 export function openCron(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
-  { store, accounts, turns, bus, deliver, clock, log, pass }: CronParts,
+  { store, accounts, turns, bus, deliver, clock, log, checkpoint }: CronParts,
 ): Cron & OperatorCron {
   const { settings, agents } = loaded;
   const { agent, cron, tools } = settings;
@@ -165,8 +165,8 @@ export function openCron(
     newCode: () => oneTimeCode(randomBytes(CODE_LENGTH), CODE_LENGTH),
     planned: async () => bus?.publish({ type: 'schedule-due', schedule: 'cron' }),
     wake: (conversationId) => {
-      pass('job-fired');
-      return turns.kick(conversationId);
+      checkpoint('job-fired');
+      return turns.wake(conversationId);
     },
     notify: ({ route, conversationId }, key, markdown) =>
       postNotice({ store, deliver, clock }, { key, route, conversationId, markdown }),
@@ -192,15 +192,15 @@ export function openCron(
 const idle = async () => {};
 
 /** Jobs where nothing runs: the next start, or its next look, finds what is due. */
-export function cronHere(store: Store, loaded: LoadedSettings): OperatorCron {
+export function offlineCron(store: Store, loaded: LoadedSettings): OperatorCron {
   const accounts = planAccounts(loaded, ownersOf(loaded.settings), CHANNEL_DEFINITIONS);
-  const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
+  const waking = { turns: { wake: idle }, deliver: idle, checkpoint: () => {} };
   return openCron(loaded, { store, accounts, ...systemTime, log: silentLogger, ...waking });
 }
 
 /** Hooks where nothing runs: what came lately. Nothing is taken without a gateway. */
-export function hooksHere(store: Store, { settings }: LoadedSettings) {
-  const parts = { store, turns: { kick: idle }, ...systemTime, log: silentLogger };
+export function offlineHooks(store: Store, { settings }: LoadedSettings) {
+  const parts = { store, turns: { wake: idle }, ...systemTime, log: silentLogger };
   return openHooks(settings, { ...parts, meter: silentMeter }, () => undefined);
 }
 
@@ -237,7 +237,7 @@ function rulesOf(accounts: readonly PlannedAccount[], channel: string, account: 
 interface StartBoot extends Pick<BootDeps, 'clock' | 'log'> {
   readonly store: Store;
   readonly shared: { readonly processId: string } | null;
-  readonly turns: Pick<WakeUpQueue, 'kick'>;
+  readonly turns: Pick<WakeUpQueue, 'wake'>;
   readonly agents: readonly {
     readonly agent: {
       readonly workspace: Workspace;

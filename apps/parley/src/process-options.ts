@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { ChannelDefinition } from '@parley/channels';
-import type { Logger, PassPoint, Runtime } from '@parley/core';
+import type { Checkpoint, Logger, Runtime } from '@parley/core';
 import type { LogDestination } from '@parley/core/telemetry';
 import {
   createLogger,
@@ -28,7 +28,7 @@ export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'ran
   /** Where log lines go; standard error when absent. */
   readonly logTo?: LogDestination;
   /** Called at each durable point; only the crash checks do anything there. */
-  readonly pass: PassPoint;
+  readonly checkpoint: Checkpoint;
   readonly channels?: readonly ChannelDefinition[];
   /** Whether a watchdog may end this process when it stands still; only where the process is Parley's own. */
   readonly endsWhenStill?: boolean;

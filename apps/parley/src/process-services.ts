@@ -30,7 +30,7 @@ export async function openProcessServices(
   settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
 ) {
-  const { clock, monotonic, random, log, pass } = options;
+  const { clock, monotonic, random, log, checkpoint } = options;
   const processId = newId('process');
   const metrics = createMetrics({
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
@@ -49,7 +49,7 @@ export async function openProcessServices(
     clock,
     monotonic,
     random,
-    pass,
+    checkpoint,
     work,
     checks: createCheckRunner(),
   };

@@ -186,7 +186,7 @@ export interface GatewayListener {
 
 const RETRY_MS = 500;
 
-interface TerminalPlace {
+interface TerminalOptions {
   /** Where files that arrive are saved. */
   readonly downloads: string;
   /** Its id: `main`, or `@support/main` with another agent than the default one (F14). */
@@ -195,7 +195,7 @@ interface TerminalPlace {
   readonly mayBeAwayMs?: number | undefined;
 }
 
-interface Asking extends Pick<TerminalPlace, 'chat'> {
+interface Asking extends Pick<TerminalOptions, 'chat'> {
   readonly find: FindGateway;
   readonly signal: AbortSignal;
 }
@@ -207,7 +207,7 @@ interface Asking extends Pick<TerminalPlace, 'chat'> {
 export function createGatewayClient(
   find: FindGateway,
   signal: AbortSignal,
-  { downloads, chat, mayBeAwayMs = Number.POSITIVE_INFINITY }: TerminalPlace,
+  { downloads, chat, mayBeAwayMs = Number.POSITIVE_INFINITY }: TerminalOptions,
 ) {
   const place = { find, signal, chat };
   const patience = { signal, mayBeAwayMs };

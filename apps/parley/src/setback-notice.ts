@@ -1,5 +1,5 @@
 import type { Clock, LiveBus, Logger } from '@parley/core';
-import { tellOwner } from '@parley/gateway';
+import { notifyOwner } from '@parley/gateway';
 import { startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
@@ -30,7 +30,11 @@ export function notifyOfSetbacks(deps: Deps, everyMs = POLL_INTERVAL_MS): () => 
     if (setbacks === notified || seen === null) return;
     const setback = await store.state.lastSetback();
     if (setback !== null && clock() - setback.at < NOTIFIED_WITHIN_MS) {
-      await tellOwner(deps, `setback ${seen.name} ${setback.count}`, setbackText(setback, folder));
+      await notifyOwner(
+        deps,
+        `setback ${seen.name} ${setback.count}`,
+        setbackText(setback, folder),
+      );
     }
     notified = setbacks;
   });

@@ -61,7 +61,7 @@ describe('numbers of the settings', () => {
       const beat = async (tasks: string, minutes: number) => {
         parley.put('HEARTBEAT.md', tasks);
         parley.at(BEGIN + minutes * MINUTE);
-        await parley.look();
+        await parley.runDue();
         return JSON.stringify(parley.asked.at(-1)?.request.messages);
       };
       await beat(HEARTBEAT, 0);

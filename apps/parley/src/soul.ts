@@ -143,7 +143,7 @@ function judgeFor(
 }
 
 /** SOUL.md where nothing runs. */
-export async function soulHere(
+export async function offlineSoul(
   store: Store,
   { name, settings }: ChosenAgent,
   all: LoadedSettings['settings'],

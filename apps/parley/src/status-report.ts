@@ -152,7 +152,7 @@ async function databaseGauges({
   const ping = (monotonic() - asked) / 1_000;
   const now = clock();
   const [backlog, dead, leases, processes, lastRound, setback] = await Promise.all([
-    store.backlog.look(MAX_ACCOUNTS),
+    store.backlog.read(MAX_ACCOUNTS),
     store.deadLetters.counts(),
     store.leases.held(),
     store.processes.list(),
@@ -186,7 +186,7 @@ function heldSeconds(last: RetentionRun | null, now: number): number {
   return last === null ? 0 : Math.max(0, now - last.countedTo) / 1_000;
 }
 
-type Outgoing = Awaited<ReturnType<Store['backlog']['look']>>['outgoing'];
+type Outgoing = Awaited<ReturnType<Store['backlog']['read']>>['outgoing'];
 
 function outboxGauges(outgoing: Outgoing, now: number): readonly GaugeReading[] {
   const channels = [...Map.groupBy(outgoing, ({ channel }) => channel)];

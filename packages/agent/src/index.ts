@@ -19,7 +19,7 @@ export { notifyOfSoul, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices, SoulTrial } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
 export { momentOf, nameOf, originOf, scoreText, soulDiff, soulStatus } from './soul/soul-text.ts';
-export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.ts';
+export { createSpendGuard, type SpendGuard, type SpendScope } from './spend.ts';
 export { withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { type LocalTime, localTimeIn, TimeUpError, withTimeLimit } from './time.ts';
 export { BUILT_IN_TOOLS, type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';

@@ -32,10 +32,10 @@ export interface Spending {
   readonly byOwner: boolean;
   readonly reader: Reader;
   /** Where they ask; absent where no person does. */
-  readonly at?: SpendingPlace;
+  readonly at?: SpendScope;
 }
 
-export type SpendingPlace = Pick<RuntimeFacts, 'channel' | 'account' | 'channelUserId' | 'groupId'>;
+export type SpendScope = Pick<RuntimeFacts, 'channel' | 'account' | 'channelUserId' | 'groupId'>;
 
 /** Throws SpendCapError where a cap forbids to ask the model (G17). Looks at the account each time. */
 export type SpendGuard = (spending: Spending) => Promise<void>;
@@ -68,7 +68,7 @@ interface SpendServices {
   /** For the notice, which says in how many hours it goes on; without it only when. */
   readonly clock?: Clock;
   /** Without it no sender is a stranger. */
-  readonly isStranger?: (at: SpendingPlace) => boolean;
+  readonly isStranger?: (at: SpendScope) => boolean;
 }
 
 /**

@@ -19,7 +19,7 @@ it('[F12] edits a growing answer every 1.2 s at most: within five edits in five 
     commands: [],
     skipped: async () => {},
     ignored: async () => {},
-    tellOwner: async () => {},
+    notifyOwner: async () => {},
     report: () => {},
     history: async () => [],
   });

@@ -11,7 +11,7 @@ import { translated } from './failures.ts';
 import { createFiles } from './files.ts';
 import { Receiver } from './receiver.ts';
 import { isBound, Responses } from './responses.ts';
-import { createMessageFacet, sendPart } from './send.ts';
+import { createMessageCapability, sendPart } from './send.ts';
 import { type DiscordSettings, MAX_TEXT } from './settings.ts';
 import { Streams } from './stream.ts';
 import { Threads } from './threads.ts';
@@ -42,7 +42,7 @@ const CAPABILITIES: Capabilities = {
 /** Discord shows "typing" for 10 s. */
 const TYPING_REPEAT_MS = 8_000;
 /** Discord allows five edits in five seconds in a channel; this leaves some for other messages. In ms. */
-const EDIT_EVERY_MS = 1_200;
+const EDIT_INTERVAL_MS = 1_200;
 
 /** One Discord bot. No network traffic before `start`. */
 export function createDiscordAdapter(
@@ -84,7 +84,7 @@ export function createDiscordAdapter(
       },
     },
     streaming: {
-      minIntervalMs: EDIT_EVERY_MS,
+      minIntervalMs: EDIT_INTERVAL_MS,
       // To a command Discord shows "thinking" until the answer is whole.
       update: async (address, turnId, answer) => {
         if (address.response !== undefined) return;
@@ -100,6 +100,6 @@ export function createDiscordAdapter(
       },
     },
     files: createFiles({ api, apiRoot: settings.apiRoot, clock }),
-    messages: createMessageFacet(api, linkPreviews),
+    messages: createMessageCapability(api, linkPreviews),
   };
 }

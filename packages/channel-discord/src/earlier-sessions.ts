@@ -18,7 +18,7 @@ const GAP_ENDS_MS = 2 * LOOK_BACK_MS;
 type Outcome = 'delivered' | 'gone' | 'stopped';
 
 interface EarlierDeps
-  extends Pick<ChannelContext<unknown>, 'log' | 'clock' | 'tellOwner'>,
+  extends Pick<ChannelContext<unknown>, 'log' | 'clock' | 'notifyOwner'>,
     ChannelEnv {
   readonly token: string;
   readonly seen: Seen;
@@ -165,7 +165,7 @@ export class EarlierSessions {
   }
 
   #reportLost(position: Position): void {
-    const { log, clock, tellOwner, seen } = this.#deps;
+    const { log, clock, notifyOwner, seen } = this.#deps;
     const { newest, session } = position;
     const start = newest === undefined ? seen.gap : this.#startOf(position);
     const since = start === undefined ? 'while Parley was away' : `since ${dateOf(start)}`;
@@ -175,7 +175,7 @@ export class EarlierSessions {
     );
     const day = new Date(clock()).toISOString().slice(0, 10);
     const note = `Discord no longer reports who wrote to the bot directly for the first time ${since}: Parley was disconnected for too long. Servers and all direct chats that it knows are read. A new person without an answer has to write again; then their earlier messages are read, too. The log names each time; this note comes once a day.`;
-    tellOwner(`first messages ${day}`, note).catch((thrown: unknown) =>
+    notifyOwner(`first messages ${day}`, note).catch((thrown: unknown) =>
       log.warn({ reason: reasonOf(thrown) }, 'the owner could not be notified'),
     );
   }

@@ -1,4 +1,4 @@
-import { type FilesFacet, readUpTo } from '@parley/channels';
+import { type FilesCapability, readUpTo } from '@parley/channels';
 import { ChannelError, type Clock, reasonOf } from '@parley/core';
 import type { DiscordApi } from './api.ts';
 import { readComponents } from './components.ts';
@@ -15,7 +15,7 @@ interface FilesDeps {
 const LARGEST_BYTES = 500 * 1024 * 1024;
 
 /** Fetches files from Discord's own hosts only; expired URLs are requested again. */
-export function createFiles(deps: FilesDeps): FilesFacet {
+export function createFiles(deps: FilesDeps): FilesCapability {
   return {
     maxBytes: LARGEST_BYTES,
     async fetch(ref, limit, signal) {

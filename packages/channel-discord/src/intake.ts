@@ -18,7 +18,7 @@ import { WireMessage, WireMessageIds } from './wire-message.ts';
 interface IntakeDeps
   extends Pick<
     ChannelContext<unknown>,
-    'account' | 'receive' | 'revise' | 'skipped' | 'ignored' | 'tellOwner' | 'log' | 'clock'
+    'account' | 'receive' | 'revise' | 'skipped' | 'ignored' | 'notifyOwner' | 'log' | 'clock'
   > {
   readonly settings: Pick<DiscordSettings, 'threads' | 'history'>;
   readonly api: Pick<DiscordApi, 'message' | 'messagesAfter' | 'messagesBefore'>;
@@ -283,14 +283,14 @@ export class Intake {
   }
 
   async #reportLeft(left: number): Promise<void> {
-    const { tellOwner, clock } = this.#deps;
+    const { notifyOwner, clock } = this.#deps;
     this.#log.error(
       { channels: left },
       'too many channels with missed messages; these are not read',
     );
     const day = new Date(clock()).toISOString().slice(0, 10);
     const text = `While the bot was away, messages were written in more Discord channels than it reads after a start; ${left} are not read.`;
-    await this.#retry('', () => tellOwner(`channels not read ${day}`, text));
+    await this.#retry('', () => notifyOwner(`channels not read ${day}`, text));
   }
 
   /** Retries until it succeeds, is refused permanently, or the adapter stops. */

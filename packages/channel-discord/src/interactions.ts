@@ -9,7 +9,7 @@ import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MessageBody } from './api.ts';
 import { formOf, readPress, withoutButtons } from './component-layout.ts';
 import { personOf } from './content.ts';
-import { isShared, placeOfInteraction } from './interaction-place.ts';
+import { isShared, placeOfInteraction } from './interaction-location.ts';
 import { ASK } from './menu.ts';
 import type { FindPlace, GuildAuthor } from './places.ts';
 import { EPHEMERAL, type Responses, writePlace } from './responses.ts';

@@ -14,8 +14,8 @@ async function register(commands: readonly { name: string; summary: string; isSk
       menu = wanted;
     },
   };
-  const tellOwner = async (_key: string, text: string) => void told.push(text);
-  const deps = { api, commands, tellOwner, log, commandUses: async () => new Map([['c119', 1]]) };
+  const notifyOwner = async (_key: string, text: string) => void told.push(text);
+  const deps = { api, commands, notifyOwner, log, commandUses: async () => new Map([['c119', 1]]) };
   const first = await registerMenu(deps, '1');
   return { first, second: await registerMenu(deps, '1'), menu, told, lines };
 }

@@ -60,7 +60,7 @@ export function menuOf(
 
 const ADDS = 'What to add, if anything';
 
-interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'tellOwner' | 'log'> {
+interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'notifyOwner' | 'log'> {
   readonly api: Pick<DiscordApi, 'menu' | 'setMenu'>;
   readonly commandUses?: (() => Promise<CommandUses>) | undefined;
   readonly userInstall?: UserInstall;
@@ -71,7 +71,7 @@ interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'tellO
  * logged, and told to the owner once.
  */
 export async function registerMenu(
-  { api, commands: known, commandUses, userInstall = 'portal', tellOwner, log }: RegisterDeps,
+  { api, commands: known, commandUses, userInstall = 'portal', notifyOwner, log }: RegisterDeps,
   applicationId: string,
 ): Promise<'same' | 'changed'> {
   const commands = offered(known, userInstall);
@@ -87,7 +87,7 @@ export async function registerMenu(
   if (text !== null) {
     const left = leftOut.map(({ name }) => name);
     log.warn({ commands: left }, text);
-    await tellOwner(
+    await notifyOwner(
       `menu ${left.join(' ').slice(0, 200)}`,
       `${text} "parley skills" lists them all.`,
     );

@@ -33,7 +33,7 @@ interface Missed {
   readonly skipped?: Span;
 }
 
-interface MissedDeps extends Pick<ChannelContext<unknown>, 'skipped' | 'tellOwner' | 'log'> {
+interface MissedDeps extends Pick<ChannelContext<unknown>, 'skipped' | 'notifyOwner' | 'log'> {
   readonly api: Pick<DiscordApi, 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindPlace;
   /** The message as ingress would get it; undefined for what is none. */
@@ -68,7 +68,7 @@ export class MissedMessages {
 
   /** Tells the owner that messages are skipped, once for each span. Before the position moves past them. */
   async report(channelId: string, { after, before }: Span): Promise<void> {
-    const { findPlace, tellOwner, log } = this.#deps;
+    const { findPlace, notifyOwner, log } = this.#deps;
     log.warn({ channelId, after, before, read: MAX_MISSED }, 'too many missed messages');
     const { chat } = await findPlace(channelId);
     const where = chat.title === undefined ? inlineCode(channelId) : literal(chat.title);
@@ -77,10 +77,10 @@ export class MissedMessages {
     this.#notes += 1;
     if (this.#notes <= MAX_NOTES) {
       const text = `${what} in ${where} on Discord. The newest ${MAX_MISSED} were read, those before ${dateOf(before)} were not. ${why}`;
-      await tellOwner(`skipped ${channelId} ${after}`, text);
+      await notifyOwner(`skipped ${channelId} ${after}`, text);
     } else if (this.#notes === MAX_NOTES + 1) {
       const text = `${what} in further channels on Discord, too. The log names each. ${why}`;
-      await tellOwner(`skipped ${channelId} ${after}`, text);
+      await notifyOwner(`skipped ${channelId} ${after}`, text);
     }
   }
 

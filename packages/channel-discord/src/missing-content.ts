@@ -13,9 +13,9 @@ const EMPTY_IN_A_ROW = 3;
 export function createContentWatch({
   settings,
   clock,
-  tellOwner,
+  notifyOwner,
   log,
-}: Pick<ChannelContext<DiscordSettings>, 'settings' | 'clock' | 'tellOwner' | 'log'>): (
+}: Pick<ChannelContext<DiscordSettings>, 'settings' | 'clock' | 'notifyOwner' | 'log'>): (
   message: InboundMessage,
 ) => void {
   let empty = 0;
@@ -30,7 +30,7 @@ export function createContentWatch({
     log.warn({ fix }, 'messages arrive without their text');
     const day = new Date(clock()).toISOString().slice(0, 10);
     const note = `Messages in Discord servers arrive without their text: ${why.reason}. ${fix}`;
-    tellOwner(`no content ${day}`, note).catch((thrown: unknown) =>
+    notifyOwner(`no content ${day}`, note).catch((thrown: unknown) =>
       log.warn({ reason: reasonOf(thrown) }, 'the owner could not be notified'),
     );
   };

@@ -22,7 +22,7 @@ import { WireMessage } from './wire-message.ts';
 
 type Context = ChannelContext<DiscordSettings>;
 
-const LOAD_AGAIN_MS = 1_000;
+const RELOAD_DELAY_MS = 1_000;
 /** The shard that has all direct messages. */
 const FIRST_SHARD = 0;
 
@@ -223,7 +223,7 @@ export class Receiver {
           return;
         }
         const deps = { ...this.#context, wait: this.#wait };
-        await reportAndWait({ kind: 'retry', afterMs: LOAD_AGAIN_MS, reason }, deps, signal);
+        await reportAndWait({ kind: 'retry', afterMs: RELOAD_DELAY_MS, reason }, deps, signal);
       }
     }
   }

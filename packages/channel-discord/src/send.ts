@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import type { ChatAddress, MessageFacet } from '@parley/channels';
+import type { ChatAddress, MessageCapability } from '@parley/channels';
 import {
   BoundedMap,
   ChannelError,
@@ -196,10 +196,10 @@ async function filesOf({ file }: OutboundPart, channelId: string): Promise<RawFi
 const MAX_REACTIONS = 1_000;
 
 /** Edits and deletes the bot's own messages, and reacts to others'. */
-export function createMessageFacet(
+export function createMessageCapability(
   api: Pick<DiscordApi, 'change' | 'react' | 'remove'>,
   linkPreviews: boolean,
-): Required<MessageFacet> {
+): Required<MessageCapability> {
   /** A bot has one reaction per emoji; to replace the last one it must know which that was. */
   const put = new BoundedMap<string, string>(MAX_REACTIONS);
   return {

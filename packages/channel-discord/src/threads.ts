@@ -12,7 +12,7 @@ interface Where {
   readonly replyToMessageId?: string | undefined;
 }
 
-interface ThreadsDeps extends Pick<ChannelContext<unknown>, 'tellOwner'> {
+interface ThreadsDeps extends Pick<ChannelContext<unknown>, 'notifyOwner'> {
   readonly api: Pick<DiscordApi, 'channel' | 'message' | 'startThread'>;
   /** The bot's own id. */
   readonly me: () => string | undefined;
@@ -93,10 +93,10 @@ export class Threads {
   }
 
   async #tell(channelId: string, reason: string): Promise<void> {
-    const { tellOwner, log } = this.#deps;
+    const { notifyOwner, log } = this.#deps;
     const text = `In the Discord channel ${inlineCode(channelId)} I answer without a thread: ${literal(reason)}. Give the bot View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
     try {
-      await tellOwner(`no threads ${channelId}`, text);
+      await notifyOwner(`no threads ${channelId}`, text);
     } catch (thrown) {
       log.warn({ reason: reasonOf(thrown) }, 'the owner could not be notified');
     }

@@ -14,7 +14,7 @@ import { findSent } from './find-sent.ts';
 import { GrowingMessages } from './growing.ts';
 import { createIntake } from './intake.ts';
 import { registerMenu } from './menu.ts';
-import { createMessageFacet } from './messages.ts';
+import { createMessageCapability } from './messages.ts';
 import { MovedChats, withMoves } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
 import { isElsewhere } from './places.ts';
@@ -117,7 +117,7 @@ export function createTelegramAdapter(
     typing,
     streaming: streamingOf(drafts, growing),
     files: createFiles({ api, settings }),
-    messages: createMessageFacet({ api, moved }, linkPreviews, stopping),
+    messages: createMessageCapability({ api, moved }, linkPreviews, stopping),
     ...(called && { http: called }),
   };
 }

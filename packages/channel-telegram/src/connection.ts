@@ -1,7 +1,7 @@
 import {
   type ChannelContext,
   type ChannelEnv,
-  type HttpFacet,
+  type HttpCapability,
   parseJson,
   readBody,
   reconnectBackoff,
@@ -209,7 +209,7 @@ const WebhookInfo = z.object({
  * side by side: those about one chat are admitted in the order they came (D02), as an edit may follow its message
  * closely.
  */
-export class Webhook implements HttpFacet {
+export class Webhook implements HttpCapability {
   readonly open = true;
   readonly #deps: WebhookDeps;
   readonly #inLanes = createLanes();

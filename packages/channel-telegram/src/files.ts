@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type FilesFacet, readUpTo } from '@parley/channels';
+import { type FilesCapability, readUpTo } from '@parley/channels';
 import {
   ChannelError,
   type ChannelFailure,
@@ -11,7 +11,7 @@ import {
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
-import { type LocalPlace, localPlaceOf, openLocal } from './local-files.ts';
+import { type LocalFile, localPlaceOf, openLocal } from './local-files.ts';
 import type { TelegramSettings } from './settings.ts';
 
 const MB = 1024 * 1024;
@@ -41,7 +41,7 @@ interface FilesDeps {
 }
 
 /** Fetches files by their id. Telegram's word on their size is not relied on. */
-export function createFiles(deps: FilesDeps): FilesFacet {
+export function createFiles(deps: FilesDeps): FilesCapability {
   const { localServer, localFiles, token, apiRoot } = deps.settings;
   const { download: maxBytes } = limitsOf(deps.settings);
   return {
@@ -74,7 +74,7 @@ async function download(address: URL, limit: number, signal: AbortSignal): Promi
 
 async function readLocal(
   directory: string,
-  place: LocalPlace,
+  place: LocalFile,
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {

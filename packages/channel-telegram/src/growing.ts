@@ -65,7 +65,7 @@ const MIN_CHARACTERS = 80;
 /** The first message is full then, and only the first one grows. */
 const FULL = MAX_TEXT + 500;
 const FIRST_AFTER_MS = 1_000;
-const EDIT_EVERY_MS = 3_000;
+const EDIT_INTERVAL_MS = 3_000;
 /** The penalty for much editing grows, so a group in which Telegram has asked for silence has no more of it. In ms. */
 const NO_MORE_MS = 10 * 60_000;
 const SEND_TIMEOUT_MS = 15_000;
@@ -118,7 +118,7 @@ export class GrowingMessages {
     this.#latest.set(row, Math.max(number, this.#latest.get(row) ?? 0));
   }
 
-  /** See `StreamingFacet`. */
+  /** See `StreamingCapability`. */
   pace(address: ChatAddress, length: number): StreamPace | null {
     const { chatId } = address;
     const { settings, moved } = this.#deps;
@@ -127,7 +127,7 @@ export class GrowingMessages {
     const isKnown = this.#latest.has(rowOf(moved.now(chatId)));
     const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
     if (!mayGrow || length < MIN_CHARACTERS || length > FULL) return null;
-    return { minIntervalMs: EDIT_EVERY_MS + length, firstAfterMs: FIRST_AFTER_MS };
+    return { minIntervalMs: EDIT_INTERVAL_MS + length, firstAfterMs: FIRST_AFTER_MS };
   }
 
   /** Throws ChannelError while Telegram wants no call for this chat: sends and edits share its rate. */
@@ -219,7 +219,7 @@ export class GrowingMessages {
     if (failure.kind === 'refused' && /message is not modified/i.test(failure.reason)) return;
     this.#over.set(turnId, true);
     if (failure.kind === 'refused' && failure.code === 429)
-      this.#quietUntil.set(chatId, monotonic() + (failure.retryAfterMs ?? EDIT_EVERY_MS));
+      this.#quietUntil.set(chatId, monotonic() + (failure.retryAfterMs ?? EDIT_INTERVAL_MS));
     log.debug({ turn: turnId, reason: failure.reason }, 'a growing answer is not shown further');
   }
 

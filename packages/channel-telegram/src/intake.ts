@@ -42,7 +42,7 @@ export interface IntakeDeps
     | 'reacted'
     | 'ignored'
     | 'message'
-    | 'tellOwner'
+    | 'notifyOwner'
     | 'log'
     | 'clock'
     | 'monotonic'
@@ -167,7 +167,7 @@ async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
  * reads of groups in which the bot has been of use: strangers may add it anywhere.
  */
 async function admitMembership(
-  { log, tellOwner, moved }: IntakeDeps,
+  { log, notifyOwner, moved }: IntakeDeps,
   served: ReadonlyMap<string, true>,
   { chat, old_chat_member: was, new_chat_member: is }: z.infer<typeof WireMembership>,
 ): Promise<void> {
@@ -186,7 +186,7 @@ async function admitMembership(
     ? 'Add it again where it is wanted; else take the group out of the settings, and out of jobs that write there.'
     : 'Give it the right to send messages again.';
   const what = isOut ? 'was removed from' : 'may not write any more in';
-  await tellOwner(
+  await notifyOwner(
     `${isOut ? 'removed' : 'mute'} ${id}`,
     `The bot ${what} ${name} (${place}). ${fix}`,
   );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { reasonOf } from '@parley/core';
 
 /** Where a Bot API server of one's own keeps a file: below its directory, in the bot's folder. */
-export interface LocalPlace {
+export interface LocalFile {
   readonly folder: string;
   readonly steps: readonly string[];
 }
@@ -13,7 +13,7 @@ export interface LocalPlace {
  * Reads the path that getFile names on a server in local mode: `<directory>/<token>/documents/file_0`. Undefined
  * where it is not below the bot's folder. The directory may have another name on this machine.
  */
-export function localPlaceOf(token: string, path: string): LocalPlace | undefined {
+export function localPlaceOf(token: string, path: string): LocalFile | undefined {
   // On Windows a colon cannot be part of a name.
   const folders = [token, token.replace(':', '~')];
   const all = path.split(/[/\\]/);
@@ -28,7 +28,7 @@ export function localPlaceOf(token: string, path: string): LocalPlace | undefine
  * Opens such a file for reading. Rejects with a reason for people where it is missing or no file, and where a
  * symbolic link below the directory leads elsewhere.
  */
-export async function openLocal(directory: string, place: LocalPlace): Promise<FileHandle> {
+export async function openLocal(directory: string, place: LocalFile): Promise<FileHandle> {
   const root = await realpath(directory).catch(missing);
   const path = join(root, place.folder, ...place.steps);
   const real = await realpath(path).catch(missing);

@@ -17,7 +17,7 @@ export interface MenuDeps {
   readonly values: AdapterValues;
   readonly commands: readonly CommandInfo[];
   readonly commandUses?: (() => Promise<CommandUses>) | undefined;
-  readonly tellOwner: (key: string, markdown: string) => Promise<void>;
+  readonly notifyOwner: (key: string, markdown: string) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -114,9 +114,9 @@ function logMenu(log: Logger, menu: FittedMenu | undefined): void {
 }
 
 /** Tells the owner, once, which commands people will not find in the menu. */
-async function report({ tellOwner }: MenuDeps, menu: FittedMenu | undefined): Promise<void> {
+async function report({ notifyOwner }: MenuDeps, menu: FittedMenu | undefined): Promise<void> {
   const text = leftOutText('Telegram', menu?.leftOut ?? []);
   if (text === null) return;
   const key = createHash('sha256').update(text).digest('base64url').slice(0, 16);
-  await tellOwner(`menu ${key}`, `${text} "parley skills" lists them all.`);
+  await notifyOwner(`menu ${key}`, `${text} "parley skills" lists them all.`);
 }

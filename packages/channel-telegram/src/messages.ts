@@ -1,4 +1,4 @@
-import type { ChatAddress, MessageFacet } from '@parley/channels';
+import type { ChatAddress, MessageCapability } from '@parley/channels';
 import { ChannelError, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { aloneOn, ephemeralNumber } from './ephemeral.ts';
@@ -8,13 +8,13 @@ import type { MovedChats } from './moved-chats.ts';
 import { isElsewhere, type Place, placeOf } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
 
-interface FacetDeps {
+interface MessageDeps {
   readonly api: Pick<TelegramApi, 'call'>;
   readonly moved: MovedChats;
 }
 
-/** The facet, which may also give a text other buttons. */
-export interface Messages extends Required<MessageFacet> {
+/** The messages of the adapter, which can also change the buttons of a text. */
+export interface Messages extends Required<MessageCapability> {
   edit(
     address: ChatAddress,
     messageId: string,
@@ -34,8 +34,8 @@ const NOT_MODIFIED = /message is not modified/i;
 const NO_TEXT = /there is no text in the message/i;
 
 /** Changes that end in the same state however often they are made, so each may be repeated. */
-export function createMessageFacet(
-  { api, moved }: FacetDeps,
+export function createMessageCapability(
+  { api, moved }: MessageDeps,
   linkPreviews: boolean,
   stopping: AbortSignal,
 ): Messages {

@@ -19,7 +19,7 @@ import { DOCUMENT, fileMethodOf, openUpload } from './files.ts';
 import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, richContent } from './format.ts';
 import type { Grown } from './growing.ts';
 import { answerGuest } from './guest.ts';
-import { createMessageFacet } from './messages.ts';
+import { createMessageCapability } from './messages.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { messageIdIn, placeFields, placeOf } from './places.ts';
 
@@ -86,7 +86,7 @@ export async function finishGrown(
 ): Promise<Receipt | undefined> {
   const platformMessageId = moved.idOf(chatId, String(number));
   const isShown = text === body.text.trim() && buttons === undefined && body.rich === undefined;
-  const messages = createMessageFacet({ api, moved }, linkPreviews, signal);
+  const messages = createMessageCapability({ api, moved }, linkPreviews, signal);
   try {
     const keyboard = keyboardOf(buttons);
     if (!isShown) await messages.edit({ chatId }, platformMessageId, body, keyboard);
@@ -106,7 +106,7 @@ async function removeGrown(
   { number }: Grown,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const messages = createMessageFacet({ api, moved }, linkPreviews, signal);
+  const messages = createMessageCapability({ api, moved }, linkPreviews, signal);
   try {
     await messages.delete({ chatId }, moved.idOf(chatId, String(number)));
   } catch (thrown) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ChatAddress, StreamingFacet } from '@parley/channels';
+import type { ChatAddress, StreamingCapability } from '@parley/channels';
 import { BoundedMap, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { isAlone } from './ephemeral.ts';
@@ -18,7 +18,7 @@ export interface DraftsDeps {
 }
 
 /** Streaming by drafts, and what a final message has to wait for. */
-export interface Drafts extends StreamingFacet {
+export interface Drafts extends StreamingCapability {
   /** No draft of this turn is shown any more: its answer is about to be sent. */
   finish(turnId: string): Promise<void>;
   /** A person has stopped this draft: nothing more of its turn is shown. */
@@ -117,9 +117,9 @@ async function show(
 
 /** Drafts in private chats; messages that grow in groups. */
 export function streamingOf(
-  drafts: StreamingFacet,
+  drafts: StreamingCapability,
   growing: Pick<GrowingMessages, 'pace' | 'update' | 'discard'>,
-): StreamingFacet {
+): StreamingCapability {
   return {
     ...drafts,
     pace(address, length) {

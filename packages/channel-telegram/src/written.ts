@@ -12,7 +12,7 @@ import { type BotIdentity, type WireConnection, type WireDeletion, WireMessage }
 export interface MessageDeps
   extends Pick<
     ChannelContext<unknown>,
-    'account' | 'commands' | 'revise' | 'ignored' | 'tellOwner' | 'log'
+    'account' | 'commands' | 'revise' | 'ignored' | 'notifyOwner' | 'log'
   > {
   readonly moved: MovedChats;
   readonly api: Pick<TelegramApi, 'telegram'>;
@@ -92,7 +92,7 @@ async function noteMessage(
 
 /** Both chats get a message about it, the old one first; the owner reads it once. */
 async function admitMove(
-  { moved, tellOwner, log }: MessageDeps,
+  { moved, notifyOwner, log }: MessageDeps,
   { chat, migrate_to_chat_id, migrate_from_chat_id }: WireMessage,
 ): Promise<void> {
   const from = String(migrate_from_chat_id ?? chat.id);
@@ -102,5 +102,5 @@ async function admitMove(
   if (await moved.note(from, to)) {
     log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
   }
-  await tellOwner(`moved ${from}`, moveText(chat.title, from, to));
+  await notifyOwner(`moved ${from}`, moveText(chat.title, from, to));
 }

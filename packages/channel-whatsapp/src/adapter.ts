@@ -13,7 +13,7 @@ import { Names } from './names.ts';
 import { Contacts, Groups, personIds } from './people.ts';
 import { RecentMessages } from './quotes.ts';
 import { createReceiving } from './receiving.ts';
-import { createMessageFacet, SentMessages, sendPart } from './send.ts';
+import { createMessageCapability, SentMessages, sendPart } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
 import { Typing } from './typing.ts';
 
@@ -84,7 +84,7 @@ export function createWhatsAppAdapter(
     send: (part, aborted) => sendPart({ ...outgoing, pause }, part, aborted),
     typing,
     files: createFiles({ socket, server: settings.url, patienceMs: ackTimeoutMs }),
-    messages: createMessageFacet({ ...outgoing, clock, signal }),
+    messages: createMessageCapability({ ...outgoing, clock, signal }),
     http,
   };
 }

@@ -2,7 +2,7 @@ import {
   type ChannelEnv,
   type ChannelState,
   guarded,
-  type HttpFacet,
+  type HttpCapability,
   realEnv,
   reportAndWait,
 } from '@parley/channels';
@@ -320,7 +320,7 @@ function wrapListeners<Value>(
  * path, which only the owner may request. It is a secret: the picture is not kept, and there is none once
  * the account is linked.
  */
-export class PairingCode implements HttpFacet {
+export class PairingCode implements HttpCapability {
   #code: string | undefined;
 
   /** Called with every state of the account. */

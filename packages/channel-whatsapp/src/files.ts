@@ -1,5 +1,5 @@
 import { createDecipheriv, createHash } from 'node:crypto';
-import { type FilesFacet, readUpTo } from '@parley/channels';
+import { type FilesCapability, readUpTo } from '@parley/channels';
 import { ChannelError } from '@parley/core';
 import {
   DEFAULT_ORIGIN,
@@ -24,7 +24,7 @@ interface FilesDeps {
 }
 
 /** Fetches files. One that WhatsApp has deleted is requested from the phone again. */
-export function createFiles(deps: FilesDeps): FilesFacet {
+export function createFiles(deps: FilesDeps): FilesCapability {
   return {
     maxBytes: LARGEST_BYTES,
     async fetch(text, limit, signal) {

@@ -9,7 +9,7 @@ import {
 } from './kinds/kinds.ts';
 import { albumText } from './kinds/media.ts';
 import type { Beside, Kind, Reading } from './kinds/reading.ts';
-import { attachmentOf, type MediaPlace, nameOfFile } from './media-ref.ts';
+import { attachmentOf, type MediaMessage, nameOfFile } from './media-ref.ts';
 
 /** What a message shows. */
 export interface Shown {
@@ -110,7 +110,7 @@ const SECOND_COPIES: ReadonlySet<number> = new Set([
 ]);
 
 /** Reads everything that a message shows, whatever it is wrapped in. */
-export function lookAt(wrapped: proto.IMessage, place: MediaPlace): Look {
+export function lookAt(wrapped: proto.IMessage, place: MediaMessage): Look {
   const opened = unwrap(wrapped);
   const { content } = opened;
   const album = associationOf(wrapped, content);
@@ -172,7 +172,7 @@ export function unreadable(what: string): Look {
 }
 
 /** A kind may be read in its quotation only: an album has its files in other messages. */
-export function lookAtQuoted(wrapped: proto.IMessage, place: MediaPlace): Shown | undefined {
+export function lookAtQuoted(wrapped: proto.IMessage, place: MediaMessage): Shown | undefined {
   const look = lookAt(wrapped, place);
   if (look.kind === 'shown') return look.shown;
   const { albumMessage, protocolMessage } = unwrap(wrapped).content;
@@ -208,7 +208,7 @@ function protocolKind({ type }: proto.Message.IProtocolMessage): ProtocolKind {
   return isProtocolType(name) ? PROTOCOL_KINDS[name] : NEWER;
 }
 
-function shownIn(readings: readonly Reading[], opened: Unwrapped, place: MediaPlace): Shown {
+function shownIn(readings: readonly Reading[], opened: Unwrapped, place: MediaMessage): Shown {
   const context = withOrigin(contextOf(opened.content), opened.origin);
   const isViewOnce = opened.isViewOnce || readings.some((reading) => reading.isViewOnce === true);
   const found = readings.flatMap(({ files = [] }) => files);

@@ -32,7 +32,7 @@ const MediaRef = z.strictObject({
 export type MediaRef = z.infer<typeof MediaRef>;
 
 /** The message a file belongs to. */
-export type MediaPlace = Pick<MediaRef, 'chat' | 'id' | 'writer' | 'fromMe'>;
+export type MediaMessage = Pick<MediaRef, 'chat' | 'id' | 'writer' | 'fromMe'>;
 
 /** The reference of an attachment; undefined for one that this channel did not make. */
 export function readRef(text: string): MediaRef | undefined {
@@ -46,7 +46,7 @@ export function readRef(text: string): MediaRef | undefined {
 /** A file for the core; undefined where its address, key or hash is missing or too long, so that it cannot be fetched. */
 export function attachmentOf(
   { media, shownAs, fields }: FoundFile,
-  place: MediaPlace,
+  place: MediaMessage,
   isViewOnce: boolean,
 ): Attachment | undefined {
   const address = addressOf(fields);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { MessageFacet } from '@parley/channels';
+import type { MessageCapability } from '@parley/channels';
 import {
   type AdapterValues,
   ChannelError,
@@ -136,7 +136,7 @@ async function quotedBy(
   return replyToMessageId === undefined ? undefined : findMessage(deps, chat, replyToMessageId);
 }
 
-interface MessageFacetDeps extends TransmitDeps, QuoteDeps {
+interface MessageDeps extends TransmitDeps, QuoteDeps {
   readonly clock: Clock;
   /** Aborted when the account stops. */
   readonly signal: AbortSignal;
@@ -149,7 +149,7 @@ const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
  * WhatsApp, with a new id: the same edit may be sent twice. Phones silently ignore edits after 15 minutes
  * and deletions after two days.
  */
-export function createMessageFacet(deps: MessageFacetDeps): Required<MessageFacet> {
+export function createMessageCapability(deps: MessageDeps): Required<MessageCapability> {
   const send = (to: string, change: Pick<Outgoing, 'content' | 'edit'>) =>
     transmit(deps, { to, messageId: generateMessageIDV2(), ...change }, deps.signal);
   const own = (remoteJid: string, id: string) => ({ remoteJid, id, fromMe: true });
@@ -181,7 +181,7 @@ export function createMessageFacet(deps: MessageFacetDeps): Required<MessageFace
 
 /** The key of a message in a group includes its sender. */
 async function keyOf(
-  deps: MessageFacetDeps,
+  deps: MessageDeps,
   chat: AddressedChat,
   id: string,
 ): Promise<proto.IMessageKey> {

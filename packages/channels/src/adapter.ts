@@ -17,7 +17,7 @@ import type { BeforePart, MessageAnswer, StoredMessage } from '@parley/store';
 import type { z } from 'zod';
 import type { CommandInfo, CommandUses, MenuLimits } from './menu.ts';
 import type { ChannelProbe, ProbeEnv } from './probe.ts';
-import type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
+import type { ChatsCapability, HistoryEntry } from './shown-chats.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
 export type ChannelState =
@@ -120,7 +120,7 @@ export interface ChannelContext<Settings> {
    * Sends the owner a note, where they last wrote in a direct chat; once for each `key`. For what only a person
    * can do or should know.
    */
-  tellOwner(key: string, markdown: string): Promise<void>;
+  notifyOwner(key: string, markdown: string): Promise<void>;
   /** Reports the state of the connection to the core. */
   report(state: ChannelState): void;
   /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
@@ -128,7 +128,7 @@ export interface ChannelContext<Settings> {
   /** A stored message's outcome and its answer, from the tables; null: it is not stored. */
   answer?(chatId: string, messageId: string): Promise<MessageAnswer | null>;
   /** For channels that show several chats of one person; absent where no page does. */
-  readonly chats?: ChatsFacet | undefined;
+  readonly chats?: ChatsCapability | undefined;
 }
 
 /** A place to show a sign of life: the chat and, where there is one, the thread. */
@@ -157,7 +157,7 @@ export interface StreamPace {
 }
 
 /** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
-export interface StreamingFacet extends StreamPace {
+export interface StreamingCapability extends StreamPace {
   /**
    * The pace in this chat once so many characters of Markdown have come; null: nothing is shown of such an answer.
    * Without it the pace is the same everywhere. An update may take a part of the chat's rate, so none is asked for in vain.
@@ -176,7 +176,7 @@ export interface StreamingFacet extends StreamPace {
   end(address: ChatAddress, turnId: string, comes: 'answer' | 'later' | 'nothing'): Promise<void>;
 }
 
-/** Slows down callers of an open facet who send wrong secrets. */
+/** Slows down callers of open routes who send wrong secrets. */
 export interface SecretDoor {
   /**
    * Counts a wrong secret. Returns how long its sender has to wait before the next one is counted, in
@@ -186,17 +186,17 @@ export interface SecretDoor {
 }
 
 /** Lets an adapter answer web requests below `/channels/<id>/<account>/`. */
-export interface HttpFacet {
+export interface HttpCapability {
   /** It checks who calls by itself: the platform does, which has no token of the gateway. */
   readonly open?: true;
   /** Pages of these origins may call it and read its answers (CORS). */
   readonly origins?: readonly string[];
-  /** `door` is there for an open facet. */
+  /** `door` is there for open routes. */
   fetch(request: Request, door?: SecretDoor): Promise<Response>;
 }
 
 /** Fetches what people sent. */
-export interface FilesFacet {
+export interface FilesCapability {
   /** Largest file the platform lets the bot fetch, in bytes. */
   readonly maxBytes: number;
   /** The bytes of an attachment by its `ref`. Throws only `ChannelError`. Stops beyond `limit` bytes. */
@@ -204,7 +204,7 @@ export interface FilesFacet {
 }
 
 /** Changes messages of the bot itself and reacts to others'. Each throws only `ChannelError`. */
-export interface MessageFacet {
+export interface MessageCapability {
   /** Replaces the text and takes all buttons away: nobody may agree to a text they did not read (G05). */
   edit?(address: ChatAddress, messageId: string, body: RenderedPart): Promise<void>;
   delete?(address: ChatAddress, messageId: string): Promise<void>;
@@ -212,7 +212,7 @@ export interface MessageFacet {
   react?(address: ChatAddress, messageId: string, emoji: string | undefined): Promise<void>;
 }
 
-/** One connected account of one platform. Optional facets must match the declared capabilities. */
+/** One connected account of one platform. The optional objects must match the declared capabilities. */
 export interface ChannelAdapter {
   readonly capabilities: Capabilities;
   /** Starts to connect and returns; progress is reported through `report`. Never throws for a bad network. */
@@ -241,10 +241,10 @@ export interface ChannelAdapter {
   readonly reportsStart?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */
   readonly typing?: { readonly repeatMs: number; show(address: ChatAddress): Promise<void> };
-  readonly streaming?: StreamingFacet;
-  readonly files?: FilesFacet;
-  readonly messages?: MessageFacet;
-  readonly http?: HttpFacet;
+  readonly streaming?: StreamingCapability;
+  readonly files?: FilesCapability;
+  readonly messages?: MessageCapability;
+  readonly http?: HttpCapability;
 }
 
 /** What a channel package exports: cheap to import, the platform library comes with `load` only (F03). */

@@ -12,10 +12,10 @@ import { z } from 'zod';
 import type {
   ChannelAdapter,
   ChannelState,
-  FilesFacet,
-  HttpFacet,
+  FilesCapability,
+  HttpCapability,
   SenderFacts,
-  StreamingFacet,
+  StreamingCapability,
 } from './adapter.ts';
 
 const Work = z.custom((value) => typeof value === 'function', 'must be a function');
@@ -160,7 +160,7 @@ function accepted<Result, Otherwise>(
 
 const Pace = z.object({ minIntervalMs: Ms, firstAfterMs: Ms.optional() }).nullable();
 
-function checkedStreaming(streaming: StreamingFacet, defects: Defects): StreamingFacet {
+function checkedStreaming(streaming: StreamingCapability, defects: Defects): StreamingCapability {
   const { minIntervalMs, maxLength, pace, call } = streaming;
   return {
     minIntervalMs,
@@ -177,7 +177,7 @@ function checkedStreaming(streaming: StreamingFacet, defects: Defects): Streamin
 
 const Bytes = z.instanceof(Uint8Array);
 
-function checkedFiles(files: FilesFacet, defects: Defects): FilesFacet {
+function checkedFiles(files: FilesCapability, defects: Defects): FilesCapability {
   return {
     maxBytes: files.maxBytes,
     async fetch(ref, limit, signal) {
@@ -197,7 +197,7 @@ const Answer = z.custom<Response>(
   (value) => Object.prototype.toString.call(value) === '[object Response]',
 );
 
-function checkedHttp(http: HttpFacet, defects: Defects): HttpFacet {
+function checkedHttp(http: HttpCapability, defects: Defects): HttpCapability {
   const { open } = http;
   return {
     ...(open && { open }),

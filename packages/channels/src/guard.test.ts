@@ -24,7 +24,7 @@ it('[D12] what the core does for an adapter is not the fault of that adapter', a
     report: () => void blame(),
     skipped: async () => {},
     ignored: async () => {},
-    tellOwner: async () => {},
+    notifyOwner: async () => {},
     history: () => blame().then(() => []),
   };
   const connect = (core: ChannelContext<object>): ChannelAdapter => ({

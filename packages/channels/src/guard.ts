@@ -83,7 +83,7 @@ export function blameAdapter(error: unknown): boolean {
   return current !== undefined;
 }
 
-const FACETS: ReadonlySet<PropertyKey> = new Set([
+const CAPABILITIES: ReadonlySet<PropertyKey> = new Set([
   'typing',
   'streaming',
   'files',
@@ -91,15 +91,15 @@ const FACETS: ReadonlySet<PropertyKey> = new Set([
   'http',
 ] satisfies (keyof ChannelAdapter)[]);
 
-/** The same object whose methods, those of an adapter's facets included, are run by `run`. */
+/** The same object whose methods, those of an adapter's capability objects included, are run by `run`. */
 function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: string) => R): T {
   return new Proxy(target, {
     get(_, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value === 'function')
         return (...args: unknown[]) => run(() => Reflect.apply(value, target, args), String(name));
-      const isFacet = FACETS.has(name) && typeof value === 'object' && value !== null;
-      return isFacet ? eachCall(value, run) : value;
+      const isCapability = CAPABILITIES.has(name) && typeof value === 'object' && value !== null;
+      return isCapability ? eachCall(value, run) : value;
     },
   });
 }

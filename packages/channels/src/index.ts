@@ -5,16 +5,16 @@ export type {
   ChannelDefinition,
   ChannelState,
   ChatAddress,
-  FilesFacet,
+  FilesCapability,
   GrowingAnswer,
-  HttpFacet,
+  HttpCapability,
   IgnoredEvent,
   IngressOutcome,
-  MessageFacet,
+  MessageCapability,
   Revision,
   SecretDoor,
   SenderFacts,
-  StreamingFacet,
+  StreamingCapability,
   StreamPace,
 } from './adapter.ts';
 export {
@@ -108,6 +108,6 @@ export {
 } from './reconnect.ts';
 export { sameSecret } from './same-secret.ts';
 export { callOutcome } from './send-outcome.ts';
-export type { ChatsFacet } from './shown-chats.ts';
+export type { ChatsCapability } from './shown-chats.ts';
 export { unreadText } from './unread.ts';
 export { wrongAddress } from './wrong-address.ts';

@@ -68,7 +68,7 @@ async function accountWithout(name: string) {
     report: (state) => states.push(state),
     skipped: async () => {},
     ignored: async () => {},
-    tellOwner: async () => {},
+    notifyOwner: async () => {},
     history: async () => [],
   });
   return { adapter, states };

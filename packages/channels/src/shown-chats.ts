@@ -3,7 +3,7 @@ import type { KeptFile, StoredAttachment } from '@parley/store';
 import type { MediaLimits } from './attachments/fetch-plan.ts';
 
 /** What a channel that is a page of our own shows besides a history. */
-export interface ChatsFacet {
+export interface ChatsCapability {
   /** How much of files may be taken in. */
   readonly media: MediaLimits;
   /**

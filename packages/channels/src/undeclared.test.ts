@@ -25,7 +25,7 @@ describe('what an adapter declares', () => {
     ['typing not at all', { ...bare, typing }, ['"typing" is there and not declared']],
     ['streaming not at all', { ...bare, streaming }, ['"streaming" is there and not declared']],
     [
-      'of three facets one',
+      'one of three capability objects',
       {
         ...bare,
         capabilities: { ...bare.capabilities, edit: true },

@@ -162,7 +162,7 @@ export function requestSizes(
 const emptySize = () => ({ count: 0, characters: 0, tokens: 0 });
 
 /** Where a turn ran and for whom, for people who look for it. Names and titles are untrusted. */
-export const PromptPlace = z.readonly(
+export const PromptTarget = z.readonly(
   z.strictObject({
     channel: z.string(),
     account: z.string(),
@@ -174,7 +174,7 @@ export const PromptPlace = z.readonly(
     personName: z.string(),
   }),
 );
-export type PromptPlace = z.infer<typeof PromptPlace>;
+export type PromptTarget = z.infer<typeof PromptTarget>;
 
 /** One message of the conversation as it was sent along: its text is in the transcript, not here. */
 export const PromptMessage = z.readonly(

@@ -122,7 +122,7 @@ export const DURABLE_POINTS = [
 export type DurablePoint = (typeof DURABLE_POINTS)[number];
 
 /** Called whenever work passes a durable point; does nothing outside the crash checks. */
-export type PassPoint = (point: DurablePoint) => void;
+export type Checkpoint = (point: DurablePoint) => void;
 
 /** What a process gives to all of its services. */
 export interface Runtime {
@@ -137,7 +137,7 @@ export interface Runtime {
   readonly meter: Meter;
   readonly tracer: Tracer;
   readonly bus: LiveBus;
-  readonly pass: PassPoint;
+  readonly checkpoint: Checkpoint;
 }
 
 /** A runtime for tests and tools: nothing is logged, measured or published. */
@@ -148,7 +148,7 @@ export const silentRuntime: Runtime = {
   meter: silentMeter,
   tracer: silentTracer,
   bus: { publish() {}, subscribe: () => () => {} },
-  pass() {},
+  checkpoint() {},
 };
 
 /**

@@ -7,14 +7,14 @@ import type {
   WakeUpConsumer,
   WakeUpJobs,
 } from './queue-backend.ts';
-import { QueueError, type RedisPlace, unknownUrl } from './redis-place.ts';
+import { QueueError, type RedisLocation, unknownUrl } from './redis-location.ts';
 
 /**
  * Picks the backend by URL: `memory:` (one process) or `redis://…` (any number of them).
  * Only the chosen one is imported. Throws QueueError for any other scheme.
  */
 export async function openBackend(
-  place: RedisPlace,
+  place: RedisLocation,
   options: BackendOptions,
 ): Promise<QueueBackend> {
   if (place.url === 'memory:') return openMemory(options);
@@ -25,7 +25,7 @@ export async function openBackend(
 
 /**
  * A worker whose queue dies with it can leave no job behind, so no process renews locks or looks for stalled
- * jobs; work that a stuck turn holds is given to another run by `rekick`. A lock outlives any turn.
+ * jobs; work that a stuck turn holds is given to another run by `rewake`. A lock outlives any turn.
  */
 const ONLY_WORKER = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 2 ** 40 };
 

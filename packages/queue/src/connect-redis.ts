@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { type Logger, reasonOf } from '@parley/core';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import { QueueError, type RedisPlace } from './redis-place.ts';
+import { QueueError, type RedisLocation } from './redis-location.ts';
 
 /** A connection to one server (also one that sentinels named) or to a cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -33,7 +33,7 @@ const DEFAULT_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
 /** Begins to connect, and goes on trying until it is closed. Attach an `error` listener. */
-export function connectRedis(place: RedisPlace, use: RedisUse): RedisConnection {
+export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnection {
   const { cluster, sentinel } = place;
   const options = optionsFor(place, use);
   if (cluster !== undefined) return connectCluster(place, cluster.nodes, use);
@@ -71,7 +71,7 @@ export async function whenReady(connection: RedisConnection): Promise<boolean> {
   });
 }
 
-function connectCluster(place: RedisPlace, nodes: readonly string[], use: RedisUse): Cluster {
+function connectCluster(place: RedisLocation, nodes: readonly string[], use: RedisUse): Cluster {
   const { retryStrategy, enableOfflineQueue, db, ...redisOptions } = optionsFor(place, use);
   // A certificate names hosts: they must not be turned into numbers before TLS has seen them.
   const dnsLookup: ClusterOptions['dnsLookup'] = (host, done) => done(null, host);
@@ -85,7 +85,7 @@ function connectCluster(place: RedisPlace, nodes: readonly string[], use: RedisU
   return new Cluster(all, options);
 }
 
-function optionsFor(place: RedisPlace, use: RedisUse): Options {
+function optionsFor(place: RedisLocation, use: RedisUse): Options {
   const url = new URL(place.url);
   const username = place.username ?? decodeURIComponent(url.username);
   const password = place.password ?? decodeURIComponent(url.password);
@@ -143,7 +143,7 @@ const AWAY =
   /connection is closed|isn't writeable|timed out|socket timeout|retries per request|failed to refresh slots|startup nodes|sentinels|no answer within/i;
 
 /** `what` names in the log who misses Redis. */
-export function redisOutage(what: string, place: RedisPlace, log: Logger): RedisOutage {
+export function redisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
   const server = nameOf(place);
   const note: RedisOutage['note'] = (error, message, facts = {}) => {
     const first = innermost(error);
@@ -168,7 +168,7 @@ export function redisOutage(what: string, place: RedisPlace, log: Logger): Redis
 }
 
 /** Where it is, without a password. */
-function nameOf({ url, sentinel, cluster }: RedisPlace): string {
+function nameOf({ url, sentinel, cluster }: RedisLocation): string {
   if (sentinel !== undefined) return `Redis ${sentinel.name}`;
   return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;
 }
@@ -237,7 +237,7 @@ export type RedisProbe =
   | { readonly kind: 'problem'; readonly reason: string };
 
 /** Connects once and asks Redis how it is set up. Never rejects; the deadline is the signal's. */
-export async function probeRedis(place: RedisPlace, signal: AbortSignal): Promise<RedisProbe> {
+export async function probeRedis(place: RedisLocation, signal: AbortSignal): Promise<RedisProbe> {
   const connection = connectRedis(place, 'ask');
   // It would try again and again; the first refusal counts, and later ones must have a listener.
   const ready = once(connection, 'ready', { signal });

@@ -8,5 +8,5 @@ export { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from './l
 export { startLaneWorker } from './lane-worker.ts';
 export { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
 export { openBus, type WakeDelivery, wakeDeliveryOn } from './open-bus.ts';
-export type { RedisPlace } from './redis-place.ts';
+export type { RedisLocation } from './redis-location.ts';
 export { openTurnQueue, TURNS, type WakeUpQueue } from './wake-up-queue.ts';

@@ -7,7 +7,7 @@ import type { WakeUpHandler } from './keyed-work.ts';
 import { type RunTurn, stopReasonOf } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
-import type { Rekicked, WakeUpQueue } from './wake-up-queue.ts';
+import type { Rewoken, WakeUpQueue } from './wake-up-queue.ts';
 
 let scene: LaneScene;
 const workers: LaneWorker[] = [];
@@ -65,7 +65,7 @@ async function happen(chat: string, what: Event['what']): Promise<void> {
   if (what === 'stop') return scene.stop(chat);
   if (what === 'lease lost') return scene.loseLease(chat);
   await scene.write(chat);
-  if (what === 'message') await scene.turns.kick(chat);
+  if (what === 'message') await scene.turns.wake(chat);
 }
 
 /** A turn that takes up to `longestMs`, some of them deaf to their signal. */
@@ -180,12 +180,12 @@ describe('a worker of lanes', () => {
     expect(await scene.outcomes('twice')).toEqual(['answered']);
   });
 
-  it.each<[string, Rekicked]>([
+  it.each<[string, Rewoken]>([
     ['refuses every wake-up', 'refused'],
     ['keeps wake-ups and gives them to no worker', 'waiting'],
     ['forgets wake-ups at once', 'stored'],
   ])('[D13] answers what its sweep finds while the queue %s', async (_what, wakeUp) => {
-    const rekick = async () => wakeUp;
+    const rewake = async () => wakeUp;
     const options = { bus: scene.bus, concurrency: 2, sweepMs: 1_000 };
     const chats = Array.from({ length: 5 }, (_, nth) => `undelivered-${_what}-${nth}`);
     for (const chat of chats) await scene.write(chat);
@@ -197,7 +197,7 @@ describe('a worker of lanes', () => {
       running -= 1;
       await scene.answer(turn, lease);
     });
-    workers.push(await startLaneWorker(deps, { ...options, queue: silentQueue(rekick) }));
+    workers.push(await startLaneWorker(deps, { ...options, queue: silentQueue(rewake) }));
     const outcomes = async () => (await Promise.all(chats.map(scene.outcomes))).flat();
     await expect.poll(outcomes).toEqual(chats.map(() => 'answered'));
     expect(most).toBe(2);
@@ -232,7 +232,7 @@ describe('a worker of lanes', () => {
     }, 'parallel');
     for (const chat of ['slow', 'quick-1', 'quick-2', 'quick-3']) {
       await scene.write(chat);
-      await scene.turns.kick(chat);
+      await scene.turns.wake(chat);
     }
     await expect.poll(() => seen.length).toBe(3);
     release();
@@ -253,7 +253,7 @@ describe('a worker of lanes', () => {
       reason = stopReasonOf(signal);
     }, 'stopping');
     await scene.write('to-stop');
-    await scene.turns.kick('to-stop');
+    await scene.turns.wake('to-stop');
     await expect.poll(async () => (await scene.store.lanes.withWork(9, 10_000)).length).toBe(0);
     await scene.write('to-stop');
     await scene.stop('to-stop');
@@ -275,7 +275,7 @@ describe('a worker of lanes that is stuck', () => {
       wrote.push(await scene.answer(turn, lease));
     }, 'deaf to its signal');
     await scene.write('deaf');
-    await scene.turns.kick('deaf');
+    await scene.turns.wake('deaf');
     await expect
       .poll(() => scene.outcomes('deaf'), { timeout: 20_000, interval: 50 })
       .toEqual(['answered']);
@@ -309,7 +309,7 @@ describe('a worker of lanes that is stuck', () => {
     const chats = Array.from({ length: 10 }, (_, index) => `kept-${index}`);
     for (const chat of chats) {
       await scene.write(chat);
-      await scene.turns.kick(chat);
+      await scene.turns.wake(chat);
     }
     await expect.poll(async () => (await scene.turns.depth()).active).toBe(chats.length);
     await startWorker(answeredBy('healthy'), 'healthy');
@@ -319,7 +319,7 @@ describe('a worker of lanes that is stuck', () => {
     isAway = false;
     await workers.pop()?.close(1_000);
     await scene.write('later');
-    await scene.turns.kick('later');
+    await scene.turns.wake('later');
     await expect
       .poll(() => scene.outcomes('later'), { timeout: 20_000, interval: 50 })
       .toEqual(['answered']);
@@ -339,7 +339,7 @@ describe('a worker of lanes that shuts down', () => {
       return answering(...args);
     }, `closing ${chat}`);
     await scene.write(chat);
-    await scene.turns.kick(chat);
+    await scene.turns.wake(chat);
     await expect.poll(() => started, { interval: 2 }).toBe(true);
     return worker;
   };
@@ -364,12 +364,12 @@ describe('a worker of lanes that shuts down', () => {
 
 /** A queue that hands nothing out. */
 function silentQueue(
-  rekick: WakeUpQueue['rekick'],
+  rewake: WakeUpQueue['rewake'],
   onWork: (handler: WakeUpHandler) => void = () => {},
 ): WakeUpQueue {
   return {
-    kick: async () => {},
-    rekick,
+    wake: async () => {},
+    rewake,
     async work(handler) {
       onWork(handler);
       return { pause() {}, resume() {}, close: async () => {} };

@@ -11,7 +11,7 @@ import {
   type StopReason,
   stopReasonOf,
 } from './lane.ts';
-import type { Rekicked, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
+import type { Rewoken, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker of lanes: many conversations in parallel, one turn at a time in each. */
 export interface LaneWorker {
@@ -117,7 +117,7 @@ export async function startLaneWorker(
  * their wake-up, or had it at the sweep before already. Two workers may return the same one; the lease decides
  * which of them runs it.
  */
-function findUndelivered(queue: Pick<WakeUpQueue, 'rekick'>) {
+function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
   let woken: ReadonlySet<string> = new Set();
   return async (found: readonly string[]): Promise<readonly string[]> => {
     const wokenNow = new Set<string>();
@@ -125,7 +125,7 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rekick'>) {
     let refuses = false;
     for (const id of found) {
       // Each refusal can take as long as a command may, so one is enough for the whole sweep.
-      const wakeUp: Rekicked = refuses ? 'refused' : await queue.rekick(id);
+      const wakeUp: Rewoken = refuses ? 'refused' : await queue.rewake(id);
       refuses = wakeUp === 'refused';
       // A delay ends by itself; what failed a moment ago is not tried again sooner.
       if (wakeUp === 'delayed') continue;

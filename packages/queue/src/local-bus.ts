@@ -1,8 +1,8 @@
 import { type LiveBus, type LiveEvent, type Logger, reasonOf } from '@parley/core';
-import type { RedisPlace } from './redis-place.ts';
+import type { RedisLocation } from './redis-location.ts';
 
 /** Where to open the bus. */
-export interface BusOptions extends RedisPlace {
+export interface BusOptions extends RedisLocation {
   /** `memory:` for one process, `redis://…` between processes. */
   readonly url: string;
   readonly log: Logger;

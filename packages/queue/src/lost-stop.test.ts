@@ -39,7 +39,7 @@ describe('a /stop whose live event never reaches the worker', () => {
       sweepMs: 5_000,
     });
     await scene.write('c');
-    await scene.turns.kick('c');
+    await scene.turns.wake('c');
     await hasStarted;
     await scene.stop('c');
     expect(await scene.outcomes('c')).toEqual(['stopped']);
@@ -65,11 +65,11 @@ describe('a /stop whose live event never reaches the worker', () => {
       });
     worker = await start('one');
     await scene.write('c');
-    await scene.turns.kick('c');
+    await scene.turns.wake('c');
     await expect.poll(() => started).toHaveLength(1);
     await scene.stop('c');
     await scene.write('c');
-    await scene.turns.kick('c');
+    await scene.turns.wake('c');
     await expect.poll(() => scene.outcomes('c')).toEqual(['stopped', 'answered']);
   });
 });

@@ -1,6 +1,6 @@
 import type { FreshParts, LiveBus } from '@parley/core';
 import { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
-import { unknownUrl } from './redis-place.ts';
+import { unknownUrl } from './redis-location.ts';
 
 /** Opens the live bus. Resolves without Redis, too: live events are lost until it is there. */
 export async function openBus(options: BusOptions): Promise<OpenBus> {

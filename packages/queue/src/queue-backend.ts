@@ -1,6 +1,6 @@
 import type { Logger } from '@parley/core';
 import type { IQueueBackend, Processor, Queue, Telemetry, Worker, WorkerOptions } from 'bullmq';
-import type { QueueError } from './redis-place.ts';
+import type { QueueError } from './redis-location.ts';
 
 /** The body of a wake-up: what has work, and nothing else. */
 export interface WakeUp {

@@ -15,7 +15,7 @@ import type {
   WakeUpConsumer,
   WakeUpJobs,
 } from './queue-backend.ts';
-import { queuePrefix, type RedisPlace } from './redis-place.ts';
+import { queuePrefix, type RedisLocation } from './redis-location.ts';
 
 /**
  * BullMQ would wait up to 10 s in one command where jobs are delayed: too long to notice a silence. It would
@@ -56,7 +56,7 @@ const NO_JOB = [null, 0, 0, 0];
  * without Redis, too: it is tried until it is there.
  */
 export async function openRedisBackend(
-  place: RedisPlace,
+  place: RedisLocation,
   { log, telemetry }: BackendOptions,
 ): Promise<QueueBackend> {
   const { Queue, Worker } = withBackend(createBackend);

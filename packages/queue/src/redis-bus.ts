@@ -9,7 +9,7 @@ import {
 } from './connect-redis.ts';
 import { createEventBatch, decodeEvents, encodeEvents, forOthers } from './event-batch.ts';
 import type { BusOptions, OpenBus } from './local-bus.ts';
-import { prefixOf } from './redis-place.ts';
+import { prefixOf } from './redis-location.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
 

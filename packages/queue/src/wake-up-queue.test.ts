@@ -47,7 +47,7 @@ function behaviour(url: string): void {
       await together;
       return null;
     });
-    await Promise.all(['a', 'b', 'c'].map((key) => queue.kick(key)));
+    await Promise.all(['a', 'b', 'c'].map((key) => queue.wake(key)));
     await together;
     expect(started.sort()).toEqual(['a', 'b', 'c']);
   });
@@ -68,9 +68,9 @@ function behaviour(url: string): void {
       running -= 1;
       return null;
     });
-    await queue.kick('one');
+    await queue.wake('one');
     await expect.poll(() => runs).toBe(1);
-    for (let i = 0; i < 5; i += 1) await queue.kick('one');
+    for (let i = 0; i < 5; i += 1) await queue.wake('one');
     release();
     await expect.poll(() => runs).toBe(2);
     await sleep(100);
@@ -84,14 +84,14 @@ function behaviour(url: string): void {
       runs += 1;
       return runs === 1 ? stuck.promise : null;
     });
-    await queue.kick('held');
+    await queue.wake('held');
     await expect.poll(() => runs).toBe(1);
-    await queue.kick('held');
-    await queue.rekick('held');
+    await queue.wake('held');
+    await queue.rewake('held');
     await expect.poll(() => runs).toBeGreaterThan(1);
     stuck.resolve(null);
     const idle = await open();
-    for (let i = 0; i < 3; i += 1) await idle.rekick('waits');
+    for (let i = 0; i < 3; i += 1) await idle.rewake('waits');
     expect(await idle.depth()).toEqual({ waiting: 1, active: 0, delayed: 0 });
   });
 
@@ -105,7 +105,7 @@ function behaviour(url: string): void {
     const queue = await open();
     for (let i = 0; i < 2; i += 1) workers.push(await queue.work(handler, 2));
     const keys = ['late', ...Array.from({ length: 20 }, (_, index) => `key-${index}`)];
-    await Promise.all(keys.map((key) => queue.kick(key)));
+    await Promise.all(keys.map((key) => queue.wake(key)));
     const expected = Object.fromEntries(keys.map((key) => [key, key === 'late' ? 2 : 1]));
     // On Redis BullMQ now and then loses the sign of a delayed job between two workers and looks again after five seconds; in
     // Parley the sweep finds the work after three.
@@ -114,7 +114,7 @@ function behaviour(url: string): void {
 
   it('count once while they wait', async () => {
     const queue = await open();
-    for (let i = 0; i < 5; i += 1) await queue.kick('waiting');
+    for (let i = 0; i < 5; i += 1) await queue.wake('waiting');
     let runs = 0;
     workers.push(
       await queue.work(async () => {
@@ -127,17 +127,17 @@ function behaviour(url: string): void {
     expect(runs).toBe(1);
   });
 
-  it('come again after the time that the handler names, and may be kicked afresh afterwards', async () => {
+  it('come again after the time that the handler names, and may be woken afresh afterwards', async () => {
     const at: number[] = [];
     const { queue } = await served(async () => {
       at.push(Date.now());
       return at.length === 1 ? 200 : null;
     });
-    await queue.kick('later');
+    await queue.wake('later');
     await expect.poll(() => at.length, { timeout: 5_000 }).toBe(2);
     // One millisecond of leeway: timers and clocks round differently.
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(199);
-    await queue.kick('later');
+    await queue.wake('later');
     await expect.poll(() => at.length).toBe(3);
   });
 
@@ -151,19 +151,19 @@ function behaviour(url: string): void {
         return runs === 1 ? 400 : null;
       }, 10),
     );
-    await queue.kick('put off');
+    await queue.wake('put off');
     await expect.poll(() => queue.depth()).toMatchObject({ active: 0, delayed: 1 });
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000, shouldAdvanceTime: true });
     try {
-      await queue.rekick('put off');
+      await queue.rewake('put off');
       passed = 5_000;
-      await queue.rekick('put off');
+      await queue.rewake('put off');
       await sleep(600);
       expect(runs).toBe(1);
       passed = 5_001;
-      await queue.rekick('put off');
+      await queue.rewake('put off');
       await expect.poll(() => runs).toBe(2);
-      await queue.kick('put off');
+      await queue.wake('put off');
       await expect.poll(() => runs).toBe(3);
     } finally {
       vi.useRealTimers();
@@ -177,7 +177,7 @@ function behaviour(url: string): void {
       if (runs === 1) throw new Error('the database is away');
       return null;
     });
-    await queue.kick('again');
+    await queue.wake('again');
     await expect.poll(() => runs, { timeout: 5_000 }).toBe(2);
     expect(lines.filter((line) => line.includes('the database is away'))).toHaveLength(1);
   });
@@ -189,7 +189,7 @@ function behaviour(url: string): void {
       ended.push(`${key} ${signal.aborted ? 'aborted' : 'finished'}`);
       return null;
     });
-    await Promise.all([queue.kick('quick'), queue.kick('slow')]);
+    await Promise.all([queue.wake('quick'), queue.wake('slow')]);
     await sleep(30);
     await worker.close(200);
     expect(ended).toEqual(['quick finished', 'slow aborted']);
@@ -198,7 +198,7 @@ function behaviour(url: string): void {
   it('never throw, even when they cannot be stored', async () => {
     const queue = await openTurnQueue({ url, log });
     await queue.close();
-    await queue.kick('nobody');
+    await queue.wake('nobody');
     expect(lines.join('\n')).toContain('wake-up not stored; the sweep will find the work');
   });
 }

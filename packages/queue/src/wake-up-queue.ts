@@ -5,7 +5,7 @@ import { openBackend } from './backend.ts';
 import { retryPause, type WakeUpHandler } from './keyed-work.ts';
 import { MAX_PUT_OFF_MS, watchDelayedJobs } from './overdue-jobs.ts';
 import type { BackendOptions, QueueBackend } from './queue-backend.ts';
-import type { RedisPlace } from './redis-place.ts';
+import type { RedisLocation } from './redis-location.ts';
 
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {
@@ -25,12 +25,12 @@ export type QueueDepth = Readonly<Record<'waiting' | 'active' | 'delayed', numbe
  */
 export interface WakeUpQueue {
   /** Never throws: a wake-up that could not be stored is logged and made up for by the sweep. */
-  kick(key: string): Promise<void>;
+  wake(key: string): Promise<void>;
   /**
-   * `kick` for a sweep, which knows that no living worker has this key: work on it that seems to go on
+   * `wake` for a sweep, which knows that no living worker has this key: work on it that seems to go on
    * is that of a stuck worker, and does not count as its wake-up. Never throws.
    */
-  rekick(key: string): Promise<Rekicked>;
+  rewake(key: string): Promise<Rewoken>;
   /** Ready once the worker is waiting for jobs. */
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
   /** How many wake-ups there are, by state; rejects when the queue does not answer. */
@@ -46,7 +46,7 @@ export interface WakeUpQueue {
  * What a sweep learns about the wake-up of a key: stored now; there already, `waiting` for a worker or
  * `delayed` for a few seconds; or `refused`, because the queue does not take it.
  */
-export type Rekicked = 'stored' | 'waiting' | 'delayed' | 'refused';
+export type Rewoken = 'stored' | 'waiting' | 'delayed' | 'refused';
 
 /** Wake-ups that some worker will get, as a delayed one will in time; any other is being worked on, or a trace of one that is gone. */
 const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
@@ -69,7 +69,7 @@ const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 
 /** Where to open the queue. */
 export interface TurnQueueOptions
-  extends RedisPlace,
+  extends RedisLocation,
     BackendOptions,
     Partial<Pick<Runtime, 'monotonic' | 'random'>> {
   /** `memory:` for one process, `redis://…` between processes. */
@@ -86,7 +86,7 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
   const isOverdue = watchDelayedJobs(monotonic);
   const queue = backend.newQueue(TURNS);
   queue.on('error', (error) => backend.failed(error, TROUBLE));
-  const guarded = async (key: string, store: () => Promise<Rekicked>): Promise<Rekicked> => {
+  const guarded = async (key: string, store: () => Promise<Rewoken>): Promise<Rewoken> => {
     try {
       return await store();
     } catch (error) {
@@ -94,7 +94,7 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
       return 'refused';
     }
   };
-  const add = async (key: string): Promise<Rekicked> => {
+  const add = async (key: string): Promise<Rewoken> => {
     // A key that is being worked on gets one follow-up job, so nothing slips in behind the last look.
     const deduplication = { id: key, keepLastIfActive: true };
     const ends = { removeOnComplete: true, removeOnFail: true };
@@ -102,10 +102,10 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
     return 'stored';
   };
   return {
-    async kick(key) {
+    async wake(key) {
       await guarded(key, () => add(key));
     },
-    rekick: (key) =>
+    rewake: (key) =>
       guarded(key, async () => {
         const jobId = await queue.getDeduplicationJobId(key);
         if (jobId !== null) {

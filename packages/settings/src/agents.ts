@@ -4,7 +4,7 @@ import { placeOf, type Route } from './agents-schema.ts';
 import { check, nearest, oneOf } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
-import { modelOf, type Profile, type ProfilePlace, profileAt } from './profiles.ts';
+import { modelOf, type Profile, type ProfileScope, profileAt } from './profiles.ts';
 import {
   type Block,
   type Finding,
@@ -42,7 +42,7 @@ export function readAgents<Model>(
   source: SettingsSource,
   main: Model | undefined,
   forms: ModelForms<Model>,
-  place: ProfilePlace,
+  place: ProfileScope,
 ): AgentsRead<Model> {
   const { agents } = source.value;
   const read = Object.entries(isBlock(agents) ? agents : {}).flatMap(([name, written]) => {

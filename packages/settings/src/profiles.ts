@@ -33,7 +33,7 @@ export interface ProfiledSettings {
  * Works in the profile that `agent.profile` names. Without one the settings stay as they are; a name
  * that is no text is left to the check of the settings. Throws `SettingsError` as `loadProfile` does.
  */
-export function chooseProfile(source: SettingsSource, place: ProfilePlace): ProfiledSettings {
+export function chooseProfile(source: SettingsSource, place: ProfileScope): ProfiledSettings {
   const { profile, ...found } = profileAt(['agent', 'profile'], source, place);
   if (profile === undefined) return { value: source.value, ...found };
   const value = withProfile(source.value, profile);
@@ -44,7 +44,7 @@ export function chooseProfile(source: SettingsSource, place: ProfilePlace): Prof
 export function profileAt(
   path: SettingsPath,
   source: SettingsSource,
-  place: ProfilePlace,
+  place: ProfileScope,
 ): Omit<ProfiledSettings, 'value'> & { readonly profile?: Profile } {
   const name = valueAt(source.value, path);
   const nothing = { problems: [], warnings: [], secrets: [], files: [] };
@@ -65,7 +65,7 @@ function homelessModel({ modelName }: Profile, source: SettingsSource): Settings
 }
 
 /** Where profiles are looked for and how they are checked. */
-export interface ProfilePlace {
+export interface ProfileScope {
   /** The first folder that has the file is taken. */
   readonly folders: readonly string[];
   readonly env: Environment;
@@ -82,7 +82,7 @@ export type LoadedProfile =
       ));
 
 /** Reads and checks `<folder>/<name>.yaml`. Throws `SettingsError` when the file cannot be read at all. */
-function loadProfile(name: string, place: ProfilePlace): LoadedProfile {
+function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   for (const folder of place.folders) {
     const file = join(folder, `${name}.yaml`);
     const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
@@ -106,7 +106,7 @@ function profileNames(folders: readonly string[]): readonly string[] {
   return [...new Set(names.map((file) => file.slice(0, -'.yaml'.length)))].toSorted();
 }
 
-function checkProfile(file: string, text: string, place: ProfilePlace): LoadedProfile {
+function checkProfile(file: string, text: string, place: ProfileScope): LoadedProfile {
   // No key of a profile has ever had another name.
   const document = parseSettings(text, []);
   if (document.kind === 'broken') {

@@ -118,7 +118,7 @@ export async function approveRequest(
   code: string,
   now: number,
 ): Promise<PairingRequest | null> {
-  const row = await sql.get(TAKE, { code, now });
+  const row = await sql.get(TAKE_REQUEST, { code, now });
   if (row === undefined) return null;
   sql.send(ALLOW, { ...row, now });
   return readRequest(row);
@@ -155,7 +155,7 @@ const PENDING = statement(
   `select ${COLUMNS} from pairing_request where expires_at > :now and refused = 0 order by expires_at`,
 ).rows<RequestRow>();
 
-const TAKE = statement(`
+const TAKE_REQUEST = statement(`
   delete from pairing_request where code = :code and expires_at > :now
   returning ${COLUMNS}`).rows<RequestRow>();
 

@@ -1,6 +1,6 @@
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { composed, parseStoreUrl } from './database.ts';
+import { dynamicStatement, parseStoreUrl } from './database.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import type { AdmittedMessage } from './rows.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -184,7 +184,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const address = parseStoreUrl(database.url());
       const raw = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
       for (const [table] of TABLE_LIST) {
-        const rows = await raw.read((sql) => sql.all(composed(`select * from ${table}`)));
+        const rows = await raw.read((sql) => sql.all(dynamicStatement(`select * from ${table}`)));
         expect(JSON.stringify(rows)).not.toContain('the key');
       }
       await raw.close();

@@ -62,11 +62,11 @@ export type LockedLane = Pick<
 export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const conversation = await lockLeased(sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
-  return claimIn(sql, claim, { ...conversation, isUnfinished: true });
+  return claimTurnInLane(sql, claim, { ...conversation, isUnfinished: true });
 }
 
 /** `claimTurn` where the caller has just taken the lane. */
-export async function claimIn(
+export async function claimTurnInLane(
   sql: Sql,
   claim: Claim,
   conversation: LockedLane,

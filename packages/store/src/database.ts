@@ -35,9 +35,9 @@ export interface Database {
   /** One statement as a transaction of its own; resolves to the number of rows it changed. */
   change<P>(durability: Durability, statement: Statement<P>, ...params: Bound<P>): Promise<number>;
   /** Like `write`, for leases: no load keeps it waiting for a connection. It awaits as little as can be. */
-  writeUrgent<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  writePriority<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Like `write`, for a migration or a move to PostgreSQL, whose statements may each take an hour. */
-  writeLong<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  writeUnlimited<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Called for each new connection to a server before it is used, with what runs a transaction on that very
    * connection: all others may be waiting for the same. A connection whose check rejects is not used.
@@ -47,7 +47,7 @@ export interface Database {
    * Another number as soon as stored history may read otherwise, entries that are appended apart; what is
    * remembered of it then is out of date. Null where other processes may do so unseen.
    */
-  rewritten(): number | null;
+  historyVersion(): number | null;
   close(): Promise<void>;
 }
 
@@ -111,7 +111,7 @@ export type Values = Readonly<Record<string, SqlValue>>;
  * The same for a text that is composed while the process runs, such as a condition on a table that a rule
  * names. Values are parameters here, too.
  */
-export function composed(
+export function dynamicStatement(
   text: string,
 ): Statement<Values, never> & { rows<Row>(): Statement<Values, Row> } {
   const made = { ...statement(text), isComposed: true } as const;
@@ -119,7 +119,7 @@ export function composed(
 }
 
 /** The text at `index` of an item, where the items of a list bound as JSON are lists themselves. */
-export function listItemField<const Index extends number>(index: Index) {
+export function jsonItem<const Index extends number>(index: Index) {
   return `(/*pg cast(*/value/*pg  as json)*/ ->> ${index})` as const;
 }
 

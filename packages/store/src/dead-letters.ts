@@ -206,7 +206,7 @@ async function sendAgain(
   now: number,
 ): Promise<DeadLetterWake | null> {
   if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
-  const chat = await sql.get(SEND_AGAIN, { subject, now });
+  const chat = await sql.get(RESEND_PART, { subject, now });
   if (chat === undefined) throw new Error(`Part ${subject} of dead letter ${id} has not failed.`);
   return { kind: 'chat', chat };
 }
@@ -216,7 +216,7 @@ const UNDELIVERED = "state in ('failed', 'unknown')";
 
 // `seq` comes first: SQLite takes an update that begins with a state for a part on its way, which does not
 // change the history that the process remembers (`open-sqlite.ts`).
-const SEND_AGAIN = statement(`
+const RESEND_PART = statement(`
   update outbox set
     seq = /*sqlite (select max(seq) + 1 from outbox)*//*pg nextval(pg_get_serial_sequence('outbox', 'seq'))*/,
     state = 'pending', attempts = 0, not_before = :now, updated_at = :now
@@ -235,7 +235,7 @@ async function askAgain(
   const { conversationId } = turn;
   await lockConversation(sql, conversationId);
   if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
-  sql.send(WAIT_AGAIN, { turnId });
+  sql.send(RETURN_MESSAGES_TO_INBOX, { turnId });
   // Else the model would read the question twice.
   sql.send(UNASK, { ...turn, turnId });
   // A notice about the missing answer is obsolete, if it did not arrive either.
@@ -247,7 +247,7 @@ const LANE = statement(
   'select conversation_id as "conversationId", session from turn where id = :turnId',
 ).rows<{ readonly conversationId: string; readonly session: number }>();
 
-const WAIT_AGAIN = statement(`
+const RETURN_MESSAGES_TO_INBOX = statement(`
   update inbox set state = 'waiting', turn_id = null, outcome = null, settles_at = null
   where turn_id = :turnId`);
 

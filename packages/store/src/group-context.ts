@@ -38,14 +38,14 @@ export function groupContextRepository(database: Database) {
      * A long one is cut and says so; a message that arrives twice is kept once.
      */
     keep: (
-      place: ContextPlace,
+      place: ContextKey,
       message: GroupContextMessage,
       now: number,
       most = KEPT,
     ): Promise<void> =>
       database.write((sql) => keepGroupContext(sql, place, message, { now, most }), 'process'),
     /** The same for a message of Parley itself, which people may answer (P18); only such ones make room for it. */
-    keepOwn: (place: ContextPlace, { key, what, text }: OwnMessage, now: number): Promise<void> => {
+    keepOwn: (place: ContextKey, { key, what, text }: OwnMessage, now: number): Promise<void> => {
       const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: what, text };
       return database.write(async (sql) => {
         await addGroupContext(sql, place, message, now);
@@ -56,7 +56,7 @@ export function groupContextRepository(database: Database) {
 }
 
 /** The chat in which something was said, and the conversation whose next turn gets it. */
-export type ContextPlace = ChatKey & { readonly conversationId: string };
+export type ContextKey = ChatKey & { readonly conversationId: string };
 
 /**
  * Keeps a notice of Parley itself beside the part that shows it. No conversation is locked: the transaction may hold
@@ -64,7 +64,7 @@ export type ContextPlace = ChatKey & { readonly conversationId: string };
  */
 export function keepNotice(
   sql: Sql,
-  place: ContextPlace,
+  place: ContextKey,
   { key, text }: Pick<OwnMessage, 'key' | 'text'>,
   now: number,
 ): void {
@@ -77,7 +77,7 @@ export function keepNotice(
 /** `former` is sent before, for a line that takes the place of others. */
 export async function keepGroupContext(
   sql: Sql,
-  place: ContextPlace,
+  place: ContextKey,
   message: GroupContextMessage,
   { now, most }: { readonly now: number; readonly most: number },
   former: () => void = () => {},
@@ -88,7 +88,7 @@ export async function keepGroupContext(
 
 async function addGroupContext(
   sql: Sql,
-  place: ContextPlace,
+  place: ContextKey,
   message: GroupContextMessage,
   now: number,
   former: () => void = () => {},
@@ -129,7 +129,7 @@ const PRUNE_BEFORE_RELEASE = statement(`
       select case when count(*) > ${KEPT} then count(*) else ${KEPT} end - 1
       from group_context where turn_id = :turnId))`);
 
-const TAKE = statement(`update group_context set turn_id = :turnId where ${WAITING}`);
+const ASSIGN_TO_TURN = statement(`update group_context set turn_id = :turnId where ${WAITING}`);
 
 const OF_TURN = statement(`
   select message_id as "messageId", sender_id as "senderId", sender_name as "senderName", text
@@ -154,7 +154,7 @@ export async function claimGroupContext(
   conversationId: string,
   turnId: string,
 ): Promise<readonly GroupContextMessage[]> {
-  const taken = await sql.run(TAKE, { conversationId, turnId });
+  const taken = await sql.run(ASSIGN_TO_TURN, { conversationId, turnId });
   return taken > 0 ? groupContextOf(sql, turnId) : [];
 }
 

@@ -12,7 +12,7 @@ import {
   readInboxRow,
   type TranscriptEntry,
 } from './rows.ts';
-import type { PinPlace, StoredSummary, SummaryPlace } from './sessions.ts';
+import type { SnapshotKey, StoredSummary, SummaryKey } from './sessions.ts';
 
 type Entries = Promise<readonly NumberedEntry[]>;
 
@@ -43,17 +43,17 @@ export function transcriptRepository(database: Database) {
       return rows.reverse().map(remembered);
     },
     /** The newest `limit` entries of a session behind the entry `after`, oldest first. */
-    async newestAfter(place: PinPlace, after: number, limit: number): Entries {
+    async newestAfter(place: SnapshotKey, after: number, limit: number): Entries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(numbered);
     },
     /** The summary of a session that reaches furthest, and the newest `limit` entries behind it, oldest first. */
-    async sinceSummary(place: SummaryPlace, limit: number): Promise<SinceSummary> {
-      const version = database.rewritten();
+    async sinceSummary(place: SummaryKey, limit: number): Promise<SinceSummary> {
+      const version = database.historyVersion();
       const key = JSON.stringify([place.conversationId, place.session, place.reader, limit]);
       const known = version === null ? undefined : memory.get(key, version);
       const read = await readSince(database, place, limit, known);
-      const isUnchanged = version !== null && database.rewritten() === version;
+      const isUnchanged = version !== null && database.historyVersion() === version;
       // What was changed while this was reading, or whose summary was taken back, is read again.
       const isStale = known !== undefined && (!isUnchanged || read.session.reaches < known.reaches);
       const { summary, session } = isStale ? await readSince(database, place, limit) : read;
@@ -61,18 +61,18 @@ export function transcriptRepository(database: Database) {
       return { summary, entries: session.entries };
     },
     /** The oldest `limit` entries of a session behind the entry `after`, oldest first. */
-    async oldestAfter(place: PinPlace, after: number, limit: number): Entries {
+    async oldestAfter(place: SnapshotKey, after: number, limit: number): Entries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(OLDEST, params))).map(numbered);
     },
     /** The newest `limit` entries of a session that were stored from `from` to before `to` (ms), oldest first. */
-    async saidBetween(place: PinPlace, from: number, to: number, limit: number): Entries {
+    async saidBetween(place: SnapshotKey, from: number, to: number, limit: number): Entries {
       const params = { ...place, from, to, limit };
       return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(numbered);
     },
     /** The messages that the turns of these entries of a session answered (`seq`, both included), oldest first. */
     async messagesBehind(
-      place: PinPlace,
+      place: SnapshotKey,
       first: number,
       last: number,
     ): Promise<readonly InboxRow[]> {
@@ -92,7 +92,7 @@ interface EntryRow extends Pick<TranscriptEntry, 'role'> {
 /** Reads a session, or what came since `known` was read. */
 async function readSince(
   database: Database,
-  place: SummaryPlace,
+  place: SummaryKey,
   limit: number,
   known: RememberedSession = { entries: [], reaches: 0, characters: 0 },
 ): Promise<{ readonly summary: StoredSummary | null; readonly session: RememberedSession }> {

@@ -13,13 +13,13 @@ import {
 import { OWNER_MESSAGES } from './tables/messages.ts';
 
 /** Where an owner wrote. */
-interface OwnersPlace {
+interface OwnerChat {
   readonly route: ReplyRoute;
   readonly conversationId: string;
 }
 
 /** Where an owner of an agent last wrote to it in a direct chat; null: none did recently. */
-export async function ownerRoute(sql: Sql, agent: string | undefined): Promise<OwnersPlace | null> {
+export async function ownerRoute(sql: Sql, agent: string | undefined): Promise<OwnerChat | null> {
   const rows = await sql.all(OWNER_ROUTES);
   const row = rows.find(({ lane }) => agentOfConversation(lane) === agent);
   if (row === undefined) return null;
@@ -113,8 +113,8 @@ const OF_ACCOUNT = 'channel = :channel and account = :account';
  * The rows of `chat.id`. A range, so that their order is that of `chat_id` and `seq`, for which there is one index: with
  * `=`, PostgreSQL may go through all chats by their `seq` to find one row of this.
  */
-const OF_LISTED = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
-const NEWEST_OF_IT = `${OF_LISTED} order by chat_id desc, seq desc limit 1`;
+const IN_LISTED_CHAT = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
+const NEWEST_IN_CHAT = `${IN_LISTED_CHAT} order by chat_id desc, seq desc limit 1`;
 
 /**
  * Steps from chat to chat along the index, so that the number of messages does not matter. The first message of a
@@ -127,13 +127,13 @@ export const CHATS = statement(`
     select (select min(chat_id) from inbox where ${OF_ACCOUNT} and chat_id > chat.id)
     from chat where chat.id is not null)
   select id as "chatId", coalesce(
-      (select message from inbox where ${OF_LISTED}
+      (select message from inbox where ${IN_LISTED_CHAT}
         and coalesce(outcome, '') not in ('command', 'replaced') order by chat_id, seq limit 1),
-      (select message from inbox where ${OF_LISTED} order by chat_id, seq limit 1)) as message,
-    (select received_at from inbox where ${NEWEST_OF_IT}) as at,
-    (select created_at from outbox where ${NEWEST_OF_IT}) as "answeredAt"
+      (select message from inbox where ${IN_LISTED_CHAT} order by chat_id, seq limit 1)) as message,
+    (select received_at from inbox where ${NEWEST_IN_CHAT}) as at,
+    (select created_at from outbox where ${NEWEST_IN_CHAT}) as "answeredAt"
   from chat where id is not null
-  order by (select seq from inbox where ${NEWEST_OF_IT}) desc limit :limit`).rows<{
+  order by (select seq from inbox where ${NEWEST_IN_CHAT}) desc limit :limit`).rows<{
   readonly chatId: string;
   readonly at: number;
   readonly message: string;

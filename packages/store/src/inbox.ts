@@ -47,7 +47,7 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     ): Promise<T | null> =>
       files.withFiles(admitted.files, (stored) =>
         database.write(async (sql) => {
-          await enterLane(sql, admitted);
+          await lockAndCountWaiting(sql, admitted);
           const seq = await insertOnce(sql, admitted, 'done');
           if (seq === null) return null;
           return runInTransaction(sql, admitted, { seq, files: stored, newId }, run);
@@ -78,7 +78,7 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
 
     /** How many messages of all conversations wait for a turn. */
     totalWaiting: (): Promise<number> =>
-      database.read(async (sql) => (await sql.get(WAITING_IN_ALL))?.count ?? 0),
+      database.read(async (sql) => (await sql.get(TOTAL_WAITING))?.count ?? 0),
 
     /** How many messages of a conversation wait for a turn. */
     waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
@@ -106,7 +106,7 @@ async function storeWithin(
   admitted: AdmittedMessage,
   { room, stored, onReplaced }: Accepting,
 ): Promise<'stored' | 'duplicate' | 'full'> {
-  const waiting = await enterLane(sql, admitted);
+  const waiting = await lockAndCountWaiting(sql, admitted);
   // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
   const isFull = await reaches(sql, admitted.conversationId, waiting, room);
   if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
@@ -155,11 +155,11 @@ const REVISE = statement(`update inbox set message = :message ${WHILE_WAITING}`)
   Pick<MessageRow, 'seq' | 'received_at'>
 >();
 
-const WAITING_IN_ALL = statement(
+const TOTAL_WAITING = statement(
   "select count(*) as count from inbox where state = 'waiting'",
 ).rows<{ readonly count: number }>();
 
-const ENTER = statement(`
+const LOCK_CONVERSATION = statement(`
   select (select count(*) from inbox where conversation_id = :id and state = 'waiting') as waiting
   from conversation where id = :id /*pg for no key update*/`).rows<{ readonly waiting: number }>();
 
@@ -175,14 +175,14 @@ const INSERT = statement(`${INSERT_MESSAGE}
  * Writers to the inbox of a lane wait for each other: what one counts, no other changes. Returns
  * how many messages waited when this began to wait.
  */
-async function enterLane(
+async function lockAndCountWaiting(
   sql: Sql,
   { conversationId, receivedAt }: AdmittedMessage,
 ): Promise<number> {
-  const known = await sql.get(ENTER, { id: conversationId });
+  const known = await sql.get(LOCK_CONVERSATION, { id: conversationId });
   if (known !== undefined) return known.waiting;
   ensureConversation(sql, conversationId, receivedAt);
-  return (await sql.get(ENTER, { id: conversationId }))?.waiting ?? 0;
+  return (await sql.get(LOCK_CONVERSATION, { id: conversationId }))?.waiting ?? 0;
 }
 
 /** More than are stored in one lane while a message waits to be. */

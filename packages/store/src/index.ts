@@ -95,9 +95,9 @@ export type {
   TurnCommit,
 } from './rows.ts';
 export type {
-  PinPlace,
+  SnapshotKey,
   StoredSummary,
-  SummaryPlace,
+  SummaryKey,
   SummaryTask,
   TodoItem,
   TodoRepository,

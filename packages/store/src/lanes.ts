@@ -1,7 +1,8 @@
 import type { BusyPolicy, FreshParts, NewId, ReplyRoute } from '@parley/core';
-import { type Claim, type ClaimResult, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
+import type { Claim, ClaimResult, LockedLane } from './claim-turn.ts';
+import { claimTurn, claimTurnInLane } from './claim-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
-import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
+import { type Database, jsonItem, type Sql, statement, toJson } from './database.ts';
 import type { Dropping } from './drop-waiting.ts';
 import type { Joining } from './later-messages.ts';
 import type { PromptWriter } from './prompts.ts';
@@ -179,7 +180,7 @@ async function beginWork(
     if (taken.kind === 'busy') return taken;
     const { lease, lane } = taken;
     // This very transaction has raised the epoch, so no other worker can have fenced it.
-    const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
+    const claimed = await claimTurnInLane(sql, { lease, busy, newTurnId, now }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
     return claimed.kind === 'settling' ? claimed : { kind: 'none' };
@@ -247,7 +248,7 @@ async function renewLeases(
   for (let from = 0; from < leases.length; from += AT_ONCE) {
     const some = leases.slice(from, from + AT_ONCE);
     const held = toJson(some.map(({ conversationId, epoch }) => [conversationId, epoch]));
-    await database.writeUrgent(async (sql) => {
+    await database.writePriority(async (sql) => {
       const done = (await sql.all(RENEW, { held, ...length })).map(({ id }) => id);
       renewed.push(...done);
       if (database.dialect === 'sqlite' || done.length === some.length) return;
@@ -260,7 +261,7 @@ async function renewLeases(
 
 const HELD_BY = `
   select id from conversation where lease_owner is not null and (id, epoch) in (
-    select ${listItemField(0)}, cast(${listItemField(1)} as bigint) from json_each(:held))` as const;
+    select ${jsonItem(0)}, cast(${jsonItem(1)} as bigint) from json_each(:held))` as const;
 
 const HELD = statement(HELD_BY).rows<{ readonly id: string }>();
 
@@ -282,7 +283,7 @@ async function acquireLane(
   | { readonly kind: 'held'; readonly lease: Lease; readonly lane: LockedLane }
   | { readonly kind: 'busy'; readonly retryInMs: number }
 > {
-  const take = () => sql.get(TAKE, { conversationId, owner, ...length });
+  const take = () => sql.get(ACQUIRE_LEASE, { conversationId, owner, ...length });
   let taken = await take();
   if (taken === undefined) {
     // Held by another worker, or, which is rare, not there yet.
@@ -345,7 +346,7 @@ const LEAVE_IF_DONE = statement(`
  * PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
  * to look; it misses one that was started meanwhile, as `seen` shows.
  */
-const TAKE = statement(`
+const ACQUIRE_LEASE = statement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner,
     lease_until = ${SHARED_NOW} + :leaseMs
   where id = :conversationId

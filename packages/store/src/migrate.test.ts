@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { composed, type Database, parseStoreUrl } from './database.ts';
+import { type Database, dynamicStatement, parseStoreUrl } from './database.ts';
 import { MIGRATIONS, type Migration, migrate } from './migrate.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
@@ -79,7 +79,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     }, async () => {
       const children = Array.from({ length: 4 }, () => spawnMigration(database.url()));
       await Promise.all(children.map((child) => said(child, 'migrated')));
-      const rows = await raw.read((sql) => sql.all(composed('select text from mark')));
+      const rows = await raw.read((sql) => sql.all(dynamicStatement('select text from mark')));
       expect(rows).toEqual([{ text: 'once' }]);
       expect(await stepsOf(raw)).toEqual([...known, { number: 1_000_000, name: 'mark' }]);
     });
@@ -94,7 +94,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('refuse a newer Parley’s data and change nothing, neither schema nor rows', async () => {
       const future = "insert into parley_migration values (9999, 'future', '7.3.0', 0)";
-      await raw.change('power-cut', composed(future));
+      await raw.change('power-cut', dynamicStatement(future));
       const before = await schemaOf(raw);
       const opening = openStore({ url: database.url(), clock });
       await expect(opening).rejects.toMatchObject({
@@ -104,7 +104,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
       expect(await schemaOf(raw)).toEqual(before);
       const rows = await raw.read((sql) =>
-        sql.all(composed('select message_id, state from inbox')),
+        sql.all(dynamicStatement('select message_id, state from inbox')),
       );
       expect(rows).toEqual([{ message_id: 'm1', state: 'waiting' }]);
     });
@@ -129,6 +129,6 @@ async function said(child: ChildProcess, words: string): Promise<void> {
 }
 
 function stepsOf(database: Database) {
-  const steps = composed('select number, name from parley_migration order by number');
+  const steps = dynamicStatement('select number, name from parley_migration order by number');
   return database.read((sql) => sql.all(steps));
 }

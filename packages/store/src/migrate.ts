@@ -4,7 +4,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
-import { composed, type Database, IN_MEMORY, type Sql, StoreError, statement } from './database.ts';
+import {
+  type Database,
+  dynamicStatement,
+  IN_MEMORY,
+  type Sql,
+  StoreError,
+  statement,
+} from './database.ts';
 import { MAKE_LEDGER, statementsOf } from './tables/statements.ts';
 
 /** Any number that no other program on the same PostgreSQL is likely to lock. */
@@ -22,7 +29,7 @@ export async function migrate(
   clock: Clock,
 ): Promise<void> {
   if (database.dialect === 'postgres' && (await isUpToDate(database, migrations, name))) return;
-  await database.writeLong(async (sql) => {
+  await database.writeUnlimited(async (sql) => {
     await onlyOne(database, sql);
     await makeLedger(sql);
     const applied = await sql.all(APPLIED);
@@ -84,7 +91,7 @@ export async function makeLedger(sql: Sql): Promise<void> {
   await sql.run(MAKE_LEDGER_STATEMENT);
 }
 
-const MAKE_LEDGER_STATEMENT = composed(MAKE_LEDGER);
+const MAKE_LEDGER_STATEMENT = dynamicStatement(MAKE_LEDGER);
 
 /** A step that a database has seen. */
 interface AppliedStep {
@@ -93,7 +100,7 @@ interface AppliedStep {
 }
 
 /** The steps that a database has seen. */
-const APPLIED = composed(
+const APPLIED = dynamicStatement(
   'select number, parley_version from parley_migration order by number',
 ).rows<AppliedStep>();
 
@@ -136,13 +143,13 @@ export function refuseUnknown(
  */
 export async function onlyOne(database: Database, sql: Sql): Promise<void> {
   if (database.dialect !== 'postgres') return;
-  await sql.run(composed('set local lock_timeout = 0'));
+  await sql.run(dynamicStatement('set local lock_timeout = 0'));
   // Of a process that was killed the server would finish the step first; known since version 14.
   await sql.run(
-    composed(`select set_config(name, '1000', true) from pg_settings
+    dynamicStatement(`select set_config(name, '1000', true) from pg_settings
       where name = 'client_connection_check_interval'`),
   );
-  await sql.run(composed(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
+  await sql.run(dynamicStatement(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
 }
 
 /** Takes these steps, in their order, in the caller's transaction. */
@@ -153,12 +160,13 @@ export async function applySteps(
   now: number,
 ): Promise<void> {
   for (const { number, name, statements } of steps) {
-    for (const text of statements(database.dialect)) await sql.run(composed(text));
+    for (const text of statements(database.dialect)) await sql.run(dynamicStatement(text));
     await sql.run(APPLY, { number, name, version: manifest.version, now });
   }
 }
 
-const APPLY = composed(`insert into parley_migration (number, name, parley_version, applied_at)
+const APPLY =
+  dynamicStatement(`insert into parley_migration (number, name, parley_version, applied_at)
   values (:number, :name, :version, :now)`);
 
 /** One step of the schema. Never edited once released: a change is a further step. */

@@ -65,7 +65,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
      * earlier part of its chat is unfinished.
      */
     markSending: async (partId: string, now: number): Promise<boolean> =>
-      (await database.change('power-cut', ENTER, { partId, now, ...fence })) > 0 ||
+      (await database.change('power-cut', MARK_SENDING, { partId, now, ...fence })) > 0 ||
       isNotLost(database, lease),
     /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
     takeOver: async (partId: string): Promise<boolean> =>
@@ -90,7 +90,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       if (following !== undefined) {
         return database.write(async (sql) => {
           if ((await sql.run(SENT, params)) === 0) await requireState(sql, partId, 'sent');
-          return (await sql.run(ENTER, { partId: following, now, ...fence })) > 0;
+          return (await sql.run(MARK_SENDING, { partId: following, now, ...fence })) > 0;
         });
       }
       if ((await database.change('process', SENT, params)) === 0)
@@ -221,7 +221,7 @@ async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePa
 }
 
 // Only the first part of its chat: a process that got the part from its commit does not know earlier ones.
-const ENTER = statement(`
+const MARK_SENDING = statement(`
   update outbox set state = 'sending', sender = :epoch, updated_at = :now,
     tried_at = coalesce(tried_at, :now), sending_at = :now
   where id = :partId and state = 'pending' and ${HAS_LEASE}

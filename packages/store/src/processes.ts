@@ -184,7 +184,7 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
      * than `leaseMs` from now was taken before the clock was set back: it ends after `leaseMs` then.
      */
     acquire: (name: string, owner: string, leaseMs: number): Promise<Acquired> =>
-      database.writeUrgent(async (sql) => {
+      database.writePriority(async (sql) => {
         const moment = sharedClock();
         // One statement takes it or does not, so two who ask at once cannot both have it.
         const taken = await sql.get(ACQUIRE, { name, owner, moment, leaseMs });
@@ -198,7 +198,7 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
 
     /** Renews the lease, which ends `leaseMs` from now then, also if it would have lasted longer; false: it was lost. */
     renew: (lease: NamedLease, leaseMs: number): Promise<boolean> =>
-      database.writeUrgent(
+      database.writePriority(
         async (sql) => (await sql.run(RENEW, { ...lease, leaseMs, moment: sharedClock() })) > 0,
       ),
 
@@ -212,7 +212,7 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
       leaseMs: number,
     ): Promise<readonly LeaseRow[]> {
       const before = state.seen;
-      const [rows, raised] = await database.writeUrgent((sql) => {
+      const [rows, raised] = await database.writePriority((sql) => {
         const moment = sharedClock();
         if (names.length > 0) {
           sql.send(RENEW_ALL, { owner, names: toJson(names), leaseMs, moment });
@@ -225,7 +225,7 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
 
     /** Lets leases end, or their reservations, within `leaseMs`: the clock was set back since they were taken. */
     shorten: (names: readonly string[], leaseMs: number): Promise<number> =>
-      database.writeUrgent((sql) =>
+      database.writePriority((sql) =>
         sql.run(SHORTEN, { names: toJson(names), leaseMs, moment: sharedClock() }),
       ),
 
@@ -292,7 +292,7 @@ const HELD = statement(`
  */
 export function adapterValues(
   database: Database,
-  { channel, account, lease }: AdapterValuesPlace,
+  { channel, account, lease }: AdapterStateKey,
 ): AdapterValues {
   const place = { channel, account };
   const fence = { lease: lease?.name ?? null, epoch: lease?.epoch ?? null };
@@ -334,7 +334,7 @@ function fencedError(lease: NamedLease | null): StoreError {
   return new StoreError('store-fenced', `${lease?.name} is held by another process now.`);
 }
 
-interface AdapterValuesPlace {
+interface AdapterStateKey {
   readonly channel: string;
   readonly account: string;
   /** Of the account; null where no other gateway can serve it. */

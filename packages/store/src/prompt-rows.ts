@@ -3,7 +3,7 @@ import {
   type MessageSize,
   PromptLists,
   type PromptMessage,
-  PromptPlace,
+  PromptTarget,
   rememberTexts,
   requestSizes,
   type SentPrompt,
@@ -22,7 +22,7 @@ export interface PromptSummary {
   readonly model: string;
   readonly characters: number;
   readonly tokens: number;
-  readonly place: PromptPlace;
+  readonly place: PromptTarget;
   /** The platform's ids of the messages that the turn answered. */
   readonly messageIds: readonly string[];
   /** Of several agents, which one and by what rule (F14), as text. */
@@ -153,7 +153,7 @@ export function summaryOf({ reason, ...row }: SummaryRow): PromptSummary {
   return {
     ...row,
     ...(agent !== undefined && { answeredBy: agent }),
-    place: fromCheckedJson(PromptPlace, row.place, 'place of a prompt'),
+    place: fromCheckedJson(PromptTarget, row.place, 'place of a prompt'),
     messageIds: fromCheckedJson(PromptLists.names, row.messageIds, 'message ids of a prompt'),
   };
 }

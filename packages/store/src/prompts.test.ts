@@ -1,6 +1,6 @@
 import type { SentPart } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { composed, parseStoreUrl } from './database.ts';
+import { dynamicStatement, parseStoreUrl } from './database.ts';
 import { knownHashes } from './known-hashes.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
@@ -211,7 +211,7 @@ async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
   const address = parseStoreUrl(database.url());
   const look = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
   try {
-    const texts = composed('select content from prompt_text').rows<{ content: string }>();
+    const texts = dynamicStatement('select content from prompt_text').rows<{ content: string }>();
     const rows = await look.read((sql) => sql.all(texts));
     return rows.map(({ content }): unknown => JSON.parse(content)).sort();
   } finally {

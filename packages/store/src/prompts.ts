@@ -2,7 +2,7 @@ import { readAsides } from './asides.ts';
 import {
   type Database,
   fromJson,
-  listItemField,
+  jsonItem,
   type Sql,
   StoreError,
   statement,
@@ -160,7 +160,7 @@ const THERE = statement(`
 
 const KEEP_TEXTS = statement(`
   insert into prompt_text (hash, content, used_at)
-  select ${listItemField(0)}, ${listItemField(1)}, cast(:at as bigint) from json_each(:texts) where true
+  select ${jsonItem(0)}, ${jsonItem(1)}, cast(:at as bigint) from json_each(:texts) where true
   on conflict (hash) do update set used_at = excluded.used_at`);
 
 const KEEP = statement(`

@@ -48,7 +48,7 @@ export function returnMessages(
   now: number,
 ): void {
   sql.send(END, { turnId, now });
-  sql.send(WAIT_AGAIN, { turnId });
+  sql.send(RETURN_MESSAGES_TO_INBOX, { turnId });
   releaseGroupContext(sql, conversationId, turnId);
 }
 
@@ -56,7 +56,7 @@ const END = statement(`
   update turn set state = 'interrupted', finished_at = :now, reason = 'interrupted by a later message'
   where id = :turnId`);
 
-const WAIT_AGAIN = statement(`
+const RETURN_MESSAGES_TO_INBOX = statement(`
   update inbox set state = 'waiting', turn_id = null, claimed_at = null,
     interruptions = interruptions + 1
   where turn_id = :turnId`);

@@ -2,7 +2,7 @@ import { InboundMessage } from '@parley/core';
 import type { MessageKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
-import { type ContextPlace, keepGroupContext } from './group-context.ts';
+import { type ContextKey, keepGroupContext } from './group-context.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 import { REACTION_PREFIX } from './tables/messages.ts';
@@ -43,7 +43,7 @@ export function reactionRepository(database: Database) {
      * person, unless a turn has that. The same event is kept once.
      */
     keep: (
-      place: ContextPlace,
+      place: ContextKey,
       { sentAt, ...line }: ReactionLine,
       now: number,
       most = 50,
@@ -59,16 +59,16 @@ export function reactionRepository(database: Database) {
 }
 
 async function findMessage(sql: Sql, key: MessageKey): Promise<StoredMessage | null> {
-  const own = await sql.get(OWN, key);
+  const own = await sql.get(SENT_PART, key);
   if (own !== undefined) {
     const { body, file, route } = readPart(own);
     const text = [...(file ? [`[${file.kind}]`] : []), body.plain].join(' ').trim();
     const conversationId = own.conversationId ?? undefined;
     return { by: 'agent', text, threadId: route.threadId, conversationId };
   }
-  const said = await sql.get(SAID, key);
+  const said = await sql.get(RECEIVED_MESSAGE, key);
   if (said === undefined) {
-    const heard = await sql.get(HEARD, key);
+    const heard = await sql.get(GROUP_CONTEXT_MESSAGE, key);
     return heard === undefined ? null : { by: 'person', ...heard };
   }
   const { conversationId } = said;
@@ -84,7 +84,7 @@ const DROP = statement(`
   where conversation_id = :conversationId and turn_id is null and ${OF_CHAT}
     and substr(message_id, 1, length(:id)) = :id`);
 
-const OWN = statement(`
+const SENT_PART = statement(`
   select ${OUTBOX_COLUMNS},
     (select conversation_id from turn where turn.id = outbox.turn_id) as "conversationId"
   from outbox
@@ -92,14 +92,14 @@ const OWN = statement(`
     select seq from outbox where ${OF_CHAT} order by seq desc limit 1000)
   limit 1`).rows<PartRow & { readonly conversationId: string | null }>();
 
-const SAID = statement(`
+const RECEIVED_MESSAGE = statement(`
   select message, conversation_id as "conversationId" from inbox
   where ${OF_CHAT} and message_id = :messageId`).rows<{
   readonly message: string;
   readonly conversationId: string;
 }>();
 
-const HEARD = statement(`
+const GROUP_CONTEXT_MESSAGE = statement(`
   select sender_id as "senderId", sender_name as "senderName", text,
     conversation_id as "conversationId"
   from group_context where ${OF_CHAT} and message_id = :messageId`).rows<

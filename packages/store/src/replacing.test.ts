@@ -127,7 +127,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await send(replacing('m2', 'm1'))).replaced).toEqual(['m1']);
       const { entries, parts } = answer('t1', ['half']);
       const kept = { conversationId: LANE, turnId: 't1', entries, parts };
-      expect(await store.turns.keepStopped(kept, 5)).toBeNull();
+      expect(await store.turns.savePartialAnswer(kept, 5)).toBeNull();
       expect(await remembered()).toEqual([]);
     });
 
@@ -168,7 +168,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           await turn('t3');
           const { entries } = answer('t1', ['half']);
           const kept = { conversationId: LANE, turnId: 't1', entries, parts: [] };
-          expect(await store.turns.keepStopped(kept, 5)).toEqual([]);
+          expect(await store.turns.savePartialAnswer(kept, 5)).toEqual([]);
         },
         replacing('m2', 'm3'),
       ],

@@ -12,7 +12,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     it('[U03] is nothing where nothing was ever done', async () => {
-      expect(await store.backlog.look(5)).toEqual({
+      expect(await store.backlog.read(5)).toEqual({
         messages: 0,
         conversations: 0,
         turns: 0,
@@ -32,7 +32,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.outbox.enqueue([part('a'), part('b'), part('c', 'c2')], 6);
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       await store.outbox.markSending((await store.outbox.next(chat))?.part.id ?? '', 7);
-      expect(await store.backlog.look(5)).toEqual({
+      expect(await store.backlog.read(5)).toEqual({
         messages: 3,
         conversations: 2,
         turns: 1,
@@ -55,7 +55,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           { channel: 'web', account: 'default', pending: 2, sending: 1, chats: 2, oldestAt: 6 },
         ],
       });
-      expect((await store.backlog.look(1)).waiting).toHaveLength(1);
+      expect((await store.backlog.read(1)).waiting).toHaveLength(1);
     });
   });
 }

@@ -74,7 +74,7 @@ export function backlogRepository(database: Database) {
         parts: await sql.all(OLDEST_PARTS, { now }),
       })),
 
-    look: (limit: number) =>
+    read: (limit: number) =>
       database.read(
         async (sql): Promise<Backlog> => ({
           ...((await sql.get(TOTALS)) ?? { messages: 0, conversations: 0, turns: 0 }),

@@ -1,5 +1,5 @@
 import { type AgeWitnesses, systemTime } from '@parley/core';
-import { composed, type Database, type SqlValue, statement } from './database.ts';
+import { type Database, dynamicStatement, type SqlValue, statement } from './database.ts';
 import {
   beforeOf,
   boundOf,
@@ -166,10 +166,10 @@ async function* removeOld(
     const where = some.length === 0 ? '' : ` where ${some.join(' and ')}`;
     const removed = [...some, upTo].join(' and ');
     return {
-      select: composed(
+      select: dynamicStatement(
         `select ${columns}, ${at} from ${table}${where} order by ${columns} limit :limit`,
       ).rows<Row>(),
-      remove: composed(`delete from ${table} where ${removed}`),
+      remove: dynamicStatement(`delete from ${table} where ${removed}`),
     };
   };
   const [first, further] = [step(among), step(among, behind)];
@@ -269,7 +269,7 @@ async function oldestOf(database: Database, now: number): Promise<number> {
   let oldest = now;
   for (const rule of RETENTION_RULES.filter(({ table }) => LARGE.has(table))) {
     const { table, by, at } = rule;
-    const first = composed(
+    const first = dynamicStatement(
       `select ${at} as at from ${table} order by ${by.join(', ')} limit :limit`,
     );
     const row = await database.read((sql) =>

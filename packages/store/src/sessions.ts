@@ -3,7 +3,7 @@ import { type Database, fromCheckedJson, fromJson, statement, toJson } from './d
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 
 /** Where a pin belongs: one session of one conversation. */
-export interface PinPlace {
+export interface SnapshotKey {
   readonly conversationId: string;
   readonly session: number;
 }
@@ -18,7 +18,7 @@ export function pinRepository(database: Database) {
      * The value under `key`: what was pinned first, or `content` if nothing was. `content` must survive
      * JSON. Pins of earlier sessions of the conversation are removed on the way.
      */
-    async fix(place: PinPlace, key: string, content: unknown, now: number): Promise<unknown> {
+    async fix(place: SnapshotKey, key: string, content: unknown, now: number): Promise<unknown> {
       const pinned = await database.read((sql) => sql.get(PINNED, { ...place, key }));
       if (pinned !== undefined) return fromJson(pinned.content);
       return database.write(async (sql) => {
@@ -47,13 +47,13 @@ const PIN = statement(`
   on conflict (conversation_id, session, pin_key) do nothing`);
 
 /** Whose summaries: owners and other people have separate ones. */
-export interface SummaryPlace extends PinPlace {
+export interface SummaryKey extends SnapshotKey {
   /** Kind of the reader. */
   readonly reader: string;
 }
 
 /** One summary that is to be written, or was. */
-export interface SummaryTask extends SummaryPlace {
+export interface SummaryTask extends SummaryKey {
   /** `history`: of a session from its beginning. `day`: of one day of it. */
   readonly kind: 'history' | 'day';
   /** What makes it the only one of its kind: where the one before ends, or the date. */
@@ -85,11 +85,11 @@ interface SummaryClaim {
 export function summaryRepository(database: Database, sharedClock: SharedClock) {
   return {
     /** The summary of a session that reaches furthest, null when there is none. */
-    async latest(place: SummaryPlace): Promise<StoredSummary | null> {
+    async latest(place: SummaryKey): Promise<StoredSummary | null> {
       return stored(await database.read((sql) => sql.get(LATEST, place)));
     },
     /** The summary of one day, null when there is none. */
-    async ofDay(place: SummaryPlace, day: string): Promise<StoredSummary | null> {
+    async ofDay(place: SummaryKey, day: string): Promise<StoredSummary | null> {
       return stored(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
     },
     /**
@@ -184,11 +184,12 @@ export function todoRepository(database: Database) {
     row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
   return {
     /** Puts `items` in the place of what was there. An earlier session does not replace a later one's. */
-    async replace(place: PinPlace, items: readonly TodoItem[], now: number): Promise<void> {
+    async replace(place: SnapshotKey, items: readonly TodoItem[], now: number): Promise<void> {
       await database.change('power-cut', REPLACE, { ...place, content: toJson(items), now });
     },
     /** The list of that session, empty where it has none. */
-    of: async (place: PinPlace) => items(await database.read((sql) => sql.get(OF_SESSION, place))),
+    of: async (place: SnapshotKey) =>
+      items(await database.read((sql) => sql.get(OF_SESSION, place))),
     /** That of the session a conversation is in now; empty where it has none. */
     now: async (conversationId: string) =>
       items(await database.read((sql) => sql.get(NOW, { conversationId }))),

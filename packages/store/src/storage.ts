@@ -1,4 +1,4 @@
-import { composed, type Database, type Sql, statement } from './database.ts';
+import { type Database, dynamicStatement, type Sql, statement } from './database.ts';
 import { type FolderUse, folderUse } from './files/folder-bytes.ts';
 import {
   beforeOf,
@@ -35,7 +35,7 @@ export interface StorageUse {
 
 /** Takes as long as it takes. On SQLite a transaction that may write would block answers. */
 function look<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
-  return database.dialect === 'sqlite' ? database.read(work) : database.writeLong(work);
+  return database.dialect === 'sqlite' ? database.read(work) : database.writeUnlimited(work);
 }
 
 /** Looks through the whole database: for a process that has nothing else to do. */
@@ -69,7 +69,7 @@ async function countOf(
   before = 0,
 ): Promise<{ readonly rows: number; readonly old: number }> {
   const old = rule === undefined ? '0' : `(select count(*) from ${table} where ${isOld(rule)})`;
-  const count = composed(`select count(*) as "rows", ${old} as "old" from ${table}`);
+  const count = dynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
   const bound = rule === undefined ? {} : { bound: boundOf(rule, before - (rule.longer ?? 0)) };
   const counted = count.rows<{ readonly rows: number; readonly old: number }>();
   return (await look(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
@@ -143,7 +143,7 @@ const ROW_BYTES = 28;
 
 async function estimated(database: Database, { table, by }: RetentionRule): Promise<number> {
   const newest = by.map((name) => `${name} desc`).join(', ');
-  const estimate = composed(`
+  const estimate = dynamicStatement(`
     select n_live_tup * (1 + cast(pg_indexes_size(relid) as float8) / greatest(pg_table_size(relid), 1))
       * (select avg(pg_column_size(newest.*)) + ${ROW_BYTES} from
         (select * from ${table} order by ${newest} limit ${SAMPLE}) as newest) as bytes

@@ -98,7 +98,7 @@ export class StoreState {
     const verdict = judgeMark(before, { ...found, counter: found.counter - 1 });
     this.#setbacks = found.setbacks;
     if (verdict !== 'behind' || before === null) return this.#saw(found);
-    await this.#settle(before, found.setbacks, (work) => this.#database.writeLong(work));
+    await this.#settle(before, found.setbacks, (work) => this.#database.writeUnlimited(work));
   }
 
   /** Null while it never was. */
@@ -118,7 +118,7 @@ export class StoreState {
     const mark = { name: before?.name ?? newId('database'), counter: 0 };
     await this.#database.write((sql) => sql.run(INTRODUCE, mark));
     if (before === null) return this.advance();
-    await this.#settle(before, 0, (work) => this.#database.writeLong(work));
+    await this.#settle(before, 0, (work) => this.#database.writeUnlimited(work));
   }
 
   /** Once in a deployment, however many processes notice it at the same moment. */

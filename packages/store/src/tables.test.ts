@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { composed, type Database, parseStoreUrl } from './database.ts';
+import { type Database, dynamicStatement, parseStoreUrl } from './database.ts';
 import { MIGRATIONS } from './migrate.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -41,10 +41,10 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
 };
 
 const COLUMNS = {
-  sqlite: composed(`select m.name || '.' || p.name as name, lower(p.type) as type
+  sqlite: dynamicStatement(`select m.name || '.' || p.name as name, lower(p.type) as type
     from sqlite_schema as m, pragma_table_info(m.name) as p
     where m.type = 'table' and m.name not like 'sqlite_%' and m.name not like 'search_entry%'`),
-  postgres: composed(`select table_name || '.' || column_name as name, data_type as type
+  postgres: dynamicStatement(`select table_name || '.' || column_name as name, data_type as type
     from information_schema.columns
     where table_schema = current_schema() and table_name <> 'search_entry'`),
 };

@@ -86,8 +86,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U08] keeps what a stopped turn had said, once', async () => {
       expect(await stop()).toMatchObject({ stoppedTurn: 't1' });
-      expect(await store.turns.keepStopped(stopped(), 5)).toMatchObject([{ turnId: 't1' }]);
-      expect(await store.turns.keepStopped(stopped(), 6)).toBeNull();
+      expect(await store.turns.savePartialAnswer(stopped(), 5)).toMatchObject([{ turnId: 't1' }]);
+      expect(await store.turns.savePartialAnswer(stopped(), 6)).toBeNull();
       expect(await remembered()).toEqual(['half an ans']);
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       expect(await store.outbox.recent(chat, 9)).toHaveLength(1);
@@ -95,10 +95,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U08] keeps nothing of a turn that no person stopped, of a session that is over, or that was forgotten', async () => {
       await claim(store, await hold(store), 't1');
-      expect(await store.turns.keepStopped(stopped(), 5)).toBeNull();
+      expect(await store.turns.savePartialAnswer(stopped(), 5)).toBeNull();
       await store.inbox.command(message('stop'), (command) => command.stop());
       await store.inbox.command(message('new'), (command) => command.startSession());
-      expect(await store.turns.keepStopped(stopped(), 6)).toBeNull();
+      expect(await store.turns.savePartialAnswer(stopped(), 6)).toBeNull();
       await store.inbox.accept(message('m2'));
       await claim(store, await hold(store), 't2');
       await store.inbox.command(message('stop2'), (command) => command.stop());
@@ -107,7 +107,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         onStopped: () => undefined,
         retell: () => '',
       });
-      expect(await store.turns.keepStopped(stopped('t2'), 7)).toBeNull();
+      expect(await store.turns.savePartialAnswer(stopped('t2'), 7)).toBeNull();
       expect(await remembered()).toEqual([]);
     });
 

@@ -1,6 +1,6 @@
 import type { NewId, OutboundPart, ToolCallOfTurn } from '@parley/core';
 import { isHeld, lockLeased } from './conversations.ts';
-import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
+import { type Database, jsonItem, type Sql, statement, toJson } from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
 import { insertParts } from './outbox-parts.ts';
@@ -49,7 +49,7 @@ export function turnRepository(database: Database, newId: NewId) {
      * Keeps what a turn had said when a person stopped it: in the history, and as parts for its chat. Once; null: no
      * person stopped it, it is kept already, was forgotten since, or its session has ended.
      */
-    keepStopped: (
+    savePartialAnswer: (
       { conversationId, turnId, entries, parts }: StoppedAnswer,
       now: number,
     ): Promise<readonly OutboundPart[] | null> =>
@@ -263,7 +263,7 @@ const REMEMBER_TWO = statement(`${REMEMBER}
 
 const REMEMBER_ALL = statement(`${REMEMBER}
   select :conversationId, cast(:session as integer), :turnId,
-    ${listItemField(0)}, ${listItemField(1)}, cast(:now as bigint)
+    ${jsonItem(0)}, ${jsonItem(1)}, cast(:now as bigint)
   from json_each(:entries)`);
 
 const PLAN = statement(

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { composed, type Database, parseStoreUrl } from './database.ts';
+import { type Database, dynamicStatement, parseStoreUrl } from './database.ts';
 import { MIGRATIONS, type Migration, makeLedger, migrate } from './migrate.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
@@ -49,7 +49,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(Object.keys(before).length).toBeGreaterThan(20);
       expect(await schemaOf(old.database)).toEqual(schema);
       const rows = await old.database.read((sql) =>
-        sql.all(composed('select part, reactions from given_up join outbox on id = part')),
+        sql.all(dynamicStatement('select part, reactions from given_up join outbox on id = part')),
       );
       expect(rows).toEqual([{ part: 'p3', reactions: 0 }]);
     });
@@ -67,7 +67,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ['delete', { text: '', act: { kind: 'delete', messageId: 'm-plain' } }],
       ] as const;
       const add =
-        composed(`insert into outbox (id, idempotency_key, channel, account, chat_id, route,
+        dynamicStatement(`insert into outbox (id, idempotency_key, channel, account, chat_id, route,
           body, state, not_before, created_at, updated_at, platform_message_id)
         values (:id, :id, 'web', 'default', 'c1', '{}', :body, 'sent', 0, 0, 0, :messageId)`);
       for (const [id, body] of bodies) {
@@ -77,7 +77,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       await migrate(old.database, MIGRATIONS, 'db', clock);
 
-      const found = composed('select id, has_buttons, changed, about from outbox order by seq');
+      const found = dynamicStatement(
+        'select id, has_buttons, changed, about from outbox order by seq',
+      );
       const rows = await old.database.read((sql) => sql.all(found));
       expect(rows).toEqual([
         { id: 'asked', has_buttons: 1, changed: 'edited', about: null },
@@ -94,7 +96,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await old.database.write(async (sql) => {
         await makeLedger(sql);
         const steps = "(1, 'x', '0.0.1', 0), (29, 'x', '0.0.1', 0)";
-        await sql.run(composed(`insert into parley_migration values ${steps}`));
+        await sql.run(dynamicStatement(`insert into parley_migration values ${steps}`));
       });
       const before = await schemaOf(old.database);
       await expect(openStore({ url: database.url(), clock })).rejects.toMatchObject({

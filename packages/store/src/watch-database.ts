@@ -91,10 +91,10 @@ export function watchDatabase(
     write,
     change: (durability, statement, ...params) =>
       watched('write', database.change(durability, statement, ...params)),
-    writeUrgent: (work) => watched('write', database.writeUrgent(work)),
-    writeLong: (work) => watched('write', database.writeLong(work)),
+    writePriority: (work) => watched('write', database.writePriority(work)),
+    writeUnlimited: (work) => watched('write', database.writeUnlimited(work)),
     onConnect: (check) => database.onConnect(check),
-    rewritten: () => database.rewritten(),
+    historyVersion: () => database.historyVersion(),
     close: () => database.close(),
   };
 }

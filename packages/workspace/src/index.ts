@@ -48,7 +48,7 @@ export { skillFolders } from './skills/find-skills.ts';
 export { parseSkillCommand } from './skills/resolve-skills.ts';
 export { openSkills, type Skills } from './skills/skills.ts';
 export {
-  type GovernedFile,
+  type ManagedFile,
   openSoulFile,
   readSoulScenarios,
   SOUL,

@@ -21,7 +21,7 @@ import { FileWriter } from './file-writer.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
 import { listMarkdown, WorkspaceError } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
-import type { GovernedFile } from './soul.ts';
+import type { ManagedFile } from './soul.ts';
 import { localLock, type WorkspaceLock } from './workspace-lock.ts';
 import { viewMaker, type WorkspaceView } from './workspace-view.ts';
 
@@ -33,7 +33,7 @@ export interface OpenWorkspaceOptions {
   /** `off`: MEMORY.md, memory/ and the memory files of groups look private to everyone (P15). */
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is decided elsewhere (W06). */
-  readonly governed?: GovernedFile;
+  readonly governed?: ManagedFile;
   /** Where several processes share the folder, what lets one at a time write; else this process alone. */
   readonly lock?: WorkspaceLock;
   readonly log?: Logger;

@@ -30,7 +30,7 @@ export type SoulOnDisk =
     }
   | { readonly kind: 'missing' }
   /** A link, a folder, something that cannot be read: neither read nor replaced. */
-  | { readonly kind: 'obstacle'; readonly detail: string };
+  | { readonly kind: 'refusal'; readonly detail: string };
 
 /** Replaces the file, whole or not at all. Never throws. */
 export type WriteSoul = (text: string, head: string) => Promise<DiskResult>;
@@ -42,15 +42,15 @@ export type SoulFile = ReturnType<typeof openSoulFile>;
 export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock = localLock()) {
   return {
     /** Changes whenever the file does; `changedAt` in ms. Costs one `lstat`. Throws errors of the disk. */
-    glance(): Pick<FoundFile, 'fingerprint' | 'changedAt'> | null {
+    stat(): Pick<FoundFile, 'fingerprint' | 'changedAt'> | null {
       const found = walkPath(folder, PLACE);
       return found.kind === 'file' ? found.file : null;
     },
     async read(): Promise<SoulOnDisk> {
       const found = walkPath(folder, PLACE);
-      if (found.kind === 'file' && found.file.bytes > MAX_BYTES) return obstacle('it is too large');
+      if (found.kind === 'file' && found.file.bytes > MAX_BYTES) return refusal('it is too large');
       const content = await contentOf(folder, PLACE);
-      if (content.kind === 'refused') return obstacle(content.detail);
+      if (content.kind === 'refused') return refusal(content.detail);
       if (content.text === null) return { kind: 'missing' };
       const front = readFrontMatter(content.text, AudienceFrontMatter);
       const { body } = front;
@@ -67,8 +67,8 @@ export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock =
   };
 }
 
-function obstacle(detail: string): SoulOnDisk {
-  return { kind: 'obstacle', detail };
+function refusal(detail: string): SoulOnDisk {
+  return { kind: 'refusal', detail };
 }
 
 /** The text of a soul as a view returns it: no front matter, no blank lines around it. */
@@ -77,7 +77,7 @@ export function soulText(raw: string): string {
 }
 
 /** A file whose text is decided elsewhere; the one on the disk is a copy (W06). */
-export interface GovernedFile {
+export interface ManagedFile {
   readonly name: string;
   /** Its text now, and the front matter that counts where there is no file; null: the file counts. */
   current(): Promise<{ readonly text: string; readonly head: string } | null>;
@@ -85,7 +85,7 @@ export interface GovernedFile {
 
 /** The file as readers get it: its audience comes from the file on the disk, its text does not. */
 export async function asGoverned(
-  governed: GovernedFile,
+  governed: ManagedFile,
   found: ParsedFile | FileFault,
 ): Promise<ParsedFile | FileFault> {
   const current = await governed.current();

@@ -7,7 +7,7 @@ import type { FileWriter, Unchanged, WritePlan, WriteResult } from './file-write
 import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, parseFileName } from './paths.ts';
-import { asGoverned, type GovernedFile } from './soul.ts';
+import { asGoverned, type ManagedFile } from './soul.ts';
 import { type Cut, cutText } from './text.ts';
 import type { WriteApproval, Writer } from './write-rules.ts';
 
@@ -95,7 +95,7 @@ interface ViewSources {
   /** Memory is switched off: no reader sees any. */
   readonly forgetful: boolean;
   /** A file whose text is decided elsewhere. */
-  readonly governed: GovernedFile | undefined;
+  readonly governed: ManagedFile | undefined;
   /** Whether a shell command may have made a file that looks open. */
   readonly mayBeFromCommand: (name: FileName) => boolean;
 }

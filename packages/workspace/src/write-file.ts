@@ -24,7 +24,7 @@ export async function contentOf(
   name: FileName,
 ): Promise<{ readonly kind: 'found'; readonly text: string | null } | DiskRefusal> {
   try {
-    const blocked = obstacle(folder, name);
+    const blocked = refusal(folder, name);
     if (blocked !== null) return blocked;
     if (walkPath(folder, name).kind === 'missing') return { kind: 'found', text: null };
     await using handle = await openInside(folder, name.segments);
@@ -67,7 +67,7 @@ export async function writeFileInside(
 ): Promise<DiskResult> {
   try {
     const parents = name.segments.slice(0, -1);
-    const blocked = (await makeFolders(folder, parents)) ?? obstacle(folder, name, replacesTwin);
+    const blocked = (await makeFolders(folder, parents)) ?? refusal(folder, name, replacesTwin);
     if (blocked !== null) return blocked;
     const created = walkPath(folder, name).kind === 'missing';
     // Hidden, so that neither a listing nor a read can find it.
@@ -97,7 +97,7 @@ export async function makeFolders(
 }
 
 /** Why what is at this path must not be replaced; null: it may be. */
-function obstacle(folder: string, name: FileName, isTwinFine = false): DiskRefusal | null {
+function refusal(folder: string, name: FileName, isTwinFine = false): DiskRefusal | null {
   const found = walkPath(folder, name);
   if (found.kind === 'link') return refused('link', `${name.name} is a symbolic link`);
   if (found.kind === 'not-a-file') return refused('not-a-file', `${name.name} is no regular file`);

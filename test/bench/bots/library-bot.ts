@@ -42,4 +42,4 @@ await queue.work(async (chat) => {
   await serve(Number(chat), ask);
   return null;
 }, 50);
-await runBot((chat) => void queue.kick(String(chat)));
+await runBot((chat) => void queue.wake(String(chat)));

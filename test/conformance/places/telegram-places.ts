@@ -10,7 +10,7 @@ const TOPICS = [1, 7, 11] as const;
 const CONNECTIONS = ['conn-1', 'conn-2', '7'] as const;
 const TARGET = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
 
-interface TelegramPlace extends Place {
+interface TelegramLocation extends Place {
   readonly chat: number;
   readonly from: number;
   readonly thread?: number;
@@ -20,7 +20,7 @@ interface TelegramPlace extends Place {
   readonly guest?: true;
 }
 
-function places(): readonly TelegramPlace[] {
+function places(): readonly TelegramLocation[] {
   const direct = PEOPLE.map((person) => ({ chat: person, from: person }));
   const group = { chat: FORUM, from: PEOPLE[0] };
   return [
@@ -50,12 +50,12 @@ function nameOf(place: {
 }
 
 /** Telegram by its double: chats, topics, subscribers of a channel, business accounts, questions of guests. */
-export async function telegramPlaces(): Promise<PlacePeer<TelegramPlace>> {
+export async function telegramPlaces(): Promise<PlacePeer<TelegramLocation>> {
   const { double, adapter, received } = await scene();
   for (const id of CONNECTIONS) double.connectBusiness({ id });
   await adapter.start();
   /** By the id of the query. */
-  const asked = new Map<string, TelegramPlace>();
+  const asked = new Map<string, TelegramLocation>();
   return {
     places: places(),
     async write(place, text) {

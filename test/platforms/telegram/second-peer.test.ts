@@ -55,7 +55,7 @@ describe('the Telegram adapter against a server by others', () => {
         report: (state) => void states.push(state),
         skipped: async () => {},
         ignored: async () => {},
-        tellOwner: async () => {},
+        notifyOwner: async () => {},
         history: async () => [],
       }),
     );

@@ -62,17 +62,17 @@ export const server: Scene = {
 };
 
 /** Alone, a process raises the counter of its database so often (`database-mark.ts`). In ms. */
-const COUNTED_EVERY_MS = 600_000;
+const COUNTED_INTERVAL_MS = 600_000;
 
 /** Nobody writes for ten minutes; then the power fails, a moment after the counter of the database was raised. */
 export const quiet: Scene = {
   ...disk,
   name: 'quiet',
   settings: {},
-  spanMs: COUNTED_EVERY_MS + 60_000,
+  spanMs: COUNTED_INTERVAL_MS + 60_000,
   faults: ['power-cut'],
   plan: (chance) => {
-    const at = COUNTED_EVERY_MS + chance.between(0, 25_000);
+    const at = COUNTED_INTERVAL_MS + chance.between(0, 25_000);
     return [{ kind: 'power-cut', at, commits: 0, downMs: 1_000, againAfterMs: null }];
   },
   people(simulation) {

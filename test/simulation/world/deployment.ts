@@ -122,7 +122,7 @@ export class Deployment {
         role,
         port: 0,
         ...systemTime,
-        pass() {},
+        checkpoint() {},
         channels: this.#options.channels,
         logTo: { write: note },
       });

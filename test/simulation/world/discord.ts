@@ -33,7 +33,7 @@ const TOKEN = `${Buffer.from(BOT).toString('base64').replaceAll('=', '')}.double
 /** Shorter than Discord's 41 s, so that a dead connection is noticed within a run. */
 const HEARTBEAT_MS = 6_000;
 /** How often the gateway is struck while it goes wrong, in ms. */
-const STRIKE_EVERY_MS = [300, 2_500] as const;
+const STRIKE_INTERVAL_MS = [300, 2_500] as const;
 
 /** The servers of Discord, and somebody who hears of everything that happens there beside their gateway. */
 class HeardWorld extends World {
@@ -180,7 +180,7 @@ export class SimulatedDiscord implements Brought {
 
   /** While updates go wrong the gateway is struck, again and again; while sends do, calls are. */
   #strikeLater(simulation: Simulation): void {
-    this.#time.plan(this.#chance.between(...STRIKE_EVERY_MS), () => {
+    this.#time.plan(this.#chance.between(...STRIKE_INTERVAL_MS), () => {
       if (simulation.is('updates')) this.strike(this.#chance.one(GATEWAY_FAULTS));
       if (simulation.is('sends')) this.#faults.arm(this.#chance.one(REST_FAULTS));
       else this.#faults.clear();

@@ -1,4 +1,4 @@
-import type { ChannelContext, StreamingFacet } from '@parley/channels';
+import type { ChannelContext, StreamingCapability } from '@parley/channels';
 import type { Attempts, Life } from './attempts.ts';
 import type { Sending } from './sending.ts';
 
@@ -16,7 +16,7 @@ export function showGrowing(
   attempts: Attempts,
   { holdsAccount }: Pick<ChannelContext<unknown>, 'holdsAccount'>,
   life: Life,
-): StreamingFacet {
+): StreamingCapability {
   return {
     minIntervalMs: EVERY_MS,
     async update(_address, _turnId, answer) {

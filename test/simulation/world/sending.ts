@@ -1,4 +1,4 @@
-import type { ChatAddress, MessageFacet } from '@parley/channels';
+import type { ChatAddress, MessageCapability } from '@parley/channels';
 import {
   ChannelError,
   type ChannelFailure,
@@ -226,7 +226,7 @@ export class Sending {
   }
 
   /** What the bot does to messages that are there. Nothing of it goes wrong but the connection. */
-  messages(life: Life): MessageFacet {
+  messages(life: Life): MessageCapability {
     const change = async ({ chatId }: ChatAddress, work: () => void): Promise<void> => {
       this.#attempts.touch('send', life, this.#time.now);
       await this.wait(5, 300);

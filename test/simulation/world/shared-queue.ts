@@ -8,7 +8,7 @@ import type {
   WakeUpConsumer,
   WakeUpJobs,
 } from '../../../packages/queue/src/queue-backend.ts';
-import { QueueError, type RedisPlace } from '../../../packages/queue/src/redis-place.ts';
+import { QueueError, type RedisLocation } from '../../../packages/queue/src/redis-location.ts';
 import { sharedServers } from './servers-now.ts';
 
 /** How often a process looks for jobs of the others; more often would be most of all events. In ms. */
@@ -16,7 +16,7 @@ const POLL_MS = 100;
 
 /** BullMQ over one file for all simulated processes, with the faults that Redis can have. */
 export async function openRedisBackend(
-  _place: RedisPlace,
+  _place: RedisLocation,
   { log, telemetry }: BackendOptions,
 ): Promise<QueueBackend> {
   const { queue: file } = sharedServers();

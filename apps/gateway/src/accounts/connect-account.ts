@@ -6,7 +6,7 @@ import {
   type ChannelContext,
   type ChannelDefinition,
   type ChannelState,
-  type ChatsFacet,
+  type ChatsCapability,
   CODE_LENGTH,
   COMMANDS,
   type CommandServices,
@@ -40,6 +40,7 @@ import {
 import {
   type AdapterValues,
   ChannelError,
+  type Checkpoint,
   type Clock,
   type DefectSummary,
   type Defects,
@@ -50,7 +51,6 @@ import {
   type Meter,
   type Monotonic,
   ParleyError,
-  type PassPoint,
   reasonOf,
   type WorkRecord,
 } from '@parley/core';
@@ -61,7 +61,7 @@ import { GatewayError } from '../gateway-error.ts';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
 import { reviseMessage } from './revise-message.ts';
 import type { AccountSweeps } from './sweep-accounts.ts';
-import { defaultFirst, tellOwner } from './tell-owner.ts';
+import { defaultFirst, notifyOwner } from './tell-owner.ts';
 
 /** One account of one channel, as `parley status` and the start banner show it. */
 export interface AccountStatus {
@@ -80,7 +80,7 @@ export type AccountState =
 /** What every account of a gateway shares. */
 export interface AccountDeps {
   readonly store: Store;
-  readonly turns: Pick<WakeUpQueue, 'kick' | 'check'>;
+  readonly turns: Pick<WakeUpQueue, 'wake' | 'check'>;
   readonly bus: LiveBus;
   readonly sweeps: AccountSweeps;
   readonly log: Logger;
@@ -88,7 +88,7 @@ export interface AccountDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly random: () => number;
-  readonly pass: PassPoint;
+  readonly checkpoint: Checkpoint;
   /** Records which messages are taken in, for the next start; absent in tests. */
   readonly work?: WorkRecord | undefined;
   readonly situation: (agent: string | undefined) => Situation;
@@ -190,12 +190,12 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       store.reactions.message({ channel, account, chatId, messageId }),
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     commandUses: store.inbox.typedCommands,
-    tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
+    notifyOwner: (key, markdown) => notifyOwner(deps, `${channel}/${account} ${key}`, markdown),
     report: (reported) => {
       const state = checkedState(reported, deps.defects);
       if (state === undefined) return;
       deps.report(state);
-      if (state.kind === 'failed') void tellOfFailure(deps, `${channel}/${account}`, state);
+      if (state.kind === 'failed') void notifyOwnerOfFailure(deps, `${channel}/${account}`, state);
     },
     history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
     answer: (chatId, messageId) => store.answers.of({ channel, account, chatId, messageId }),
@@ -225,7 +225,7 @@ async function counted<Result>(
 }
 
 /** Once a day for each reason; elsewhere than on the account that has failed. */
-export async function tellOfFailure(
+export async function notifyOwnerOfFailure(
   deps: Pick<AccountDeps, 'store' | 'bus' | 'clock' | 'log'>,
   name: string,
   { reason, fix }: Extract<ChannelState, { kind: 'failed' }>,
@@ -236,7 +236,7 @@ export async function tellOfFailure(
     if (elsewhere === undefined) return;
     const day = new Date(deps.clock()).toISOString().slice(0, 10);
     const key = `failed ${name} ${day} ${reason}`;
-    await tellOwner(
+    await notifyOwner(
       deps,
       key,
       `${inlineCode(name)} does not work: ${literal(`${reason}. ${fix}`)}`,
@@ -252,7 +252,7 @@ export async function tellOfFailure(
 
 const LISTED_CHATS = 200;
 
-function chatsOf({ store, media, clock }: AdapterDeps, account: AccountName): ChatsFacet {
+function chatsOf({ store, media, clock }: AdapterDeps, account: AccountName): ChatsCapability {
   const { inbox, attachments } = store;
   return {
     media,
@@ -286,7 +286,7 @@ function assertShape(channel: string, adapter: unknown): void {
   );
 }
 
-/** Throws GatewayError when facets and capabilities differ: a defect of the adapter. */
+/** Throws GatewayError if the objects of an adapter and its declared capabilities differ, a defect of the adapter. */
 function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
   const differences = undeclared(adapter);
   if (differences.length === 0) return;
@@ -361,8 +361,8 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     findSent: adapter.findSent,
     chatName: adapter.chatName,
     notes: adapter.reportsStart ? deps.sendNotes : undefined,
-    tellOwner: (key: string, markdown: string) =>
-      tellOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
+    notifyOwner: (key: string, markdown: string) =>
+      notifyOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
       // The new holder of the right, or the next adapter, sends this part.
       if (!right.isHeld()) throw untried('the account is served elsewhere');

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ChannelAdapter, DecisionRules, HttpFacet } from '@parley/channels';
+import type { ChannelAdapter, DecisionRules, HttpCapability } from '@parley/channels';
 import { refusal } from '@parley/core';
 import type { AccountPause } from '@parley/store';
 import { brokenStatus, type ChannelAccount, openAccount } from '../channel-account.ts';
@@ -98,11 +98,11 @@ export class GatewayAccounts {
   async reconnectElsewhere(name: AccountName): Promise<ShownAccount | null> {
     const state = this.#accountOf(name)?.status().state;
     if (state?.kind !== 'standby' || this.#rights === undefined) return null;
-    const { passOn } = await import('./pass-on.ts');
+    const { proxyToOwner } = await import('./proxy-to-owner.ts');
     const body = JSON.stringify({ ...name, isPassedOn: true });
     const request = new Request('http://gateway/api/channels/reconnect', { method: 'POST', body });
     const token = this.#deps.token?.() ?? '';
-    const answer = await passOn(request, { name, rights: this.#rights, token });
+    const answer = await proxyToOwner(request, { name, rights: this.#rights, token });
     if (answer.ok) return JSON.parse(await answer.text());
     throw refusal('channel-refused', (await answer.text()).trim());
   }
@@ -135,7 +135,7 @@ export class GatewayAccounts {
    * The web routes of an account. Requests that come while it is opened or paused are answered with "try again": "not
    * found" would be final, and a message of the page would be given up as refused (D01).
    */
-  webRoutes(channel: string, account: string): HttpFacet | undefined {
+  webRoutes(channel: string, account: string): HttpCapability | undefined {
     const name = { channel, account };
     const isAway = this.#opening.has(keyOf(name)) || this.#isPaused(keyOf(name));
     return this.#accountOf(name)?.http() ?? (isAway ? LATER : undefined);
@@ -250,7 +250,7 @@ export class GatewayAccounts {
   }
 }
 
-const LATER: HttpFacet = {
+const LATER: HttpCapability = {
   open: true,
   fetch: async () =>
     new Response('Parley is starting.\n', { status: 503, headers: { 'retry-after': '1' } }),

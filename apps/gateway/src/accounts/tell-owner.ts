@@ -10,7 +10,7 @@ interface OwnerNoticeDeps {
 }
 
 /** Through the outbox, so that it arrives, and only once. */
-export async function tellOwner(
+export async function notifyOwner(
   { store, bus, clock }: OwnerNoticeDeps,
   key: string,
   markdown: string,

@@ -1,4 +1,4 @@
-import type { HttpFacet } from '@parley/channels';
+import type { HttpCapability } from '@parley/channels';
 import type { Clock } from '@parley/core';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import type { Store } from '@parley/store';
@@ -40,7 +40,7 @@ export interface HttpAppOptions
   /** What the operation `status/report` answers. */
   readonly report: (health: AskHealth) => Promise<GatewayStatus>;
   /** The routes of a channel account, if it has any. */
-  readonly channel: (channel: string, account: string) => HttpFacet | undefined;
+  readonly channel: (channel: string, account: string) => HttpCapability | undefined;
 }
 
 /** Answers `/` and `/page/*`. */
@@ -106,9 +106,9 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   addConversationFiles(app, options.store);
   app.all(FACET_PATH, async (c) => {
     const { channel, account } = c.req.param();
-    const facet = options.channel(channel, account);
-    if (!facet) return c.text(`There is no channel ${channel}/${account} with web routes.\n`, 404);
-    const response = await facet.fetch(c.req.raw);
+    const routes = options.channel(channel, account);
+    if (!routes) return c.text(`There is no channel ${channel}/${account} with web routes.\n`, 404);
+    const response = await routes.fetch(c.req.raw);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
     return sessions.untilEnded(response, c.get('caller'));
   });

@@ -81,7 +81,7 @@ const unused = (): never => {
 };
 
 /** An API of one client, in which every message is a duplicate without an answer. */
-async function apiFacet(origins: readonly string[]) {
+async function openApi(origins: readonly string[]) {
   const context = {
     ...{
       account: 'default',
@@ -103,7 +103,7 @@ async function apiFacet(origins: readonly string[]) {
       skipped: unused,
       ignored: unused,
       message: unused,
-      tellOwner: unused,
+      notifyOwner: unused,
     },
   } as ChannelContext<unknown>;
   const connect = await api.load();
@@ -112,7 +112,7 @@ async function apiFacet(origins: readonly string[]) {
 
 /** A gateway with every kind of secret. */
 async function gateway({ origins = [] as readonly string[], withApi = true } = {}) {
-  const facet = await apiFacet(origins);
+  const api = await openApi(origins);
   const hash = fingerprint(SIGN_IN);
   await store.signIns.add({
     ...{ id: idOf(hash), hash, name: 'Ann', role: 'viewer', createdAt: 0, usedAt: null },
@@ -136,7 +136,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
       count: () => {},
     },
     ping: async () => undefined,
-    channel: (channel) => (channel === 'api' && withApi ? facet : undefined),
+    channel: (channel) => (channel === 'api' && withApi ? api : undefined),
   });
   const ask = (
     call: string,

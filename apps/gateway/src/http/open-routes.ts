@@ -1,4 +1,4 @@
-import { type HttpFacet, type SecretDoor, wrongAddress } from '@parley/channels';
+import { type HttpCapability, type SecretDoor, wrongAddress } from '@parley/channels';
 import type { Monotonic } from '@parley/core';
 import type { Context, Hono } from 'hono';
 import type { AppEnv } from './access.ts';
@@ -13,7 +13,7 @@ const API_PATH = '/v1/*';
 const WHOLE_PATHS: ReadonlySet<string> = new Set([FACET_PATH, API_PATH, PAGE_PATH]);
 
 interface OpenRoutes {
-  readonly channel: (channel: string, account: string) => HttpFacet | undefined;
+  readonly channel: (channel: string, account: string) => HttpCapability | undefined;
   readonly hooks?: HookReceiver | undefined;
   readonly monotonic: Monotonic;
 }
@@ -25,8 +25,8 @@ export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door
   // Before the guard: a platform or program that calls comes by a public name and has no token of the page.
   app.all(FACET_PATH, async (c, next) => {
     const { channel, account } = c.req.param();
-    const facet = options.channel(channel, account);
-    return facet?.open ? facet.fetch(c.req.raw, doorOf(door, c)) : next();
+    const routes = options.channel(channel, account);
+    return routes?.open ? routes.fetch(c.req.raw, doorOf(door, c)) : next();
   });
   // Its clients have tokens of their own, and reach the gateway by any name.
   const api = () => options.channel('api', 'default');
@@ -72,10 +72,10 @@ const NO_API = 'There is no API here: its clients are named in api.clients of th
 async function answerClient(
   c: Context<AppEnv>,
   door: Door,
-  facet: HttpFacet | undefined,
+  routes: HttpCapability | undefined,
 ): Promise<Response> {
-  if (facet === undefined) return c.json(apiError(NO_API, 'not_found'), 404);
-  const answered = await facet.fetch(c.req.raw, doorOf(door, c));
+  if (routes === undefined) return c.json(apiError(NO_API, 'not_found'), 404);
+  const answered = await routes.fetch(c.req.raw, doorOf(door, c));
   if (!answered.headers.get('content-type')?.startsWith('text/plain')) return answered;
   c.header('retry-after', answered.headers.get('retry-after') ?? '5');
   return c.json(apiError((await answered.text()).trim(), null), 503);

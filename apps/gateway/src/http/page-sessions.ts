@@ -28,7 +28,7 @@ export const SIGN_IN_PREFIX = 'parley_signin_';
 export const SIGN_IN_TOKEN = /^parley_signin_[\w-]{43}$/;
 
 /** A use is stored at most this often, so that requests cost a read and no write. In ms. */
-const NOTED_EVERY_MS = 60_000;
+const NOTED_INTERVAL_MS = 60_000;
 /** What other processes have ended, and what has expired, is noticed by live streams within this. In ms. */
 const POLL_INTERVAL_MS = 2_000;
 /** Longer ones of browsers are cut. */
@@ -112,7 +112,7 @@ export function createPageSessions(options: PageSessionOptions) {
       const isToken = session.openedWith === fingerprint(token());
       const signIn = isToken ? null : await signedIn(session.openedWith);
       if (!isToken && signIn === null) return null;
-      if (now - session.usedAt >= NOTED_EVERY_MS) await use(session, now);
+      if (now - session.usedAt >= NOTED_INTERVAL_MS) await use(session, now);
       return { session, signIn, role: signIn?.role ?? 'owner' };
     },
     /** Ends a session, or `all`, here at once, on other gateways with their next request or look; how many. */
@@ -148,7 +148,7 @@ function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
       const signIn = await signIns.find(hash);
       if (signIn === null) return null;
       const now = clock();
-      if (now - (signIn.usedAt ?? 0) >= NOTED_EVERY_MS) await note(signIns.use(hash, now));
+      if (now - (signIn.usedAt ?? 0) >= NOTED_INTERVAL_MS) await note(signIns.use(hash, now));
       return signIn;
     },
   };

@@ -86,7 +86,7 @@ export async function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
   writeForOwnerAlone();
   const log = join(folder.path, 'parley.log');
   const logTo = { write: (line: string) => appendFileSync(log, line, { mode: 0o600 }) };
-  return startParley({ folder, env, ...systemTime, logTo, pass: () => {} });
+  return startParley({ folder, env, ...systemTime, logTo, checkpoint: () => {} });
 }
 
 export interface Answer {

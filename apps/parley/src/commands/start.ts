@@ -1,4 +1,4 @@
-import { type PassPoint, systemTime } from '@parley/core';
+import { type Checkpoint, systemTime } from '@parley/core';
 import { banner, createPairingScreen } from '../banner.ts';
 import { type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
 import type { StartOptions } from '../process-options.ts';
@@ -13,13 +13,13 @@ const SAME_KEYSTROKE_MS = 1_000;
 export async function start(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
-  pass: PassPoint,
+  checkpoint: Checkpoint,
   how: Pick<StartOptions, 'role' | 'port' | 'channels'> = {},
 ): Promise<never> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
   writeForOwnerAlone();
-  const options = { folder, env, ...systemTime, pass, endsWhenStill: true, ...how };
+  const options = { folder, env, ...systemTime, checkpoint, endsWhenStill: true, ...how };
   let ending = await runToItsEnd(signal, options);
   while (ending.kind === 'restart') {
     process.stdout.write('Parley starts again.\n\n');

@@ -61,7 +61,7 @@ export async function openStillParley(
   if (shared === undefined) opened.defer(() => rmSync(path, { recursive: true, force: true }));
   const first = readSettings(folder, {});
   const options = {
-    ...{ folder, env: {}, pass() {}, channels: CHANNEL_DEFINITIONS },
+    ...{ folder, env: {}, checkpoint() {}, channels: CHANNEL_DEFINITIONS },
     ...{ clock, monotonic: clock, random: () => 0.5 },
     logTo: { write: (line: string) => void logged.push(line) },
   };
@@ -103,8 +103,8 @@ export async function openStillParley(
     },
     put: (name: string, text: string): void => writeFileSync(join(folder.workspace, name), text),
     /** Looks at the heartbeat, and runs what began; when to look again (ms). */
-    async look(): Promise<number | null> {
-      const next = await parts.main.proactive.heartbeat.look();
+    async runDue(): Promise<number | null> {
+      const next = await parts.main.proactive.heartbeat.runDue();
       await run('beat:main');
       return next;
     },

@@ -116,7 +116,7 @@ async function ask(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  { place, ...asked }: Asked & { readonly place: AskedPlace },
+  { place, ...asked }: Asked & { readonly place: QuestionRoute },
 ): Promise<GateVerdict> {
   const stored = await storeQuestion(deps, turn, lease, async () => {
     const approval = newApproval(deps, turn, asked, place.conversationId);
@@ -127,7 +127,7 @@ async function ask(
   return { kind: 'refused', text: tooLongText(asked.tool, asked.shown) };
 }
 
-export interface AskedPlace {
+export interface QuestionRoute {
   readonly route: ReplyRoute;
   /** Of that chat; the question can be decided only there. */
   readonly conversationId: string;
@@ -148,7 +148,7 @@ interface Deciders {
 async function placeToAsk(
   deps: Deciders & { readonly store: Pick<Store, 'inbox'> },
   turn: Turn,
-): Promise<AskedPlace | null> {
+): Promise<QuestionRoute | null> {
   const { lead, route, conversationId: askedIn } = turn;
   const here = { route, conversationId: askedIn };
   if (lead.message.chat.type !== 'direct') return { ...here, toDecider: false };
@@ -169,7 +169,7 @@ function mayDecide(row: InboxRow, { owners, rules }: Deciders): boolean {
 
 async function questionFor(
   { tool, shown, code }: Pick<NewApproval, 'tool' | 'shown' | 'code'>,
-  { route, toDecider, onBehalf }: AskedPlace,
+  { route, toDecider, onBehalf }: QuestionRoute,
   waitMs: number,
 ): Promise<readonly NewPart[] | null> {
   const text = questionText({ tool, shown, code, waitMs, toDecider, who: onBehalf?.who });

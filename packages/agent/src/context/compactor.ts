@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageAfter, parseCommand, splitCommand, type TypedCommand } from '@parley/channels';
 import { type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
-import type { InboxRow, NumberedEntry, PinPlace, StoredSummary, SummaryTask } from '@parley/store';
+import type {
+  InboxRow,
+  NumberedEntry,
+  SnapshotKey,
+  StoredSummary,
+  SummaryTask,
+} from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { withTimeLimit } from '../time.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -126,7 +132,7 @@ function shown(tokens: number): string {
 }
 
 /** Entries that a summary is about to replace, and whose they are. */
-export interface Compacting extends PinPlace {
+export interface Compacting extends SnapshotKey {
   readonly reader: Reader;
   readonly entries: readonly NumberedEntry[];
   /** Sentences that people are said to have written and that should be remembered. */
@@ -147,7 +153,7 @@ export type Compaction =
   | { readonly kind: 'nothing'; readonly already: boolean }
   | NotSummarized;
 
-export interface CompactionOrder extends PinPlace {
+export interface CompactionOrder extends SnapshotKey {
   readonly reader: Reader;
   /** A person asked, or there is no other way: also a little, and also after a failure. */
   readonly forced: boolean;

@@ -1,6 +1,6 @@
 import type { Reader } from '@parley/core';
 import { type ChatModel, ModelError, type ModelFailure } from '@parley/models';
-import type { PinPlace, Store } from '@parley/store';
+import type { SnapshotKey, Store } from '@parley/store';
 import type { Compactor } from './compactor.ts';
 import { type HistoryLimits, summaryBudget } from './history.ts';
 import { type ReadHistory, readHistory } from './summary.ts';
@@ -33,7 +33,7 @@ type Ask<T> = (
  */
 export async function retryWithLessContext<T>(
   deps: LessContextDeps,
-  whose: PinPlace & { readonly reader: Reader },
+  whose: SnapshotKey & { readonly reader: Reader },
   stop: AbortSignal,
   ask: Ask<T>,
 ): Promise<T> {
@@ -64,7 +64,7 @@ export async function retryWithLessContext<T>(
 
 async function shorterHistory(
   { store, history: { entries, tokens } }: LessContextDeps,
-  whose: PinPlace & { readonly reader: Reader },
+  whose: SnapshotKey & { readonly reader: Reader },
   room: number,
 ): Promise<ShorterHistory> {
   const read = await readHistory(store, whose, whose.reader, entries);

@@ -3,10 +3,10 @@ import { ParleyError, type PromptPart, type Reader, type Runtime, reasonOf } fro
 import type { ChatModel, ModelRequest } from '@parley/models';
 import type {
   NumberedEntry,
-  PinPlace,
+  SnapshotKey,
   Store,
   StoredSummary,
-  SummaryPlace,
+  SummaryKey,
   SummaryTask,
 } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
@@ -126,16 +126,16 @@ export interface ReadHistory {
 
 /** A conversation and who reads it, as summaries are kept. */
 export function summaryPlace(
-  { conversationId, session }: PinPlace,
+  { conversationId, session }: SnapshotKey,
   { kind }: Reader,
-): SummaryPlace {
+): SummaryKey {
   return { conversationId, session, reader: kind };
 }
 
 /** Reads the last summary of a session for this kind of reader, and what was said since. */
 export async function readHistory(
   { transcript }: Pick<Store, 'transcript'>,
-  of: PinPlace,
+  of: SnapshotKey,
   reader: Reader,
   entries: number,
 ): Promise<ReadHistory> {
@@ -245,7 +245,7 @@ export type NotSummarized =
 
 /** Longer than a summary and what comes before it can take: then the process that claimed it is dead. In ms. */
 const CLAIM_MS = SUMMARY_MS + 120_000;
-const TRY_AGAIN_MS = 10 * 60_000;
+const RETRY_DELAY_MS = 10 * 60_000;
 
 /**
  * Writes a summary that no other process is writing. A failure is logged and retried later.
@@ -270,7 +270,7 @@ export async function claimSummary(
     return summary;
   } catch (error) {
     // The end of the process and a stop by a person are no failures: the next may begin at once.
-    await store.summaries.postpone(task, by, stop.aborted ? 0 : TRY_AGAIN_MS);
+    await store.summaries.postpone(task, by, stop.aborted ? 0 : RETRY_DELAY_MS);
     stop.throwIfAborted();
     const reason = reasonOf(error);
     log.warn({ ...facts, reason }, 'a conversation could not be summarized; it stays as it is');

@@ -54,7 +54,7 @@ export async function runHeartbeat(
   log.info({ ...facts, state, reason, committed }, 'heartbeat');
   if (committed === 'fenced') return;
   if (hook !== undefined) services.meter.count('parley_hook_runs_total', { hook, outcome: state });
-  services.pass('turn-committed');
+  services.checkpoint('turn-committed');
   const { channel, account, chatId } = turn.route;
   if (ended.alert !== undefined) await services.deliver(channel, account, chatId);
 }

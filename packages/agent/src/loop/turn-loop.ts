@@ -58,7 +58,7 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
     if (answer.continues) {
       const piece = { ...modelStep(running, answer, rounds), cut: true } as const;
       if (!(await journal.append(piece, answer.timing))) return null;
-      services.pass('step-journalled');
+      services.checkpoint('step-journalled');
       continue;
     }
     const isFinal = answer.calls.length === 0 || closing !== null;
@@ -76,7 +76,7 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
       signal.throwIfAborted();
     }
     if (!(await journal.append(step, answer.timing))) return null;
-    services.pass('step-journalled');
+    services.checkpoint('step-journalled');
     if (step.kind === 'answer') return step;
   }
 }
@@ -123,7 +123,7 @@ async function askStep(
     recordPrompt(recording, turn, { prompt, request, reader: turn.reader });
     means.compactor?.notice(turn, fill);
   }
-  services.pass('model-called');
+  services.checkpoint('model-called');
   const shown = showStep(running, rounds);
   try {
     const answer = await askOnce(running, request, shown);

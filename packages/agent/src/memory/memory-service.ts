@@ -11,7 +11,7 @@ import {
 } from '@parley/workspace';
 import type { Compacting } from '../context/compactor.ts';
 import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
-import { askedSentences, judgeSaving, type SavingPlace, triggerIn } from './memory-triggers.ts';
+import { askedSentences, judgeSaving, type SaveContext, triggerIn } from './memory-triggers.ts';
 
 /** Sentences of one turn that are saved automatically; more is a text about remembering. */
 const MAX_SAVED_SENTENCES = 5;
@@ -49,7 +49,7 @@ export class MemoryService extends Memories {
    * Saves what a sender asked to be remembered and the model did not save, verbatim and marked as
    * automatic (G13). May be called again for the same turn. Never throws.
    */
-  async saveAsked(view: WorkspaceView, place: SavingPlace): Promise<number> {
+  async saveAsked(view: WorkspaceView, place: SaveContext): Promise<number> {
     try {
       let saved = 0;
       for (const entry of await this.#askedAndNotSaved(view, place))
@@ -65,7 +65,7 @@ export class MemoryService extends Memories {
   /** Without the messages from which the model has saved something. */
   async #askedAndNotSaved(
     view: WorkspaceView,
-    place: SavingPlace,
+    place: SaveContext,
   ): Promise<readonly MemoryEntry[]> {
     const asked = askedSentences(place.messages);
     if (asked.length === 0) return [];

@@ -73,7 +73,7 @@ export interface SaveRequest {
   readonly automatic?: boolean;
 }
 
-export interface SavingPlace {
+export interface SaveContext {
   readonly reader: Reader;
   readonly chatType: InboundMessage['chat']['type'];
   readonly session: number;
@@ -91,7 +91,7 @@ type Judged =
  * whole sentences they wrote, never as paraphrased by a model, which may have been manipulated;
  * preferences, habits and rules exist in no other form.
  */
-export function judgeSaving(request: SaveRequest, place: SavingPlace): Judged {
+export function judgeSaving(request: SaveRequest, place: SaveContext): Judged {
   const isGroup = place.chatType !== 'direct';
   if (isGroup && request.type !== 'fact') {
     return refuse(
@@ -102,7 +102,7 @@ export function judgeSaving(request: SaveRequest, place: SavingPlace): Judged {
   return judgeNote(request, place);
 }
 
-function judgeQuote(request: SaveRequest, quote: string, place: SavingPlace): Judged {
+function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): Judged {
   const said = sentencesWith(quote, ownSentences(place.messages));
   const [first] = said;
   if (first === undefined) {
@@ -115,7 +115,7 @@ function judgeQuote(request: SaveRequest, quote: string, place: SavingPlace): Ju
 }
 
 /** A note of the agent: in the owner's chat only, and never an instruction. */
-function judgeNote(request: SaveRequest, place: SavingPlace): Judged {
+function judgeNote(request: SaveRequest, place: SaveContext): Judged {
   const text = memoryLine(request.note ?? '');
   if (text === '') return refuse('There is nothing to save: give `quote`.');
   const isPlain = request.type === 'fact' && request.scope !== 'user';
@@ -161,7 +161,7 @@ function folded(text: string): string {
 
 function entryOf(
   { type, scope, automatic = false }: SaveRequest,
-  { reader, session, date }: SavingPlace,
+  { reader, session, date }: SaveContext,
   { text, words }: Pick<MemoryEntry, 'text' | 'words'>,
   { channel, account, chat, messageId, sender }: InboundMessage,
 ): MemoryEntry {

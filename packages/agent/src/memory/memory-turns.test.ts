@@ -7,14 +7,14 @@ import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { MemoryService } from './memory-service.ts';
-import { judgeSaving, type SavingPlace } from './memory-triggers.ts';
+import { judgeSaving, type SaveContext } from './memory-triggers.ts';
 
 const message = (text: string, change: object = {}) => ({
   ...EXAMPLE_MESSAGE,
   text,
   ...change,
 });
-const place = (text: string, change: Partial<SavingPlace> = {}): SavingPlace => ({
+const place = (text: string, change: Partial<SaveContext> = {}): SaveContext => ({
   reader: { kind: 'owner', conversationId: 'c' },
   chatType: 'direct',
   session: 0,

@@ -24,7 +24,7 @@ export const operations = {
     {},
     async ({ soul }: SoulNeeds, _, { agent }) => {
       const own = await soul(agent);
-      await own.service.look();
+      await own.service.syncFromDisk();
       const [versions, frozen] = [await own.service.list(), await frozenIn(own)];
       return { versions: versions.map((version) => shownVersion(version, frozen, own)) };
     },

@@ -31,7 +31,7 @@ export function soulCommand(service: SoulService, localTime: LocalTime) {
     argument: string,
   ): Promise<string> => {
     const [verb = '', given = ''] = argument.trim().toLowerCase().split(/\s+/);
-    await service.look();
+    await service.syncFromDisk();
     if (verb === '' || verb === 'list') return listText(await service.list(), localTime);
     const number = numberIn(given);
     if (number === null) return `I do not understand that. There is ${USAGE}`;

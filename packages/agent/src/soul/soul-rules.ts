@@ -64,7 +64,7 @@ const MIN_CHARACTERS = 40;
 /** Share of the words that the agent may remove at once, and that of a small step. */
 const MAX_REMOVED_SHARE = 0.6;
 const SMALL_STEP = 0.35;
-/** A shorter text may be rewritten: there is little to lose. */
+/** A shorter text may be historyVersion: there is little to lose. */
 const LITTLE = 200;
 const HEAVY = 60;
 

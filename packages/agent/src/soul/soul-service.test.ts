@@ -39,7 +39,7 @@ describe('the way to another SOUL.md', () => {
   it('[W06] the owner has the whole veto time, and no more, when the clock is set back', async () => {
     await scene.propose(SECOND_SOUL);
     const earlier = scene.now - 365 * 24 * HOUR;
-    expect(await scene.service.rests(earlier)).toBe(false);
+    expect(await scene.service.isIdle(earlier)).toBe(false);
     await scene.service.applyDue(earlier);
     await scene.service.applyDue(earlier + 24 * HOUR - 1);
     expect(await scene.states()).toEqual(['1 passed agent', '0 applied seed']);
@@ -138,7 +138,7 @@ describe('a hand in the file', () => {
     expect(await scene.read()).toBe(FIRST_SOUL);
     expect(scene.onDisk()).toContain('Love');
     scene.now += 2_000;
-    await scene.service.look();
+    await scene.service.syncFromDisk();
     expect(scene.onDisk()).toBe(`${FIRST_SOUL}\n`);
   });
 
@@ -185,7 +185,7 @@ describe('where a person writes only the seed', () => {
     scene.put('SOUL.md', MINE);
     expect(await scene.read()).toBe(FIRST_SOUL);
     expect(scene.onDisk()).toBe(`${FIRST_SOUL}\n`);
-    await scene.service.look();
+    await scene.service.syncFromDisk();
     expect(await scene.service.get(1)).toMatchObject(kept);
     rmSync(join(scene.folder, 'SOUL.md'));
     expect([await scene.read(), scene.onDisk()]).toEqual([FIRST_SOUL, `${FIRST_SOUL}\n`]);
@@ -256,7 +256,7 @@ describe('where the settings say nothing about texts of people', () => {
   it('[W06] an edit of the seed becomes a proposal, and comes into use like one', async () => {
     scene.put('SOUL.md', MINE);
     expect(await scene.read()).toBe(FIRST_SOUL);
-    await scene.service.look();
+    await scene.service.syncFromDisk();
     expect(await scene.states()).toEqual(['1 passed person', '0 applied seed']);
     // Neither a proposal of the agent that nobody applied nor one that was vetoed changes that.
     await scene.propose(SECOND_SOUL);
@@ -272,7 +272,7 @@ describe('where the settings say nothing about texts of people', () => {
     scene.put('SOUL.md', MINE);
     expect(await scene.read()).toBe(SECOND_SOUL);
     expect(scene.onDisk()).toBe(`${SECOND_SOUL}\n`);
-    await scene.service.look();
+    await scene.service.syncFromDisk();
     expect(await scene.service.get(2)).toMatchObject({
       author: 'person',
       state: 'refused',
@@ -318,7 +318,7 @@ describe('where the settings say nothing about texts of people', () => {
     await scene.service.apply(1, 'cli');
     scene.put('SOUL.md', `${SECOND_SOUL}\nLove the sea.`);
     expect(await scene.read()).toBe(SECOND_SOUL);
-    await scene.service.look();
+    await scene.service.syncFromDisk();
     expect((await scene.states())[0]).toBe('2 passed person');
   });
 });

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { SoulRepository, SoulVersion } from '@parley/store';
 import {
-  type GovernedFile,
   localLock,
+  type ManagedFile,
   SOUL,
   type SoulFile,
   type SoulOnDisk,
@@ -55,7 +55,7 @@ const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
  * SOUL.md of one agent (W06). Every change goes through here: propose, judge, apply, roll back. The store
  * has the versions, the file is a copy of the one in use, and an edit of the file becomes a proposal.
  */
-export class SoulService implements GovernedFile {
+export class SoulService implements ManagedFile {
   readonly name = SOUL;
   readonly settings: SoulSettings;
   readonly #soul: SoulOptions;
@@ -97,13 +97,13 @@ export class SoulService implements GovernedFile {
   }
 
   /** Whether nothing has changed and nothing is pending; costs one query and one look at the file. */
-  async rests(now: number): Promise<boolean> {
+  async isIdle(now: number): Promise<boolean> {
     const { inUse, isBusy } = await this.#soul.souls.status(this.#soul.agent, now);
     return !isBusy && this.#mark(inUse) === this.#synced;
   }
 
   /** Makes edits of the file proposals, and judges what needs no model. */
-  async look(): Promise<void> {
+  async syncFromDisk(): Promise<void> {
     await this.sync('settled');
     await this.#judgeByRules();
   }
@@ -114,7 +114,7 @@ export class SoulService implements GovernedFile {
       const { clock, file } = this.#soul;
       const applied = await this.#inUse();
       if (this.#mark(applied?.number) === this.#synced) return applied;
-      const age = clock() - (file.glance()?.changedAt ?? Number.NEGATIVE_INFINITY);
+      const age = clock() - (file.stat()?.changedAt ?? Number.NEGATIVE_INFINITY);
       if (when === 'settled' && age >= 0 && age < SETTLED_MS) return applied;
       return file.alone(async (write) => {
         // Another process may have synced them while this one waited.
@@ -284,7 +284,7 @@ export class SoulService implements GovernedFile {
   }
 
   #mark(inUse: number | null = null): string {
-    return `${this.#soul.file.glance()?.fingerprint ?? 'none'} ${inUse ?? 'none'}`;
+    return `${this.#soul.file.stat()?.fingerprint ?? 'none'} ${inUse ?? 'none'}`;
   }
 
   async #done(number: number): Promise<SoulAnswer> {
@@ -342,7 +342,7 @@ async function syncFile(
   applied: SoulVersion | null,
   onDisk: SoulOnDisk,
 ): Promise<void> {
-  if (onDisk.kind === 'obstacle') {
+  if (onDisk.kind === 'refusal') {
     log.warn({ detail: onDisk.detail }, 'SOUL.md is left as it is: its text is not used');
     return;
   }

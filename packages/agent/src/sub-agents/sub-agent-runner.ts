@@ -87,7 +87,7 @@ async function runSubAgent(
   const ms = monotonic() - startedAt;
   log.info({ ...facts, ms, outcome: end.kind, run: committed.kind }, 'turn of a sub-agent');
   if (committed.kind === 'fenced') return;
-  services.pass('turn-committed');
+  services.checkpoint('turn-committed');
   if (committed.kind === 'over') await services.wake(committed.wake);
 }
 

@@ -33,7 +33,7 @@ import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
-import { createSpendGuard, type SpendCaps, type SpendGuard, type SpendingPlace } from '../spend.ts';
+import { createSpendGuard, type SpendCaps, type SpendGuard, type SpendScope } from '../spend.ts';
 import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
 import { localTimeIn } from '../time.ts';
@@ -244,7 +244,7 @@ function quietMedia(): MediaDeps {
 
 function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false }): SpendGuard {
   // In scenes groups are open to everyone, and direct chats are not.
-  const isStranger = ({ groupId }: SpendingPlace) => groupId !== undefined;
+  const isStranger = ({ groupId }: SpendScope) => groupId !== undefined;
   return createSpendGuard({ store, log, isStranger }, caps, { timeZone: 'Europe/Berlin' });
 }
 

@@ -32,9 +32,9 @@ export interface ExecDeps {
 }
 
 /** On top of the time of a command: to make its sandbox and to take it down again, in ms. */
-const AROUND = 10_000;
+const SANDBOX_OVERHEAD_MS = 10_000;
 /** On top of the output: what is said of it, in characters. */
-const SAID = 500;
+const STATUS_CHARACTERS = 500;
 
 /** Runs commands of the shell where they reach the workspace alone, and open nothing in it (G06, W09). */
 export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecDeps, 'approval'>) {
@@ -75,7 +75,10 @@ export function execTool(deps: ExecDeps): Tool {
     approval,
     foreign: true,
     repeats: true,
-    limits: { ms: maxSeconds * 1_000 + AROUND, characters: maxCharacters + SAID },
+    limits: {
+      ms: maxSeconds * 1_000 + SANDBOX_OVERHEAD_MS,
+      characters: maxCharacters + STATUS_CHARACTERS,
+    },
     input: z.object({
       command: z.string().min(1).max(20_000).describe('For bash.'),
       seconds: z

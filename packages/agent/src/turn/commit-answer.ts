@@ -134,7 +134,7 @@ export async function savePartialAnswer(
     const text = `${withFenceClosed(shown)}\n\n*Stopped.*`;
     const parts = await answerParts(text, route, maxMessages(services));
     const kept = await services.store.files.withParts(parts, (stored) =>
-      services.store.turns.keepStopped(
+      services.store.turns.savePartialAnswer(
         { conversationId, turnId, entries, parts: stored },
         services.clock(),
       ),
@@ -180,7 +180,7 @@ async function commit(services: TurnServices, { lease }: Run, turn: AnswerCommit
   for (const { route } of turn.parts) {
     meter.count('parley_outbox_queued_total', { channel: route.channel });
   }
-  services.pass('turn-committed');
+  services.checkpoint('turn-committed');
   const { outcome, reason } = turn;
   return { outcome, fresh, ...(reason === undefined ? {} : { reason }) };
 }

@@ -117,7 +117,7 @@ describe('[D13] a question whose model is away', () => {
     scene.model.next(AWAY);
     const { bus } = scene;
     const worker = await startLaneWorker(deps, { queue: turns, bus, concurrency: 1, sweepMs: 20 });
-    await turns.kick(OWNER_CHAT);
+    await turns.wake(OWNER_CHAT);
     await expect.poll(() => scene.owed()).toEqual([KEPT]);
     await expect.poll(() => scene.owed('other')).toEqual(['fine']);
     expect(scene.model.asked).toHaveLength(2);

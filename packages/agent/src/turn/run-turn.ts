@@ -68,7 +68,7 @@ export function createTurnRunner(options: TurnServices): RunTurn {
 function announceStart(services: TurnServices, { lead, route, messages, ...turn }: Turn): void {
   const { bus, meter, clock } = services;
   const { turnId, conversationId } = turn;
-  services.pass('turn-claimed');
+  services.checkpoint('turn-claimed');
   meter.observe('parley_inbox_wait_seconds', Math.max(0, clock() - lead.receivedAt));
   // The platform waits for a response to each of the commands before the leading message.
   const alsoAnswered = messages

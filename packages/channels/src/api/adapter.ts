@@ -1,5 +1,5 @@
 import { type Capabilities, countOf } from '@parley/core';
-import type { ChannelAdapter, ChannelContext, StreamingFacet } from '../adapter.ts';
+import type { ChannelAdapter, ChannelContext, StreamingCapability } from '../adapter.ts';
 import { lazyRoutes } from '../web/adapter.ts';
 import { createEventHub, type EventHub } from '../web/events.ts';
 import type { ApiAccount } from './api-account.ts';
@@ -60,11 +60,11 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
 }
 
 /** Streams are written to at most this often, in ms. */
-const STREAM_EVERY_MS = 50;
+const STREAM_INTERVAL_MS = 50;
 
-function streamingTo(hub: EventHub): StreamingFacet {
+function streamingTo(hub: EventHub): StreamingCapability {
   return {
-    minIntervalMs: STREAM_EVERY_MS,
+    minIntervalMs: STREAM_INTERVAL_MS,
     async update({ chatId }, turnId, answer) {
       if (!hub.isWatched(chatId)) return;
       const text = (await answer.show()).map((part) => part.text).join('');

@@ -3,7 +3,7 @@ import type { MessageAnswer } from '@parley/store';
 import type { ChannelContext } from '../adapter.ts';
 import type { EventHub } from '../web/events.ts';
 
-export interface AnswerPlace {
+export interface AnswerRef {
   readonly chatId: string;
   readonly messageId: string;
 }
@@ -22,7 +22,7 @@ const POLL_INTERVAL_MS = 1_000;
  */
 export async function awaitAnswer(
   { context, hub }: AwaitDeps,
-  { chatId, messageId }: AnswerPlace,
+  { chatId, messageId }: AnswerRef,
   signal: AbortSignal,
   onText: (text: string) => void = () => undefined,
 ): Promise<MessageAnswer | null> {

@@ -3,7 +3,7 @@ import type { ChannelContext } from '../adapter.ts';
 import { guarded } from '../guard.ts';
 import type { EventHub } from '../web/events.ts';
 import type { ApiAccount } from './api-account.ts';
-import { type AnswerPlace, awaitAnswer } from './await-answer.ts';
+import { type AnswerRef, awaitAnswer } from './await-answer.ts';
 import {
   type ApiError,
   type Completion,
@@ -23,7 +23,7 @@ interface RespondDeps {
 /** A stored message whose answer a client waits for. */
 export interface AnswerOrder {
   readonly about: Completion;
-  readonly place: AnswerPlace;
+  readonly place: AnswerRef;
   /** When it was received, in ms. */
   readonly at: number;
   /** The command that it is. */

@@ -57,7 +57,7 @@ function scene(
     report: () => undefined,
     skipped: async () => {},
     ignored: async () => {},
-    tellOwner: async () => {},
+    notifyOwner: async () => {},
     history: async () => [],
     answer,
   };

@@ -10,7 +10,7 @@ import { type WrongAddress, wrongAddress } from '../wrong-address.ts';
 import type { ApiAccount } from './api-account.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import { idPart } from './id-part.ts';
-import { createPlaces, type NoPlace } from './places.ts';
+import { createRequestSlots, type NoSlot } from './request-slots.ts';
 import { type AnswerOrder, CLOSING, createResponder } from './respond.ts';
 import { type ApiError, badRequest, errorResponse, modelBody } from './wire.ts';
 
@@ -41,7 +41,7 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { context, closing } = deps;
   const app = new Hono<ApiEnv>().basePath('/v1');
   const respond = createResponder(deps);
-  const places = createPlaces(Object.keys(context.settings.clients).length);
+  const slots = createRequestSlots(Object.keys(context.settings.clients).length);
   const since = Math.floor(context.clock() / 1_000);
   app.use(async (c, next) => {
     const wrong = wrongAddress(app, c.req);
@@ -64,8 +64,8 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.post('/chat/completions', async (c) => {
     if (closing.aborted) return errorResponse(CLOSING);
     // Before the body is read: many large ones take memory.
-    const release = places.take(c.get('client'));
-    if (typeof release !== 'function') return errorResponse(noPlace(release));
+    const release = slots.take(c.get('client'));
+    if (typeof release !== 'function') return errorResponse(noSlot(release));
     let isAnswered = false;
     try {
       const order = await takeIn(deps, c, c.get('client'));
@@ -112,10 +112,10 @@ const FAILED: ApiError = {
   retryAfterSeconds: 5,
 };
 
-function noPlace(why: NoPlace): ApiError {
+function noSlot(why: NoSlot): ApiError {
   const who =
     why.kind === 'client'
-      ? `${countOf(why.places, 'request')} of this client ${why.places === 1 ? 'waits' : 'wait'} for an answer already, its share of all.`
+      ? `${countOf(why.slots, 'request')} of this client ${why.slots === 1 ? 'waits' : 'wait'} for an answer already, its share of all.`
       : 'As many requests as there may be wait for their answers already.';
   const message = `${who} Nothing was stored; send it again later.`;
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };

@@ -4,7 +4,7 @@ import { startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { FilesFacet } from '../adapter.ts';
+import type { FilesCapability } from '../adapter.ts';
 import { conversationIdOf, routeOf } from '../ingress/route.ts';
 import { aMessage } from '../testing/ingress-scene.ts';
 import { type AttachmentFetcher, startAttachmentFetcher } from './attachment-fetcher.ts';
@@ -24,12 +24,12 @@ const LIMITS: MediaLimits = {
 let now: number;
 let store: Store;
 let fetcher: AttachmentFetcher | undefined;
-let kicked: string[];
+let woken: string[];
 let fetched: string[];
 let lines: string[];
 beforeEach(async () => {
   now = 0;
-  [kicked, fetched] = [[], []];
+  [woken, fetched] = [[], []];
   store = await openMemoryStore({ clock: () => now });
 });
 afterEach(async () => {
@@ -54,7 +54,7 @@ async function send(
 }
 
 function start(
-  fetch: FilesFacet['fetch'] | undefined,
+  fetch: FilesCapability['fetch'] | undefined,
   {
     sweepMs = 60_000,
     timeoutMs = 60_000,
@@ -63,7 +63,7 @@ function start(
 ) {
   const recording = recordingLogger();
   lines = recording.lines;
-  const noted: FilesFacet['fetch'] = (ref, limit, signal) => {
+  const noted: FilesCapability['fetch'] = (ref, limit, signal) => {
     fetched.push(ref);
     return fetch?.(ref, limit, signal) ?? Promise.reject(new Error('no fetch'));
   };
@@ -71,7 +71,7 @@ function start(
     {
       attachments: store.attachments,
       files: fetch === undefined ? undefined : { maxBytes: 100, fetch: noted },
-      lanes: { kick: async (id) => void kicked.push(id) },
+      lanes: { wake: async (id) => void woken.push(id) },
       limits: { ...LIMITS, ...limits },
       clock: () => now,
       log: recording.log,
@@ -98,7 +98,7 @@ describe('fetching attachments', () => {
   it('[F10] stores what was sent and wakes the lane', async () => {
     start(async (ref) => Buffer.from(ref));
     await send('1', [image('cat')]);
-    await expect.poll(() => kicked).toEqual(['telegram:default:42']);
+    await expect.poll(() => woken).toEqual(['telegram:default:42']);
     const bytes = await store.attachments.bytes({ messageSeq: 1, index: 0 });
     expect(Buffer.from(bytes ?? []).toString()).toBe('cat');
   });
@@ -119,7 +119,7 @@ describe('fetching attachments', () => {
       return new Uint8Array(Math.min(limit, 9));
     });
     await send('1', [image('a'), image('b'), image('c'), image('d', 11)]);
-    await expect.poll(() => kicked.length).toBe(4);
+    await expect.poll(() => woken.length).toBe(4);
     const full = expect.stringContaining('together');
     expect(await states()).toEqual(['ready', 'ready', full, full]);
     expect(fetched).toEqual(['a', 'b']);
@@ -137,10 +137,10 @@ describe('fetching attachments', () => {
     for (const [tries, pause] of [2_000, 6_000, 20_000].entries()) {
       await expect.poll(() => fetched.length).toBe(tries + 1);
       await expect.poll(() => lines.length).toBe(tries + 1);
-      expect(kicked).toEqual([]);
+      expect(woken).toEqual([]);
       now += pause;
     }
-    await expect.poll(() => kicked.length).toBe(1);
+    await expect.poll(() => woken.length).toBe(1);
     expect(await states()).toEqual(['it could not be fetched']);
     expect(lines.join()).toContain('the line is bad');
   });
@@ -237,6 +237,6 @@ describe('fetching attachments', () => {
     start(undefined);
     await send('1', [image('a')]);
     await expect.poll(() => states()).toEqual(['I cannot fetch files from this channel']);
-    expect(kicked).toHaveLength(1);
+    expect(woken).toHaveLength(1);
   });
 });

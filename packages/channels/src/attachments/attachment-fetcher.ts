@@ -1,7 +1,7 @@
 import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { StartSweep, WakeUpQueue } from '@parley/queue';
 import type { AttachmentRepository, DueAttachment, SenderKey } from '@parley/store';
-import type { FilesFacet } from '../adapter.ts';
+import type { FilesCapability } from '../adapter.ts';
 import { chooseFetches, createTurns } from './choose-fetches.ts';
 import { afterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts';
 
@@ -17,8 +17,8 @@ export interface AttachmentFetcher {
 export interface AttachmentFetcherDeps {
   readonly attachments: AttachmentRepository;
   /** Undefined where the adapter serves no files. */
-  readonly files: FilesFacet | undefined;
-  readonly lanes: Pick<WakeUpQueue, 'kick'>;
+  readonly files: FilesCapability | undefined;
+  readonly lanes: Pick<WakeUpQueue, 'wake'>;
   readonly limits: MediaLimits;
   readonly clock: Clock;
   readonly log: Logger;
@@ -124,7 +124,7 @@ async function fetchOne(
   const { attachments, files, clock } = deps;
   const giveUp = async (why: string): Promise<void> => {
     await attachments.fail(due, why, clock());
-    await deps.lanes.kick(due.conversationId);
+    await deps.lanes.wake(due.conversationId);
   };
   const room = {
     all: await roomOf(deps),
@@ -151,7 +151,7 @@ async function fetchOne(
   if (bytes.byteLength > plan.limit) await giveUp(plan.why);
   else {
     await attachments.keep(due, bytes, clock());
-    await deps.lanes.kick(due.conversationId);
+    await deps.lanes.wake(due.conversationId);
   }
   return true;
 }

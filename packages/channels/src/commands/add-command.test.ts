@@ -52,7 +52,7 @@ describe('a command added by one file and its place in the list', () => {
         'received',
         'inbox-committed',
         'stop-turn',
-        'kick telegram:default:42',
+        'wake telegram:default:42',
         'deliver 42',
       ]);
     },

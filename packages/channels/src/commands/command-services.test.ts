@@ -79,7 +79,7 @@ describe('/heartbeat', () => {
       { asker: { isGroup: false, reader: { kind: 'owner' } }, argument: 'now mail' },
       { asker: { isGroup: true, reader: { kind: 'guest' } }, argument: '' },
     ]);
-    expect(scene.happened.filter((what) => what.startsWith('kick'))).toEqual([]);
+    expect(scene.happened.filter((what) => what.startsWith('wake'))).toEqual([]);
   });
 
   it('[F09] is declined for other people', async () => {

@@ -73,7 +73,7 @@ describe('/memory and /forget', () => {
   it('[G15] answer what the service says, without a turn', async () => {
     expect(await write('/memory')).toBe('What I have saved:');
     expect(await write('/forget all')).toBe('Forgotten: one.');
-    expect(scene.happened.filter((what) => what.startsWith('kick'))).toEqual([]);
+    expect(scene.happened.filter((what) => what.startsWith('wake'))).toEqual([]);
   });
 
   it('[G15] /forget stores neither the text to forget nor the message it replies to', async () => {

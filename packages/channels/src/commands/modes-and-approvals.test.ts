@@ -79,10 +79,10 @@ describe('/approve and /deny', () => {
   it('[G05] decide once, wake the turn, and say nothing of the arguments', async () => {
     await ask();
     expect(await write('/approve abc-234')).toBe('Allowed: write.');
-    expect(scene.happened).toContain(`kick ${LANE}`);
+    expect(scene.happened).toContain(`wake ${LANE}`);
     scene.happened.length = 0;
     expect(await write('/deny ABC234')).toBe('That was decided already: write was allowed.');
-    expect(scene.happened).not.toContain(`kick ${LANE}`);
+    expect(scene.happened).not.toContain(`wake ${LANE}`);
     expect((await scene.told()).join()).not.toContain('heron');
   });
 
@@ -271,17 +271,17 @@ describe('/run', () => {
     expect(await write(text)).toBe(
       'I run the plan. From now on this conversation is in agent mode.',
     );
-    expect(scene.happened).toContain(`kick ${LANE}`);
+    expect(scene.happened).toContain(`wake ${LANE}`);
     scene.happened.length = 0;
     expect(await write(text)).toBe('That plan has been run.');
-    expect(scene.happened).not.toContain(`kick ${LANE}`);
+    expect(scene.happened).not.toContain(`wake ${LANE}`);
     expect(await write('/mode')).toContain('in agent mode');
   });
 
   it('[G04] [G05] is the only command that does: /mode agent says nothing to the model', async () => {
     await plan();
     expect(await write('/mode agent')).toContain('agent mode: I use');
-    expect(scene.happened).not.toContain(`kick ${LANE}`);
+    expect(scene.happened).not.toContain(`wake ${LANE}`);
     expect(await scene.store.inbox.waiting(LANE)).toBe(0);
   });
 

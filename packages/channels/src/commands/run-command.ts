@@ -98,7 +98,7 @@ async function complete(
     work.onward === null
       ? await transact(deps, admitted, work, 0)
       : await transactWithRoom(deps, identified, work, backlog);
-  deps.pass('inbox-committed');
+  deps.checkpoint('inbox-committed');
   await followUp(deps, admitted, done);
   return toOutcome(work.typed.command.name, done);
 }
@@ -176,7 +176,7 @@ async function followUp(
 ): Promise<void> {
   const { stop = [], wake = [], notify = [], isWaiting = false } = done ?? {};
   for (const lane of stop) bus.publish({ type: 'stop-turn', conversationId: lane });
-  for (const lane of isWaiting ? [conversationId, ...wake] : wake) await lanes.kick(lane);
+  for (const lane of isWaiting ? [conversationId, ...wake] : wake) await lanes.wake(lane);
   for (const to of [route, ...notify.map((part) => part.route)]) await deliver(to);
   if (isWaiting && busyIn(rules.busy ?? 'collect', message) === 'interrupt') {
     bus.publish({ type: 'message-waiting', conversationId });

@@ -12,10 +12,10 @@ import { nameOfMessage } from '@parley/core/timeline';
  * Where a timeline is read: `terminal` wide, with all details; `chat` short, in Markdown; `group` the
  * same without what only the owner may know.
  */
-export type TimelinePlace = 'terminal' | 'chat' | 'group';
+export type TimelineSurface = 'terminal' | 'chat' | 'group';
 
 /** The answer to a question about one message, as text (D08). */
-export function whyAnswerText(answer: WhyAnswer, place: TimelinePlace): string {
+export function whyAnswerText(answer: WhyAnswer, place: TimelineSurface): string {
   switch (answer.kind) {
     case 'unknown':
       return 'I know of no such message. `last` is the newest one.'.replaceAll(

@@ -73,7 +73,7 @@ describe('a message behind a command', () => {
   it('[F08] [F09] waits once, however often it arrives, and wakes its conversation', async () => {
     const message = aMessage({ messageId: 'm1', text: '/new plan a picnic' });
     expect(await scene.receive(message)).toEqual({ kind: 'command', name: 'new', continues: true });
-    expect(scene.happened).toContain(`kick ${LANE}`);
+    expect(scene.happened).toContain(`wake ${LANE}`);
     expect(await scene.receive(message)).toEqual({ kind: 'duplicate' });
     expect(await scene.inbox()).toEqual(['plan a picnic']);
     expect(await scene.store.inbox.waiting(LANE)).toBe(1);

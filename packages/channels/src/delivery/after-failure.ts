@@ -112,7 +112,7 @@ export interface FailureDeps {
   /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
   readonly findSent?: ChannelAdapter['findSent'] | undefined;
   /** See `ChannelContext`. Absent: the log alone says which groups and topics are closed to the bot. */
-  readonly tellOwner?: ((key: string, markdown: string) => Promise<void>) | undefined;
+  readonly notifyOwner?: ((key: string, markdown: string) => Promise<void>) | undefined;
   /** See `ChannelAdapter`. */
   readonly chatName?: ChannelAdapter['chatName'] | undefined;
   /** Absent: after a crash every part that was marked as being sent is uncertain. */
@@ -164,7 +164,7 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
 
 /** A group or topic that nobody there can be notified in: deleted, locked, or the bot was removed. */
 async function tellOfClosed(
-  { tellOwner, chatName, log }: FailureDeps,
+  { notifyOwner, chatName, log }: FailureDeps,
   { id, route: { channel, chatId, threadId } }: OutboundPart,
   { message: reason, failure }: ChannelError,
 ): Promise<void> {
@@ -174,7 +174,7 @@ async function tellOfClosed(
     const where =
       name === undefined ? inlineCode(place) : `${literal(name)} (${inlineCode(place)})`;
     const text = `An answer could not be delivered to ${where}: ${literal(reason)}`;
-    await tellOwner?.(`closed ${place} ${failure.kind}`, text);
+    await notifyOwner?.(`closed ${place} ${failure.kind}`, text);
   } catch (error) {
     log.warn({ part: id, reason: reasonOf(error) }, 'the owner could not be notified');
   }

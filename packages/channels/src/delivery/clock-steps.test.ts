@@ -39,7 +39,7 @@ it('[D05] a part waits as long as its rate and its platform say, whatever happen
           return receipt;
         },
         ...{ log: recordingLogger().log, meter: silentMeter, clock, monotonic },
-        ...{ random: () => 0, pass() {} },
+        ...{ random: () => 0, checkpoint() {} },
       };
       const texts = events.map((_, nth) => `part ${nth}`);
       await scene.owe('c', texts, clock());

@@ -46,7 +46,7 @@ function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
     clock: () => now,
     monotonic: () => now,
     random: () => 0,
-    pass: (point) => void points.push(point),
+    checkpoint: (point) => void points.push(point),
     ...change,
   };
 }
@@ -299,7 +299,7 @@ describe('delivering to a chat', () => {
       scene.answer('c', { kind });
       const told: string[] = [];
       await deliver({
-        tellOwner: async (key, text) => void told.push(key, text),
+        notifyOwner: async (key, text) => void told.push(key, text),
         chatName: async () => 'Family',
       });
       expect(told).toEqual([
@@ -560,7 +560,7 @@ describe('a part that was being sent when the process died', () => {
     const pass = (point: string) => {
       if (point === 'part-recorded') throw died;
     };
-    await expect(deliver({ notes, pass })).rejects.toBe(died);
+    await expect(deliver({ notes, checkpoint: pass })).rejects.toBe(died);
     expect(await scene.states('c')).toEqual(['sent', 'sending']);
     await deliver({ notes: notesOnDisk() });
     expect(seen()).toEqual(['one', 'two']);

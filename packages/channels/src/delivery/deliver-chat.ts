@@ -1,8 +1,8 @@
 import {
   type Capabilities,
+  type Checkpoint,
   type FreshParts,
   type OutboundPart,
-  type PassPoint,
   type Receipt,
   silentTracer,
   type Tracer,
@@ -23,7 +23,7 @@ export interface DeliveryDeps extends FailureDeps {
   send(part: OutboundPart, signal: AbortSignal, onStart: () => void): Promise<Receipt>;
   /** Without it nothing is traced. */
   readonly tracer?: Tracer | undefined;
-  readonly pass: PassPoint;
+  readonly checkpoint: Checkpoint;
   /** True once another gateway is to send the rest: the part under way is the last. */
   readonly isEnding?: (() => boolean) | undefined;
   /** Fires when another gateway serves the account now: what is under way ends. */
@@ -181,7 +181,7 @@ async function sendPart(
   const notes = mayRepeat(deps, part) ? undefined : deps.notes;
   const attempt = { partId: part.id, at: due.sendingAt ?? deps.clock() };
   const onStart = () => notes?.write(attempt, { kind: 'started' });
-  deps.pass('part-sending');
+  deps.checkpoint('part-sending');
   let receipt: Receipt;
   try {
     receipt = await tracer.span('parley.send', {}, () =>
@@ -193,7 +193,7 @@ async function sendPart(
   }
   const { platformMessageId } = receipt;
   notes?.write(attempt, { kind: 'arrived', platformMessageId });
-  deps.pass('part-sent');
+  deps.checkpoint('part-sent');
   const { channel } = part.route;
   deps.meter.observe('parley_delivery_seconds', deps.monotonic() - startedAt, { channel });
   return tracer.span('parley.receipt', {}, () =>
@@ -240,7 +240,7 @@ async function record(
   if (next !== undefined) noteMarked(deps, next, at);
   const isMarked = await deps.outbox.markSent(part.id, platformMessageId, at, next?.id);
   if (next !== undefined && !isMarked) deps.notes?.remove(next.id);
-  deps.pass('part-recorded');
+  deps.checkpoint('part-recorded');
   deps.meter.count('parley_outbox_parts_total', { channel, state: 'sent' });
   return { kind: 'sent', followingAt: isMarked ? at : null };
 }

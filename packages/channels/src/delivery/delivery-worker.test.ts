@@ -35,7 +35,7 @@ function startWorker(
     meter: silentMeter,
     ...systemTime,
     random: () => 0,
-    pass: () => {},
+    checkpoint: () => {},
     ...change,
   };
   const place = { channel: 'test', account: 'default', concurrency: 10 };

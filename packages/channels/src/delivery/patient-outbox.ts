@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPassing, type OutboxRepository, StoreError } from '@parley/store';
 
-const STORE_AGAIN_MS = 200;
+const RETRY_DELAY_MS = 200;
 /** A failed query that nothing explains may be an error of the disk, which passes, or a defect, which does not. */
 const MAX_UNEXPLAINED = 50;
 
@@ -28,7 +28,7 @@ async function untilStored<T>(signal: AbortSignal, store: () => Promise<T>): Pro
       if (error instanceof StoreError && error.code === 'store-failed') unexplained += 1;
       else if (!isPassing(error)) throw error;
       if (signal.aborted || unexplained > MAX_UNEXPLAINED) throw error;
-      await sleep(STORE_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(RETRY_DELAY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 }

@@ -68,9 +68,9 @@ export async function accept(
     if (room === 'room') backlog.release(from, stored === 'stored');
   }
   if (stored === 'full') return refuseFull(deps, identified, room, memory);
-  deps.pass('inbox-committed');
+  deps.checkpoint('inbox-committed');
   // Also for a duplicate: the process may have died between storing and waking the first time.
-  await deps.lanes.kick(conversationId);
+  await deps.lanes.wake(conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
   if (busyIn(rules.busy ?? 'collect', message) === 'interrupt') {
     deps.bus.publish({ type: 'message-waiting', conversationId });

@@ -1,10 +1,10 @@
 import type {
+  Checkpoint,
   Clock,
   LiveBus,
   Logger,
   Meter,
   Monotonic,
-  PassPoint,
   ReplyRoute,
   Tracer,
   WorkRecord,
@@ -34,7 +34,7 @@ export interface IngressDeps {
     | 'todos'
     | 'shownQuestions'
   >;
-  readonly lanes: Pick<WakeUpQueue, 'kick'>;
+  readonly lanes: Pick<WakeUpQueue, 'wake'>;
   /** Wakes the delivery of a chat, of any account. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   /** False: strangers get no notice on this channel (F05). */
@@ -57,7 +57,7 @@ export interface IngressDeps {
   readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  readonly pass: PassPoint;
+  readonly checkpoint: Checkpoint;
   /** Records which message is taken in, which may end the process; nothing is recorded when absent. */
   readonly work?: WorkRecord | undefined;
 }

@@ -15,7 +15,7 @@ describe('ingress', () => {
     const outcome = await scene.receive(aMessage());
     expect(outcome).toEqual({ kind: 'accepted', conversationId: 'telegram:default:42' });
     expect(await scene.inbox()).toEqual(['hello']);
-    expect(scene.happened).toEqual(['received', 'inbox-committed', 'kick telegram:default:42']);
+    expect(scene.happened).toEqual(['received', 'inbox-committed', 'wake telegram:default:42']);
   });
 
   it('[D01] rejects when the message cannot be stored, so that the platform brings it again', async () => {
@@ -29,7 +29,7 @@ describe('ingress', () => {
     await scene.receive(aMessage());
     expect(await scene.receive(aMessage())).toEqual({ kind: 'duplicate' });
     expect(await scene.inbox()).toEqual(['hello']);
-    expect(scene.happened.filter((line) => line.startsWith('kick'))).toHaveLength(2);
+    expect(scene.happened.filter((line) => line.startsWith('wake'))).toHaveLength(2);
   });
 
   it('[F11] fixes the route of the answer with the message', async () => {

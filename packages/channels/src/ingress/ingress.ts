@@ -34,7 +34,7 @@ export function createIngress(deps: IngressDeps): Receive {
   const { monotonic, meter, tracer = silentTracer, work = noWorkRecord } = deps;
   const memory = createMemory(deps);
   const receive: Receive = async (message, capabilities, facts = {}, files) => {
-    deps.pass('received');
+    deps.checkpoint('received');
     const { channel } = message;
     const startedAt = monotonic();
     return tracer.span('parley.ingress', { facts: { channel } }, async (span) => {

@@ -140,7 +140,7 @@ export function createLoopGuard(
 }
 
 /** True once per key and interval: an explanation is kind once and spam the tenth time. */
-export function createSeldom(
+export function oncePerInterval(
   intervalMs: number,
   monotonic: Monotonic,
   capacity = 1_000,

@@ -1,7 +1,7 @@
 import type { AdmittedMessage } from '@parley/store';
 import { createAlbums } from './albums.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
+import { createBacklogLimit, createLoopGuard, oncePerInterval } from './limits.ts';
 import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
 import { askOwner, pairingFull, pairingRules } from './pairing.ts';
 import { partsOf } from './route.ts';
@@ -17,20 +17,20 @@ export function createMemory(deps: IngressDeps) {
     backlog: createBacklogLimit(store.inbox, () => deps.rules.limits.totalWaiting, monotonic),
     isLoop: createLoopGuard(monotonic),
     /** Whether a group that is not allowed is to be noted, seldom enough. */
-    isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, monotonic),
+    shouldRecordGroup: oncePerInterval(GROUP_NOTED_INTERVAL_MS, monotonic),
   };
 }
 
 /** A busy group that is not allowed costs a write this seldom. In ms. */
-const GROUP_NOTED_EVERY_MS = 5 * 60_000;
+const GROUP_NOTED_INTERVAL_MS = 5 * 60_000;
 
-const STRANGER_NOTICE_EVERY_MS = 60 * 60_000;
-const OVERFLOW_NOTICE_EVERY_MS = 60_000;
+const STRANGER_NOTICE_INTERVAL_MS = 60 * 60_000;
+const OVERFLOW_NOTICE_INTERVAL_MS = 60_000;
 
 /** Explains to senders why a message was not admitted (D07), seldom enough to be no nuisance. */
 function createExplainer(deps: IngressDeps) {
-  const strangers = createSeldom(STRANGER_NOTICE_EVERY_MS, deps.monotonic);
-  const floods = createSeldom(OVERFLOW_NOTICE_EVERY_MS, deps.monotonic);
+  const strangers = oncePerInterval(STRANGER_NOTICE_INTERVAL_MS, deps.monotonic);
+  const floods = oncePerInterval(OVERFLOW_NOTICE_INTERVAL_MS, deps.monotonic);
   const notify = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     const { route, receivedAt } = admitted;
     await deps.store.outbox.enqueue(partsOf(markdown, route), receivedAt);

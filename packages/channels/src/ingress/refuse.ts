@@ -36,12 +36,12 @@ export async function refuse(
 async function noteGroup(
   { store, rules }: IngressDeps,
   { message: { channel, account, chat }, receivedAt }: AdmittedMessage,
-  { isGroupNews }: IngressMemory,
+  { shouldRecordGroup }: IngressMemory,
 ): Promise<void> {
   if (chat.type === 'direct' || rules.policy.access.groups !== 'allowlist') return;
   // What an access list may name, of which this chat is one of many.
   const chatId = chat.within ?? chat.id;
-  if (!isGroupNews(chatId)) return;
+  if (!shouldRecordGroup(chatId)) return;
   const title = chat.within === undefined ? (chat.title ?? null) : null;
   await store.seenGroups.note({ channel, account, chatId, title, seenAt: receivedAt });
 }

@@ -3,7 +3,12 @@ import { recordingLogger } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { createLocalBus } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ChannelAdapter, ChatAddress, GrowingAnswer, StreamingFacet } from '../adapter.ts';
+import type {
+  ChannelAdapter,
+  ChatAddress,
+  GrowingAnswer,
+  StreamingCapability,
+} from '../adapter.ts';
 import { type Presence, startPresence } from './presence.ts';
 
 const place = { channel: 'test', account: 'default' };
@@ -239,7 +244,7 @@ describe('an answer that grows', () => {
   it('[D07] grows no further than some messages: a longer answer goes as a file in the end', async () => {
     let messages = 0;
     let updates = 0;
-    const update: StreamingFacet['update'] = async (_address, _turnId, answer) => {
+    const update: StreamingCapability['update'] = async (_address, _turnId, answer) => {
       updates += 1;
       messages = (await answer.show()).length;
     };

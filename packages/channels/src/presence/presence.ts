@@ -9,7 +9,7 @@ import {
 } from '@parley/core';
 import { createPrefixRenderer } from '@parley/markup';
 import type { ChatKey } from '@parley/store';
-import type { ChannelAdapter, ChatAddress, StreamingFacet } from '../adapter.ts';
+import type { ChannelAdapter, ChatAddress, StreamingCapability } from '../adapter.ts';
 
 /** Signs of life of running turns: typing, and the answer as it grows (F12). */
 export interface Presence {
@@ -45,7 +45,7 @@ interface Sign {
 }
 
 /** What follows what was shown of a turn. */
-type Comes = Parameters<StreamingFacet['end']>[2];
+type Comes = Parameters<StreamingCapability['end']>[2];
 
 const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], Comes>> = {
   answered: 'answer',
@@ -159,7 +159,7 @@ const SHOWN_PER_MS = 20;
 const MAX_SHOWN_MESSAGES = 20;
 
 function streamAnswer(
-  streaming: StreamingFacet,
+  streaming: StreamingCapability,
   shown: Shown,
   log: Logger,
 ): Pick<Sign, 'grow' | 'end'> {

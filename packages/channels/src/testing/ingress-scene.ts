@@ -42,7 +42,7 @@ export class IngressScene {
     const { log, lines } = recordingLogger();
     this.lines = lines;
     this.#deps = {
-      lanes: { kick: async (key) => void this.happened.push(`kick ${key}`) },
+      lanes: { wake: async (key) => void this.happened.push(`wake ${key}`) },
       deliver: async ({ chatId }) => void this.happened.push(`deliver ${chatId}`),
       bus: {
         publish: (event) => {
@@ -67,7 +67,7 @@ export class IngressScene {
       meter: silentMeter,
       clock: () => this.now,
       monotonic: () => this.now,
-      pass: (point) => void this.happened.push(point),
+      checkpoint: (point) => void this.happened.push(point),
     };
   }
 

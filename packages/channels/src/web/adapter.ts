@@ -1,11 +1,16 @@
 import type { Capabilities, RenderTarget } from '@parley/core';
 import { joinParts } from '@parley/markup';
-import type { ChannelAdapter, ChannelContext, SecretDoor, StreamingFacet } from '../adapter.ts';
+import type {
+  ChannelAdapter,
+  ChannelContext,
+  SecretDoor,
+  StreamingCapability,
+} from '../adapter.ts';
 import { createEventHub, type EventHub, followingHub, sentFile, shownEntry } from './events.ts';
 import type { WebFront } from './front.ts';
 
 /** Shown typing fades in the page soon after this; repeated while the agent works. */
-const TYPING_EVERY_MS = 4_000;
+const TYPING_INTERVAL_MS = 4_000;
 /** More than another gateway takes or sends between two looks. */
 const FOLLOWED_ENTRIES = 50;
 
@@ -42,7 +47,7 @@ export function createWebAdapter(
       return { platformMessageId: id };
     },
     typing: {
-      repeatMs: TYPING_EVERY_MS,
+      repeatMs: TYPING_INTERVAL_MS,
       show: async ({ chatId }) => hub.publish(chatId, { type: 'typing' }),
     },
     streaming: createStreaming(hub, front.target),
@@ -111,14 +116,14 @@ function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
 }
 
 /** Pages redraw this often at most while an answer grows, in ms. */
-const STREAM_EVERY_MS = 50;
+const STREAM_INTERVAL_MS = 50;
 /** A front has no limit, but what is longer than this is drawn once and then left alone. */
 const PART_LENGTH = 8_000;
 
 /** Shows growing answers to viewers. Without viewers nothing is rendered or kept. */
-export function createStreaming(hub: EventHub, { dialect }: RenderTarget): StreamingFacet {
+export function createStreaming(hub: EventHub, { dialect }: RenderTarget): StreamingCapability {
   return {
-    minIntervalMs: STREAM_EVERY_MS,
+    minIntervalMs: STREAM_INTERVAL_MS,
     maxLength: PART_LENGTH,
     async update({ chatId }, turnId, answer) {
       if (!hub.isWatched(chatId)) return;

@@ -56,7 +56,7 @@ function webFront(
     report: () => undefined,
     skipped: async () => {},
     ignored: async () => {},
-    tellOwner: async () => {},
+    notifyOwner: async () => {},
     history: async () => history,
   };
   const adapter = createWebAdapter(context, WEB);

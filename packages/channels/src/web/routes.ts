@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ChannelContext } from '../adapter.ts';
 import { fileResponse, kindOf } from '../attachments/file-response.ts';
 import { parseJson, readBody, readUpTo } from '../bounded-body.ts';
-import type { ChatsFacet } from '../shown-chats.ts';
+import type { ChatsCapability } from '../shown-chats.ts';
 import {
   type EventHub,
   eventStream,
@@ -197,7 +197,7 @@ const FRAME = 100_000;
 const MB = 1_024 * 1_024;
 
 /** Reads a message and its files, `message` and `file` of a form: all of them arrive, or none. */
-async function readForm(chats: ChatsFacet | undefined, request: Request): Promise<Form> {
+async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<Form> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
   const { fileBytes, messageBytes } = chats.media;
   const all = `The files of one message may have ${megabytes(messageBytes)} together.`;

@@ -208,7 +208,7 @@ export function putLiteral(page: Page, literal: Literal): void {
   if (literal.text === '') return;
   const { startsLine, joins } = page;
   const text = page.live ? literal.text : literal.text.replaceAll(PING, `<@${ZERO_WIDTH_SPACE}`);
-  const place: SignPlace = {
+  const place: SignLocation = {
     // What follows the last sign, if no white space does.
     text: text + (literal.marks.length > 0 ? '*' : literal.behind.slice(0, 1)),
     inItalic: literal.marks.some(({ type }) => type === 'italic'),
@@ -226,13 +226,13 @@ const SHORTCODE = /:(?:[a-z0-9_+-]{0,40}[a-zñ][a-z0-9_+ñ-]{0,60}|[+-]1|100|123
 /** The colon of an address: Discord links it as it is and knows no backslashes in it. */
 const SCHEME = /(?<=https?|steam):\/\/\S/y;
 
-interface SignPlace {
+interface SignLocation {
   readonly text: string;
   readonly inItalic: boolean;
 }
 
 /** Whether Discord may read the sign at this place as markup. */
-function isMarkup(page: Page, sign: string, at: number, place: SignPlace): boolean {
+function isMarkup(page: Page, sign: string, at: number, place: SignLocation): boolean {
   const { text, inItalic } = place;
   const before = text[at - 1] ?? '';
   const after = text[at + 1] ?? '';

@@ -2,7 +2,7 @@ import { type Logger, type Meter, type Monotonic, silentMeter } from '@parley/co
 import type { ReportOddities } from './client.ts';
 
 /** How often the log names the same model again, in ms; the metric counts every oddity. */
-const LOG_AGAIN_MS = 60 * 60 * 1_000;
+const LOG_INTERVAL_MS = 60 * 60 * 1_000;
 
 interface ReportDeps {
   readonly logger: Logger;
@@ -24,7 +24,7 @@ export function reportOddities(
       meter.count('parley_model_oddities_total', { kind }, times);
     }
     const now = monotonic();
-    if (loggedAt !== null && now - loggedAt < LOG_AGAIN_MS) return;
+    if (loggedAt !== null && now - loggedAt < LOG_INTERVAL_MS) return;
     loggedAt = now;
     logger.warn(
       { model, ...Object.fromEntries(oddities) },

@@ -2,7 +2,7 @@ import { BARE_CLOSES, END_TOKENS, MARKERS, type Marker } from './markers.ts';
 import { isInInlineCode, isThoughtEnd, mayBeCall, type ShownText } from './shown-text.ts';
 
 /** A place in an answer: what stands there, and what was shown before. */
-export interface AnswerPlace {
+export interface AnswerRange {
   readonly text: string;
   readonly shown: ShownText;
   /** Nothing follows `text`. */
@@ -13,7 +13,7 @@ export interface AnswerPlace {
 export type FoundMarker = Marker | { readonly kind: 'bare'; readonly open: string };
 
 /** The mark that stands at the beginning of a text; `wait`: that shows when more has come. */
-export function findMarker(place: AnswerPlace): FoundMarker | 'wait' | 'none' {
+export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   const { shown, ended } = place;
   const bare = findBareClose(place);
   if (bare !== 'none') return bare;
@@ -36,7 +36,7 @@ export function findMarker(place: AnswerPlace): FoundMarker | 'wait' | 'none' {
 /** Whether what follows the opening agrees with it. */
 function agreement(
   { kind, open, where }: Marker,
-  { text, shown, ended }: AnswerPlace,
+  { text, shown, ended }: AnswerRange,
 ): 'yes' | 'no' | 'wait' {
   const rest = text.slice(open.length);
   if (open === 'analysis') {
@@ -54,7 +54,7 @@ function agreement(
   return mayBeCall(open, rest, ended);
 }
 
-function findBareClose({ text, shown, ended }: AnswerPlace): FoundMarker | 'wait' | 'none' {
+function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait' | 'none' {
   let waits = false;
   for (const close of BARE_CLOSES) {
     const head = text.slice(0, close.length).toLowerCase();
@@ -69,7 +69,7 @@ function findBareClose({ text, shown, ended }: AnswerPlace): FoundMarker | 'wait
 }
 
 /** Ends of a turn behind which nothing comes. */
-function findEndToken({ text, ended }: AnswerPlace): Marker | 'wait' | 'none' {
+function findEndToken({ text, ended }: AnswerRange): Marker | 'wait' | 'none' {
   let rest = text;
   for (;;) {
     const lower = rest.toLowerCase();

@@ -18,7 +18,7 @@ export async function* separateParts(
   const start = habit.start();
   const separator = new AnswerSeparator(optionsFor(request, start, maxCall));
   const seen = { text: false, calls: 0, reasoning: false };
-  function* passOn(pieces: readonly AnswerPiece[]): Generator<AnswerPart> {
+  function* proxyToOwner(pieces: readonly AnswerPiece[]): Generator<AnswerPart> {
     for (const piece of pieces) {
       if (piece.kind === 'restart') seen.text = false;
       else if (piece.kind === 'text') seen.text ||= piece.text.trim() !== '';
@@ -32,14 +32,14 @@ export async function* separateParts(
         const pieces = separator.push(part.text);
         // What is held back is a sign of life all the same.
         if (pieces.length === 0) yield { type: 'alive' };
-        yield* passOn(pieces);
+        yield* proxyToOwner(pieces);
         break;
       }
       case 'finish': {
         // What precedes the calls of such a model, and has no end, was no answer.
         const isUnanswered = start === 'inside' && seen.calls > 0;
         const last = separator.end(part.reason === 'length' || isUnanswered);
-        yield* passOn(last);
+        yield* proxyToOwner(last);
         if (!seen.text && seen.calls === 0) yield* refusable(last, request);
         if (part.reason !== 'length') {
           habit.learn(separator.sawBareClose && !seen.reasoning ? 'began-inside' : 'began-outside');
@@ -48,7 +48,7 @@ export async function* separateParts(
         break;
       }
       case 'reasoning':
-        if (!seen.reasoning) yield* passOn(separator.interrupt(true));
+        if (!seen.reasoning) yield* proxyToOwner(separator.interrupt(true));
         seen.reasoning = true;
         yield part;
         break;
@@ -56,7 +56,7 @@ export async function* separateParts(
         if (part.type === 'tool-call') seen.calls += 1;
         // What was said before a call is passed on before it.
         if (part.type === 'call-start' || part.type === 'tool-call') {
-          yield* passOn(separator.interrupt(start !== 'inside'));
+          yield* proxyToOwner(separator.interrupt(start !== 'inside'));
         }
         yield part;
     }

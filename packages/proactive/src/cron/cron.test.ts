@@ -10,7 +10,7 @@ const DAILY = { task: 'Say good morning.', every: 'daily at 9:00' };
 
 /** Looks, and runs what that has begun: the words of each turn. */
 async function look(outcome: 'answered' | 'failed' = 'answered', chat = 'c'): Promise<string[]> {
-  await scene.schedule.look();
+  await scene.schedule.runDue();
   const words: string[] = [];
   for (;;) {
     const turn = await scene.run(outcome, chat);
@@ -25,7 +25,7 @@ describe('a job whose time has come', () => {
     await scene.add({ title: 'tea', task: 'Make tea.\n</message-context>', at: '10:30' });
     expect(await look()).toEqual([]);
     scene.later(30);
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     expect(scene.woken).toEqual(['test:default:c']);
     const turn = await scene.run();
     expect(turn?.messages[0]).toMatchObject({
@@ -47,7 +47,7 @@ describe('a job whose time has come', () => {
     await scene.add(DAILY);
     scene.at('2026-11-22T08:00:00Z');
     const twin = scene.twin();
-    await Promise.all([scene.schedule.look(), twin.look(), scene.schedule.look()]);
+    await Promise.all([scene.schedule.runDue(), twin.runDue(), scene.schedule.runDue()]);
     expect(scene.woken).toHaveLength(1);
     expect(await look()).toHaveLength(1);
   });
@@ -58,9 +58,9 @@ describe('a job whose time has come', () => {
     scene.at('2026-11-22T08:00:00Z');
     const [due] = await scene.store.cronJobs.due(scene.now(), 1);
     if (due === undefined) throw new Error('nothing is due');
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     scene.woken.length = 0;
-    await scene.twin().look();
+    await scene.twin().runDue();
     expect(scene.woken).toEqual([]);
     expect(await scene.run()).not.toBeNull();
     expect(await scene.run()).toBeNull();
@@ -85,9 +85,9 @@ describe('a job whose time has come', () => {
     scene = await openCronScene();
     await scene.add({ task: 'Look.', every: '5 min' });
     scene.later(5);
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     scene.later(5);
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     expect(await scene.run()).not.toBeNull();
     expect(await scene.run()).toBeNull();
     scene.later(5);
@@ -105,7 +105,7 @@ describe('a job of a person who', () => {
       refusal: null,
     });
     scene.later(10);
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     expect((await scene.run())?.messages[0]?.fromOwner).toBeUndefined();
   });
 
@@ -131,7 +131,7 @@ describe('a job of a person who', () => {
     await scene.add(DAILY);
     scene.people.senderNow = () => ({ ...WELCOME, conversationId: 'main:1' });
     scene.at('2026-11-22T08:00:00Z');
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     expect(scene.woken).toEqual(['main:1']);
     expect(await scene.job('J1')).toMatchObject({ conversationId: 'main:1' });
   });
@@ -207,7 +207,7 @@ describe('a clock that is put back', () => {
         const runs = new Map<string, number>();
         for (const minutes of steps) {
           scene.later(minutes);
-          await Promise.all([scene.twin().look(), scene.schedule.look()]);
+          await Promise.all([scene.twin().runDue(), scene.schedule.runDue()]);
           while ((await scene.run()) !== null) {
             const due = new Date(scene.now() - 8 * 3_600_000).toISOString().slice(0, 10);
             runs.set(due, (runs.get(due) ?? 0) + 1);

@@ -31,7 +31,7 @@ export function createCron(deps: CronServices) {
       return (await import('./zone-change.ts')).answerZone(deps, agent, argument);
     },
     /** Settles finished runs, starts due jobs, and returns when to look again (ms); null: nothing is planned. */
-    async look(): Promise<number | null> {
+    async runDue(): Promise<number | null> {
       const now = clock();
       const jobs = now < lastLook - WRONG_CLOCK_MS ? await store.cronJobs.list() : [];
       lastLook = now;

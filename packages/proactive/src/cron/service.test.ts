@@ -71,7 +71,7 @@ describe('the cron service', () => {
       'once, Saturday 2026-11-21 18:00',
     );
     await ask('run');
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     expect(await scene.run()).not.toBeNull();
     expect(await ask('resume')).toContain('next Saturday 2026-11-21 18:00');
     expect(await ask('remove')).toBe('The job "evening" (J1) is removed.');
@@ -94,7 +94,7 @@ describe('the cron service', () => {
     const wanted = async () => {
       await scene.ask({ action: 'run', id }, OPERATOR);
       scene.later(1);
-      await scene.schedule.look();
+      await scene.schedule.runDue();
       return (await scene.run())?.messages[0]?.message.responseFormat;
     };
     expect(await words()).toContain('answers in JSON');
@@ -122,7 +122,7 @@ describe('the cron service', () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call.', at: 'in 10 min' });
     scene.later(10);
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     scene.later(8 * 24 * 60);
     await scene.add(DAILY);
     // A clock that is a week ahead proves nothing; the last round of retention says how far ages are counted.

@@ -11,7 +11,7 @@ const NEW_YORK = 'America/New_York';
 async function restart(zone: string) {
   scene.zone.agent = zone;
   const started = scene.twin();
-  await started.look();
+  await started.runDue();
   return started;
 }
 
@@ -49,7 +49,7 @@ describe('when the time zone of an agent changes', () => {
     await restart(NEW_YORK);
     expect(await nextOf('J1')).toBe('2026-11-22T08:00');
     scene.at('2026-11-22T08:00:00Z');
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     expect(await nextOf('J1')).toBe('2026-11-24T08:00');
   });
 
@@ -77,7 +77,7 @@ describe('when the time zone of an agent changes', () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: 'daily at 9:00' });
     scene.at('2026-11-22T08:00:00Z');
-    await scene.schedule.look();
+    await scene.schedule.runDue();
     await scene.run();
     scene.later(60);
     const started = await restart(NEW_YORK);

@@ -11,15 +11,15 @@ afterEach(() => scene.close());
 
 /** Looks at the first beat, half an hour after the start. */
 async function firstBeat(): Promise<void> {
-  await scene.heartbeat.look();
+  await scene.heartbeat.runDue();
   scene.later(30);
-  await scene.heartbeat.look();
+  await scene.heartbeat.runDue();
 }
 
 /** Half an hour passes; the run that was begun, by its task. */
 async function nextBeat(): Promise<string | undefined> {
   scene.later(30);
-  await scene.heartbeat.look();
+  await scene.heartbeat.runDue();
   return (await scene.run())?.messages[0]?.message.variables.task;
 }
 
@@ -70,7 +70,7 @@ describe('the heartbeat', () => {
       if (found === null) throw new Error('there is an owner');
       return found;
     };
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     for (const [task, language] of [
       ['mail', undefined],
       ['calendar', 'German'],
@@ -82,7 +82,7 @@ describe('the heartbeat', () => {
       const previewed = await scene.heartbeat.preview(theirs);
       expect(previewed.task).toBe(task);
       expect(previewed.message.message.variables.language).toBe(language);
-      await scene.heartbeat.look();
+      await scene.heartbeat.runDue();
       const { reason: _, ...message } = previewed.message;
       expect((await scene.run())?.messages).toEqual([{ ...message, seq: expect.any(Number) }]);
     }
@@ -105,7 +105,7 @@ describe('the heartbeat', () => {
   it('[H02] runs one task per heartbeat run, the most overdue one, and none that is not due', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     const ran = [];
     for (let beat = 0; beat < 7; beat += 1) ran.push(await nextBeat());
     expect(ran).toEqual(['mail', 'calendar', 'mail', 'mail', 'mail', 'mail', 'calendar']);
@@ -114,11 +114,11 @@ describe('the heartbeat', () => {
   it('[H01] misses no heartbeat run and doubles none across a restart of the process', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     for (let minute = 0; minute < 120; minute += 5) {
       scene.later(5);
       // Each look is one of a new process.
-      await scene.twin().look();
+      await scene.twin().runDue();
       await scene.run();
     }
     expect(await runs()).toEqual(['mail', 'mail', 'mail', 'mail']);
@@ -127,13 +127,13 @@ describe('the heartbeat', () => {
   it('[H01] skips no task because the heartbeat run before it came late', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     const late = [0.2, 0, 4, 0.1, 0];
     let before = 0;
     for (const minutes of late) {
       scene.later(30 + minutes - before);
       before = minutes;
-      await scene.heartbeat.look();
+      await scene.heartbeat.runDue();
       await scene.run();
     }
     expect(await runs()).toHaveLength(late.length);
@@ -142,10 +142,10 @@ describe('the heartbeat', () => {
   it('[H01] is one when two processes look at the same moment', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     const twin = scene.twin();
     scene.later(30);
-    await Promise.all([scene.heartbeat.look(), twin.look(), scene.heartbeat.look()]);
+    await Promise.all([scene.heartbeat.runDue(), twin.runDue(), scene.heartbeat.runDue()]);
     expect(await runs()).toHaveLength(1);
   });
 
@@ -155,8 +155,8 @@ describe('the heartbeat', () => {
     await firstBeat();
     await scene.run();
     scene.later(3 * 24 * 60 + 10);
-    const next = await scene.heartbeat.look();
-    await scene.heartbeat.look();
+    const next = await scene.heartbeat.runDue();
+    await scene.heartbeat.runDue();
     expect(await runs()).toHaveLength(2);
     expect(new Date(next ?? 0).toISOString()).toBe('2026-11-24T10:00:00.000Z');
   });
@@ -167,7 +167,7 @@ describe('the heartbeat', () => {
     await firstBeat();
     await scene.run();
     scene.later(-24 * 60);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     expect(await nextBeat()).toBe('mail');
   });
 
@@ -176,7 +176,7 @@ describe('the heartbeat', () => {
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
     scene.later(30);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     expect((await scene.heartbeat.status()).plan?.lastReason).toContain('not over yet');
     await scene.run();
     expect(await nextBeat()).toBe('mail');
@@ -207,7 +207,7 @@ describe('the heartbeat', () => {
     let inbox = 'two letters';
     scene = await openHeartbeatScene({ checkForNews: seeing(async () => inbox) });
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     expect(await nextBeat()).toBe('mail');
     expect(await nextBeat()).toBeUndefined();
     expect((await scene.heartbeat.status()).plan?.lastReason).toBe('mail: nothing is new');
@@ -223,7 +223,7 @@ describe('the heartbeat', () => {
       }),
     });
     scene.put('HEARTBEAT.md', `${MAIL}- check: https://example.org\n`);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     expect([await nextBeat(), await nextBeat()]).toEqual(['mail', 'mail']);
     expect(scene.lines.join()).toContain('no such host');
   });
@@ -234,7 +234,7 @@ describe('a check that can never be made', () => {
     const look = () => Promise.reject(new Error('it must not be tried'));
     scene = await openHeartbeatScene({ checkForNews: { whyNot: () => 'commands are off', look } });
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     expect([await nextBeat(), await nextBeat()]).toEqual(['mail', 'mail']);
     const said = 'HEARTBEAT.md, line 1, mail: it runs without its check, as commands are off.';
     expect((await scene.heartbeat.status()).problems).toEqual([said]);
@@ -348,7 +348,7 @@ describe('heartbeat-state.json', () => {
     await scene.run();
     const complete = scene.got('heartbeat-state.json');
     scene.later(30);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     await scene.run();
     scene.put('heartbeat-state.json', complete);
     scene.later(5);

@@ -61,7 +61,7 @@ export class Heartbeat {
   }
 
   /** Releases held alerts, starts the run that is due, and returns when to look again (ms). */
-  async look(): Promise<number | null> {
+  async runDue(): Promise<number | null> {
     const { store, agent, settings, clock, deliver } = this.#deps;
     for (const route of await store.heartbeats.release(clock())) await deliver(route);
     const heldUntil = await store.heartbeats.nextRelease();

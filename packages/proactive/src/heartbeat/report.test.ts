@@ -101,7 +101,7 @@ describe('the report as text', () => {
   ): Promise<Heartbeat> {
     scene = await openHeartbeatScene({ settings: SETTINGS, ...change });
     scene.put('HEARTBEAT.md', tasks);
-    await scene.heartbeat.look();
+    await scene.heartbeat.runDue();
     return scene.heartbeat;
   }
 
@@ -114,7 +114,7 @@ describe('the report as text', () => {
     it('[H02] shows the plan, and of each task the last and the next run', async () => {
       const heartbeat = await open(MAIL + HEALTH);
       scene.later(30);
-      await scene.heartbeat.look();
+      await scene.heartbeat.runDue();
       await scene.run();
       scene.later(5);
       expect(await ask(heartbeat)).toBe(

@@ -53,7 +53,7 @@ function withoutToken(answer: string): AnswerVerdict {
 }
 
 /** The place of a spelling of the quiet token in a text, in UTF-16 units; `end` is not in it. */
-interface SpellingPlace {
+interface SpellingLocation {
   readonly start: number;
   readonly end: number;
 }
@@ -86,11 +86,11 @@ function asWords(pattern: string): string {
 }
 
 /** All places, ascending, none in another. */
-export function quietSpellings(written: string): readonly SpellingPlace[] {
+export function quietSpellings(written: string): readonly SpellingLocation[] {
   if (written.length < (FIRST + SECOND).length) return [];
   let text = '';
   /** Where each unit of `text` came from. */
-  const origins: SpellingPlace[] = [];
+  const origins: SpellingLocation[] = [];
   for (const { 0: raw, index: start, groups = {} } of written.matchAll(CHARACTER)) {
     const plain = plainCharacter(groups, raw);
     text += plain;

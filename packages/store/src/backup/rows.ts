@@ -1,4 +1,4 @@
-import { composed, type Database, type Sql, type SqlValue } from '../database.ts';
+import { type Database, dynamicStatement, type Sql, type SqlValue } from '../database.ts';
 
 /** One value of a row; the same for both databases. */
 export type Cell = SqlValue;
@@ -37,7 +37,7 @@ export async function insertRows(
     });
     const columns = table.columns.map(quoted).join(', ');
     const insert = `insert into ${quoted(table.name)} (${columns}) values ${lines.join(', ')}`;
-    await sql.run(composed(insert), values);
+    await sql.run(dynamicStatement(insert), values);
   }
 }
 

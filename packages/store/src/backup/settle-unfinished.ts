@@ -1,4 +1,4 @@
-import { composed, type Sql, statement } from '../database.ts';
+import { dynamicStatement, type Sql, statement } from '../database.ts';
 
 /** What was held back, for people. `turns` and `parts` are dead letters now, `jobs` are paused. */
 export interface HeldBack {
@@ -74,7 +74,7 @@ const FAIL_MESSAGES = statement(`
       where turn.conversation_id = inbox.conversation_id and turn.state = 'running'))
   where state in ('waiting', 'claimed')`);
 
-const DEAD_LETTERS_OF_TURNS = composed(`insert into dead_letter (kind, subject, died_at)
+const DEAD_LETTERS_OF_TURNS = dynamicStatement(`insert into dead_letter (kind, subject, died_at)
   select 'unanswered', id, cast(:now as bigint) from turn
   where state = 'running' and conversation_id not like 'sub:%' and conversation_id not like 'beat:%'
     and not exists (select 1 from dead_letter where subject = turn.id and settled is null)
@@ -105,7 +105,7 @@ const HOLD_PARTS = statement(`
   update outbox set state = 'unknown', error = :reason, updated_at = :now
   where state in ('pending', 'sending')`);
 
-const PAUSE_JOBS = composed(`update cron_job set state = 'paused', next_at = null
+const PAUSE_JOBS = dynamicStatement(`update cron_job set state = 'paused', next_at = null
   where state = 'on' and next_at <= :now and timetable like '%"kind":"once"%'`);
 
 function endRuns(sql: Sql, now: number): void {

@@ -3,7 +3,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '@parley/core';
-import { composed, type Database, parseStoreUrl, type Sql, StoreError } from '../database.ts';
+import {
+  type Database,
+  dynamicStatement,
+  parseStoreUrl,
+  type Sql,
+  StoreError,
+} from '../database.ts';
 import { piecesOf } from '../files/piece-bytes.ts';
 import { applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUsedServer } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
@@ -31,11 +37,11 @@ export async function copyToPostgres(
   const source = new DatabaseSync(path, { readOnly: true });
   try {
     await withPostgres(url, async (database, name) => {
-      await database.writeLong(async (sql) => {
+      await database.writeUnlimited(async (sql) => {
         await onlyOne(database, sql);
         await refuseUsedServer(database, name);
         // What the disk takes between two statements is no reason to end the transaction.
-        await sql.run(composed('set local idle_in_transaction_session_timeout = 0'));
+        await sql.run(dynamicStatement('set local idle_in_transaction_session_timeout = 0'));
         await makeLedger(sql);
         await applySteps(database, sql, MIGRATIONS, clock());
         for (const name of TABLES_IN_BACKUP) {
@@ -107,7 +113,7 @@ async function setCounter(sql: Sql, source: DatabaseSync, table: string): Promis
   const row = source.prepare('select seq from sqlite_sequence where name = ?').get(table);
   const last = Number(row?.seq ?? 0);
   const set = `select setval(pg_get_serial_sequence(:table, 'seq'), ${Math.max(last, 1)}, ${last > 0})`;
-  await sql.run(composed(set), { table: quoted(table) });
+  await sql.run(dynamicStatement(set), { table: quoted(table) });
 }
 
 async function copyFilesOf(database: Database, sql: Sql, path: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { composed, parseStoreUrl, type Sql, StoreError, statement } from '../database.ts';
+import { dynamicStatement, parseStoreUrl, type Sql, StoreError, statement } from '../database.ts';
 import { filesFolderOf } from '../files/folder-bytes.ts';
 import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS } from '../migrate.ts';
@@ -22,7 +22,7 @@ export type CarriedOver =
   | { readonly kind: 'unreadable'; readonly reason: string };
 
 /** How to treat the replaced database; the values of `forget` are read from it, which has the newest. */
-interface CarryOrder {
+interface MigrationOrder {
   /** `go-on`: nothing is carried over, and unfinished work that the backup lacks is refused. */
   readonly unfinished: 'hold' | 'go-on';
   readonly forget: readonly ForgottenValues[];
@@ -99,14 +99,14 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
 export async function carryOverFile(
   to: string,
   from: string,
-  order: CarryOrder,
+  order: MigrationOrder,
 ): Promise<CarriedOver> {
   const address = parseStoreUrl(`sqlite:${to}`);
   if (address.dialect !== 'sqlite') throw new Error(`${to} is no file of SQLite`);
   const database = openSqlite(address);
   try {
     await database.read((sql) => sql.run(ATTACH, { from }));
-    const carried = await database.write((sql) => carryOver(sql, order));
+    const carried = await database.write((sql) => migratePendingWork(sql, order));
     const named = await database.read((sql) => sql.all(NAMED));
     const folder = filesFolderOf({ ...address, path: from }) ?? '';
     await copyFiles(
@@ -127,7 +127,10 @@ export async function carryOverFile(
 
 const ATTACH = statement('attach database :from as live');
 
-async function carryOver(sql: Sql, { unfinished, forget }: CarryOrder): Promise<CarriedOver> {
+async function migratePendingWork(
+  sql: Sql,
+  { unfinished, forget }: MigrationOrder,
+): Promise<CarriedOver> {
   if ((await count(sql, 'parley_migration')) !== MIGRATIONS.length) {
     return { kind: 'unreadable', reason: 'it is the database of an older Parley' };
   }
@@ -148,7 +151,7 @@ async function carryOver(sql: Sql, { unfinished, forget }: CarryOrder): Promise<
 
 /** Rows of the replaced database. */
 async function count(sql: Sql, table: string, where = '1 = 1'): Promise<number> {
-  const query = composed(`select count(*) as n from live.${table} old where ${where}`);
+  const query = dynamicStatement(`select count(*) as n from live.${table} old where ${where}`);
   return (await sql.get(query.rows<{ readonly n: number }>()))?.n ?? 0;
 }
 
@@ -181,7 +184,7 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
   const conflict =
     key === null ? '' : `on conflict (${key}) do ${known === 'stays' ? 'nothing' : update}`;
   await sql.run(
-    composed(`insert into main.${table} (${columns})
+    dynamicStatement(`insert into main.${table} (${columns})
       select ${columns.map((name) => values[name] ?? `old.${name}`)}
       from live.${table} old where ${where} ${all.length > columns.length ? 'order by old.seq' : ''}
       ${conflict}`),
@@ -190,7 +193,7 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
 
 /** Dead letters about work that continues, and those that have no messages left. */
 async function dropDeadLetters(sql: Sql) {
-  const dropped = composed(`delete from dead_letter where settled is null
+  const dropped = dynamicStatement(`delete from dead_letter where settled is null
     and (subject in ${TURNS} or subject in ${PART_IDS} or (kind = 'unanswered' and subject like 'restored-%'
       and not exists (select 1 from inbox where turn_id = subject)))
     returning kind`);

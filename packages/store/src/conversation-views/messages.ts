@@ -60,7 +60,12 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   const { conversationId, limit } = query;
   const before = query.before ?? NEWEST;
   const until = query.until ?? EVER;
-  const said = await sql.all(SAID, { conversationId, before: before.inbox, until, limit });
+  const said = await sql.all(RECEIVED_MESSAGES, {
+    conversationId,
+    before: before.inbox,
+    until,
+    limit,
+  });
   const sent: SentRow[] = [];
   for (const place of await placesOf(sql, conversationId, before.inbox)) {
     sent.push(...(await sql.all(SENT, { ...place, before: before.outbox, until, limit })));
@@ -185,7 +190,7 @@ interface SentRow {
   readonly turnId: string | null;
 }
 
-const SAID = statement(`
+const RECEIVED_MESSAGES = statement(`
   select 'in' as direction, seq, received_at as at, message, state, outcome, channel, account,
     chat_id as "chatId", message_id as "messageId"
   from inbox where conversation_id = :conversationId and seq < :before and received_at <= :until

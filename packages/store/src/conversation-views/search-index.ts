@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { type Clock, systemTime } from '@parley/core';
-import { type Database, listItemField, type Sql, statement, toJson } from '../database.ts';
+import { type Database, jsonItem, type Sql, statement, toJson } from '../database.ts';
 import { textOfMessage, textOfPart } from './messages.ts';
 
 /*
@@ -197,7 +197,7 @@ const THERE = {
 
 const PUT = statement(`
   insert /*sqlite or replace*/ into search_entry (/*sqlite rowid*//*pg id*/, words)
-  select cast(${listItemField(0)} as bigint), /*pg cast(*/${listItemField(1)}/*pg  as tsvector)*/
+  select cast(${jsonItem(0)} as bigint), /*pg cast(*/${jsonItem(1)}/*pg  as tsvector)*/
   from json_each(:entries) where true
   /*pg on conflict (id) do update set words = excluded.words*/`);
 

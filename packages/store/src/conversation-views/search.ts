@@ -52,7 +52,7 @@ export async function searchMessages(
   const before = behind ?? NEWEST;
   if (terms.length === 0) return { hits: [], older: null };
   const query = dialect === 'sqlite' ? ftsQuery(terms) : tsQuery(terms);
-  const said = await sql.all(SAID, { query, before: before.inbox, limit });
+  const said = await sql.all(MATCHING_MESSAGES, { query, before: before.inbox, limit });
   const sent = await sql.all(SENT, {
     ...{ query, before: before.outbox, limit },
     ...NO_PEOPLE,
@@ -103,7 +103,7 @@ const MATCHES =
   '/*sqlite search_entry match :query *//*pg words @@ cast(:query as tsquery)*/' as const;
 
 // Halves are rows: an even number is one of the inbox, an odd one of the outbox.
-const SAID = statement(`
+const MATCHING_MESSAGES = statement(`
   select 'in' as direction, inbox.seq, received_at as at, message as stored, channel,
     chat_id as "chatId", conversation_id as "conversationId"
   from search_entry join inbox on inbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2

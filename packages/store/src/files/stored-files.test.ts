@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { composed, type Database, parseStoreUrl, type SqlValue } from '../database.ts';
+import { type Database, dynamicStatement, parseStoreUrl, type SqlValue } from '../database.ts';
 import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import type { AdmittedMessage } from '../rows.ts';
@@ -37,7 +37,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const raw: Database =
         address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
       try {
-        const rows = composed(query).rows<Readonly<Record<string, SqlValue>>>();
+        const rows = dynamicStatement(query).rows<Readonly<Record<string, SqlValue>>>();
         return await raw.read((sql) => sql.all(rows, values));
       } finally {
         await raw.close();

@@ -1,4 +1,4 @@
-import { composed, type Database, statement, toJson } from '../database.ts';
+import { type Database, dynamicStatement, statement, toJson } from '../database.ts';
 import { deleteRows, dropDeadLetters, forgetInPrompts, removeWords } from './copies.ts';
 import { forgottenTable } from './forgotten-tables.ts';
 import { phraseRedactor } from './phrase-redactor.ts';
@@ -52,7 +52,7 @@ const NAMED = statement("select id, about from outbox where about <> ''").rows<{
 }>();
 
 // A part of an earlier version names nothing: every such one of a chat in which a turn asked may be its question.
-const OF_SOURCES = composed(`
+const OF_SOURCES = dynamicStatement(`
   select id from outbox
   where turn_id in (select value from json_each(:turns)) or answers in (${NUMBERS})
     or (about is null and turn_id is null and answers is null and notice_of is null

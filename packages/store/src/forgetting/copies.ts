@@ -1,8 +1,8 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import {
-  composed,
   type Database,
+  dynamicStatement,
   fromJson,
   type Sql,
   statement,
@@ -65,7 +65,7 @@ async function dropWhere(
 
 /** Drops the copies of parts, whatever they say. */
 async function dropCopies(sql: Sql, { where, values }: Rows): Promise<void> {
-  const parts = composed(`select channel, account, platform_message_id as id from outbox
+  const parts = dynamicStatement(`select channel, account, platform_message_id as id from outbox
     where ${where} and platform_message_id is not null`);
   const rows = await sql.all(parts.rows<Account & { readonly id: string }>(), values);
   const ids = new Set(rows.map(({ id }) => id));
@@ -211,7 +211,7 @@ export async function dropDeadLetters(
   values: Values,
 ): Promise<void> {
   const drop =
-    composed(`delete from dead_letter where subject in (select id from turn where ${turns})
+    dynamicStatement(`delete from dead_letter where subject in (select id from turn where ${turns})
     or subject in (select id from outbox where ${parts})`);
   await database.change('power-cut', drop, values);
 }
@@ -223,7 +223,7 @@ export async function deleteRows(
   { where, values }: Rows,
 ): Promise<number> {
   const columns = keyOf(TABLES[table]).join(', ');
-  const some = composed(`delete from ${table}
+  const some = dynamicStatement(`delete from ${table}
     where (${columns}) in (select ${columns} from ${table} where ${where} limit ${BATCH})`);
   let count = 0;
   for (;;) {
@@ -255,13 +255,17 @@ async function emptyRows(
 ): Promise<number> {
   const { table } = forgotten;
   if (table === 'turn') {
-    const empty = composed(`update turn set reason = null where ${where} and reason is not null`);
+    const empty = dynamicStatement(
+      `update turn set reason = null where ${where} and reason is not null`,
+    );
     return database.change('power-cut', empty, values);
   }
   // What was not sent yet is never sent.
   const unsent = { where: `${where} and state = 'pending'`, values };
   let count = table === 'outbox' ? await deleteRows(database, table, unsent) : 0;
-  const span = composed(`select min(seq) as first, max(seq) as last from ${table} where ${where}`);
+  const span = dynamicStatement(
+    `select min(seq) as first, max(seq) as last from ${table} where ${where}`,
+  );
   const { first, last } =
     (await database.read((sql) => sql.get(span.rows<Span>(), values))) ?? NOTHING;
   if (first === null || last === null) return count;

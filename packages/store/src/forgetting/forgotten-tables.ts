@@ -1,4 +1,11 @@
-import { composed, fromJson, type Sql, type SqlValue, toJson, type Values } from '../database.ts';
+import {
+  dynamicStatement,
+  fromJson,
+  type Sql,
+  type SqlValue,
+  toJson,
+  type Values,
+} from '../database.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import type { ForgetRule } from '../tables/table.ts';
 import { keyOf, TABLE_LIST, type TableName } from '../tables.ts';
@@ -45,7 +52,7 @@ export async function rewriteRows(
 ): Promise<number> {
   if (Object.keys(texts).length === 0) return 0;
   const columns = [...new Set([...keys, ...Object.keys(texts)])].join(', ');
-  const found = composed(`select ${columns} from ${table} where ${where}`);
+  const found = dynamicStatement(`select ${columns} from ${table} where ${where}`);
   const itself = keys.map((key) => `${key} = :${key}`).join(' and ');
   let count = 0;
   for (const row of await sql.all(found.rows<Record<string, SqlValue>>(), values)) {
@@ -56,7 +63,10 @@ export async function rewriteRows(
     if (changes.length === 0) continue;
     const set = changes.map(([column]) => `${column} = :new_${column}`).join(', ');
     const changed = Object.fromEntries(changes.map(([column, text]) => [`new_${column}`, text]));
-    await sql.run(composed(`update ${table} set ${set} where ${itself}`), { ...row, ...changed });
+    await sql.run(dynamicStatement(`update ${table} set ${set} where ${itself}`), {
+      ...row,
+      ...changed,
+    });
     count += 1;
   }
   return count;

@@ -2,7 +2,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { agentOfConversation } from '@parley/core';
 import { z } from 'zod';
 import { lockConversation } from '../conversations.ts';
-import { composed, type Database, fromJson, statement, toJson } from '../database.ts';
+import { type Database, dynamicStatement, fromJson, statement, toJson } from '../database.ts';
 import type { MessageRow } from '../rows.ts';
 import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
@@ -17,7 +17,12 @@ import {
 import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { forgottenTable } from './forgotten-tables.ts';
-import { leaveGroup, type PersonLeaving, type Removed, type Said } from './leave-group.ts';
+import {
+  type PersonLeaving,
+  type Removed,
+  redactPersonInGroup,
+  type Said,
+} from './redact-person-in-group.ts';
 
 /** Whose messages are forgotten, whatever they say. */
 export interface PersonForgetting extends PersonLeaving {
@@ -67,7 +72,7 @@ export async function forgetPerson(
   for (const [conversation, one] of all) {
     const removed = one.isDirect
       ? await emptyConversation(database, conversation, one, forgetting)
-      : await leaveGroup(database, conversation, one, forgetting);
+      : await redactPersonInGroup(database, conversation, one, forgetting);
     sums.rows += removed.rows;
     sums.cronJobs += removed.cronJobs;
   }
@@ -130,7 +135,9 @@ async function findPersonMessages(
     await pause();
     if (rows.length < BATCH) break;
   }
-  const heard = await database.read((sql) => sql.all(HEARD, { persons: toJson(persons), only }));
+  const heard = await database.read((sql) =>
+    sql.all(GROUP_CONTEXT_OF_PERSON, { persons: toJson(persons), only }),
+  );
   for (const { conversation_id, text } of heard) {
     if (agentOfConversation(conversation_id) === agent) of(conversation_id, false).texts.push(text);
   }
@@ -144,7 +151,7 @@ const AMONG = {
 } as const;
 
 function messagesAfter(among: keyof typeof AMONG) {
-  return composed(`select seq, conversation_id, channel, message, turn_id, from_owner from inbox
+  return dynamicStatement(`select seq, conversation_id, channel, message, turn_id, from_owner from inbox
     where seq > :after${AMONG[among]} order by seq limit ${BATCH}`).rows<
     Pick<MessageRow, 'seq' | 'conversation_id' | 'message' | 'from_owner'> & {
       readonly channel: string;
@@ -155,7 +162,7 @@ function messagesAfter(among: keyof typeof AMONG) {
 
 const IS_THEIRS = "channel || ':' || sender_id in (select value from json_each(:persons))";
 
-const HEARD = composed(`select conversation_id, text from group_context
+const GROUP_CONTEXT_OF_PERSON = dynamicStatement(`select conversation_id, text from group_context
   where ${IS_THEIRS} and (conversation_id = :only or :only is null)`).rows<{
   readonly conversation_id: string;
   readonly text: string;
@@ -219,7 +226,7 @@ async function stopTheirs(
     await stopLane(sql, conversation, now);
     const theirs = new Set(seqs);
     const others = waiting.map(({ seq }) => seq).filter((seq) => !theirs.has(seq));
-    sql.send(WAIT_AGAIN, { seqs: toJson(others) });
+    sql.send(RETURN_MESSAGES_TO_INBOX, { seqs: toJson(others) });
     return [...lanes, conversation];
   });
 }
@@ -239,7 +246,7 @@ const UNDONE = statement(`
   Pick<MessageRow, 'seq'>
 >();
 
-const WAIT_AGAIN = statement(`
+const RETURN_MESSAGES_TO_INBOX = statement(`
   update inbox
   set state = 'waiting', outcome = null, turn_id = null, claimed_at = null, done_at = null
   where seq in (${NUMBERS})`);

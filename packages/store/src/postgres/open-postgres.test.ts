@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { composed, StoreError, statement } from '../database.ts';
+import { dynamicStatement, StoreError, statement } from '../database.ts';
 import { explainPostgresFailure, openPostgres } from './open-postgres.ts';
 
 const url = inject('postgresUrl');
@@ -10,22 +10,22 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
 
   it('gives big integers and sums of them as numbers', async () => {
     const sums = 'select cast(1763700000001 as bigint) as time, sum(cast(2 as bigint)) as sum';
-    const rows = await database.read((sql) => sql.all(composed(sums)));
+    const rows = await database.read((sql) => sql.all(dynamicStatement(sums)));
     expect(rows).toEqual([{ time: 1_763_700_000_001, sum: 2 }]);
   });
 
   it('sends what is asked in one turn of the event loop together, and answers each by itself', async () => {
     await database.write(async (sql) => {
-      const one = sql.get(composed('select 1 as n, now() as at').rows<{ at: Date }>());
+      const one = sql.get(dynamicStatement('select 1 as n, now() as at').rows<{ at: Date }>());
       const two = sql.all(
-        composed('create temporary table batch (n bigint, bytes bytea) on commit drop'),
+        dynamicStatement('create temporary table batch (n bigint, bytes bytea) on commit drop'),
       );
       const values = { n: 7, bytes: new Uint8Array([0, 1, 255]), none: null };
       const insert = 'insert into batch values (:n, :bytes), (:none, null)';
-      const three = sql.run(composed(insert), values);
+      const three = sql.run(dynamicStatement(insert), values);
       const { bytes } = values;
       const four = sql.all(
-        composed('select n, bytes from batch where n is distinct from 8 order by n'),
+        dynamicStatement('select n, bytes from batch where n is distinct from 8 order by n'),
       );
       expect((await one)?.at).toBeInstanceOf(Date);
       expect(await two).toEqual([]);
@@ -41,7 +41,9 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     const name = `batch_${process.pid}`;
     const insert = statement(`insert into ${name} (n) values (:n)`);
     const count = statement(`select count(*) as n from ${name}`).rows<{ n: number }>();
-    await database.write((sql) => sql.run(composed(`create table ${name} (n bigint unique)`)));
+    await database.write((sql) =>
+      sql.run(dynamicStatement(`create table ${name} (n bigint unique)`)),
+    );
     try {
       const doubled = database.write(async (sql) => {
         sql.send(insert, { n: 1 });
@@ -62,12 +64,12 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
       expect(await divided(3)).toEqual({ n: 4 });
       expect(await database.read((sql) => sql.get(count))).toEqual({ n: 12 });
     } finally {
-      await database.write((sql) => sql.run(composed(`drop table ${name}`)));
+      await database.write((sql) => sql.run(dynamicStatement(`drop table ${name}`)));
     }
   });
 
   it('refuses a value that PostgreSQL cannot be given, and continues', async () => {
-    const cast = composed('select cast(:value as text) as is');
+    const cast = dynamicStatement('select cast(:value as text) as is');
     const value = JSON.parse('{"a":1}');
     const asked = database.write((sql) => sql.get(cast, { value }));
     await expect(asked).rejects.toThrow('text, numbers and bytes only');
@@ -78,16 +80,16 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
   it('survives a connection that breaks in the middle of a transaction, and says try again', async () => {
     const writing = database.write(async (sql) => {
       const mine = await sql.get(
-        composed('select pg_backend_pid() as pid').rows<{ pid: number }>(),
+        dynamicStatement('select pg_backend_pid() as pid').rows<{ pid: number }>(),
       );
-      const end = composed('select pg_terminate_backend(:pid)');
+      const end = dynamicStatement('select pg_terminate_backend(:pid)');
       await database.read((other) => other.get(end, { pid: mine?.pid ?? 0 }));
       // The news arrives while no query is running on the lent connection.
       await new Promise((resolve) => setTimeout(resolve, 100));
-      return await sql.get(composed('select 1'));
+      return await sql.get(dynamicStatement('select 1'));
     });
     await expect(writing).rejects.toMatchObject({ code: 'store-unreachable', retryable: true });
-    const after = await database.read((sql) => sql.all(composed('select 1 as one')));
+    const after = await database.read((sql) => sql.all(dynamicStatement('select 1 as one')));
     expect(after).toEqual([{ one: 1 }]);
   });
 });

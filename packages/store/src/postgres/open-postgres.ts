@@ -3,12 +3,12 @@ import type { Pool, PoolClient, types } from 'pg';
 import { z } from 'zod';
 import { type Database, StoreError, type StoreErrorCode, type WriteHere } from '../database.ts';
 import {
+  type Acquire,
   type Answer,
   type Asked,
-  type Lend,
-  type Lent,
   NamedStatements,
   type ParserOf,
+  type PooledConnection,
   type Prepared,
   QueryBatch,
   type Question,
@@ -66,15 +66,15 @@ export async function openPostgres({
   const { getTypeParser } = numberTypes(types);
   const named = new NamedStatements();
   let check: ((write: WriteHere) => Promise<void>) | undefined;
-  const look = async (lent: Lent): Promise<boolean> => {
+  const look = async (lent: PooledConnection): Promise<boolean> => {
     if (check === undefined) return false;
     const here = { ...lent, release: () => undefined };
     await check((work) => transact(named, async () => here, work));
     return true;
   };
   const [lend, lendUrgent] = [
-    lender(pool, getTypeParser, look),
-    lender(urgent, getTypeParser, look),
+    createAcquire(pool, getTypeParser, look),
+    createAcquire(urgent, getTypeParser, look),
   ];
   const ms = querySeconds * 1000;
   const reading = sqlOnPool(named, lend, ms);
@@ -92,12 +92,12 @@ export async function openPostgres({
     read: (work) => guarded(() => work(reading)),
     write: (work) => guarded(() => transact(named, () => lend(ms), work)),
     change: (_durability, statement, ...params) => guarded(() => reading.run(statement, ...params)),
-    writeUrgent: (work) => guarded(() => transact(named, () => lendUrgent(ms), work)),
-    writeLong: (work) => guarded(() => transact(named, () => lend(LONG_QUERY_MS), work)),
+    writePriority: (work) => guarded(() => transact(named, () => lendUrgent(ms), work)),
+    writeUnlimited: (work) => guarded(() => transact(named, () => lend(LONG_QUERY_MS), work)),
     onConnect(added) {
       check = added;
     },
-    rewritten: () => null,
+    historyVersion: () => null,
     async close() {
       if (!open) return;
       open = false;
@@ -137,7 +137,11 @@ const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
  * the query and keeps the connection, on which the next one would wait as long. Idle connections that
  * last answered before that query count as dead, too, and are not lent any more.
  */
-function lender(pool: Pool, parserOf: ParserOf, look: (lent: Lent) => Promise<boolean>): Lend {
+function createAcquire(
+  pool: Pool,
+  parserOf: ParserOf,
+  look: (lent: PooledConnection) => Promise<boolean>,
+): Acquire {
   const prepared = new WeakMap<PoolClient, Prepared>();
   const heard = new WeakMap<PoolClient, number>();
   const kinds = new WeakMap<PoolClient, keyof typeof BEGIN>();
@@ -145,7 +149,7 @@ function lender(pool: Pool, parserOf: ParserOf, look: (lent: Lent) => Promise<bo
   pool.on('connect', (client) => heard.set(client, systemTime.monotonic()));
   let silentSince = 0;
 
-  function borrow(client: PoolClient, ms: number): Lent {
+  function borrow(client: PoolClient, ms: number): PooledConnection {
     let lost: Error | undefined;
     let waiting: Asked[] = [];
     const isPrepared = prepared.get(client) ?? new Map();
@@ -202,7 +206,7 @@ function lender(pool: Pool, parserOf: ParserOf, look: (lent: Lent) => Promise<bo
 }
 
 /** A pooler makes up the number of the process that it names to its clients. */
-async function kindOf(client: PoolClient, { ask }: Lent): Promise<keyof typeof BEGIN> {
+async function kindOf(client: PoolClient, { ask }: PooledConnection): Promise<keyof typeof BEGIN> {
   const { rows } = await ask({ text: 'select pg_backend_pid() as pid' });
   const [{ pid }] = z.tuple([z.object({ pid: z.number() })]).parse(rows);
   if (pid !== Reflect.get(client, 'processID')) return 'pooled';

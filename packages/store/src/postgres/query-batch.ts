@@ -5,7 +5,7 @@ import { type Bound, type Sql, type Statement, textFor, valuesOf } from '../data
  * A connection of the pool for one borrower. Questions are answered in order; those of one turn of the
  * event loop go out together.
  */
-export interface Lent {
+export interface PooledConnection {
   ask(question: Question): Promise<Answer>;
   /** Begins a transaction. */
   begin(): Promise<unknown>;
@@ -13,7 +13,7 @@ export interface Lent {
 }
 
 /** Lends a connection on which each answer may take so long, in ms. */
-export type Lend = (ms: number) => Promise<Lent>;
+export type Acquire = (ms: number) => Promise<PooledConnection>;
 
 /** One statement; `name` is of one that this connection may keep prepared. */
 export interface Question {
@@ -217,7 +217,7 @@ class PostgresSql implements Sql {
 }
 
 /** Queries outside of transactions, each on whichever connection is free. */
-export function sqlOnPool(named: NamedStatements, lend: Lend, ms: number): Sql {
+export function sqlOnPool(named: NamedStatements, lend: Acquire, ms: number): Sql {
   return new PostgresSql(named, async (question) => {
     const lent = await lend(ms);
     try {
@@ -234,7 +234,7 @@ export function sqlOnPool(named: NamedStatements, lend: Lend, ms: number): Sql {
  */
 export async function transact<T>(
   named: NamedStatements,
-  lend: () => ReturnType<Lend>,
+  lend: () => ReturnType<Acquire>,
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   const lent = await lend();

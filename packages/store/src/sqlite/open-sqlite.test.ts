@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { composed, type Database, StoreError } from '../database.ts';
+import { type Database, dynamicStatement, StoreError } from '../database.ts';
 import { explainSqliteFailure, openSqlite } from './open-sqlite.ts';
 
 describe('a SQLite connection', () => {
@@ -19,7 +19,9 @@ describe('a SQLite connection', () => {
   });
 
   const pragma = async (name: string) => {
-    const row = await database.read((sql) => sql.get(composed(`pragma ${name}`).rows<object>()));
+    const row = await database.read((sql) =>
+      sql.get(dynamicStatement(`pragma ${name}`).rows<object>()),
+    );
     return Object.values(row ?? {})[0];
   };
 
@@ -39,14 +41,14 @@ describe('a SQLite connection', () => {
   });
 
   it('shows a read nothing that is not committed', async () => {
-    await database.write((sql) => sql.run(composed('create table t (x integer)')));
+    await database.write((sql) => sql.run(dynamicStatement('create table t (x integer)')));
     const writing = database.write(async (sql) => {
-      await sql.run(composed('insert into t values (1)'));
+      await sql.run(dynamicStatement('insert into t values (1)'));
       await Promise.resolve();
-      await sql.run(composed('insert into t values (2)'));
+      await sql.run(dynamicStatement('insert into t values (2)'));
       throw new Error('changed my mind');
     });
-    const query = composed('select count(*) as n from t').rows<{ n: number }>();
+    const query = dynamicStatement('select count(*) as n from t').rows<{ n: number }>();
     const count = () => database.read((sql) => sql.get(query));
     const seen = new Set<number | undefined>();
     const watching = (async () => {

@@ -142,16 +142,16 @@ function sqliteDatabase(
     write: (work, durability = 'power-cut') => transact(work, durability),
     change: (durability, statement, ...params) =>
       transact((sql) => sql.run(statement, ...params), durability),
-    writeUrgent: (work) => transact(work, 'process'),
-    writeLong: (work) => transact(work, 'power-cut'),
+    writePriority: (work) => transact(work, 'process'),
+    writeUnlimited: (work) => transact(work, 'power-cut'),
     // A file has one connection as long as it is open.
     onConnect: () => undefined,
-    rewritten() {
+    historyVersion() {
       // It changes with every commit of another process on the file, such as a command's.
       const { data_version: seen } = prepared.text('pragma data_version').get() ?? {};
       if (seen !== foreign) foreignChanges += 1;
       foreign = Number(seen);
-      return prepared.rewritten + foreignChanges;
+      return prepared.historyVersion + foreignChanges;
     },
     async close() {
       if (!open) return;
@@ -186,7 +186,7 @@ class Prepared {
   readonly #onQuery: (text: string) => void;
   readonly #statements = new Map<Statement, Made>();
   readonly #texts = new BoundedMap<string, Made>(CAPACITY);
-  #rewritten = 0;
+  #historyVersion = 0;
 
   constructor(sqlite: DatabaseSync, onQuery: (text: string) => void = () => undefined) {
     this.#sqlite = sqlite;
@@ -194,8 +194,8 @@ class Prepared {
   }
 
   /** How often something was run that rewrites history. */
-  get rewritten(): number {
-    return this.#rewritten;
+  get historyVersion(): number {
+    return this.#historyVersion;
   }
 
   /** The statement, to be run at once. Throws what `node:sqlite` throws for a text that is no statement. */
@@ -219,7 +219,7 @@ class Prepared {
   }
 
   #toRun({ query, rewrites }: Made): StatementSync {
-    if (rewrites) this.#rewritten += 1;
+    if (rewrites) this.#historyVersion += 1;
     return query;
   }
 

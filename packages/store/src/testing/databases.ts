@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, silentLogger } from '@parley/core';
 import { Client } from 'pg';
-import { composed, type Database, parseStoreUrl } from '../database.ts';
+import { type Database, dynamicStatement, parseStoreUrl } from '../database.ts';
 import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { type Store, storeOn } from '../store.ts';
@@ -188,10 +188,11 @@ async function execute(url: string, ...statements: readonly string[]): Promise<v
   }
 }
 
-const OF_SQLITE = composed(`select type, name, sql from sqlite_master
+const OF_SQLITE = dynamicStatement(`select type, name, sql from sqlite_master
   where name not like 'sqlite_%' order by type, name`).rows<object>();
 
-const OF_POSTGRES = composed(`select 'column' as type, table_name || '.' || column_name as name,
+const OF_POSTGRES =
+  dynamicStatement(`select 'column' as type, table_name || '.' || column_name as name,
     concat_ws(' ', data_type, is_nullable, column_default) as sql
   from information_schema.columns where table_schema = current_schema()
   union all select 'index', indexname, indexdef from pg_indexes where schemaname = current_schema()

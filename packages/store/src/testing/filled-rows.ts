@@ -1,4 +1,4 @@
-import { composed, type Database } from '../database.ts';
+import { type Database, dynamicStatement } from '../database.ts';
 import type { Column } from '../tables/table.ts';
 import { TABLES, TABLES_IN_BACKUP, type TableName } from '../tables.ts';
 
@@ -90,7 +90,7 @@ export async function fillTables(database: Database): Promise<void> {
       const names = Object.keys(row);
       const values = names.map((name) => `:${name}`);
       const insert = `insert into ${table} (${names.join(', ')}) values (${values.join(', ')})`;
-      await sql.run(composed(insert), row);
+      await sql.run(dynamicStatement(insert), row);
     }
   });
 }
@@ -102,7 +102,7 @@ export async function filledRows(
   const found: Record<string, readonly string[]> = {};
   for (const table of FILLED) {
     const columns = Object.keys(TABLES[table].columns).join(', ');
-    const query = composed(`select ${columns} from ${table}`).rows<object>();
+    const query = dynamicStatement(`select ${columns} from ${table}`).rows<object>();
     const rows = await database.read((sql) => sql.all(query));
     found[table] = rows.map((values) => JSON.stringify(values, readable)).toSorted();
   }

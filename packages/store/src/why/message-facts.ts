@@ -245,14 +245,14 @@ const FIRST_OF_TURN = statement(
 // Inside a JSON string the quotes of a trigger would be escaped.
 const IS_SAID: string = `case when outcome = 'command' or message like '%,"trigger":"%' then 0 else 1 end`;
 
-const SAID = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;
+const ACCEPTED_ROW = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;
 
 const NOT_SAID = `${NOT_TAKEN}, 1 as "isSaid" from decision`;
 
-const NEWEST_TAKEN = statement(`${SAID} ${NEWEST_FIRST} :limit`).rows<Newest>();
+const NEWEST_TAKEN = statement(`${ACCEPTED_ROW} ${NEWEST_FIRST} :limit`).rows<Newest>();
 
 const NEWEST_NOT_TAKEN = statement(`${NOT_SAID} ${NEWEST_FIRST} :limit`).rows<Newest>();
 
 const NEWEST_THERE = statement(`
-  select * from (${SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as taken
+  select * from (${ACCEPTED_ROW} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as taken
   union all select * from (${NOT_SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as others`).rows<Newest>();

@@ -51,7 +51,9 @@ export async function recentMessages(sql: Sql, limit: number): Promise<readonly 
   for (const found of await newestMessages(sql, limit)) {
     const { table, seq, channel, account, chatId } = found;
     const chat = { channel, account, chatId };
-    const row = await (table === 'inbox' ? sql.get(SAID, { seq }) : sql.get(SAID_THERE, chat));
+    const row = await (table === 'inbox'
+      ? sql.get(ACCEPTED_MESSAGE, { seq })
+      : sql.get(SAID_THERE, chat));
     const person = row === undefined ? null : await personalMessage(sql, row);
     const said = row === undefined || table === 'decision' ? null : readSaid(row.message);
     shown.push({
@@ -72,7 +74,7 @@ interface SaidRow {
   readonly message: string;
 }
 
-const SAID = statement(`${SAID_ROW} seq = :seq`).rows<SaidRow>();
+const ACCEPTED_MESSAGE = statement(`${SAID_ROW} seq = :seq`).rows<SaidRow>();
 
 const SAID_THERE = statement(`${SAID_ROW} ${OF_CHAT} order by seq desc limit 1`).rows<SaidRow>();
 

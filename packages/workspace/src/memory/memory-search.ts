@@ -20,7 +20,7 @@ export interface MemoryHit extends PromptPart {
 }
 
 /** Where the question is asked. */
-export interface SearchPlace {
+export interface SearchScope {
   readonly conversation: string;
   readonly session: number;
 }
@@ -77,7 +77,7 @@ export function openMemorySearch(
     async find(
       view: WorkspaceView,
       question: string,
-      { most, ...place }: SearchPlace & { readonly most: number },
+      { most, ...place }: SearchScope & { readonly most: number },
     ): Promise<readonly MemoryHit[]> {
       let known: readonly QueryWord[] | undefined;
       const words = () => (known ??= queryWords(question));
@@ -96,7 +96,7 @@ export function openMemorySearch(
 async function readHits(
   view: WorkspaceView,
   found: readonly FoundPiece[],
-  at: SearchPlace,
+  at: SearchScope,
   most: number,
 ): Promise<readonly MemoryHit[]> {
   const hits = new Map<string, MemoryHit>();
@@ -123,7 +123,7 @@ function isClear(coverage: number, rarity: number): boolean {
 }
 
 /** True for a memory of a session that has ended, or of another chat. */
-export function isOver(entry: MemoryEntry | undefined, at: SearchPlace): boolean {
+export function isOver(entry: MemoryEntry | undefined, at: SearchScope): boolean {
   if (entry?.scope !== 'session' || entry.from === null) return false;
   return entry.from.conversation !== at.conversation || entry.from.session !== at.session;
 }

@@ -39,9 +39,9 @@ export interface ChatClientDeps {
 /** Sent before queued messages, as they also overtake the queue of the gateway. */
 const OVERTAKES = /^\s*\/(stop\s*$|(approve|deny)\b)/i;
 /** The gateway repeats that it types every 4 s; a lost end must not leave the dots for good. */
-const TYPING_FADES_MS = 6_500;
+const TYPING_TIMEOUT_MS = 6_500;
 /** The final text follows the end of a stream at once; if not, the history knows why. */
-const PART_PATIENCE_MS = 600;
+const LAST_PART_TIMEOUT_MS = 600;
 
 /** Ties connection, sender and state together. */
 export function createChatClient(deps: ChatClientDeps): ChatClient {
@@ -91,12 +91,12 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
           apply({ type: 'event', event });
           if (event.type === 'typing') {
             clearTimeout(typing);
-            typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_FADES_MS);
+            typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_TIMEOUT_MS);
           }
           // The files of what is gone went along.
           if (event.type === 'replaced') deps.connection.refresh();
           if (event.type === 'stream-end') {
-            setTimeout(() => deps.connection.refresh(), PART_PATIENCE_MS);
+            setTimeout(() => deps.connection.refresh(), LAST_PART_TIMEOUT_MS);
           }
         },
       });

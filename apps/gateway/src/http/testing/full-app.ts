@@ -45,7 +45,7 @@ const AUDIT: AuditReport = {
 /** An app with every service there is, so that every route is there. Most services answer nothing. */
 export function fullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
-  const _turns = { kick: async () => undefined };
+  const _turns = { wake: async () => undefined };
   const situation = () => ({ agentName: 'Parley', model: 'm', models: [] });
   const unused = (): never => {
     throw new Error('not used here');

@@ -94,7 +94,7 @@ describe('the default installation', () => {
     // As the process of a gateway does.
     const umask = process.umask(0o077);
     mkdirSync(folder, { mode: 0o700 });
-    const options = { folder: place(), env: {}, ...systemTime, pass() {}, port: 0 };
+    const options = { folder: place(), env: {}, ...systemTime, checkpoint() {}, port: 0 };
     const parley = await startParley({ ...options, logTo: { write() {} } });
     const ask = (token: string) =>
       fetch(`${parley.address}/api/audit/report`, {

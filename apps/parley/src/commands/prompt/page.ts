@@ -1,12 +1,12 @@
 import { type PreviewServices, previewTurn } from '@parley/agent';
 import type { PreviewPrompt } from '@parley/gateway';
 import type { OpenAgent } from '../../open-agent.ts';
-import { type PreviewPlace, previewedTurn, previewRequest } from './request.ts';
+import { type PreviewTarget, previewedTurn, previewRequest } from './request.ts';
 
 /** Answers the page with the request of a preview, by the agent that runs. Throws CliError. */
 export function previewOnPage(
   agent: OpenAgent,
-  place: Pick<PreviewPlace, 'channels' | 'heartbeat'>,
+  place: Pick<PreviewTarget, 'channels' | 'heartbeat'>,
   deps: Pick<
     PreviewServices,
     | 'owners'

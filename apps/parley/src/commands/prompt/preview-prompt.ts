@@ -5,7 +5,7 @@ import { type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, Monotonic, SentRequest } from '@parley/core';
 import { OFFLINE_MODEL } from '@parley/models';
 import type { ClaimedTurn } from '@parley/store';
-import type { GovernedFile } from '@parley/workspace';
+import type { ManagedFile } from '@parley/workspace';
 import { approvalsOf, ownersOf, subAgentLimitsOf } from '../../access.ts';
 import type { InstallationEnv } from '../../agent-sources.ts';
 import { modelName } from '../../agents.ts';
@@ -18,7 +18,7 @@ interface PreviewDeps extends InstallationEnv {
   readonly name: string | undefined;
   readonly plugins: AgentPlugins;
   /** The text of SOUL.md in turns, which may differ from the file (W06). */
-  readonly soul?: GovernedFile;
+  readonly soul?: ManagedFile;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;

@@ -2,7 +2,7 @@ import { type Logger, silentLogger, systemTime } from '@parley/core';
 import type { Heartbeat } from '@parley/proactive';
 import { comparePrompts } from '@parley/prompt';
 import type { HeartbeatOrder, PromptRepository, StoredPrompt } from '@parley/store';
-import { type GovernedFile, SOUL } from '@parley/workspace';
+import { type ManagedFile, SOUL } from '@parley/workspace';
 import { type Cli, hasDatabase, jsonText, withStore } from '../../cli.ts';
 import { CliError, commandLine, type DataFolder } from '../../data-folder.ts';
 import { plugInForCommand } from '../../plug-in.ts';
@@ -221,7 +221,7 @@ async function soulInUse(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,
   loaded: LoadedSettings,
   agent: string,
-): Promise<GovernedFile> {
+): Promise<ManagedFile> {
   const applied = hasDatabase(folder, loaded)
     ? await withStore({ folder, env }, ({ souls }) => souls.applied(agent))
     : null;

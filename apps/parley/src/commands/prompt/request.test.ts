@@ -34,7 +34,7 @@ describe('a preview', () => {
         report: () => {},
         skipped: async () => {},
         ignored: async () => {},
-        tellOwner: async () => {},
+        notifyOwner: async () => {},
         history: async () => [],
       };
       const adapter = (await definition.load())(context);

@@ -45,7 +45,7 @@ interface PreviewedTurn {
   readonly change: PreviewChange;
 }
 
-export interface PreviewPlace {
+export interface PreviewTarget {
   readonly channels: readonly string[];
   readonly agent: string;
   /** Of the agent, as in the ids of its conversations; undefined: the default one. */
@@ -60,7 +60,7 @@ export interface PreviewPlace {
 /** The turn that was asked for. Throws CliError. */
 export async function previewedTurn(
   { message, mode, heartbeat }: ReturnType<typeof previewRequest>,
-  place: PreviewPlace,
+  place: PreviewTarget,
 ): Promise<PreviewedTurn> {
   const { channels, agent, name, now } = place;
   const asked = hypotheticalTurn(message, channels, now);

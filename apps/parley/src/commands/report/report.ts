@@ -137,7 +137,7 @@ async function databaseFacts({ folder, env, database, clock }: Situation) {
     state,
     use: await store.retention.use(retentionAges(settings), clock()),
     lastRun: await store.retention.last(),
-    queue: await store.backlog.look(1),
+    queue: await store.backlog.read(1),
     outbox: await store.outbox.counts(),
     deadLetters: await store.deadLetters.counts(),
   });

@@ -131,7 +131,7 @@ async function startPlayed(
     ...systemTime,
     clock: clock.now,
     monotonic: () => systemTime.monotonic() + clock.ahead(),
-    pass: () => {},
+    checkpoint: () => {},
     onState: ({ channel, state }) => {
       if (channel !== simulator.platform) return;
       if (state.kind === 'pairing') simulator.scan?.(state.code);

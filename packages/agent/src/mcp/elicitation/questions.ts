@@ -38,7 +38,7 @@ function cutTo(text: string, most: number): string {
 }
 
 /** Which field of how many it is, what the server says of it, and the fault of the answer before. */
-export interface FieldPlace {
+export interface FieldLocation {
   readonly asker: Asker;
   readonly nth: number;
   readonly count: number;
@@ -48,7 +48,7 @@ export interface FieldPlace {
 /** A field as a question. `decline` in words ends the whole form. */
 export function fieldQuestion(
   field: Field,
-  { asker, nth, count, problem }: FieldPlace,
+  { asker, nth, count, problem }: FieldLocation,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   const isFirst = nth === 0 && problem === null;
   const place = count === 1 ? '' : ` (${nth + 1} of ${count})`;

@@ -134,7 +134,7 @@ const OF_QUEUES: ReadonlySet<string> = new Set([
   'bullmq.job.attempts.made',
 ]);
 /** How often a collector that is down is logged, in ms. */
-const LOG_EVERY_MS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 
 /**
  * Exports spans with nothing but Parley's own facts, without secrets, and what is known to be harmless.
@@ -148,7 +148,7 @@ export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub)
         spans.map((span) => plain(span, scrub)),
         (result) => {
           const now = systemTime.monotonic();
-          if (result.error !== undefined && now - loggedAt > LOG_EVERY_MS) {
+          if (result.error !== undefined && now - loggedAt > LOG_INTERVAL_MS) {
             loggedAt = now;
             const reason = reasonOf(result.error);
             log.warn({ reason, spans: spans.length }, 'traces could not be sent; they are dropped');

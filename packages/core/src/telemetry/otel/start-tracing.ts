@@ -36,7 +36,7 @@ export interface Tracing {
 /** Spans that wait to be sent; what is more is dropped. */
 const MAX_WAITING = 2_048;
 /** Export interval and timeout, in ms. */
-const SEND_EVERY_MS = 1_000;
+const SEND_INTERVAL_MS = 1_000;
 const SEND_WITHIN_MS = 5_000;
 /** How long the end of the process waits for the collector, in ms. */
 const CLOSE_WITHIN_MS = 2_000;
@@ -59,7 +59,7 @@ export function startTracing(options: TracingOptions): Tracing {
     spanProcessors: [
       new BatchSpanProcessor(plainExporter(sending, log, scrub), {
         maxQueueSize: MAX_WAITING,
-        scheduledDelayMillis: SEND_EVERY_MS,
+        scheduledDelayMillis: SEND_INTERVAL_MS,
         exportTimeoutMillis: SEND_WITHIN_MS,
       }),
     ],

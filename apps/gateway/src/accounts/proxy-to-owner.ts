@@ -17,7 +17,7 @@ const WITHIN_MS = 20_000;
  * calls about is taken in one place and in its order, whichever gateway it reaches. While it is not
  * known which one that is, 503 makes the caller try again.
  */
-export async function passOn(
+export async function proxyToOwner(
   request: Request,
   { name, rights, token }: PassOnDeps,
 ): Promise<Response> {

@@ -43,7 +43,7 @@ export type Removed = { readonly rows: number; readonly cronJobs: number };
  * In a group others keep what they said; what mixes voices is built again from that, or removed. The registry says how a
  * person's rows are found in each table (`ForgetRule.persons`).
  */
-export async function leaveGroup(
+export async function redactPersonInGroup(
   database: Database,
   conversation: string,
   said: Said,

@@ -10,7 +10,7 @@ const [BOT_DIRECT, PRIVATE] = [1, 2];
 const GROUP_DIRECT = 3;
 
 /** The chat of an interaction. `isBound`: the bot cannot write there, so only answers to interactions reach it. */
-export interface InteractionPlace {
+export interface InteractionLocation {
   readonly chat: InboundMessage['chat'];
   readonly isBound: boolean;
 }
@@ -28,7 +28,7 @@ export function isShared({ guild_id, context }: WireInteraction): boolean {
 export async function placeOfInteraction(
   interaction: WireInteraction & { readonly channel_id: string },
   findPlace: FindPlace,
-): Promise<InteractionPlace> {
+): Promise<InteractionLocation> {
   const { channel, channel_id: id, context, guild_id } = interaction;
   if (guild_id === undefined && (context === PRIVATE || channel?.type === GROUP_DIRECT))
     return privatePlace(id, channel);
@@ -56,7 +56,7 @@ function mayWrite({ app_permissions }: WireInteraction, { type }: InboundMessage
 /** The bot may not see the channel, or it does not exist for the bot. */
 const NOT_THERE: ReadonlySet<number> = new Set([403, 404]);
 
-function privatePlace(id: string, channel: BroughtChannel | undefined): InteractionPlace {
+function privatePlace(id: string, channel: BroughtChannel | undefined): InteractionLocation {
   const people = channel?.recipients?.map(({ global_name, username }) => global_name ?? username);
   const title = channel?.name ?? (people && `Direct messages with ${people.join(', ')}`);
   return { chat: { id, type: 'group', ...(title && { title }) }, isBound: true };

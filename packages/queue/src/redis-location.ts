@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/core';
 
 /** Where Redis is and how to get in. `url` alone is enough for one server. */
-export interface RedisPlace {
+export interface RedisLocation {
   /** `redis://` or, with TLS, `rediss://`; says host, port, user, password and number of the database. */
   readonly url: string;
   /** Begins every key and channel, so that several installations can share one Redis; `parley` when absent. */
@@ -23,7 +23,7 @@ export interface RedisPlace {
 }
 
 /** What keys and channels begin with. */
-export function prefixOf({ prefix = 'parley' }: Pick<RedisPlace, 'prefix'>): string {
+export function prefixOf({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
   return prefix;
 }
 
@@ -31,7 +31,7 @@ export function prefixOf({ prefix = 'parley' }: Pick<RedisPlace, 'prefix'>): str
  * What the keys of one queue begin with. Redis Cluster hashes only the part in braces: all keys of a
  * queue lie on one node, as BullMQ’s scripts need it, and different queues on different ones.
  */
-export function queuePrefix(place: Pick<RedisPlace, 'prefix'>, queue: string): string {
+export function queuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
   return `{${prefixOf(place)}:${queue}}`;
 }
 

@@ -5,31 +5,29 @@ const FOR_OWNERS = 50;
 /** What a client has at least, however many clients there are. */
 const MIN_PER_CLIENT = 10;
 
-/** Who takes a place. */
-interface PlaceTaker {
+/** Who takes a slot. */
+interface SlotTaker {
   readonly name: string;
   readonly owner: boolean;
 }
 
-/** Why there is no place: the client has taken all of its own, or all clients together have. */
-export type NoPlace =
-  | { readonly kind: 'client'; readonly places: number }
-  | { readonly kind: 'all' };
+/** Why there is no slot: the client has taken all of its own, or all clients together have. */
+export type NoSlot = { readonly kind: 'client'; readonly slots: number } | { readonly kind: 'all' };
 
 /**
- * The places of requests that wait. Each client has an equal share, so that none can take the places of the
+ * The slots of requests that wait. Each client has an equal share, so that none can take the slots of the
  * others; an owner's client may take one of those kept for owners as well.
  */
-export function createPlaces(clients: number) {
+export function createRequestSlots(clients: number) {
   const share = Math.max(MIN_PER_CLIENT, Math.floor((MAX_WAITING - FOR_OWNERS) / clients));
   const taken = new Map<string, number>();
   let all = 0;
   return {
-    /** Takes a place until the returned function is called, or says why there is none. */
-    take({ name, owner }: PlaceTaker): (() => void) | NoPlace {
+    /** Takes a slot until the returned function is called, or says why there is none. */
+    take({ name, owner }: SlotTaker): (() => void) | NoSlot {
       const own = taken.get(name) ?? 0;
-      const places = share + (owner ? FOR_OWNERS : 0);
-      if (own >= places) return { kind: 'client', places };
+      const slots = share + (owner ? FOR_OWNERS : 0);
+      if (own >= slots) return { kind: 'client', slots };
       if (all >= MAX_WAITING - (owner ? 0 : FOR_OWNERS)) return { kind: 'all' };
       all += 1;
       taken.set(name, own + 1);
