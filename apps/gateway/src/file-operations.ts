@@ -1,4 +1,3 @@
-import { soulDiff } from '@parley/agent';
 import { change, read, refusal } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import { covers, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
@@ -74,6 +73,8 @@ export const operations = {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
       if (text === null) throw refusal('no-version', `${name} has no version ${version}.`);
+      // The agent is loaded for a comparison alone.
+      const { soulDiff } = await import('@parley/agent');
       return { text, diff: text === now?.text ? '' : soulDiff(text, now?.text ?? '') };
     },
   ),

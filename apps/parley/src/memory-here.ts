@@ -1,5 +1,5 @@
-import { MemoryService } from '@parley/agent';
 import type { OperatorMemory } from '@parley/agent/memory';
+import { MemoryService } from '@parley/agent/memory-service';
 import { silentLogger } from '@parley/core';
 import type { Store } from '@parley/store';
 import { openMemorySearch } from '@parley/workspace';
