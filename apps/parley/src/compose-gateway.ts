@@ -183,14 +183,11 @@ function operationServices(
     agents: async () => shownAgents(agents.loaded, (name) => agentNamed(agents, name)),
     usage: async () => usageFacts(settings),
     audit: () => auditHere(options, agents),
-    logs: async () => {
-      const { logPage } = await import('./log-page.ts');
+    logs: async (query) => {
+      const { readLogReport } = await import('./log-report.ts');
       const named = Object.values(agents.loaded.channels).map(({ channel }) => channel);
-      return logPage({
-        folder: folder.logs,
-        store: store,
-        channels: [...new Set(named)],
-      });
+      const channels = [...new Set(named)];
+      return readLogReport({ folder: folder.logs, store, channels }, query);
     },
     bugReport: async () => {
       const { reportHere } = await import('./commands/report/report.ts');
@@ -202,9 +199,9 @@ function operationServices(
     hooks: async () => hooks,
     ...installationServices(options, agents, { plugged, watch }),
     async approvals(name) {
-      const { approvalsPage } = await import('./approvals-page.ts');
+      const { operatorApprovals } = await import('./operator-approvals.ts');
       const { workspace, place } = agentOf(name).agent;
-      return approvalsPage({ ...options, store, workspace, name: place.name, channels });
+      return operatorApprovals({ ...options, store, workspace, name: place.name, channels });
     },
     async files(name) {
       const { agent } = agentOf(name);

@@ -171,9 +171,7 @@ function describeStatus(program: Command, { run }: Runs): void {
     .argument('<message>', 'its id, channel:chat/id, a turn, or last')
     .addHelpText('after', WHY_HELP);
   const storage = 'what takes how much in the database, how long it is kept, and what is old';
-  add(program, 'storage', storage, ({ json }: Json) =>
-    work((m, cli) => m.storage(cli, json)),
-  ).option(...JSON_OPTION);
+  withJson(add(program, 'storage', storage, () => work((m, cli) => m.storage(cli))));
 }
 
 const REPORT_HELP = `

@@ -71,7 +71,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
       ...{ clock, log: silentLogger, wake: async () => undefined, scrub: (text) => text },
       channels: async () => ({ accounts: ACCOUNTS, monotonic: clock }),
       audit: async () => AUDIT,
-      logs: async () => ({ read: unused }),
+      logs: unused,
       bugReport: async () => ({ name: '', files: [], archive: '' }),
       ...{ approvals: unused, files: unused, promptFiles: unused, preview: unused },
       ...{ skills: unused, mcpSignIns: unused, settingsFile: unused, setup: unused },
