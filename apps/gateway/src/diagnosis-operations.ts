@@ -15,7 +15,7 @@ const RUNNING = { running: true } as const;
 
 export const audit = {
   report: read(
-    'Security weaknesses of this installation; people, chats and files for owners alone',
+    'Security weaknesses of this installation; only owners see people, chats and files',
     {},
     async (needs: DiagnosisNeeds, _, { caller }) => {
       const report = await needs.audit();
