@@ -4,7 +4,7 @@ import { useContext, useEffect } from 'preact/hooks';
 import { AgentsHere } from './agents.tsx';
 import { type Outcome, order, perform } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
-import { useData, useWork, type Work } from './ui/data.tsx';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { amount, counted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, OutcomeNote, Section, Show } from './ui/widgets.tsx';
@@ -22,7 +22,7 @@ const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
 
 /** Whether it works, and the figures of a day: nothing that was said, and by nobody (D10). */
 export function StatusView({ args }: Route): VNode {
-  const status = useData<GatewayStatus>('/api/status/report', POLL_INTERVAL_MS);
+  const status = useOperation('status/report', {}, POLL_INTERVAL_MS);
   const work = useWork();
   useEffect(() => {
     const [answer] = args;
