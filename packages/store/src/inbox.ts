@@ -7,7 +7,7 @@ import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
 import { chatsOf, ownerChats, ownerRoute, recentOf, typedCommands } from './inbox-reads.ts';
-import { findReplaced, replaceEarlier } from './replacing.ts';
+import { findReplaced, replaceEarlier } from './message-replacement.ts';
 import {
   type AdmittedMessage,
   type FileRef,
