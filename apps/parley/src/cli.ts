@@ -100,13 +100,17 @@ export function ofOneAgent(group: Command): Command {
   return group.option('--agent <name>', 'of this agent; without it of the default one');
 }
 
-export interface Json {
-  readonly json?: boolean;
-}
-
 /** A command, or a group of them, with `--json`, which may stand before or after a command of the group. */
 export function withJson(command: Command): Command {
   return command.option('--json', 'for programs');
+}
+
+/** A command of a group with `--json` that has no answer to print as JSON: it refuses the option. */
+export function withoutJson(command: Command): Command {
+  return command.hook('preAction', () => {
+    if (command.optsWithGlobals<{ readonly json?: boolean }>().json)
+      command.error("error: unknown option '--json'");
+  });
 }
 
 type Installation = Pick<Cli, 'folder' | 'env'>;

@@ -5,13 +5,13 @@ import {
   addDefault,
   idNumber,
   isoDate,
-  type Json,
   numberFrom,
   ofOneAgent,
   type Runs,
   refuseUnknown,
   using,
   withJson,
+  withoutJson,
 } from './cli.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 import type { AuditFlags } from './commands/checks/audit.ts';
@@ -109,7 +109,7 @@ function describeService(program: Command, { starting }: Runs): void {
     work((m, cli) => m.installService(cli, flags)),
   ).option('--print', 'print the unit and do nothing');
   const status = '0: it runs and answers, 1: it does not, 3: there is none';
-  add(service, 'status', status, () => work((m, cli) => m.serviceStatus(cli)));
+  withJson(add(service, 'status', status, () => work((m, cli) => m.serviceStatus(cli))));
   const remove = 'end it and remove the unit; the data is kept';
   add(service, 'uninstall', remove, () => work((m, cli) => m.uninstallService(cli)));
 }
@@ -157,8 +157,6 @@ Examples:
 
 It shows no text of messages, and no arguments or results of tools.`;
 
-const JSON_OPTION = ['--json', 'for programs'] as const;
-
 function describeStatus(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/status.ts'));
   const how = 'how the running gateway is doing; 0: all is well, 1: something is not, 3: none runs';
@@ -172,9 +170,7 @@ function describeStatus(program: Command, { run }: Runs): void {
     .argument('<message>', 'its id, channel:chat/id, a turn, or last')
     .addHelpText('after', WHY_HELP);
   const storage = 'what takes how much in the database, how long it is kept, and what is old';
-  add(program, 'storage', storage, ({ json }: Json) =>
-    work((m, cli) => m.storage(cli, json)),
-  ).option(...JSON_OPTION);
+  withJson(add(program, 'storage', storage, () => work((m, cli) => m.storage(cli))));
 }
 
 const REPORT_HELP = `
@@ -184,7 +180,10 @@ Look through the file before you send it.`;
 function describeLogs(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/logs.ts'));
   const what = 'the last lines of the log, of all processes that keep them in this data folder';
-  add(program, 'logs', what, (flags: LogsFlags) => work((m, cli) => m.logs(cli, flags)))
+  const logs = add(program, 'logs', what, (flags: LogsFlags) =>
+    work((m, cli) => m.logs(cli, flags)),
+  );
+  withJson(logs)
     .option('--follow', 'and those that come, until Ctrl-C')
     .addOption(
       new Option('--level <level>', 'the lowest')
@@ -194,8 +193,7 @@ function describeLogs(program: Command, { run }: Runs): void {
     .option('--channel <name>', 'of one channel, such as telegram')
     .option('--chat <conversation>', 'of one conversation, such as telegram:default:42')
     .option('--text <text>', 'that contain it')
-    .option('--limit <count>', 'how many', numberFrom(1, 100_000), 100)
-    .option(...JSON_OPTION);
+    .option('--limit <count>', 'how many', numberFrom(1, 100_000), 100);
   const reporting = using(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names and texts';
   add(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
@@ -264,9 +262,8 @@ function describeDoctor(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/checks/doctor.ts'));
   const what =
     'check everything (settings, model, channels, database, machine) and say how to fix it';
-  add(program, 'doctor', what, (flags: Json) => work((m, cli) => m.doctor(cli, flags)))
-    .option(...JSON_OPTION)
-    .addHelpText('after', DOCTOR_HELP);
+  const doctor = add(program, 'doctor', what, () => work((m, cli) => m.doctor(cli)));
+  withJson(doctor).addHelpText('after', DOCTOR_HELP);
 }
 
 const AUDIT_HELP = `
@@ -279,13 +276,13 @@ function describeAudit(program: Command, { run }: Runs): void {
   const fix = 'remove rights of other users on files of this installation; nothing else is changed';
   const audit = add(program, 'audit', what, (flags: AuditFlags) =>
     work((m, cli) => m.audit(cli, flags)),
-  )
-    .option(...JSON_OPTION)
-    .option('--fix', fix)
-    .addHelpText('after', AUDIT_HELP);
+  );
+  withJson(audit).option('--fix', fix).addHelpText('after', AUDIT_HELP);
   const accept = 'accept the current tool descriptions of an MCP server';
-  add(audit, 'accept <server>', accept, (server: string) =>
-    work((m, cli) => m.auditAccept(cli, server)),
+  withoutJson(
+    add(audit, 'accept <server>', accept, (server: string) =>
+      work((m, cli) => m.auditAccept(cli, server)),
+    ),
   );
 }
 
@@ -368,7 +365,7 @@ function describeFiles(program: Command, { run }: Runs): void {
       .argument('<folder>', 'the workspace, or the folder that holds it')
       .option('--yes', 'copy it into the workspace; files that are there stay');
   }
-  const settings = add(program, 'config', 'work with the settings file');
+  const settings = withJson(add(program, 'config', 'work with the settings file'));
   const check = 'say all that is wrong with the settings, without starting; 0: nothing is';
   add(settings, 'check', check, () => config((m, cli) => m.configCheck(cli)));
   const upgrade =
@@ -387,6 +384,6 @@ function describeCompletion(program: Command, { bare }: Runs): void {
 }
 
 const COMPLETION_HELP = `
-bash: source <(parley completion bash)   in ~/.bashrc
+bash: eval "$(parley completion bash)"    in ~/.bashrc
 zsh:  source <(parley completion zsh)    in ~/.zshrc, after compinit
 fish: parley completion fish | source    in ~/.config/fish/config.fish`;

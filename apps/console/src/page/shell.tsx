@@ -1,4 +1,4 @@
-import type { GatewayStatus, Me } from '@parley/gateway/api';
+import type { GatewayStatus } from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
@@ -19,11 +19,11 @@ import { forgetEverything, order } from './gateway.ts';
 import { pairingOf } from './pairing.tsx';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
-import { DataScope, useData } from './ui/data.tsx';
+import { DataScope, useData, useOperation } from './ui/data.tsx';
 import { Icon, type IconName } from './ui/icon.tsx';
 import { Trouble } from './ui/widgets.tsx';
 import { GROUPS, START, type View, viewOf } from './views.ts';
-import { missingRole, Who } from './who.ts';
+import { type Me, missingRole, Who } from './who.ts';
 
 const LINK_LABELS: Readonly<Record<Link, string>> = {
   connecting: 'Connecting…',
@@ -50,7 +50,7 @@ const LATER_MS = 60_000;
 export function Shell({ client, route, trouble }: ShellProps): VNode {
   const link = useComputed(() => client.conversation.value.link).value;
   const isOnline = link === 'online';
-  const status = useData<GatewayStatus>(isOnline ? '/api/status/report' : null, (known) =>
+  const status = useOperation('status/report', isOnline ? {} : null, (known) =>
     pairingOf(known?.channels ?? []).isMoving ? SOON_MS : LATER_MS,
   ).value;
   const usual = status === undefined ? SOME_AGENT : infoOf(status.agent, status.model);

@@ -12,7 +12,6 @@ import { acceptMcp } from './mcp-accepted.ts';
 import type { CheckResult } from './run-checks.ts';
 
 export interface AuditFlags {
-  readonly json?: boolean;
   readonly fix?: boolean;
 }
 
@@ -21,8 +20,8 @@ const COULD_NOT_RUN = 3;
 
 /** `parley audit` (U05): 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run. */
 export async function audit(
-  { folder, env, print }: Cli,
-  { json = false, fix = false }: AuditFlags,
+  { folder, env, print, json }: Cli,
+  { fix = false }: AuditFlags,
 ): Promise<number> {
   try {
     checkPlace(folder);
