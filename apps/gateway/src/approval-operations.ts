@@ -1,4 +1,4 @@
-import { approvalText, partsOf } from '@parley/channels';
+import { approvalText, renderNoticeParts } from '@parley/channels';
 import {
   agentOfConversation,
   type Clock,
@@ -155,7 +155,7 @@ async function decide(
   const decided = { verdict, by } as const;
   const found = await store.approvals.decide(code, decided, clock(), (its, route) => {
     askedAt = route;
-    return partsOf(approvalText(its), route);
+    return renderNoticeParts(approvalText(its), route);
   });
   const text = approvalText(found).replaceAll('`', '');
   if (found.kind !== 'decided') throw refusal('not-decided', text);

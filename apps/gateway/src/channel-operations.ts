@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DecisionRules, ownersChat, partsOf } from '@parley/channels';
+import { type DecisionRules, ownersChat, renderNoticeParts } from '@parley/channels';
 import {
   type Clock,
   change,
@@ -254,7 +254,7 @@ async function sendTest(
   const { replyToMessageId: _, ...route } = chat.last.route;
   const now = clock();
   const text = `⚙️ A test message, sent at ${new Date(now).toISOString().slice(11, 19)} UTC.`;
-  const [first, ...others] = partsOf(text, route);
+  const [first, ...others] = renderNoticeParts(text, route);
   if (first === undefined) throw refused('There is nothing to send.');
   await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
   await wake({ kind: 'chat', chat: route });

@@ -12,9 +12,9 @@ import {
   withTraces,
   yesterdaySource,
 } from '@parley/agent';
-import { GIVEN_UP, partsOf } from '@parley/channels';
+import { GIVEN_UP, renderNoticeParts } from '@parley/channels';
 import { newId, type ReplyRoute } from '@parley/core';
-import { contextTokensOf, windowOf } from '@parley/models';
+import { contextTokensOf, effectiveWindow } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { servedBy, subAgentLimitsOf } from './access.ts';
@@ -93,7 +93,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
 /** Notifies a chat of messages whose claim ended the process too often. */
 function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
-    await store.outbox.enqueue(partsOf(GIVEN_UP, route), clock());
+    await store.outbox.enqueue(renderNoticeParts(GIVEN_UP, route), clock());
     await deliver(route.channel, route.account, route.chatId);
   };
 }
@@ -156,7 +156,7 @@ export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.m
     spendGuard,
     owners,
     history: HISTORY,
-    contextTokens: () => windowOf(model, contextTokensOf(settings.model, model.id)),
+    contextTokens: () => effectiveWindow(model, contextTokensOf(settings.model, model.id)),
     media,
     heartbeat: proactive.rules,
     wake: (conversationId) => shared.turns.wake(conversationId),

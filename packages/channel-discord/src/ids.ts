@@ -6,7 +6,7 @@ const COPY =
 /** Ids of Discord: its first ones had 15 digits, and there can be 20. */
 const SNOWFLAKE = /^\d{15,20}$/;
 
-function explain(written: string): string | undefined {
+function explainWrongId(written: string): string | undefined {
   const bare = bareId(written);
   if (/^@?&\d/.test(bare)) return 'this is the id of a role';
   if (/^#\d/.test(bare)) return 'this is the id of a channel';
@@ -23,7 +23,7 @@ function form(expected: string, kind: RegExp, link: RegExp): IdForm {
   return {
     expected,
     howToFind: COPY,
-    explain,
+    explain: explainWrongId,
     normalize(written) {
       const bare = bareId(written);
       const id = kind.exec(bare)?.[1] ?? link.exec(bare)?.[1] ?? bare;

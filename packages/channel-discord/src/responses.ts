@@ -31,7 +31,7 @@ export function writePlace(place: Place): string {
 type Waiting = Place & { readonly id: string };
 
 /** The command that a message on this route answers; undefined: none, as for what has been sent since. */
-function placeOf({
+function answeredCommand({
   replyToMessageId: id,
   response,
 }: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Waiting | undefined {
@@ -69,7 +69,7 @@ const MAX_COMMANDS = 1_000;
 
 /** Whether only answers to an interaction reach the place of a route: nothing else is shown or sent there. */
 export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
-  return placeOf(route)?.bound === true;
+  return answeredCommand(route)?.bound === true;
 }
 
 /** Answers to slash commands: the first part takes the place of "thinking". */
@@ -104,7 +104,7 @@ export class Responses {
    * the part is an ordinary message.
    */
   async send(answer: Answer): Promise<string | undefined> {
-    const place = placeOf(answer.part.route);
+    const place = answeredCommand(answer.part.route);
     if (place === undefined) return undefined;
     let last: { readonly code: number; readonly thrown: unknown } | undefined;
     for (const one of this.#takers(place, answer.part.route)) {
@@ -139,7 +139,7 @@ export class Responses {
 
   /** No answer follows: "thinking" goes. */
   async drop(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Promise<void> {
-    const place = placeOf(route);
+    const place = answeredCommand(route);
     if (place === undefined || place.further === true) return;
     await this.#acknowledged.get(place.id);
     if ((await this.#firstOf(place)) !== null) return;

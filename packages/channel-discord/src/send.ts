@@ -5,7 +5,7 @@ import {
   ChannelError,
   type Logger,
   type OutboundPart,
-  pathOf,
+  outboundFilePath,
   type Receipt,
   reasonOf,
 } from '@parley/core';
@@ -48,16 +48,16 @@ export async function sendPart(
       `Discord channel ${threadId}: stopped before sending.`,
     );
   }
-  const files = await filesOf(routed, threadId);
+  const files = await readOutboundFile(routed, threadId);
   const route = await translated(threadId, () => deps.threads.open(routed.route));
   const part = { ...routed, route };
-  const message = { part, body: bodyOf(part, deps.linkPreviews), extras: { files, signal } };
+  const message = { part, body: messageBody(part, deps.linkPreviews), extras: { files, signal } };
   const platformMessageId = await translated(
     threadId,
     async () =>
       (await putVoice(deps, message)) ??
       (await putCard(deps, message)) ??
-      (await deps.streams.claim(part, (streamed) => put(deps, message, streamed))),
+      (await deps.streams.claim(part, (streamed) => sendOrReplace(deps, message, streamed))),
   );
   return { platformMessageId };
 }
@@ -69,7 +69,7 @@ interface Message {
 }
 
 /** Listing the file among the attachments replaces those of an earlier attempt. */
-function bodyOf(part: OutboundPart, linkPreviews: boolean): MessageBody {
+function messageBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const { file } = part;
   const attachments = file === undefined ? {} : { attachments: [{ id: 0, filename: file.name }] };
   return { ...partBody(part, linkPreviews), ...attachments };
@@ -109,7 +109,7 @@ async function putCard(deps: SendDeps, message: Message): Promise<string | undef
   const body = cardOf(message.part, message.body);
   if (body === undefined) return undefined;
   try {
-    return await put(deps, { ...message, body }, {});
+    return await sendOrReplace(deps, { ...message, body }, {});
   } catch (thrown) {
     const failure = callFailureOf(thrown);
     if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
@@ -119,7 +119,7 @@ async function putCard(deps: SendDeps, message: Message): Promise<string | undef
 }
 
 /** Returns the id of the message that shows the part. */
-async function put(
+async function sendOrReplace(
   { api, responses, log }: SendDeps,
   { part, body, extras }: Message,
   { messageId, text, nonce }: Streamed,
@@ -128,9 +128,10 @@ async function put(
   const answered = await responses.send({ part, body, extras });
   if (answered !== undefined) return answered;
   // An answer that came whole is shown already.
-  if (messageId !== undefined && text === part.body.text.trim() && isText(part)) return messageId;
+  if (messageId !== undefined && text === part.body.text.trim() && isPlainTextPart(part))
+    return messageId;
   const isChangeable = messageId !== undefined && !notifies(part);
-  if (isChangeable && (await changed(api, threadId, messageId, body, extras))) return messageId;
+  if (isChangeable && (await tryChange(api, threadId, messageId, body, extras))) return messageId;
   // The first part quotes the question; the others follow it.
   const isQuoting = (part.index ?? 0) === 0 && response === undefined;
   const replyTo = isQuoting ? replyToMessageId : undefined;
@@ -149,7 +150,7 @@ async function put(
 }
 
 /** Whether nothing but its text is to be seen. */
-function isText(part: OutboundPart): boolean {
+function isPlainTextPart(part: OutboundPart): boolean {
   return part.buttons === undefined && part.file === undefined && !notifies(part);
 }
 
@@ -162,7 +163,7 @@ function notifies({ body, route }: OutboundPart): boolean {
 const NOT_TO_BE_CHANGED: ReadonlySet<number> = new Set([10008, 30046, 50083]);
 
 /** Changes a message into the part; false where Discord does not allow that. */
-async function changed(
+async function tryChange(
   api: SendDeps['api'],
   channelId: string,
   messageId: string,
@@ -179,10 +180,13 @@ async function changed(
   }
 }
 
-async function filesOf({ file }: OutboundPart, channelId: string): Promise<RawFile[] | undefined> {
+async function readOutboundFile(
+  { file }: OutboundPart,
+  channelId: string,
+): Promise<RawFile[] | undefined> {
   if (file === undefined) return undefined;
   try {
-    const path = pathOf(file);
+    const path = outboundFilePath(file);
     const { size } = await stat(path);
     if (size > LARGEST_FILE_BYTES) throw new Error(`it has ${size} bytes`);
     return [{ name: file.name, data: await readFile(path), contentType: file.mimeType }];

@@ -4,8 +4,8 @@ import { placeOfMessage } from './places.ts';
 import { mentionsInRich } from './rich-text.ts';
 import { forwardOrigin } from './senders.ts';
 import { menuName } from './settings.ts';
-import { shownIn, wordsOf } from './shown.ts';
-import { linkedPerson, withAddresses } from './text.ts';
+import { messageText, readShown } from './shown.ts';
+import { linkedPerson, spellOutHidden } from './text.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 import type { Entity } from './wire-basics.ts';
 
@@ -23,12 +23,12 @@ export interface Address {
  * Decides whether a message is meant for the bot. A command with another bot's name is not, even as
  * a reply. In a topic every message "replies" to the topic's first one, which counts for nothing.
  */
-export function addressOf(
+export function readAddressing(
   message: WireMessage,
   me: BotIdentity,
   commands: readonly CommandInfo[] = [],
 ): Address {
-  const words = wordsOf(message);
+  const words = messageText(message);
   const { text, entities } = words;
   const mentions = [
     ...new Set([
@@ -47,8 +47,8 @@ export function addressOf(
   const named = mentions.includes(String(me.id));
   return {
     text: forMe
-      ? `/${own ?? command.word}${withAddresses(words, command.end, me)}`
-      : shownIn(message, me).words,
+      ? `/${own ?? command.word}${spellOutHidden(words, command.end, me)}`
+      : readShown(message, me).words,
     mentions,
     addressed: isForBot(message) || (!forwarded && !forOther && (forMe || replied || named)),
   };

@@ -1,6 +1,6 @@
 import { Attachment } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { attachmentsOf } from './attachments.ts';
+import { messageAttachments } from './attachments.ts';
 import { WireMessage } from './wire.ts';
 
 const chat = { id: 5, type: 'private' };
@@ -61,14 +61,14 @@ describe('the files of a Telegram message', () => {
     ],
   ])('[F10] are %s', (_name, fields, attachment) => {
     const message = WireMessage.parse({ message_id: 9, date: 1, chat, ...fields });
-    expect(attachmentsOf(message).map((file) => Attachment.parse(file))).toEqual([attachment]);
+    expect(messageAttachments(message).map((file) => Attachment.parse(file))).toEqual([attachment]);
   });
 
   it('[F10] are those of the message it answers, where it has none itself', () => {
     const reply_to_message = { message_id: 3, photo: [size('asked', 9, 9)] };
     const refs = (fields: object) => {
       const message = { message_id: 9, date: 1, chat, text: 'what is this?', reply_to_message };
-      return attachmentsOf(WireMessage.parse({ ...message, ...fields })).map(({ ref }) => ref);
+      return messageAttachments(WireMessage.parse({ ...message, ...fields })).map(({ ref }) => ref);
     };
     expect(refs({})).toEqual(['asked']);
     expect(refs({ document: { file_id: 'own' } })).toEqual(['own']);
@@ -81,6 +81,6 @@ describe('the files of a Telegram message', () => {
     ['a sticker is drawn by a program', { sticker: { file_id: 's', is_animated: true } }],
   ])('are none where %s', (_name, fields) => {
     const message = { message_id: 9, date: 1, chat, ...fields };
-    expect(attachmentsOf(WireMessage.parse(message))).toEqual([]);
+    expect(messageAttachments(WireMessage.parse(message))).toEqual([]);
   });
 });

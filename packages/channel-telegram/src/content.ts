@@ -1,15 +1,15 @@
 import { type CommandInfo, parseCommand } from '@parley/channels';
 import type { Authored, Chat, InboundMessage } from '@parley/core';
-import { addressOf } from './address.ts';
+import { readAddressing } from './address.ts';
 import { answeredMessage } from './answered.ts';
-import { attachmentsOf } from './attachments.ts';
-import { aloneResponse, messageIdOf } from './ephemeral.ts';
+import { messageAttachments } from './attachments.ts';
+import { aloneResponse, toMessageId } from './ephemeral.ts';
 import { eventReason } from './message-fields.ts';
-import { chatAt, chatOf, messageIdIn, threadIdOf } from './places.ts';
-import { quotationOf, replyOf, withOrigin } from './quotes.ts';
+import { chatAt, messageIdIn, threadIdOf, toChat } from './places.ts';
+import { markForwarded, quotationOf, readReply } from './quotes.ts';
 import { richTextOf } from './rich-text.ts';
-import { senderOf } from './senders.ts';
-import { shownIn, textOfMessage } from './shown.ts';
+import { messageSender } from './senders.ts';
+import { readShown, textOfMessage } from './shown.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Entity } from './wire-basics.ts';
 
@@ -20,20 +20,20 @@ export function toInbound(
   me: BotIdentity,
   commands: readonly CommandInfo[] = [],
 ): InboundMessage {
-  const { text, mentions, addressed } = addressOf(message, me, commands);
-  const attachments = attachmentsOf(message);
+  const { text, mentions, addressed } = readAddressing(message, me, commands);
+  const attachments = messageAttachments(message);
   const chat = { ...chatFor(message, text), ...guestOf(message) };
   return {
     channel: 'telegram',
     account,
-    messageId: messageIdIn(chat.threadId, messageIdOf(message)),
+    messageId: messageIdIn(chat.threadId, toMessageId(message)),
     chat,
-    sender: senderOf(message, me),
-    text: withOrigin(textOfMessage(message, text, chat.type), message),
-    authored: authoredIn(message, me),
+    sender: messageSender(message, me),
+    text: markForwarded(textOfMessage(message, text, chat.type), message),
+    authored: findAuthored(message, me),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
-    ...replyOf(message, chat.threadId, me),
+    ...readReply(message, chat.threadId, me),
     ...quotationOf(message),
     ...aloneResponse(message, message.from),
     mentions: [...mentions],
@@ -55,7 +55,7 @@ function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'with
 function chatFor(message: WireMessage, text: string): Chat {
   const { ephemeral_message_id: whispered, from } = message;
   if (whispered === undefined || from === undefined || parseCommand(text) !== null)
-    return chatOf(message);
+    return toChat(message);
   return chatAt(threadIdOf({ kind: 'alone', person: String(from.id) }), message);
 }
 
@@ -67,7 +67,7 @@ export function ignoredReason(message: WireMessage): string | undefined {
   if (declined !== undefined && !declined.comment)
     return 'it reports the state of a suggested post';
   const given = gift ?? unique_gift;
-  if (given !== undefined && !given.text && chatOf(message).type !== 'direct')
+  if (given !== undefined && !given.text && toChat(message).type !== 'direct')
     return 'it reports a gift, without words';
   return eventReason(message);
 }
@@ -76,7 +76,7 @@ export function ignoredReason(message: WireMessage): string | undefined {
  * What the sender typed or spoke. A message that is passed on, or that a bot wrote in their name, holds nothing of theirs;
  * contacts, places, polls and the like are texts that nobody typed in this chat.
  */
-function authoredIn(message: WireMessage, me: BotIdentity): Authored {
+function findAuthored(message: WireMessage, me: BotIdentity): Authored {
   const answered = answeredMessage(message);
   const isQuoteKnown = answered !== undefined && isQuoteOfTheirs(message, answered, me);
   const quote = isQuoteKnown ? { quote: true as const } : {};
@@ -90,7 +90,7 @@ function authoredIn(message: WireMessage, me: BotIdentity): Authored {
 
 /** Whether all that is read of a message was typed, and not marked as a quotation. */
 function isTyped(message: Answered): boolean {
-  const { words, cards, unread } = shownIn(message);
+  const { words, cards, unread } = readShown(message);
   if (words === '' || cards.length > 0 || unread !== undefined) return false;
   const { text, entities, caption, caption_entities, rich_message: rich } = message;
   if (rich !== undefined) return !richTextOf(rich).quotes;
@@ -123,11 +123,11 @@ const BY_OTHERS: readonly string[] = [
 /** Their own words, or in a direct chat those of this bot. */
 function isQuoteOfTheirs(message: WireMessage, answered: Answered, me: BotIdentity): boolean {
   if (BY_OTHERS.some((field) => field in answered)) return false;
-  const { cards, unread } = shownIn({ ...answered, reply_markup: undefined });
+  const { cards, unread } = readShown({ ...answered, reply_markup: undefined });
   if (cards.length > 0 || unread !== undefined) return false;
   const { from, sender_chat } = message;
   const writer = answered.sender_chat?.id ?? answered.from?.id;
   if (writer === undefined) return false;
-  const isDirect = chatOf(message).type === 'direct';
+  const isDirect = toChat(message).type === 'direct';
   return writer === (sender_chat?.id ?? from?.id) || (isDirect && writer === me.id);
 }

@@ -81,7 +81,7 @@ export async function findSent(
 }
 
 /** The row of numbers that a chat's messages are in; `now` is Telegram's id of it. */
-export function rowOf(now: string): string {
+export function numberSequence(now: string): string {
   return OWN_NUMBERS.test(now) ? now : 'shared';
 }
 

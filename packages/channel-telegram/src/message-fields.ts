@@ -1,6 +1,6 @@
 /** What Parley does with a field of the Bot API (F16). */
 export type FieldDecision =
-  /** The agent reads it, or it decides who wrote, where and to whom. `named` stands for content of an unexpected form. */
+  /** The agent reads it, or it decides who wrote, where and to whom. `namedOnly` stands for content of an unexpected form. */
   | { readonly decision: 'read'; readonly named?: string }
   /** What a person sent and Parley cannot read, with its article. */
   | { readonly decision: 'named'; readonly named: string }
@@ -10,8 +10,8 @@ export type FieldDecision =
   | { readonly decision: 'event'; readonly why: string };
 
 const READ: FieldDecision = { decision: 'read' };
-const content = (named: string): FieldDecision => ({ decision: 'read', named });
-const named = (what: string): FieldDecision => ({ decision: 'named', named: what });
+const readAs = (named: string): FieldDecision => ({ decision: 'read', named });
+const namedOnly = (what: string): FieldDecision => ({ decision: 'named', named: what });
 const ignored = (why: string): FieldDecision => ({ decision: 'ignored', why });
 const event = (why: string): FieldDecision => ({ decision: 'event', why });
 
@@ -53,41 +53,41 @@ export const MESSAGE_FIELDS = {
   quote: READ,
 
   // Words, files and cards.
-  text: content('a text'),
+  text: readAs('a text'),
   entities: READ,
-  caption: content('a text'),
+  caption: readAs('a text'),
   caption_entities: READ,
-  rich_message: content('a formatted text'),
-  photo: content('a picture'),
-  live_photo: content('a picture'),
-  document: content('a file'),
-  voice: content('a voice message'),
-  audio: content('a recording'),
-  video: content('a video'),
-  video_note: content('a video message'),
-  animation: content('an animation'),
-  sticker: content('a sticker'),
-  poll: content('a poll'),
-  checklist: content('a checklist'),
-  location: content('a location'),
-  venue: content('a place'),
-  contact: content('a contact'),
-  dice: content('dice'),
-  giveaway: content('a giveaway'),
-  web_app_data: content('data of a web app'),
-  users_shared: content('people'),
-  chat_shared: content('a chat'),
+  rich_message: readAs('a formatted text'),
+  photo: readAs('a picture'),
+  live_photo: readAs('a picture'),
+  document: readAs('a file'),
+  voice: readAs('a voice message'),
+  audio: readAs('a recording'),
+  video: readAs('a video'),
+  video_note: readAs('a video message'),
+  animation: readAs('an animation'),
+  sticker: readAs('a sticker'),
+  poll: readAs('a poll'),
+  checklist: readAs('a checklist'),
+  location: readAs('a location'),
+  venue: readAs('a place'),
+  contact: readAs('a contact'),
+  dice: readAs('dice'),
+  giveaway: readAs('a giveaway'),
+  web_app_data: readAs('data of a web app'),
+  users_shared: readAs('people'),
+  chat_shared: readAs('a chat'),
   suggested_post_info: READ,
   suggested_post_declined: READ,
   link_preview_options: READ,
   reply_markup: READ,
-  story: named('a story'),
-  game: named('a game'),
-  invoice: named('an invoice'),
-  paid_media: named('paid media'),
-  gift: named('a gift'),
-  unique_gift: named('a gift'),
-  passport_data: named('documents of Telegram Passport'),
+  story: namedOnly('a story'),
+  game: namedOnly('a game'),
+  invoice: namedOnly('an invoice'),
+  paid_media: namedOnly('paid media'),
+  gift: namedOnly('a gift'),
+  unique_gift: namedOnly('a gift'),
+  passport_data: namedOnly('documents of Telegram Passport'),
 
   // Beside content, of no use to a reader.
   sender_tag: ignored('administrators gave it to the sender'),
@@ -160,7 +160,7 @@ export const MESSAGE_FIELDS = {
   forward_from_message_id: ignored('the number of a message elsewhere'),
   forward_sender_name: READ,
   forward_signature: READ,
-  user_shared: content('people'),
+  user_shared: readAs('people'),
 } satisfies Readonly<Record<string, FieldDecision>>;
 
 function decisionOn(field: string): FieldDecision | undefined {

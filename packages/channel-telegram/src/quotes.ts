@@ -3,22 +3,22 @@ import type { InboundMessage } from '@parley/core';
 import { answeredMessage } from './answered.ts';
 import { optionText } from './cards.ts';
 import { answeredTask } from './checklist.ts';
-import { messageIdOf } from './ephemeral.ts';
+import { toMessageId } from './ephemeral.ts';
 import { messageIdIn } from './places.ts';
-import { forwardOrigin, originOf } from './senders.ts';
-import { joined, textOfQuoted } from './shown.ts';
-import { withAddresses } from './text.ts';
+import { forwardOrigin, originAuthor } from './senders.ts';
+import { joinPresent, textOfQuoted } from './shown.ts';
+import { spellOutHidden } from './text.ts';
 import type { Answered, BotIdentity, ExternalReply, WireMessage } from './wire.ts';
 
 /** Names the author of what is forwarded, so that it does not pass for the sender's own, or for a command. */
-export function withOrigin(text: string, message: Answered): string {
+export function markForwarded(text: string, message: Answered): string {
   const origin = forwardOrigin(message);
   if (origin === undefined) return text;
-  return joined([`[Forwarded from ${originOf(origin).name ?? 'somebody'}]`, text]);
+  return joinPresent([`[Forwarded from ${originAuthor(origin).name ?? 'somebody'}]`, text]);
 }
 
 /** The message of the same chat that is answered. */
-export function replyOf(
+export function readReply(
   message: WireMessage,
   threadId: string | undefined,
   me: BotIdentity,
@@ -27,11 +27,11 @@ export function replyOf(
   if (answered === undefined) return {};
   const senderId = answered.sender_chat?.id ?? answered.from?.id;
   const text = message.quote
-    ? withOrigin(withAddresses(message.quote, 0, me), answered)
+    ? markForwarded(spellOutHidden(message.quote, 0, me), answered)
     : answeredText(message, answered, me);
   return {
     replyTo: {
-      messageId: messageIdIn(threadId, messageIdOf(answered)),
+      messageId: messageIdIn(threadId, toMessageId(answered)),
       ...(senderId === undefined ? {} : { senderId: String(senderId) }),
       ...(text === '' ? {} : { text }),
     },
@@ -43,17 +43,17 @@ function answeredText(message: WireMessage, answered: Answered, me: BotIdentity)
   const { poll, checklist } = answered;
   // The buttons of this bot ask for a press; they are no part of what it said.
   const { reply_markup: _, ...bare } = answered;
-  return joined([
+  return joinPresent([
     checklist === undefined || task === undefined ? '' : answeredTask(checklist, task),
     poll === undefined || option === undefined ? '' : optionText(poll, option),
-    withOrigin(textOfQuoted(answered.from?.id === me.id ? bare : answered, me), answered),
+    markForwarded(textOfQuoted(answered.from?.id === me.id ? bare : answered, me), answered),
   ]);
 }
 
 /** What is quoted from another chat or topic, of a story, or of a message that is not there any more. */
 export function quotationOf(message: WireMessage): Pick<InboundMessage, 'quotation'> {
   const { external_reply: external, reply_to_story: story, quote } = message;
-  const words = quote === undefined ? '' : withAddresses(quote);
+  const words = quote === undefined ? '' : spellOutHidden(quote);
   if (external !== undefined) return { quotation: externalQuotation(external, words) };
   if (story !== undefined) {
     const from = story.chat && (story.chat.title ?? story.chat.first_name);
@@ -72,7 +72,7 @@ function externalQuotation(
   words: string,
 ): NonNullable<InboundMessage['quotation']> {
   const { origin, ...shown } = external;
-  const { name, id } = originOf(origin);
+  const { name, id } = originAuthor(origin);
   const where = external.chat?.title;
   const from =
     where === undefined || where === name ? name : [name, where].filter(Boolean).join(' in ');

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { createBusinessAccounts } from './business.ts';
 import { ignoredReason, toInbound } from './content.ts';
-import { messageIdOf } from './ephemeral.ts';
+import { toMessageId } from './ephemeral.ts';
 import { type MovedChats, moveText } from './moved-chats.ts';
 import { isElsewhere, messageIdIn, placeOfMessage, threadIdOf } from './places.ts';
 import { type BotIdentity, type WireConnection, type WireDeletion, WireMessage } from './wire.ts';
@@ -83,7 +83,7 @@ async function noteMessage(
   const threadId = threadIdOf(placeOfMessage(message));
   const event = {
     chatId,
-    messageId: moved.idOf(chatId, messageIdIn(threadId, messageIdOf(message))),
+    messageId: moved.idOf(chatId, messageIdIn(threadId, toMessageId(message))),
     ...(message.from && { senderId: String(message.from.id) }),
     at: message.date * 1000,
   };

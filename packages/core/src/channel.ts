@@ -129,7 +129,7 @@ export const OutboundFile = z.strictObject({
 export type OutboundFile = z.infer<typeof OutboundFile>;
 
 /** Where an adapter reads the file that it sends. @throws ChannelError where delivery could not provide it. */
-export function pathOf({ name, path }: OutboundFile): string {
+export function outboundFilePath({ name, path }: OutboundFile): string {
   if (path !== undefined) return path;
   const message = `The file ${name} is not kept any more, so it is not sent. Ask for it again.`;
   throw new ChannelError({ kind: 'refused' }, message);

@@ -16,13 +16,13 @@ export function contextText({ text, attachments = [], replyTo, quotation }: Hear
   const from = quotation?.from === undefined ? '' : ` ${quotation.from}`;
   return [
     ...own,
-    ...(replyTo?.text ? [`[Replies to: ${startOf(replyTo.text)}]`] : []),
+    ...(replyTo?.text ? [`[Replies to: ${shortenQuoted(replyTo.text)}]`] : []),
     ...(quotation === undefined ? [] : [`[Quotes${from}: ${quotation.text}]`]),
   ].join(' ');
 }
 
 /** A cut text says so, with its length (P10). */
-function startOf(text: string): string {
+function shortenQuoted(text: string): string {
   if (text.length <= MAX_ANSWERED) return text;
   const start = text.slice(0, MAX_ANSWERED).toWellFormed();
   return `${start}… [cut: ${MAX_ANSWERED} of ${text.length} characters]`;

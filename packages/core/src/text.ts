@@ -117,7 +117,7 @@ const ARGUMENT_CHARACTERS = 120;
 
 /** The arguments of a tool call (JSON) in one line: its texts and numbers, without their names. */
 export function argumentLine(json: string): string {
-  const line = visibleLine(leavesOf(parsed(json)).join(' · '))
+  const line = visibleLine(leavesOf(parseJsonOrUndefined(json)).join(' · '))
     .replaceAll(/\s+/g, ' ')
     .trim();
   if (line.length <= ARGUMENT_CHARACTERS) return line;
@@ -129,7 +129,7 @@ function leavesOf(value: unknown): readonly string[] {
   return value === null || value === undefined || value === '' ? [] : [String(value)];
 }
 
-function parsed(json: string): unknown {
+function parseJsonOrUndefined(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {

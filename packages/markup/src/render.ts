@@ -11,12 +11,12 @@ import { contentLength, type Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
 import { printDiscord } from './print/discord.ts';
 import { printHtml, printTelegram } from './print/html.ts';
-import { type Printed, plainText, printPlain } from './print/lines.ts';
+import { type Printed, printPlain, printPlainLeaves } from './print/lines.ts';
 import { printTelegramRich } from './print/telegram-rich.ts';
 import { printWhatsApp } from './print/whatsapp.ts';
 import { MarkupError, type RenderedPart } from './rendered-part.ts';
 import { type Room, splitLeaves, splitNumbered } from './split/split.ts';
-import { finish, finishInTurns, type Steps } from './steps.ts';
+import { finishInTurns, runAllSteps, type Steps } from './steps.ts';
 import { simplifyLeaf, toLeaves } from './transform/blocks.ts';
 
 /**
@@ -25,7 +25,7 @@ import { simplifyLeaf, toLeaves } from './transform/blocks.ts';
  * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
  */
 export function render(markdown: string, target: RenderTarget): RenderedPart[] {
-  return finish(renderSteps(markdown, target));
+  return runAllSteps(renderSteps(markdown, target));
 }
 
 /** A text up to this length takes no longer than a step, in UTF-16 units. */
@@ -124,7 +124,7 @@ export class PartPrinter implements Room {
   /** Prints leaves that fit into one part. */
   print(leaves: readonly Leaf[]): RenderedPart {
     const { printed, plain } = this.#measure(leaves);
-    const full = plainText(this.#shown(leaves), { addresses: true, pings: this.#pings });
+    const full = printPlainLeaves(this.#shown(leaves), { addresses: true, pings: this.#pings });
     const fits = measure(full, this.#target.unit) <= this.#target.maxLength;
     const rich = isRich(this.#target) ? printTelegramRich(leaves) : undefined;
     return {
@@ -149,7 +149,7 @@ export class PartPrinter implements Room {
     const { dialect, mentions } = this.#target;
     const shown = this.#shown(leaves);
     const printed = PRINTERS[dialect](shown, mentions);
-    const plain = plainText(shown, { addresses: false, pings: this.#pings });
+    const plain = printPlainLeaves(shown, { addresses: false, pings: this.#pings });
     this.#last = { leaves, printed, plain };
     return this.#last;
   }

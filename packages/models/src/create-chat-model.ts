@@ -67,7 +67,7 @@ export interface ChoosableModel {
 }
 
 /** What a model can take at a time: what its server has said, where that is less than what is known of it. */
-export function windowOf(
+export function effectiveWindow(
   { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
   known: number,
 ): number {
@@ -89,7 +89,7 @@ export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): C
   const { model: main, fallback } = settings;
   const last = fallback.findLast((choice) => choice !== 'offline');
   const first = provider(main, settings, deps, last === undefined ? PATIENT : HASTY);
-  const said = `${first.id} at ${serverOf(main)}, as configured`;
+  const said = `${first.id} at ${serverName(main)}, as configured`;
   const others = fallback.map((choice) =>
     choice === 'offline'
       ? offline(deps, 'all-failed')
@@ -99,7 +99,7 @@ export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): C
     const chosen = provider(choice, settings, deps, HASTY);
     const model = fallbackModel(chosen, [first, ...others], deps.logger);
     const known = contextTokensOf({ model: choice }, chosen.id);
-    choices.set(chosen.id, { model, contextTokens: () => windowOf(model, known) });
+    choices.set(chosen.id, { model, contextTokens: () => effectiveWindow(model, known) });
   }
   if (others.length === 0) return { model: first, why: Promise.resolve(said), choices };
   const names = others.map((other) => other.id).join(', ');
@@ -159,7 +159,7 @@ function build(
   const { random = systemTime.random, sleep = sleepFor } = deps;
   const init = {
     id,
-    server: serverOf(choice),
+    server: serverName(choice),
     choice,
     timeouts,
     bounds,
@@ -188,7 +188,7 @@ function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
 }
 
 /** Host and port only: a base URL may carry a password. */
-function serverOf(choice: ProviderChoice): string {
+function serverName(choice: ProviderChoice): string {
   if (choice.baseUrl !== undefined) return new URL(choice.baseUrl).host;
   return choice.provider === 'anthropic' ? 'api.anthropic.com' : 'api.openai.com';
 }

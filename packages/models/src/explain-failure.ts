@@ -38,13 +38,13 @@ export function whatFailed(failure: ModelFailure, model: FailedModel, said: stri
     case 'not-found':
       return `${server} knows no model or address for ${id}.`;
     case 'rate-limited':
-      return `${id} is asked too often just now${waiting(failure.retryAfterMs)}.`;
+      return `${id} is asked too often just now${retryWaitText(failure.retryAfterMs)}.`;
     case 'overloaded':
       return `${id} at ${server} is overloaded or has an error of its own${quote(said)}.`;
     case 'too-long':
       return failure.isBytes === true
         ? `${server} does not take a request of this size for ${id}.`
-        : `The conversation is too long for ${id}${windowOf(failure)}.`;
+        : `The conversation is too long for ${id}${windowText(failure)}.`;
     case 'output-limit':
       return `${id} at ${server} does not allow an answer as long as was asked for${quote(said)}.`;
     case 'refused':
@@ -113,13 +113,13 @@ const CERTIFICATE_FIX =
 const BYTES_FIX =
   'Send fewer or smaller pictures and files, or raise the limit of the proxy in front of that server.';
 
-function windowOf({ windowTokens }: TooLong): string {
+function windowText({ windowTokens }: TooLong): string {
   return windowTokens === undefined
     ? ''
     : `, which takes ${windowTokens.toLocaleString('en-US')} tokens`;
 }
 
-function waiting(retryAfterMs: number | null): string {
+function retryWaitText(retryAfterMs: number | null): string {
   return retryAfterMs === null ? '' : ` and wants ${Math.ceil(retryAfterMs / 1000)} s of rest`;
 }
 

@@ -122,7 +122,7 @@ function finished(
   const cut = meter.cut();
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
-  const reason = finish === null ? null : reasonOf(finish);
+  const reason = finish === null ? null : toFinishReason(finish);
   // Its thoughts took all the room, of the settings or of the provider.
   if ((cut !== null || reason === 'length') && saysNothing) throw new StreamFailure('endless');
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
@@ -142,7 +142,7 @@ function finished(
 }
 
 /** The AI SDK knows fewer words than there are. */
-function reasonOf({ reason, rawReason }: ProviderFinish): FinishReason {
+function toFinishReason({ reason, rawReason }: ProviderFinish): FinishReason {
   return reason === 'other' && rawReason !== null ? finishReasonOf(rawReason) : reason;
 }
 

@@ -46,7 +46,7 @@ export async function importPlugin(
   const { folder, entry } = await findPlugin(use, base);
   await refuseInside(workspace, [folder, entry]);
   onFound({ use, folder });
-  const module = await attempt(
+  const module = await runPluginCode(
     'plugin-import',
     'it cannot be loaded',
     patienceMs,
@@ -67,7 +67,7 @@ export async function setUpPlugin(
 }> {
   const checked = checkOptions(plugin, options);
   const named = log.child({ plugin: plugin.name });
-  const given = await attempt('plugin-setup', 'its setup failed', patienceMs, (signal) =>
+  const given = await runPluginCode('plugin-setup', 'its setup failed', patienceMs, (signal) =>
     plugin.setup(checked, { log: named, clock, folder, signal }),
   );
   const { tools = [], skills = [], layers = [], hooks = [], ...rest } = checkParts(given);
@@ -103,7 +103,7 @@ async function refuseInside(workspace: string, paths: readonly string[]): Promis
 }
 
 /** Whatever goes wrong in a plugin's own code becomes a PluginError that says when it did. */
-async function attempt<Result>(
+async function runPluginCode<Result>(
   code: PluginErrorCode,
   what: string,
   ms: number,
@@ -152,7 +152,7 @@ async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
   if (!(await exists(folder))) {
     throw new PluginError('plugin-missing', `there is no folder ${folder}. Fix the path.`);
   }
-  const entry = await entryOf(folder);
+  const entry = await findEntryFile(folder);
   // The real path: code below node_modules would not be read as TypeScript.
   return { folder: await realpath(folder), entry: await realpath(entry) };
 }
@@ -176,7 +176,7 @@ async function packageFolder(name: string, base: string): Promise<string> {
   throw new PluginError('plugin-missing', `no package "${name}" is installed. ${hint}.`);
 }
 
-async function entryOf(folder: string): Promise<string> {
+async function findEntryFile(folder: string): Promise<string> {
   const named = await namedEntry(join(folder, 'package.json'));
   const candidates = named === undefined ? USUAL : [named];
   for (const candidate of candidates) {

@@ -37,12 +37,17 @@ function place(
     fixed && volatile ? { layer: layer.id, placement: 'user' } : { layer: layer.id };
   if (layer.placement === 'user' || entry.placement === 'user') return [...entries, entry];
   const requested = entries.findIndex(({ layer: id }) => id === layer.after) + 1;
-  const at = requested > 0 && fits(entries.slice(requested), layer, layerOf) ? requested : null;
+  const at =
+    requested > 0 && fitsCacheOrder(entries.slice(requested), layer, layerOf) ? requested : null;
   return entries.toSpliced(at ?? byVolatility(entries, layer, layerOf), 0, entry);
 }
 
 /** True where nothing behind it, as far as a cache can reach, changes less often. */
-function fits(behind: readonly LayoutEntry[], layer: PluginLayer, layerOf: LayerOf): boolean {
+function fitsCacheOrder(
+  behind: readonly LayoutEntry[],
+  layer: PluginLayer,
+  layerOf: LayerOf,
+): boolean {
   const ranks = behind.flatMap((entry) => rankIn(entry, layerOf));
   const end = ranks.indexOf(RANK.turn);
   const cached = end === -1 ? ranks : ranks.slice(0, end);

@@ -203,7 +203,7 @@ async function fixSystem(
 ): Promise<readonly Rendering[]> {
   if (context.fix === undefined) return renderings;
   const now = Object.fromEntries(
-    renderings.filter(isFixed).map(({ layer, output }) => [layer, keep(output)]),
+    renderings.filter(isFixed).map(({ layer, output }) => [layer, toKept(output)]),
   );
   const key = `prompt:${place.layout}:${context.mode ?? 'full'}`;
   try {
@@ -224,7 +224,7 @@ function isFixed({ layer, placement }: Rendering): boolean {
   return placement === 'system' && layer !== safetyLayer.id;
 }
 
-function keep(output: Rendering['output']): Kept {
+function toKept(output: Rendering['output']): Kept {
   if (!('text' in output)) return null;
   const { text, source, audience, cut = null } = output;
   return { text, source, audience, cut };

@@ -202,7 +202,7 @@ async function readNote(folder: string, dialect: Dialect): Promise<string> {
   try {
     return decodeText(await readFile(file)).text.trim();
   } catch (error) {
-    if (isMissing(error)) return '';
+    if (isMissingFile(error)) return '';
     throw new PromptError(
       'format-unreadable',
       `The format note ${file} cannot be read (${reasonOf(error)}). Make it a readable text file, or remove it.`,
@@ -210,7 +210,7 @@ async function readNote(folder: string, dialect: Dialect): Promise<string> {
   }
 }
 
-function isMissing(error: unknown): boolean {
+function isMissingFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 

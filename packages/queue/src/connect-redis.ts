@@ -37,7 +37,7 @@ export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnecti
   const { cluster, sentinel } = place;
   const options = optionsFor(place, use);
   if (cluster !== undefined) return connectCluster(place, cluster.nodes, use);
-  if (sentinel === undefined) return new Redis({ ...options, ...addressOf(place.url) });
+  if (sentinel === undefined) return new Redis({ ...options, ...redisAddress(place.url) });
   return new Redis({
     ...options,
     name: sentinel.name,
@@ -81,7 +81,7 @@ function connectCluster(place: RedisLocation, nodes: readonly string[], use: Red
     clusterRetryStrategy: pauseBefore,
     ...(redisOptions.tls && { dnsLookup }),
   };
-  const all = [addressOf(place.url), ...nodes.map((node) => nodeAddress(node, DEFAULT_PORT))];
+  const all = [redisAddress(place.url), ...nodes.map((node) => nodeAddress(node, DEFAULT_PORT))];
   return new Cluster(all, options);
 }
 
@@ -118,7 +118,7 @@ function pauseBefore(tries: number): number {
   return Math.min(tries * 100, RECONNECT_AT_MOST_MS);
 }
 
-function addressOf(url: string) {
+function redisAddress(url: string) {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   // 0 lets the system look for IPv4 and IPv6; a number says itself what it is.
@@ -144,10 +144,10 @@ const AWAY =
 
 /** `what` names in the log who misses Redis. */
 export function redisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
-  const server = nameOf(place);
+  const server = redisName(place);
   const note: RedisOutage['note'] = (error, message, facts = {}) => {
     const first = innermost(error);
-    const outage = isAway(first) ? server : `${server} (${kindOf(first)})`;
+    const outage = isAway(first) ? server : `${server} (${errorKind(first)})`;
     const failure = new QueueError({
       code: 'queue-unreachable',
       message: `${outage}: ${reasonOf(first)}`,
@@ -168,7 +168,7 @@ export function redisOutage(what: string, place: RedisLocation, log: Logger): Re
 }
 
 /** Where it is, without a password. */
-function nameOf({ url, sentinel, cluster }: RedisLocation): string {
+function redisName({ url, sentinel, cluster }: RedisLocation): string {
   if (sentinel !== undefined) return `Redis ${sentinel.name}`;
   return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;
 }
@@ -179,7 +179,7 @@ function isAway(error: unknown): boolean {
 }
 
 /** Many jobs have the same trouble at once. */
-function kindOf(error: unknown): string {
+function errorKind(error: unknown): string {
   return reasonOf(error).replace(/\d+/g, '#').slice(0, 60);
 }
 

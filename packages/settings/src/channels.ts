@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { check, unknownKey } from './check.ts';
-import { choice, flag, number, section, wholeNumber } from './fields.ts';
+import { checkValue, unknownKey } from './check.ts';
+import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
 import {
   type Block,
   type Finding,
   isBlock,
-  problemOf,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
+  toSettingsProblem,
 } from './source.ts';
 
 /** YAML reads a bare platform id as a number; it is text to everything else. */
@@ -56,7 +56,7 @@ export const AnswerSettings = z.strictObject({
     ['dead', 'live'],
     'dead: names in answers are shown but ping no one. live: they do what they say.',
   ),
-  editSeconds: number(
+  editSeconds: numberField(
     { min: 1, max: 60, default: 1 },
     'An answer that grows by edits is edited no more often than this; where a platform takes less (Discord 1.2 s, groups of Telegram 3 s and more), that holds.',
   ),
@@ -141,7 +141,7 @@ export function checkChannels(
       warnings.push(unknownKey(['channels', channel], source));
       continue;
     }
-    for (const entry of accountsOf(channel, section)) {
+    for (const entry of readAccounts(channel, section)) {
       const result = checkAccount(entry, section, schema, references, source);
       accounts[`${entry.channel}/${entry.account}`] = result.account;
       warnings.push(...result.warnings);
@@ -150,7 +150,7 @@ export function checkChannels(
   return { accounts, warnings };
 }
 
-function accountsOf(channel: string, section: unknown): Account[] {
+function readAccounts(channel: string, section: unknown): Account[] {
   const path = ['channels', channel];
   if (!isBlock(section) || !Object.hasOwn(section, 'accounts')) {
     return [{ channel, account: 'default', path, written: section }];
@@ -180,21 +180,21 @@ function checkAccount(
     warnings,
   });
   if (!isBlock(written)) {
-    return broken([problemOf({ kind: 'value', path, expected: BLOCK }, source)], []);
+    return broken([toSettingsProblem({ kind: 'value', path, expected: BLOCK }, source)], []);
   }
   const [commonKeys, ownKeys] = split(written);
-  const common = check(CommonAccountSettings, commonKeys, path, source);
+  const common = checkValue(CommonAccountSettings, commonKeys, path, source);
   if (written.enabled === false || (common.kind === 'ok' && !common.value.enabled)) {
     return { account: { kind: 'disabled', channel, account }, warnings: common.warnings };
   }
-  const own = check(schema, ownKeys, path, source);
+  const own = checkValue(schema, ownKeys, path, source);
   const warnings = [...common.warnings, ...own.warnings];
   const findings = [...misplaced(entry, section), ...references(path)];
   if (common.kind === 'ok' && own.kind === 'ok' && findings.length === 0) {
     const { enabled: _, ...rules } = common.value;
     return { account: { kind: 'ok', channel, account, ...rules, settings: own.value }, warnings };
   }
-  const early = findings.map((finding) => problemOf(finding, source));
+  const early = findings.map((finding) => toSettingsProblem(finding, source));
   const known = new Set(early.map((problem) => problem.path));
   const late = [common, own].flatMap((checked) => (checked.kind === 'bad' ? checked.problems : []));
   return broken([...early, ...late.filter((problem) => !known.has(problem.path))], warnings);

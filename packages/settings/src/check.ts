@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import { renamedPath } from './settings-steps.ts';
 import {
   formatPath,
-  problemOf,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
+  toSettingsProblem,
   valueAt,
 } from './source.ts';
 
@@ -28,10 +28,10 @@ export type Checked<T> =
 const MAX_ROUNDS = 10;
 
 /**
- * Checks `input`, which is at `at`, against a strict schema. Unknown keys are taken out and warned
+ * Checks `input`, which is at `cellAt`, against a strict schema. Unknown keys are taken out and warned
  * of; text from the environment is read as a number or a truth value where one is expected.
  */
-export function check<T>(
+export function checkValue<T>(
   schema: z.ZodType<T>,
   input: unknown,
   at: SettingsPath,
@@ -45,10 +45,10 @@ export function check<T>(
     const leaves = leafIssues(result.error.issues, at);
     const removed = leaves.flatMap((leaf) => removeUnknownKeys(leaf, value, at, source));
     warnings.push(...removed);
-    const reread = leaves.filter((leaf) => readText(leaf, value, at, source));
+    const reread = leaves.filter((leaf) => convertText(leaf, value, at, source));
     if ((removed.length === 0 && reread.length === 0) || round === MAX_ROUNDS) {
       const problems = leaves.map(
-        (leaf) => misspelt(leaf, input, at, source) ?? problem(leaf, value, at, source),
+        (leaf) => misspelt(leaf, input, at, source) ?? toProblem(leaf, value, at, source),
       );
       const paths = new Set(problems.map(({ path }) => path));
       return { kind: 'bad', problems, warnings: warnings.filter(({ path }) => !paths.has(path)) };
@@ -75,7 +75,7 @@ function removeUnknownKeys(
 export function unknownKey(path: SettingsPath, source: SettingsSource): SettingsProblem {
   const { keys } = source.allowedAt(path.slice(0, -1));
   const written = String(path.at(-1));
-  return problemOf(
+  return toSettingsProblem(
     {
       kind: 'unknown-key',
       path,
@@ -87,7 +87,7 @@ export function unknownKey(path: SettingsPath, source: SettingsSource): Settings
 }
 
 /** The environment holds only text: `PORT=8080` is a number where a number is expected. */
-function readText(
+function convertText(
   { issue, path }: LeafIssue,
   root: unknown,
   at: SettingsPath,
@@ -106,7 +106,7 @@ function readText(
   return false;
 }
 
-function problem(
+function toProblem(
   { issue, path, expected }: LeafIssue,
   root: unknown,
   at: SettingsPath,
@@ -115,7 +115,7 @@ function problem(
   const value = valueAt(root, path.slice(at.length));
   const { values } = source.allowedAt(path);
   const choice = issue.code === 'invalid_union' && issue.errors.length === 0 && values.length > 0;
-  return problemOf(
+  return toSettingsProblem(
     {
       kind: value === undefined ? 'missing' : 'value',
       path,
@@ -200,7 +200,7 @@ function expectation(issue: Issue): string {
   const { message } = issue;
   const [, kind] = /^Invalid input: expected (\w+), received \w+$/.exec(message) ?? [];
   if (kind !== undefined) return KINDS[kind] ?? kind;
-  if (/^Too (?:small|big): /.test(message)) return sizeOf(issue);
+  if (/^Too (?:small|big): /.test(message)) return sizeBound(issue);
   if (issue.code === 'invalid_value' && message.startsWith('Invalid option: ')) {
     return oneOf(issue.values.map(String));
   }
@@ -213,7 +213,7 @@ function expectation(issue: Issue): string {
 }
 
 /** The bound that a value is beyond. */
-function sizeOf(issue: Issue): string {
+function sizeBound(issue: Issue): string {
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return issue.message;
   const isSmall = issue.code === 'too_small';
   const bound = isSmall ? issue.minimum : issue.maximum;
@@ -279,18 +279,18 @@ function editDistance(a: string, b: string): number {
       const swapped =
         row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       current[column] = Math.min(
-        at(last, column) + 1,
-        at(current, column - 1) + 1,
-        at(last, column - 1) + (same ? 0 : 1),
-        swapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        cellAt(last, column) + 1,
+        cellAt(current, column - 1) + 1,
+        cellAt(last, column - 1) + (same ? 0 : 1),
+        swapped ? cellAt(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
     beforeLast = last;
     last = current;
   }
-  return at(last, b.length);
+  return cellAt(last, b.length);
 }
 
-function at(row: readonly number[], column: number): number {
+function cellAt(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }

@@ -154,7 +154,7 @@ function readAccount({ path, text }: Place, value: Block, forms: IdForms): Readi
   const [channel = '', account = ''] = text.trim().split('/');
   if (channel === 'api') return AS_IT_IS;
   if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, channel, forms);
-  const names = accountsOf(value, channel);
+  const names = accountNames(value, channel);
   // A channel that is not set up may be later.
   if (names.length === 0 || names.includes(account)) return AS_IT_IS;
   const expected = oneOf(names.map((name) => `${channel}/${name}`));
@@ -162,7 +162,7 @@ function readAccount({ path, text }: Place, value: Block, forms: IdForms): Readi
   return noEffect(path, expected, meant === undefined ? undefined : `${channel}/${meant}`);
 }
 
-function accountsOf(value: Block, channel: string): readonly string[] {
+function accountNames(value: Block, channel: string): readonly string[] {
   if (channel === 'web' || channel === 'terminal') return ['default'];
   const section = valueAt(value, ['channels', channel]);
   if (section === undefined) return [];

@@ -1,4 +1,4 @@
-export { placeOf as placeOfRoute } from './agents-schema.ts';
+export { describeRoute as placeOfRoute } from './agents-schema.ts';
 export { nearest } from './check.ts';
 export type { Settings } from './complete-settings.ts';
 export { settingsJsonSchema } from './json-schema.ts';

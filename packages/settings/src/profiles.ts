@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { type Checked, check, nearest, oneOf } from './check.ts';
+import { type Checked, checkValue, nearest, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
 import { allowedAt, profileJsonSchema } from './json-schema.ts';
@@ -12,10 +12,10 @@ import {
   type Block,
   type Finding,
   isBlock,
-  problemOf,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
+  toSettingsProblem,
   valueAt,
 } from './source.ts';
 
@@ -54,14 +54,14 @@ export function profileAt(
   const names = profileNames(place.folders);
   const expected = `${oneOf(names)}, or a file ${name}.yaml in ${place.folders[0]}`;
   const finding: Finding = { kind: 'value', path, expected, nearest: nearest(name, names) };
-  return { ...nothing, problems: [problemOf(finding, source)] };
+  return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
 /** A bare name says nothing about where that model is. */
 function homelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
   const expected = `a section with the provider of "${modelName}", the model of the profile`;
-  return [problemOf({ kind: 'missing', path: ['model'], expected }, source)];
+  return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
 }
 
 /** Where profiles are looked for and how they are checked. */
@@ -122,10 +122,12 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
     locate: document.locate,
     allowedAt: (path) => allowedAt(profileJsonSchema(ProfileSettings, place.modelSchema), path),
   };
-  const profile = check(ProfileSettings, resolved.value, [], source);
+  const profile = checkValue(ProfileSettings, resolved.value, [], source);
   const model = checkModel(resolved.value.model, source, place.modelSchema);
   const warnings = [...document.warnings, ...profile.warnings, ...(model?.warnings ?? [])];
-  const references = resolved.problems.map((p) => problemOf({ kind: 'reference', ...p }, source));
+  const references = resolved.problems.map((p) =>
+    toSettingsProblem({ kind: 'reference', ...p }, source),
+  );
   const wrong = [profile, model].flatMap((part) => (part?.kind === 'bad' ? part.problems : []));
   const problems = [...references, ...wrong];
   if (profile.kind === 'bad' || problems.length > 0) {
@@ -144,7 +146,7 @@ function checkModel(
   schema: z.ZodType,
 ): Checked<unknown> | undefined {
   if (isBlock(written) || (typeof written === 'string' && schema.safeParse(written).success)) {
-    return check(schema, written, ['model'], source);
+    return checkValue(schema, written, ['model'], source);
   }
   return undefined;
 }

@@ -85,7 +85,7 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
     outside.set(formatPath(path), raw);
     return raw.replaceAll(/\$\$\{|\$\{([^}]*)(\}?)/g, (match, body = '', close = '') => {
       if (match === '$${') return '${';
-      const file = close === '' ? undefined : fileOf(body, settingsFile);
+      const file = close === '' ? undefined : secretFilePath(body, settingsFile);
       if (file !== undefined) files.add(file);
       const found = close === '' ? malformed : lookUp(body, env, settingsFile);
       if (found.kind === 'found') {
@@ -122,7 +122,7 @@ const malformed: Lookup = {
 };
 
 function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
-  const secretFile = fileOf(body, settingsFile);
+  const secretFile = secretFilePath(body, settingsFile);
   if (secretFile !== undefined) return lookUpFile(secretFile);
   const [, name, fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(body) ?? [];
   if (name === undefined) return malformed;
@@ -143,7 +143,7 @@ function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
 }
 
 /** Where a reference to a file leads. */
-function fileOf(body: string, settingsFile: string): string | undefined {
+function secretFilePath(body: string, settingsFile: string): string | undefined {
   const written = /^file:(.+)$/s.exec(body)?.[1]?.trim();
   if (written === undefined) return undefined;
   return resolve(dirname(settingsFile), written.replace(/^~(?=\/)/, homedir()));

@@ -115,7 +115,7 @@ async function resumeTurn(
     dropTurn(sql, { turnId: turn.id, conversationId }, reasonToGiveUp(ends), now);
     return null;
   }
-  const steps = await readSteps(sql, turn.id);
+  const steps = await readJournalSteps(sql, turn.id);
   if (turn.put_off_until !== null) {
     // What its tools have done is done; a turn that has done nothing is answered together with what comes.
     const mayEnd = steps.length === 0 && turn.session === session;
@@ -177,7 +177,7 @@ async function answerIfWritten(sql: Sql, code: string, now: number): Promise<Rea
   return ready;
 }
 
-async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
+async function readJournalSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.map((row) => ({ index: row.step_index, content: fromJson(row.content) }));
 }

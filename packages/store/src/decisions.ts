@@ -154,7 +154,7 @@ async function taken(
   const rows = (await sql.all(TAKEN, { ...chat, limit })).filter(
     ({ conversationId }) => agentOfConversation(conversationId) === agent,
   );
-  const parts = await partsOf(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
+  const parts = await countTurnParts(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
   const asked = await awaited(sql, new Set(rows.flatMap(({ awaits }) => awaits ?? [])));
   return rows.reverse().map((row): MessageStory => {
     const { messageId, at, reason, interruptions, turnId, turnState, startedAt, finishedAt } = row;
@@ -187,7 +187,7 @@ const PARTS = statement(`
   readonly state: PartState;
 }>();
 
-async function partsOf(
+async function countTurnParts(
   sql: Sql,
   turnIds: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, TurnStory['parts']>> {
@@ -247,7 +247,7 @@ async function sentAlerts(
   const runs = (await sql.all(ALERTS, chat)).filter(
     ({ conversationId }) => agentOfConversation(conversationId) === agent,
   );
-  const parts = await partsOf(sql, new Set(runs.map(({ turnId }) => turnId)));
+  const parts = await countTurnParts(sql, new Set(runs.map(({ turnId }) => turnId)));
   return runs.map(({ messageId, reason, at, turnId, ...run }) => ({
     ...{ messageId, reason, at, outcome: 'alert' },
     turn: { ...run, outcome: 'answered', reason: null, parts: parts.get(turnId) ?? NO_PARTS },

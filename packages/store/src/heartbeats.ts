@@ -2,7 +2,7 @@ import type { NewId, ReplyRoute } from '@parley/core';
 import { type Database, type Sql, statement } from './database.ts';
 import {
   claimSlot,
-  endRun,
+  endHeartbeatRun,
   type HeartbeatEnd,
   type HeartbeatOrder,
   type HeartbeatPlan,
@@ -47,7 +47,7 @@ export function heartbeatRepository(database: Database, newId: NewId) {
       database.write((sql) => noteEvent(sql, event, now)),
     /** Ends the turn of a run and releases its alert, in one fenced transaction: it is sent once. */
     commit: (lease: Lease, turn: HeartbeatEnd, now: number): Promise<'committed' | 'fenced'> =>
-      database.write((sql) => endRun(sql, { lease, turn, now, newId })),
+      database.write((sql) => endHeartbeatRun(sql, { lease, turn, now, newId })),
     /** Releases alerts whose quiet hours are over; where the parts went, to wake their deliveries. */
     release: (now: number): Promise<readonly ReplyRoute[]> =>
       database.write((sql) => releaseAlerts(sql, now, newId)),

@@ -6,7 +6,13 @@ import { countWaiting, ensureConversation, OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
-import { chatsOf, ownerChats, ownerRoute, recentOf, typedCommands } from './inbox-reads.ts';
+import {
+  listAccountChats,
+  ownerChats,
+  ownerRoute,
+  recentOf,
+  typedCommands,
+} from './inbox-reads.ts';
 import { findReplaced, replaceEarlier } from './replacing.ts';
 import {
   type AdmittedMessage,
@@ -91,7 +97,7 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
      * the time of the newest part that went there (ms; 0: none).
      */
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
-      database.read((sql) => chatsOf(sql, account, limit)),
+      database.read((sql) => listAccountChats(sql, account, limit)),
   };
 }
 
@@ -109,7 +115,7 @@ async function storeWithin(
   const waiting = await lockAndCountWaiting(sql, admitted);
   // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
   const isFull = await reaches(sql, admitted.conversationId, waiting, room);
-  if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
+  if (isFull && !(await isStored(sql, admitted.message))) return 'full';
   return store(sql, admitted, stored, onReplaced);
 }
 
@@ -199,7 +205,7 @@ async function reaches(
   return (await countWaiting(sql, conversationId)) >= room;
 }
 
-async function isKnown(sql: Sql, message: InboundMessage): Promise<boolean> {
+async function isStored(sql: Sql, message: InboundMessage): Promise<boolean> {
   return (await sql.get(KNOWN, { ...message, chatId: message.chat.id })) !== undefined;
 }
 

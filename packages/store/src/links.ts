@@ -106,17 +106,17 @@ interface Joining {
  * Makes an account a member of the host's link. What the newcomer was linked with before stays behind,
  * and so does a link of the host that no owner confirmed.
  */
-async function join(
+async function joinLink(
   sql: Sql,
   { host, newcomer, linkId, byOwner }: Joining,
   now: number,
 ): Promise<Link | null> {
   const before = await linkOf(sql, host);
   if (before?.byOwner === byOwner && before.members.includes(newcomer)) return before;
-  await leave(sql, newcomer);
+  await removeMember(sql, newcomer);
   const isByOwner = byOwner ? 1 : 0;
   const existing = await sql.get(LINK_OF_KIND, { personId: host, byOwner: isByOwner });
-  if (existing === undefined) await leave(sql, host);
+  if (existing === undefined) await removeMember(sql, host);
   const link = { linkId: existing?.link_id ?? linkId, byOwner: isByOwner, now };
   if (existing === undefined) sql.send(ADD_MEMBER, { ...link, personId: host });
   sql.send(ADD_MEMBER, { ...link, personId: newcomer });
@@ -124,7 +124,7 @@ async function join(
 }
 
 /** Takes an account out of its link; one that is left alone is linked no more. False if there is none. */
-async function leave(sql: Sql, personId: string): Promise<boolean> {
+async function removeMember(sql: Sql, personId: string): Promise<boolean> {
   const gone = await sql.get(REMOVE_MEMBER, { personId });
   if (gone === undefined) return false;
   sql.send(DISSOLVE, { linkId: gone.link_id });
@@ -183,7 +183,7 @@ async function typeCode(
   if (await bringsRights(sql, asker, code.maker_id)) return { kind: 'owner-must-make' };
   if (code.maker_is_owner === 1) return waitForOwner(sql, asker, code, route);
   if (asker.isOwner) return { kind: 'owner-must-make' };
-  return link(sql, code, asker.personId, routeOf(code.maker_route), now);
+  return redeemCode(sql, code, asker.personId, readCodeRoute(code.maker_route), now);
 }
 
 /** Whether the typist owns an agent that the maker of the code does not: the maker would own it too. */
@@ -204,7 +204,7 @@ async function confirm(sql: Sql, asker: LinkAsker, code: Code, now: number): Pro
   if (code.typist_id === null || code.typist_route === null) return { kind: 'own-code' };
   // A former owner cannot grant owner rights.
   if (!asker.isOwner) return { kind: 'unknown-code' };
-  return link(sql, code, code.typist_id, routeOf(code.typist_route), now);
+  return redeemCode(sql, code, code.typist_id, readCodeRoute(code.typist_route), now);
 }
 
 async function waitForOwner(
@@ -215,12 +215,12 @@ async function waitForOwner(
 ): Promise<LinkResult> {
   const claim = { code: code.code, personId, route: toJson(route) };
   if ((await sql.run(CLAIM_CODE, claim)) === 0) return { kind: 'taken' };
-  const makerRoute = routeOf(code.maker_route);
+  const makerRoute = readCodeRoute(code.maker_route);
   const mainConversation = mainOf(await linkOf(sql, code.maker_id));
   return { kind: 'to-confirm', code: code.code, makerRoute, mainConversation };
 }
 
-async function link(
+async function redeemCode(
   sql: Sql,
   code: Code,
   newcomer: string,
@@ -230,7 +230,7 @@ async function link(
   if ((await sql.run(USE_CODE, { code: code.code })) === 0) return { kind: 'unknown-code' };
   const byOwner = code.maker_is_owner === 1;
   const joining = { host: code.maker_id, newcomer, linkId: code.code, byOwner };
-  const joined = await join(sql, joining, now);
+  const joined = await joinLink(sql, joining, now);
   const members = joined?.members ?? [];
   return { kind: 'linked', members, otherRoute, mainConversation: mainOf(joined) };
 }
@@ -243,11 +243,11 @@ function mainOf(found: Link | null): string | null {
 async function leaveLink(sql: Sql, asker: LinkAsker, personId: string): Promise<LinkResult> {
   const own = await linkOf(sql, asker.personId);
   if (own === null || !own.members.includes(personId)) return { kind: 'not-linked' };
-  await leave(sql, personId);
+  await removeMember(sql, personId);
   return { kind: 'left', personId };
 }
 
-function routeOf(text: string): ReplyRoute {
+function readCodeRoute(text: string): ReplyRoute {
   return fromCheckedJson(ReplyRoute, text, 'route of a link code');
 }
 

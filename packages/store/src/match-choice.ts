@@ -1,14 +1,14 @@
-import { readYesOrNo, wordsOf } from '@parley/core';
+import { readYesOrNo, splitReplyWords } from '@parley/core';
 
 /**
  * The choice that an answer in words means, where one meaning fits: its number ("2", "the second one"), itself, a plain yes
  * or no where one choice is that, or words that all are in one choice alone. Null: it is an answer of its own.
  */
 export function matchChoice(text: string, choices: readonly string[]): string | null {
-  const words = wordsOf(keycapsAsNumbers(text));
+  const words = splitReplyWords(keycapsAsNumbers(text));
   if (words.length === 0) return null;
   const said = words.join(' ');
-  const same = choices.filter((choice) => wordsOf(choice).join(' ') === said);
+  const same = choices.filter((choice) => splitReplyWords(choice).join(' ') === said);
   if (same.length > 0) return same[0] ?? null;
   return numbered(words, choices) ?? yesOrNo(text, choices) ?? contained(words, choices);
 }
@@ -128,7 +128,9 @@ function numbered(words: readonly string[], choices: readonly string[]): string 
 function yesOrNo(text: string, choices: readonly string[]): string | null {
   const meaning = readYesOrNo(text);
   if (meaning !== 'yes' && meaning !== 'no') return null;
-  return onlyOne(choices.filter((choice) => readYesOrNo(wordsOf(choice)[0] ?? '') === meaning));
+  return onlyOne(
+    choices.filter((choice) => readYesOrNo(splitReplyWords(choice)[0] ?? '') === meaning),
+  );
 }
 
 /** Words that turn a choice into its opposite, or into more than one. */
@@ -142,7 +144,7 @@ function contained(words: readonly string[], choices: readonly string[]): string
   if (meant.length === 0) return null;
   return onlyOne(
     choices.filter((choice) => {
-      const own = new Set(wordsOf(choice));
+      const own = new Set(splitReplyWords(choice));
       return meant.every((word) => own.has(word));
     }),
   );

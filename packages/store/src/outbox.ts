@@ -45,7 +45,7 @@ interface OutboxParts {
 }
 
 function outboxUnder({ database, newId, files }: OutboxParts, lease: NamedLease | null) {
-  return { ...deliveryOf(database, newId, lease), ...chatsOf(database, newId, files) };
+  return { ...deliveryOf(database, newId, lease), ...chatOperations(database, newId, files) };
 }
 
 /** What moves a part on, fenced by the lease where there is one. */
@@ -139,7 +139,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
 }
 
 /** Operations on whole chats and accounts, by any process. */
-function chatsOf(database: Database, newId: NewId, files: StoredFiles) {
+function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /** Adds parts that no turn wrote (notices); `about`: the people whose words or names they carry. */
     enqueue: (parts: readonly NewPart[], now: number, about: About = []): Promise<void> =>

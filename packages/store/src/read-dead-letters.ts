@@ -71,7 +71,7 @@ async function withSubjects(
   return rows.flatMap((row): DeadLetter[] => {
     if (row.kind !== 'unanswered') {
       const part = parts.get(row.subject);
-      return part === undefined ? [] : [{ ...common(row), kind: row.kind, ...partOf(part) }];
+      return part === undefined ? [] : [{ ...common(row), kind: row.kind, ...toDeadPart(part) }];
     }
     const turn = turns.get(row.subject);
     if (turn === undefined) return [];
@@ -104,7 +104,7 @@ const PARTS = statement(`
     (select conversation_id from turn where turn.id = outbox.turn_id) as conversation_id
   from outbox where id in (select value from json_each(:ids))`).rows<StoredPart>();
 
-function partOf(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<typeof common>> {
+function toDeadPart(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<typeof common>> {
   const { channel, account, chat_id: chatId, turn_id: turnId, state, error: reason } = part;
   const { index, body, file } = readPart(part);
   return {

@@ -3,11 +3,11 @@ import { type Database, dynamicStatement, type SqlValue, statement } from './dat
 import {
   beforeOf,
   boundOf,
-  dayOf,
   isOld,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
+  utcDay,
 } from './retention-rules.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 import type { StorageUse } from './storage.ts';
@@ -113,7 +113,7 @@ export async function retain(
 ): Promise<RetentionRun> {
   const startedAt = clock();
   const last = await lastRetention(database);
-  const isThorough = dayOf(last?.endedAt ?? 0) !== dayOf(startedAt);
+  const isThorough = utcDay(last?.endedAt ?? 0) !== utcDay(startedAt);
   const cutoff = await cutoffOf(database, bounds.bytes, { now, last });
   let removed = 0;
   let goesOn = true;

@@ -34,7 +34,7 @@ export interface StorageUse {
 }
 
 /** Takes as long as it takes. On SQLite a transaction that may write would block answers. */
-function look<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
+function readUnlimited<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return database.dialect === 'sqlite' ? database.read(work) : database.writeUnlimited(work);
 }
 
@@ -72,7 +72,7 @@ async function countOf(
   const count = dynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
   const bound = rule === undefined ? {} : { bound: boundOf(rule, before - (rule.longer ?? 0)) };
   const counted = count.rows<{ readonly rows: number; readonly old: number }>();
-  return (await look(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
+  return (await readUnlimited(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
 }
 
 interface Sizes {
@@ -99,7 +99,7 @@ const SQLITE_SIZES = statement(`
   where aggregate = 1 and tbl_name not like 'sqlite_%' group by tbl_name`).rows<TableSize>();
 
 async function sqliteSizes(database: Database): Promise<Sizes> {
-  const rows = await look(database, (sql) => sql.all(SQLITE_SIZES));
+  const rows = await readUnlimited(database, (sql) => sql.all(SQLITE_SIZES));
   const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
   const tables = new Map<string, number>();
   for (const row of rows) {

@@ -38,7 +38,7 @@ export const TABLE_LIST = Object.entries<Table>(TABLES) as readonly (readonly [
 ])[];
 
 /** The columns of the primary key. */
-export function keyOf({ key, columns }: Table): readonly string[] {
+export function primaryKeyColumns({ key, columns }: Table): readonly string[] {
   if (key !== undefined) return key;
   return Object.keys(columns).filter((name) => columns[name]?.sql.includes('primary key'));
 }

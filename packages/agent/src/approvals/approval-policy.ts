@@ -88,13 +88,13 @@ export function approvalsNote(
   const each = asking.filter((tool) => !some.includes(tool));
   const later = some.filter(({ approval }) => approval === 'ask-after-untrusted-text');
   const text = [
-    sentence('A person is asked before each call of: ', each, ({ name }) => `\`${name}\``),
-    sentence(
+    listTools('A person is asked before each call of: ', each, ({ name }) => `\`${name}\``),
+    listTools(
       'A person is asked before: ',
       some.filter((tool) => !later.includes(tool)),
       aboutOf,
     ),
-    sentence(
+    listTools(
       'Once you have read words of outsiders in a turn (pages, search results, files and forwarded messages, tools of others, sub-agents), a person is asked before: ',
       later,
       aboutOf,
@@ -111,7 +111,7 @@ function aboutOf({ name, asksAbout }: Tool): string {
   return asksAbout ?? `some calls of \`${name}\``;
 }
 
-function sentence(
+function listTools(
   begin: string,
   tools: readonly Tool[],
   textOf: (tool: Tool) => string,

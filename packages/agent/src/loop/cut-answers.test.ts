@@ -1,7 +1,7 @@
 import type { ResponseFormat } from '@parley/core';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { joined, repeatedLength } from '../answer/joint.ts';
+import { joinContinuation, repeatedLength } from '../answer/joint.ts';
 import { countingTool, say } from '../testing/tool-scene.ts';
 import {
   openTurnScene,
@@ -258,7 +258,7 @@ describe('the joint of an answer and its continuation', () => {
     ['Done.', 'Done.', 'Done.'],
   ])('[G21] of %j and %j is %j', async (before, next, whole) => {
     scene = await openTurnScene();
-    expect(joined(before, next)).toBe(whole);
+    expect(joinContinuation(before, next)).toBe(whole);
   });
 });
 

@@ -50,8 +50,8 @@ function withToldDefaults(schema: Schema, stays = false): Schema {
 function mapParts(schema: Schema): Schema {
   const entries = Object.entries(schema).map(([key, value]) => {
     if (key === 'properties') return [key, withToldProperties(value, schema.required)];
-    if (key === 'items' || key === 'additionalProperties') return [key, partOf(value)];
-    if (key === 'anyOf' && Array.isArray(value)) return [key, value.map(partOf)];
+    if (key === 'items' || key === 'additionalProperties') return [key, mapBlock(value)];
+    if (key === 'anyOf' && Array.isArray(value)) return [key, value.map(mapBlock)];
     return [key, value];
   });
   return Object.fromEntries(entries);
@@ -59,7 +59,7 @@ function mapParts(schema: Schema): Schema {
 
 const Block = z.record(z.string(), z.unknown());
 
-function partOf(value: unknown): unknown {
+function mapBlock(value: unknown): unknown {
   const schema = Block.safeParse(value).data;
   return schema === undefined ? value : withToldDefaults(schema);
 }

@@ -132,7 +132,7 @@ export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting
     const view = deps.workspace.for(compacting.reader);
     let saved = 0;
     for (const quote of compacting.quotes) {
-      const entry = entryOf(deps, quote, messages, compacting);
+      const entry = findQuotedEntry(deps, quote, messages, compacting);
       if (entry === null) continue;
       if ((await deps.service.save(view, entry)).kind === 'saved') saved += 1;
     }
@@ -160,7 +160,7 @@ async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[]
     .map((row) => ({ ...row, letters: lettersOf(row.message.text) }));
 }
 
-function entryOf(
+function findQuotedEntry(
   { agent }: KeepMemoriesOptions,
   quote: string,
   candidates: Awaited<ReturnType<typeof candidatesIn>>,

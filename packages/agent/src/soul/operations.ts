@@ -3,7 +3,7 @@ import type { SoulVersion } from '@parley/store';
 import { z } from 'zod';
 import type { LocalTime } from '../time.ts';
 import type { SoulAnswer, SoulService } from './soul-service.ts';
-import { momentOf, nameOf, originOf, scoreText, soulStatus } from './soul-text.ts';
+import { authorText, localMoment, scoreText, soulStatus, versionName } from './soul-text.ts';
 
 interface SoulNeeds {
   readonly newId: NewId;
@@ -93,13 +93,13 @@ function shownVersion(version: SoulVersion, frozen: Frozen, { localTime }: Opera
   return {
     ...{ number, reason, state, findings, diff, text, createdAt },
     /** `v0-seed`, `v3`. */
-    name: nameOf(version),
-    origin: originOf(version),
+    name: versionName(version),
+    origin: authorText(version),
     /** The state as text. */
     status: soulStatus(version, localTime),
     score: scoreText(version),
     /** `createdAt` as the clock of the agent shows it. */
-    made: momentOf(createdAt, localTime),
+    made: localMoment(createdAt, localTime),
     /** The version that `diff` is against; null: it is the first. */
     basedOn,
     can: actionsOn(version, frozen.all || (frozen.toPeople && author === 'person')),

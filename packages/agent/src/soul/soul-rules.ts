@@ -82,7 +82,7 @@ export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
       const passage = findForbidden(forbidden, text);
       return passage === null
         ? []
-        : [heavy(forbidden.rule, `${forbidden.text} (${quoted(forbidden.rule, passage)})`)];
+        : [heavy(forbidden.rule, `${forbidden.text} (${quotePassage(forbidden.rule, passage)})`)];
     }),
     ...(/^---\s*$/m.test(text.split('\n', 1)[0] ?? '')
       ? [heavy('front-matter', 'It begins with front matter; that of the file stays as it is.')]
@@ -148,7 +148,7 @@ function light(rule: string, points: number, text: string): SoulFinding {
 }
 
 /** The passage, so that it can be fixed; a secret is not repeated. */
-function quoted(rule: string, passage: string): string {
+function quotePassage(rule: string, passage: string): string {
   if (rule === 'secret') return `${passage.length} characters`;
   if (rule === 'hidden') return JSON.stringify(passage.slice(0, 20)).replace(/[^\x20-\x7e]/g, '?');
   const line = passage.replace(/\s+/g, ' ');

@@ -60,7 +60,12 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         const messageId = isWrittenIn(answered, call.route) ? answered?.messageId : undefined;
         if (messageId === undefined) return failure('Not done: no message is answered here.');
         const text = `[reacted with ${emoji}]`;
-        return act(deps, call, { kind: 'react', messageId, emoji }, { text: '', plain: text });
+        return actOnMessage(
+          deps,
+          call,
+          { kind: 'react', messageId, emoji },
+          { text: '', plain: text },
+        );
       },
     }),
     defineTool({
@@ -77,7 +82,7 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         }
         const { partId, messageId } = own;
         const changes = { partId, how: 'edited' } as const;
-        return act(deps, call, { kind: 'edit', messageId }, body.body, changes);
+        return actOnMessage(deps, call, { kind: 'edit', messageId }, body.body, changes);
       },
     }),
     defineTool({
@@ -92,7 +97,7 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         const body = { text: '', plain: '[deleted a message]' };
         const { partId, messageId } = own;
         const changes = { partId, how: 'deleted' } as const;
-        return act(deps, call, { kind: 'delete', messageId }, body, changes);
+        return actOnMessage(deps, call, { kind: 'delete', messageId }, body, changes);
       },
     }),
   ];
@@ -132,7 +137,7 @@ async function ownMessage(
 const OF_OTHERS =
   'Not done: that message answers another person. In a group, people can have the answers to themselves changed, and only your owner can have others changed. Say so.';
 
-async function act(
+async function actOnMessage(
   { store, deliver }: OwnMessagesDeps,
   { route, callId, turnId, clock }: ToolCall,
   kind: PartAct,

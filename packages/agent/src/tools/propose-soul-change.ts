@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SoulService } from '../soul/soul-service.ts';
-import { MAX_SOUL, momentOf } from '../soul/soul-text.ts';
+import { localMoment, MAX_SOUL } from '../soul/soul-text.ts';
 import type { LocalTime } from '../time.ts';
 import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -79,7 +79,7 @@ export function proposeSoulChangeTool({
             text: `Proposal ${number} passed the evaluation (${score} of 100). The owner is told of it and ${
               appliesAt === null
                 ? `it waits for \`/soul apply ${number}\``
-                : `it comes into use on ${momentOf(appliesAt, localTime)} unless they veto it with \`/soul veto ${number}\``
+                : `it comes into use on ${localMoment(appliesAt, localTime)} unless they veto it with \`/soul veto ${number}\``
             }. Until then you are as you were.`,
           };
         default:

@@ -2,7 +2,7 @@ import { type Button, type FreshParts, type LiveEvent, reasonOf } from '@parley/
 import type { NewPart, PartWithBytes, TurnCommit } from '@parley/store';
 import { answerParts, withFenceClosed } from '../answer/long-answer.ts';
 import {
-  marked,
+  markSystemMessage,
   type QuotableMessages,
   type VisibleAnswer,
   visibleText,
@@ -50,7 +50,7 @@ export async function commitAnswer(
   }
   // A program that reads Markdown as it is written reads the JSON itself.
   const isBare = turn.route.target.dialect === 'markdown';
-  const shownText = isJson && !isBare ? fenced(remembered) : remembered;
+  const shownText = isJson && !isBare ? fenceJson(remembered) : remembered;
   const { replyTo } = answer;
   const route = replyTo === undefined ? turn.route : { ...turn.route, replyToMessageId: replyTo };
   const parts = await answerParts(shownText, route, maxMessages(services));
@@ -75,7 +75,7 @@ function maxMessages({ limits }: TurnServices): number {
 }
 
 /** As a block of code no sign of it is taken for Markdown; where a channel has no Markdown it is the bare JSON. */
-function fenced(json: string): string {
+function fenceJson(json: string): string {
   const longest = Math.max(2, ...[...json.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}json\n${json}\n${fence}`;
@@ -193,7 +193,9 @@ function askedEntry({ turn, run, media }: EndingTurn) {
 }
 
 async function moreNotices({ turn, notices }: EndingTurn): Promise<readonly NewPart[]> {
-  return notices.length === 0 ? [] : renderParts(marked(notices.join('\n\n')), turn.route);
+  return notices.length === 0
+    ? []
+    : renderParts(markSystemMessage(notices.join('\n\n')), turn.route);
 }
 
 /** A notice in the turn's own chat is known to the next turn there, as from Parley (P18). */
@@ -201,7 +203,7 @@ async function noticeParts(
   { conversationId, messages, route }: Turn,
   text: string,
 ): Promise<readonly NewPart[]> {
-  const parts = await renderParts(marked(text), route);
+  const parts = await renderParts(markSystemMessage(text), route);
   return parts.map((part, at) =>
     at > 0 || deliversElsewhere(messages) ? part : { ...part, notice: { conversationId, text } },
   );

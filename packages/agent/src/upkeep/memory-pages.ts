@@ -158,8 +158,8 @@ export function noteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
   for (const { date, text } of notes) {
     // A name in `ticks` is a name; a block in fences stays out.
     const plain = text.slice(0, LOOKED_AT).replace(/(?<!`)`([^`\n]+)`(?!`)/g, '$1');
-    const own = new Set(ownText(plain, LOOKED_AT).split('\n').map(bare));
-    for (const line of plain.split('\n').map(bare)) {
+    const own = new Set(ownText(plain, LOOKED_AT).split('\n').map(bareLine));
+    for (const line of plain.split('\n').map(bareLine)) {
       if (!own.has(line) || !isOfUse(line) || seen.has(line)) continue;
       seen.add(line);
       found.push({ id: `N${found.length + 1}`, date, text: line });
@@ -179,7 +179,7 @@ function isOfUse(line: string): boolean {
 }
 
 /** Without bullet, checkbox and spaces. */
-function bare(line: string): string {
+function bareLine(line: string): string {
   return line
     .replace(/^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?/, '')
     .replace(/\s+/g, ' ')

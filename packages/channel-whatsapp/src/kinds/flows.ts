@@ -1,7 +1,7 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { amountOf } from './payments.ts';
-import { labelled, linesOf, oneLine, type Reading } from './reading.ts';
+import { joinLines, labelled, type Reading, shortLine } from './reading.ts';
 
 /** What the JSON of a button shows; each field on its own, so that an odd one loses itself alone. */
 const text = z.string().optional().catch(undefined);
@@ -31,9 +31,9 @@ export function buttonLabels({ buttonParamsJson }: FlowButton): readonly string[
   const target = button.url ?? button.phone_number ?? button.copy_code;
   const rows = button.sections.flatMap(({ title, rows: some }) => [
     title,
-    ...some.map((row) => joined(row.title, row.description)),
+    ...some.map((row) => joinLabel(row.title, row.description)),
   ]);
-  return [joined(label, target), ...rows].map(oneLine);
+  return [joinLabel(label, target), ...rows].map(shortLine);
 }
 
 /** Buttons that ask for money. */
@@ -67,11 +67,11 @@ export function readFlowAnswer(
     return OF_THE_APP.has(name) || data === undefined ? [] : [labelled(name, String(data))];
   });
   const id = typeof fields.id === 'string' ? fields.id : '';
-  const words = linesOf(shown || id, ...filled.slice(0, MAX_FIELDS));
+  const words = joinLines(shown || id, ...filled.slice(0, MAX_FIELDS));
   return words === '' ? { unread: 'a form that they filled in' } : { shown: words };
 }
 
-function joined(label: string | undefined, target: string | undefined): string {
+function joinLabel(label: string | undefined, target: string | undefined): string {
   return [label, target].filter(Boolean).join(': ');
 }
 

@@ -38,7 +38,7 @@ export function createResponder(
   return async (order, left, release) => {
     if (order.stream !== false) return streamed(deps, order, left, release);
     try {
-      const said = await answerTo(deps, order, left);
+      const said = await submitAndAwaitAnswer(deps, order, left);
       if ('status' in said) return errorResponse(said);
       const body = completionBody(order.about, said.text, said.usage);
       return Response.json(body, { headers: { 'cache-control': 'no-store' } });
@@ -67,7 +67,7 @@ const SET_ASIDE: ApiError = {
   message: 'The message was stopped with /stop before it was answered.',
 };
 
-function late(waitMs: number): ApiError {
+function answerTimeoutError(waitMs: number): ApiError {
   const message = `There was no answer within ${waitMs / 1_000} seconds (api.waitSeconds); it is still being worked on. ${RETRY_NOTE}`;
   return { status: 504, code: 'deadline_exceeded', message };
 }
@@ -81,7 +81,7 @@ interface Said extends Pick<MessageAnswer, 'usage'> {
 /** After these the turn that had asked goes on, and its answer is what the person waits for. */
 const DECIDING: ReadonlySet<string> = new Set(['approve', 'deny', 'answer']);
 
-async function answerTo(
+async function submitAndAwaitAnswer(
   deps: RespondDeps,
   { place, command, at }: AnswerOrder,
   left: AbortSignal,
@@ -90,7 +90,8 @@ async function answerTo(
   const { waitMs } = deps.context.settings;
   const deadline = AbortSignal.timeout(waitMs);
   const signal = AbortSignal.any([left, deps.closing, deadline]);
-  const why = () => (deps.closing.aborted ? CLOSING : signal.aborted ? late(waitMs) : GONE);
+  const why = () =>
+    deps.closing.aborted ? CLOSING : signal.aborted ? answerTimeoutError(waitMs) : GONE;
   const answer = await awaitAnswer(deps, place, signal, onText);
   if (answer === null) return why();
   const said = saidBy(answer);
@@ -192,7 +193,7 @@ async function writeAnswer(
     write(event(chunkBody(about, { content }, null)));
   };
   write(event(chunkBody(about, { role: 'assistant', content: '' }, null)));
-  const said = await answerTo(deps, order, signal, (growing) => {
+  const said = await submitAndAwaitAnswer(deps, order, signal, (growing) => {
     // White space at the end may not be part of the answer.
     const text = growing.trimEnd();
     if (text.startsWith(sent)) add(text.slice(sent.length));

@@ -16,7 +16,7 @@ import {
 import { render } from '@parley/markup';
 import type { DuePart, NewPart, OutboxRepository } from '@parley/store';
 import type { ChannelAdapter } from '../adapter.ts';
-import { shortened } from '../reconnect.ts';
+import { jitterDelay } from '../reconnect.ts';
 import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
@@ -52,7 +52,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
       return { kind: 'retry', afterMs: failure.retryAfterMs, attempt: 'free' };
     case 'transient':
       if (failure.untried)
-        return { kind: 'retry', afterMs: shortened(UNTRIED_MS, facts.random), attempt: 'free' };
+        return { kind: 'retry', afterMs: jitterDelay(UNTRIED_MS, facts.random), attempt: 'free' };
       return tryAgain(facts, 'failed');
     case 'unknown-outcome':
       return facts.mayRepeat ? tryAgain(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };
@@ -67,7 +67,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
 function tryAgain(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFailure {
   if (facts.attempts + 1 >= MAX_ATTEMPTS) return { kind: 'give-up', state: otherwise };
   const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
-  return { kind: 'retry', afterMs: shortened(backoff, facts.random), attempt: 'counts' };
+  return { kind: 'retry', afterMs: jitterDelay(backoff, facts.random), attempt: 'counts' };
 }
 
 /** What a chat reads about a part, in Markdown. `⚙️` marks the system (G08). */

@@ -2,7 +2,7 @@ import { agentOfConversation, countOf, type InboundMessage } from '@parley/core'
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressDeps } from './ingress-deps.ts';
 import { CODE_LENGTH } from './one-time-code.ts';
-import { noticeParts, partsOf } from './route.ts';
+import { noticeParts, renderNoticeParts } from './route.ts';
 import type { PairingRules } from './rules.ts';
 import { personId, quotedName } from './sender.ts';
 
@@ -32,7 +32,7 @@ export async function askOwner(
   const to = deps.answersStrangers ? route : (owner?.route ?? null);
   // A stranger has no conversation yet.
   const toStranger = deps.answersStrangers
-    ? partsOf(pairingNotice(message, code, pairing), route)
+    ? renderNoticeParts(pairingNotice(message, code, pairing), route)
     : [];
   const news =
     owner === null

@@ -90,7 +90,7 @@ export function reactionText(
 ): string {
   const did =
     emojis.length === 0 ? 'took back the reaction to' : `reacted with ${emojis.join(' ')} to`;
-  const text = shortened(found?.text || quoted || '');
+  const text = shortenQuote(found?.text || quoted || '');
   return `[${did} ${whose(found, sender.id)}${text === '' ? '' : ` "${text}"`}]`;
 }
 
@@ -99,10 +99,10 @@ function whose(found: StoredMessage | null, reacting: string): string {
   if (found.by === 'agent') return 'your message';
   return found.senderId === reacting
     ? 'their own message'
-    : `the message of ${shortened(found.senderName)}`;
+    : `the message of ${shortenQuote(found.senderName)}`;
 }
 
-function shortened(text: string): string {
+function shortenQuote(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= MAX_QUOTE) return line;
   return `${line.slice(0, MAX_QUOTE).toWellFormed()} …`;

@@ -62,7 +62,7 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
   if (isBinary(sample)) return { encoding: 'windows-1252', isSure: false, isText: false };
   const isPart = isCut || sample.length < bytes.length;
   // What a crash left between the lines of a log is no letter of any encoding.
-  const [best, ...others] = rank(
+  const [best, ...others] = rankEncodings(
     sample.includes(0) ? sample.filter((byte) => byte > 0) : sample,
     isPart,
   );
@@ -85,7 +85,7 @@ function isBinary(sample: Uint8Array): boolean {
   return controls * 30 > sample.length;
 }
 
-function rank(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
+function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
   const confidences = new Map<Encoding, number>([['utf-8', 0]]);
   const { chardet }: typeof Detector = require('jschardet');
   const options = { includeEncodings: CANDIDATES, ignoreThreshold: true };

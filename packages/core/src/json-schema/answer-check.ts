@@ -76,7 +76,7 @@ const MAX_ISSUE_LENGTH = 200;
  * this take any time, so it runs where it can be ended (`check-thread.ts`). Throws where the schema cannot be checked.
  */
 export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson {
-  const json = withoutFence(answer.trim());
+  const json = stripJsonFence(answer.trim());
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -93,7 +93,7 @@ export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson
   return { wrong: issues.join('; ') };
 }
 
-function withoutFence(text: string): string {
+function stripJsonFence(text: string): string {
   const start = text.indexOf('\n') + 1;
   const [, fence] = /^(`{3,}|~{3,})[ \t]*(?:json[c5]?[ \t]*)?\n$/i.exec(text.slice(0, start)) ?? [];
   if (fence === undefined || !text.endsWith(fence)) return text;

@@ -71,23 +71,23 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
       // Any object fits: nothing from outside takes part in this check.
       if (format === 'json') return checkAnswer(text, format);
       const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
-      if (said.kind !== 'answer') throw failureOf(said);
+      if (said.kind !== 'answer') throw checkErrorFrom(said);
       return said.result;
     },
     async tryValue(value, schema, stop) {
       const said = await submit({ kind: 'value', value, schema }, timeoutMs, stop);
-      if (said.kind !== 'value') throw failureOf(said);
+      if (said.kind !== 'value') throw checkErrorFrom(said);
       if (said.ms > MAX_VALUE_MS) throw tooSlow(MAX_VALUE_MS);
     },
     async testPatterns(patterns, text, stop) {
       const said = await submit({ kind: 'patterns', patterns, text }, timeoutMs, stop);
-      if (said.kind !== 'patterns') throw failureOf(said);
+      if (said.kind !== 'patterns') throw checkErrorFrom(said);
       return said.matches;
     },
   };
 }
 
-function failureOf(said: ThreadMessage): CheckError {
+function checkErrorFrom(said: ThreadMessage): CheckError {
   const reason = said.kind === 'failed' ? said.reason : `it answered with ${said.kind}`;
   return new CheckError('check-failed', `The check cannot be carried out: ${reason}.`);
 }

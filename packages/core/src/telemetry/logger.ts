@@ -80,7 +80,7 @@ function standardError(): LogDestination {
         try {
           rest = rest.subarray(writeSync(STANDARD_ERROR, rest));
         } catch (thrown) {
-          if (!isBusy(thrown) || waits >= BUSY.times) return;
+          if (!isPipeFull(thrown) || waits >= BUSY.times) return;
           waits += 1;
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY.waitMs);
         }
@@ -89,7 +89,7 @@ function standardError(): LogDestination {
   };
 }
 
-function isBusy(thrown: unknown): boolean {
+function isPipeFull(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'EAGAIN';
 }
 
@@ -179,7 +179,7 @@ export function logLineText(jsonLine: string, colour = false): string {
   const paint = (code: number, text: string) => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
   const { word, colour: shade } = LOOKS[String(level)] ?? { word: String(level), colour: 0 };
   const pairs = Object.entries(facts).map(
-    ([key, value]) => `${paint(90, `${escapedHidden(key)}=`)}${shown(value)}`,
+    ([key, value]) => `${paint(90, `${escapedHidden(key)}=`)}${formatField(value)}`,
   );
   const line = [
     paint(90, clockTime(time)),
@@ -200,9 +200,9 @@ function clockTime(time: unknown): string {
   return `${clock}.${pad(date.getMilliseconds(), 3)}`;
 }
 
-function shown(value: unknown): string {
-  if (isError(value)) return quoted(`${value.type}: ${messages(value)}`);
-  return typeof value === 'string' ? quoted(value) : escapedHidden(JSON.stringify(value));
+function formatField(value: unknown): string {
+  if (isError(value)) return quoteField(`${value.type}: ${messages(value)}`);
+  return typeof value === 'string' ? quoteField(value) : escapedHidden(JSON.stringify(value));
 }
 
 function messages({ message, cause }: PlainError): string {
@@ -211,7 +211,7 @@ function messages({ message, cause }: PlainError): string {
 }
 
 /** Plain words stay as they are; a value that could be mistaken for something else is quoted. */
-function quoted(text: string): string {
+function quoteField(text: string): string {
   return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escapedHidden(JSON.stringify(text));
 }
 

@@ -12,22 +12,22 @@ export function printWhatsApp(leaves: readonly Leaf[]): Printed {
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
-    if (before !== undefined) text += gapBetween(before, leaf);
-    text += printLeaf(leaf);
+    if (before !== undefined) text += printGap(before, leaf);
+    text += printWhatsAppLeaf(leaf);
     before = leaf;
   }
   return { text, counted: text, entities: 0 };
 }
 
 /** The empty line between two leaves of one quote belongs to the quote. */
-function gapBetween(before: Leaf, leaf: Leaf): string {
+function printGap(before: Leaf, leaf: Leaf): string {
   if (leaf.gap === 1) return '\n';
   const quote = leaf.within.findIndex(({ type }) => type === 'quote');
   const isSame = quote >= 0 && before.within[quote] === leaf.within[quote];
   return isSame ? `\n${quoteLine('')}\n` : '\n\n';
 }
 
-function printLeaf(leaf: Leaf): string {
+function printWhatsAppLeaf(leaf: Leaf): string {
   const position = positionOf(leaf);
   const lines = isFixedWidth(leaf)
     ? monospaceLines(position, fixedText(leaf))

@@ -58,7 +58,7 @@ export class EventReader {
       this.#rest = lines.pop() ?? '';
       for (const line of lines) this.#readLine(line);
     }
-    if (this.#rest.length > MAX_EVENT) throw tooLarge();
+    if (this.#rest.length > MAX_EVENT) throw eventTooLargeError();
     if (this.#rest.length < 40 && DONE_AT_END.test(this.#rest)) {
       this.#readLine(this.#rest);
       this.#rest = '';
@@ -180,7 +180,7 @@ export class EventReader {
     value.text += piece.slice(0, at);
     value.scan = scan;
     value.isDivided = false;
-    if (value.text.length > MAX_EVENT) throw tooLarge();
+    if (value.text.length > MAX_EVENT) throw eventTooLargeError();
     if (!scan.isClosed) return '';
     this.#open = null;
     const parsed = parseJson(value.text) ?? parseJson(repairJson(value.text));
@@ -202,6 +202,6 @@ function replaces(open: OpenValue, value: unknown): boolean {
   return isAnswer || open.isDivided;
 }
 
-function tooLarge(): Error {
+function eventTooLargeError(): Error {
   return new Error(`it sent more than ${MAX_EVENT} bytes at once`);
 }

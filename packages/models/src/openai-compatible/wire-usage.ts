@@ -1,5 +1,5 @@
 import type { ReportedUsage } from '../chat-model.ts';
-import { isObject, type JsonObject, numberOf, parseJson } from './json-scan.ts';
+import { isObject, type JsonObject, lenientNumber, parseJson } from './json-scan.ts';
 
 /** Tokens that a server has counted so far; null where it said nothing. */
 export interface WireUsage {
@@ -16,7 +16,7 @@ export const NO_USAGE: WireUsage = { input: null, output: null, cached: null };
  */
 export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
   return usageObjects(chunk).reduce((sum: WireUsage, usage) => {
-    const { input, output, cached } = countsOf(usage);
+    const { input, output, cached } = readUsageCounts(usage);
     return {
       input: input || sum.input,
       output: output || sum.output,
@@ -55,7 +55,7 @@ function usageObjects(chunk: JsonObject): readonly JsonObject[] {
     .filter((one) => isObject(one));
 }
 
-function countsOf(usage: JsonObject): WireUsage {
+function readUsageCounts(usage: JsonObject): WireUsage {
   const output = first(usage, [
     'completion_tokens',
     'output_tokens',
@@ -83,7 +83,7 @@ function countsOf(usage: JsonObject): WireUsage {
     'tokens_evaluated',
   ]);
   // llama.cpp counts only what it had to read; all others count what was cached, too.
-  const read = numberOf(usage.prompt_n);
+  const read = lenientNumber(usage.prompt_n);
   const fromTimings = read === null ? null : read + (cached ?? 0);
   const rest = total !== null && output !== null ? total - output : null;
   return { input: given ?? fromTimings ?? positive(rest), output, cached };
@@ -97,7 +97,7 @@ function detail(details: unknown): number | null {
 /** The first of these counts that there is, as a whole number. */
 function first(usage: JsonObject, names: readonly string[]): number | null {
   for (const name of names) {
-    const count = positive(numberOf(usage[name]));
+    const count = positive(lenientNumber(usage[name]));
     if (count !== null) return count;
   }
   return null;

@@ -23,7 +23,7 @@ export function createCron(deps: CronServices) {
     /** For chats, the command line and the page. */
     ask,
     async views(): Promise<readonly JobView[]> {
-      const { viewOf } = await import('./job-view.ts');
+      const { toJobView: viewOf } = await import('./job-view.ts');
       return Promise.all((await store.cronJobs.list()).map((job) => viewOf(deps, job)));
     },
     /** Carries out the owner's decision about jobs that were made in an earlier zone of an agent. */

@@ -4,8 +4,8 @@ import type { HeartbeatOrder, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import type { AlertChat } from '../alert-target.ts';
 import { reportFailures } from '../alerts.ts';
-import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
-import { languageInProfile, languageOf, wordsOf } from './language.ts';
+import { wallMinute, zoneClock, zoneDayStart } from '../zone-clock.ts';
+import { languageInProfile, languageOf, typedTexts } from './language.ts';
 import { readHeartbeatFiles } from './read-files.ts';
 import { groupText, makeReport, reportText, statusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
@@ -246,7 +246,7 @@ export class Heartbeat {
     const said = file?.kind === 'file' ? languageInProfile(file.text) : undefined;
     if (said !== undefined) return said;
     const rows = await this.#deps.store.inbox.recent(route, RECENT_MESSAGES);
-    return languageOf(wordsOf(rows.map(({ message }) => message)));
+    return languageOf(typedTexts(rows.map(({ message }) => message)));
   }
 
   /**
@@ -298,5 +298,5 @@ export function tokensToday({
 }: Pick<HeartbeatServices, 'agent' | 'clock'> & {
   readonly store: Pick<Store, 'heartbeats'>;
 }): Promise<number> {
-  return store.heartbeats.tokensSince(agent.id, startOfDay(clock(), agent.timeZone));
+  return store.heartbeats.tokensSince(agent.id, zoneDayStart(clock(), agent.timeZone));
 }

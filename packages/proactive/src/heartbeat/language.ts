@@ -81,6 +81,6 @@ export function languageInProfile(text: string): string | undefined {
 }
 
 /** What people wrote themselves. */
-export function wordsOf(messages: readonly InboundMessage[]): readonly string[] {
+export function typedTexts(messages: readonly InboundMessage[]): readonly string[] {
   return messages.map(typedText).filter((text) => text !== '');
 }

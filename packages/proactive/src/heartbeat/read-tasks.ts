@@ -7,10 +7,10 @@ import {
   CADENCE_FORM,
   DEFAULT_CADENCE,
   FLOOR_MINUTES,
-  quoted,
   readCadence,
   readWindow,
   type StandingTask,
+  shortenName,
   type TaskProblem,
   WINDOW_FORM,
   type WrittenCadence,
@@ -51,10 +51,10 @@ function isOwnForm({ lines }: TaskSection): boolean {
 function readSections({ lead, sections }: Sections): ReadTasks {
   const tasks: StandingTask[] = [];
   const problems: TaskProblem[] = [];
-  const stray = lead.find((line) => isWord(line.text));
+  const stray = lead.find((line) => saysSomething(line.text));
   if (stray !== undefined) {
     const expected = 'a task that begins with "## name"; this line belongs to none';
-    problems.push({ line: stray.number, found: quoted(stray.text), expected, effect: 'note' });
+    problems.push({ line: stray.number, found: shortenName(stray.text), expected, effect: 'note' });
   }
   for (const section of sections) {
     const { name, line, lines } = section;
@@ -70,7 +70,7 @@ function readSections({ lead, sections }: Sections): ReadTasks {
 }
 
 /** Whether a line says something: no heading, no rule, no empty item. */
-function isWord(line: string): boolean {
+function saysSomething(line: string): boolean {
   return !/^(?:#{1,6}(?:\s.*)?|-{3,}|[-*+](?:\s*\[[ xX]?\])?)?$/.test(line.trim());
 }
 
@@ -85,7 +85,7 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
     effect: TaskProblem['effect'],
   ) => {
     const { line = section.line, text = '' } = field ?? {};
-    problems.push({ task: name, line, found: quoted(text), expected, effect });
+    problems.push({ task: name, line, found: shortenName(text), expected, effect });
   };
   const fail: Fail = (field, expected) => addProblem(field, expected, 'task');
   if (name === '') fail(undefined, 'a name behind "##"');
@@ -95,8 +95,8 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
     name,
     line: section.line,
     cadence,
-    window: windowOf(fields, times, fail),
-    ...workOf(fields, fail),
+    window: readDayWindow(fields, times, fail),
+    ...readWork(fields, fail),
     ...namedGroup(fields.get('tell'), fail),
     ...checkOf(fields.get('check'), fail),
   };
@@ -106,7 +106,7 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
 type Fail = (field: TaskField | undefined, expected: string) => void;
 
 /** What `do` says, or the built-in work that `run` names. */
-function workOf(
+function readWork(
   fields: ReadonlyMap<TaskKey, TaskField>,
   fail: Fail,
 ): Pick<StandingTask, 'instruction' | 'routine'> {
@@ -128,7 +128,7 @@ function workOf(
 function raised(task: StandingTask, problems: TaskProblem[], every?: TaskField): StandingTask {
   const { cadence, name, line } = task;
   if (cadence.kind !== 'minutes' || cadence.minutes >= FLOOR_MINUTES) return task;
-  const found = quoted(every?.text ?? `every ${cadence.minutes} min`);
+  const found = shortenName(every?.text ?? `every ${cadence.minutes} min`);
   const expected = `at least ${FLOOR_MINUTES} min; it runs every ${FLOOR_MINUTES} min`;
   problems.push({ line: every?.line ?? line, task: name, found, expected, effect: 'note' });
   return { ...task, cadence: { kind: 'minutes', minutes: FLOOR_MINUTES } };
@@ -153,7 +153,7 @@ interface WrittenEvery extends WrittenCadence {
 }
 
 /** The hours of `between`; `daily at 3:00` starts then, and ends with these or with the day. */
-function windowOf(
+function readDayWindow(
   fields: ReadonlyMap<TaskKey, TaskField>,
   { at, on }: Omit<WrittenEvery, 'cadence'>,
   fail: Fail,
@@ -219,7 +219,14 @@ function taskFields(
   const open = new Map<TaskKey, { line: number; texts: string[] }>();
   let last: { line: number; texts: string[] } | undefined;
   const note = (line: number, found: string, expected: string, hint: { nearest?: string } = {}) => {
-    problems.push({ line, task: name, found: quoted(found), expected, ...hint, effect: 'note' });
+    problems.push({
+      line,
+      task: name,
+      found: shortenName(found),
+      expected,
+      ...hint,
+      effect: 'note',
+    });
   };
   for (const { number, text, fenced } of lines) {
     const [, written = ''] = (fenced ? null : KEY_LINE.exec(text)) ?? [];
@@ -239,11 +246,13 @@ function taskFields(
     else if (!NOTHING.test(text))
       note(number, text, 'a line such as "- do: Look through new mail."');
   }
-  return new Map([...open].map(([key, { line, texts }]) => [key, { line, text: joined(texts) }]));
+  return new Map(
+    [...open].map(([key, { line, texts }]) => [key, { line, text: joinInstruction(texts) }]),
+  );
 }
 
 /** Instructions keep their lines; what all but the first are indented by is taken off. */
-function joined([first = '', ...others]: readonly string[]): string {
+function joinInstruction([first = '', ...others]: readonly string[]): string {
   const indents = others
     .filter((line) => line.trim() !== '')
     .map((line) => line.length - line.trimStart().length);

@@ -40,7 +40,7 @@ export async function makeReport(
     const { task } = outlook;
     const { name, instruction, tell = null } = task;
     const run = runs.find((one) => one.task === name);
-    const last = lastRunText(task, lastRuns.get(name) ?? null, run, at);
+    const last = lastTaskRun(task, lastRuns.get(name) ?? null, run, at);
     // Per task, because some name a group.
     const target = await deps.findTarget(task);
     const next = nextRunText(outlook, target.kind === 'none' ? target.reason : null, conditions);
@@ -192,7 +192,7 @@ const MAX_CHARACTERS = 160;
  * only its check was made.
  * @param run its newest run, if it is known still.
  */
-export function lastRunText(
+export function lastTaskRun(
   { check, tell }: Pick<StandingTask, 'check' | 'tell'>,
   lastRun: number | null,
   run: HeartbeatRun | undefined,
@@ -208,10 +208,10 @@ export function lastRunText(
 }
 
 function runText(run: HeartbeatRun, tell: string | undefined, at: Looking): string {
-  return `${momentText(run.startedAt, at.clock, at.now)}, ${outcomeOf(run, tell, at)}`;
+  return `${momentText(run.startedAt, at.clock, at.now)}, ${runOutcomeText(run, tell, at)}`;
 }
 
-function outcomeOf(
+function runOutcomeText(
   { state, reason, heldUntil }: HeartbeatRun,
   tell: string | undefined,
   at: Looking,

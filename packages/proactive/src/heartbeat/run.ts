@@ -100,14 +100,16 @@ export function nextRun(task: StandingTask, lastRun: number | null, at: Looking)
 /** Whether a last run is in the future; one of days may have had its run on this day all the same. */
 function isFromWrongClock(task: StandingTask, lastRun: number, { clock, now }: Looking): boolean {
   if (lastRun <= now + SKEW_MS) return false;
-  return task.cadence.kind === 'minutes' || dayOf(task, lastRun, clock) > dayOf(task, now, clock);
+  return (
+    task.cadence.kind === 'minutes' || windowDay(task, lastRun, clock) > windowDay(task, now, clock)
+  );
 }
 
 /** When a task is due again after a run, in its hours. */
 function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
   const { cadence, window } = task;
   if (cadence.kind === 'days') {
-    const day = dayFrom(window, dayOf(task, lastRun, clock) + cadence.days);
+    const day = dayFrom(window, windowDay(task, lastRun, clock) + cadence.days);
     return windowOn(clock, window, day).start;
   }
   const wanted = lastRun + Math.max(cadenceMinutes(cadence), FLOOR_MINUTES) * MINUTE_MS;
@@ -116,7 +118,7 @@ function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number
 }
 
 /** The day whose hours hold this moment; out of hours (a person requested it) the last that started. */
-function dayOf({ window }: StandingTask, moment: number, clock: ZoneClock): number {
+function windowDay({ window }: StandingTask, moment: number, clock: ZoneClock): number {
   const hours = windowAt(clock, window, moment);
   return hours?.day ?? windowAfter(clock, window, moment).day - 1;
 }

@@ -5,7 +5,7 @@ import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS, refuseUnknown } from '../migrate.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { TABLE_LIST } from '../tables.ts';
-import { quoted } from './rows.ts';
+import { quoteIdentifier } from './rows.ts';
 
 /** What a copy says of itself. */
 interface DatabaseCopy {
@@ -51,7 +51,7 @@ function writeBackup(whole: string, target: string, name: string): DatabaseCopy 
   try {
     // Nothing of this file outlives the backup, so it needs no journal.
     sqlite.exec('pragma journal_mode = off');
-    const steps = readSteps(sqlite, name);
+    const steps = readMigrationNumbers(sqlite, name);
     for (const [name, { notInBackup }] of TABLE_LIST) {
       // The migrations say how a restore reads the others.
       if (notInBackup !== undefined && name !== 'parley_migration') deleteAll(sqlite, name);
@@ -64,7 +64,7 @@ function writeBackup(whole: string, target: string, name: string): DatabaseCopy 
   }
 }
 
-function readSteps(sqlite: DatabaseSync, name: string): readonly number[] {
+function readMigrationNumbers(sqlite: DatabaseSync, name: string): readonly number[] {
   const rows = sqlite
     .prepare('select number, parley_version from parley_migration order by number')
     .all()
@@ -80,7 +80,7 @@ function deleteAll(sqlite: DatabaseSync, table: string): void {
   const deletion =
     table === 'search_entry'
       ? "insert into search_entry (search_entry) values ('delete-all')"
-      : `delete from ${quoted(table)}`;
+      : `delete from ${quoteIdentifier(table)}`;
   sqlite.exec(deletion);
 }
 

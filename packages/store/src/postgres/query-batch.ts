@@ -232,7 +232,7 @@ export function sqlOnPool(named: NamedStatements, lend: Acquire, ms: number): Sq
  * Runs `work` as a transaction. `begin` goes out with the first query, and `commit` behind the last one
  * without waiting for what was only sent.
  */
-export async function transact<T>(
+export async function runTransaction<T>(
   named: NamedStatements,
   lend: () => ReturnType<Acquire>,
   work: (sql: Sql) => Promise<T>,

@@ -254,19 +254,19 @@ const NOTICEABLE_MS = 100;
 export function partEntries(parts: readonly PartFacts[], now: number): readonly TimelineEntry[] {
   const [first] = parts;
   if (first === undefined) return [];
-  const named = parts.map((part, nth) => ({ part, name: nameOf(part, nth, parts.length) }));
+  const named = parts.map((part, nth) => ({ part, name: partName(part, nth, parts.length) }));
   return [
     entry('outbox', first.createdAt, `${countOf(parts.length, 'part')} put into the outbox`),
-    ...named.flatMap(({ part, name }) => entriesOf(part, name, now)),
+    ...named.flatMap(({ part, name }) => partTimeline(part, name, now)),
   ];
 }
 
-function nameOf({ isHere }: PartFacts, nth: number, count: number): string {
+function partName({ isHere }: PartFacts, nth: number, count: number): string {
   if (!isHere) return 'a message to another chat';
   return count === 1 ? 'the part' : `part ${nth + 1} of ${count}`;
 }
 
-function entriesOf(part: PartFacts, name: string, now: number): readonly TimelineEntry[] {
+function partTimeline(part: PartFacts, name: string, now: number): readonly TimelineEntry[] {
   return present([
     queuedEntry(part, name),
     ...retryEntries(part, name),

@@ -1,4 +1,4 @@
-import { failureOf } from '@parley/core';
+import { fetchFailureReason } from '@parley/core';
 
 /** A service that speaks OpenAI's protocol for sound: a part of the settings section `media`. */
 export interface SpeechService {
@@ -84,7 +84,7 @@ async function ask<Result>(
     const detail = `${where} answered without ${wanted}; check ${setting}.baseUrl`;
     return { kind: 'failed', detail };
   } catch (thrown) {
-    return { kind: 'again', detail: `${where} cannot be reached (${failureOf(thrown)})` };
+    return { kind: 'again', detail: `${where} cannot be reached (${fetchFailureReason(thrown)})` };
   }
 }
 

@@ -1,4 +1,4 @@
-import { failureOf } from '@parley/core';
+import { fetchFailureReason } from '@parley/core';
 import { z } from 'zod';
 import { WebError } from './addresses.ts';
 import { oneLine } from './read-page.ts';
@@ -128,7 +128,7 @@ async function askEngine<Answer>(
     if (error instanceof WebError) throw error;
     const why = slow.aborted
       ? `did not answer within ${timeoutMs / 1_000} s`
-      : `cannot be reached (${failureOf(error) || 'the connection failed'})`;
+      : `cannot be reached (${fetchFailureReason(error) || 'the connection failed'})`;
     throw new WebError(
       'web-search',
       `${name} ${why}; its address and key are in ${settings}.`,

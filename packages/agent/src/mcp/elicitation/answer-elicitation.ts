@@ -8,7 +8,7 @@ import {
   fieldQuestion,
   reviewQuestion,
 } from './questions.ts';
-import { proposedValue, readAnswer } from './read-answer.ts';
+import { proposedValue, readFieldAnswer } from './read-answer.ts';
 import type { Elicitation } from './read-request.ts';
 
 /** What the server gets. */
@@ -85,13 +85,13 @@ async function askField(
   let problem: string | null = null;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const question = fieldQuestion(field, { ...place, problem });
-    const said = textOf(await ask({ ...question, part: `${part}.${attempt}` }));
+    const said = chosenAnswer(await ask({ ...question, part: `${part}.${attempt}` }));
     if (said === null) {
       const proposed = proposedValue(field);
       if (proposed === undefined && field.isRequired) throw declined();
       return proposed;
     }
-    const read = readAnswer(field, said);
+    const read = readFieldAnswer(field, said);
     if (read.kind === 'value') return read.value;
     problem = read.problem;
   }
@@ -106,7 +106,7 @@ async function consent(
 ): Promise<void> {
   const [yes] = question.choices;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const said = textOf(await ask({ ...question, part: `${part}.${attempt}` }));
+    const said = chosenAnswer(await ask({ ...question, part: `${part}.${attempt}` }));
     const meaning = said === null ? 'no' : readYesOrNo(said);
     if (meaning === 'no') throw declined();
     if (said === yes || meaning === 'yes') return;
@@ -115,7 +115,7 @@ async function consent(
 }
 
 /** What the person said; null where they skipped the question. */
-function textOf(asked: AskedPerson): string | null {
+function chosenAnswer(asked: AskedPerson): string | null {
   switch (asked.kind) {
     case 'skipped':
       return null;
