@@ -100,7 +100,7 @@ export const operations = {
     'Decide a question; of several decisions, also in the chat, the first counts',
     { code: z.string().max(100), decision: z.enum(['once', 'always', 'refuse']) },
     async (needs: ApprovalNeeds, { code, decision }, { caller }) => ({
-      text: await decide(needs, code, decision, `console:${caller.person ?? 'owner'}`),
+      text: await decideApproval(needs, code, decision, `console:${caller.person ?? 'owner'}`),
     }),
     RUNNING,
   ),
@@ -144,7 +144,7 @@ function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownAp
 }
 
 /** Of several decisions, here and in the chat, the first counts; the others learn what it was. */
-async function decide(
+async function decideApproval(
   { store, clock, wake, approvals }: ApprovalNeeds,
   code: string,
   decision: 'once' | 'always' | 'refuse',

@@ -1,7 +1,7 @@
 import { soulDiff } from '@parley/agent';
 import { change, read, refusal } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import { covers, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
+import { coversFile, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
 
 /** The Markdown files of a workspace, with their history (U03). */
@@ -39,7 +39,8 @@ export const operations = {
         chat: known.get(file.name)?.title,
         /** A layer, source or hook of this agent reads it for prompts. */
         isPromptFile:
-          file.name === SOUL || promptFiles.patterns.some((pattern) => covers(pattern, file.name)),
+          file.name === SOUL ||
+          promptFiles.patterns.some((pattern) => coversFile(pattern, file.name)),
       }));
       return { folder, files: shown, removed };
     },

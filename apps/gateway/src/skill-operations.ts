@@ -28,7 +28,7 @@ export const operations = {
           ...one,
           readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
           /** Where it can be edited: its file in the workspace. */
-          file: one.source === 'workspace' ? fileOf(one.location) : null,
+          file: one.source === 'workspace' ? workspaceSkillPath(one.location) : null,
           /** The settings let it be used; null: it is not theirs to decide. */
           isOn:
             one.state === 'shadowed' || one.state === 'refused'
@@ -64,6 +64,6 @@ export const operations = {
 };
 
 /** Of `~/…/skills/tea/SKILL.md` what the workspace calls it. */
-function fileOf(location: string): string | null {
+function workspaceSkillPath(location: string): string | null {
   return /(?:^|\/)(skills\/[^/]+\/(?:[^/]+\/)*SKILL\.md)$/.exec(location)?.[1] ?? null;
 }

@@ -177,7 +177,7 @@ async function namedText(
   const builtIn = await builtInText(folder, name);
   const own = await view.read(`${folder}/${name}.md`);
   if (builtIn === null && own.kind === 'absent' && own.reason === 'missing') {
-    const exist = await namesIn(folder, view);
+    const exist = await listChoices(folder, view);
     log.warn({ folder, name, exist }, 'the settings name a file that does not exist');
   }
   return { name, builtIn };
@@ -193,7 +193,7 @@ async function builtInText(folder: Folder, name: string): Promise<string | null>
 }
 
 /** What can be chosen: from the workspace, as far as everyone may see it, and what Parley brings. */
-async function namesIn(folder: Folder, view: WorkspaceView): Promise<string[]> {
+async function listChoices(folder: Folder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));
   const builtIn = await readdir(join(CONFIG, folder));

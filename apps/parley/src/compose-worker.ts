@@ -1,9 +1,9 @@
 import {
-  byAgent,
   createCompactor,
   createTurnRunner,
   keepMemories,
   notifyOfSoul,
+  runByAgent,
   type TurnLimits,
   type TurnServices,
   unknownAgent,
@@ -21,7 +21,7 @@ import { servedBy, subAgentLimitsOf } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { AgentsRuntime } from './agents-runtime.ts';
 import { keepRetention } from './keep-retention.ts';
-import { isShared, type LoadedSettings } from './settings.ts';
+import { isSharedStore, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
@@ -49,7 +49,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
     [undefined, main.run],
     ...others.map(([name, { run }]) => [name, run] as const),
   ]);
-  const runTurn = byAgent(runs, main.runWithout);
+  const runTurn = runByAgent(runs, main.runWithout);
   const worker = await startLaneWorker(
     {
       lanes: store.lanes,
@@ -236,7 +236,7 @@ function keepSoul(
   const ending = new AbortController();
   // A model is asked, which costs; everything else does no harm when several workers do it.
   const evaluate = async (): Promise<void> => {
-    if (!isShared(loaded.settings)) return service.evaluate(ending.signal);
+    if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
     const { whileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
     await whileHeld(lease, () => service.evaluate(ending.signal));

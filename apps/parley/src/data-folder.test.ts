@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reachableAddress } from './banner.ts';
 import {
   announce,
-  announceHere,
+  announceOwnGateway,
   commandLine,
   createDataFolder,
   type DataFolder,
@@ -172,7 +172,7 @@ describe('the file of the running gateway', () => {
     });
 
     it('[D09] finds the one that came last, also when an earlier one on the same folder ends', () => {
-      const end = announceHere(folder, ADDRESS);
+      const end = announceOwnGateway(folder, ADDRESS);
       const later = { pid: process.pid, address: 'http://127.0.0.1:7412' };
       announce(folder, later);
       end();

@@ -62,7 +62,7 @@ export function openSignIns(
       return state;
     };
     const read = async (): Promise<SignInState | null> => {
-      const state = readState(fileOf(folder, server));
+      const state = readState(signInFile(folder, server));
       return state === null ? null : known(state);
     };
     const vault: SignInVault = {
@@ -78,7 +78,7 @@ export function openSignIns(
   };
 }
 
-function fileOf({ path }: Pick<DataFolder, 'path'>, server: string): string {
+function signInFile({ path }: Pick<DataFolder, 'path'>, server: string): string {
   return join(path, 'secrets', `mcp-${server}.json`);
 }
 
@@ -103,7 +103,7 @@ function readState(file: string): SignInState | null {
 
 /** Replaced as a whole: a reader never sees half of it. */
 function writeState(folder: Pick<DataFolder, 'path'>, server: string, state: SignInState): void {
-  const file = fileOf(folder, server);
+  const file = signInFile(folder, server);
   mkdirSync(join(folder.path, 'secrets'), { recursive: true, mode: 0o700 });
   const unfinished = `${file}.${randomBytes(6).toString('hex')}`;
   writeFileSync(unfinished, JSON.stringify(state), { mode: 0o600, flush: true });

@@ -49,7 +49,7 @@ export {
 export type { TurnServices } from './turn/means.ts';
 export { type PreviewChange, type PreviewServices, previewTurn } from './turn/preview-turn.ts';
 export { createTurnRunner, withTraces } from './turn/run-turn.ts';
-export { byAgent, unknownAgent } from './turn/several-agents.ts';
+export { runByAgent, unknownAgent } from './turn/several-agents.ts';
 export type { AgentProfile } from './turn/turn.ts';
 export {
   type TurnAdditions,

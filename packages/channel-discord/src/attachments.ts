@@ -89,7 +89,7 @@ function toAttachment(
   const isSpoiler = (flags & IS_SPOILER) !== 0 || shown?.isSpoiler === true;
   return {
     kind: file.waveform !== undefined ? 'voice' : attachmentKind(content_type),
-    name: spoilerName(titled(file), isSpoiler),
+    name: spoilerName(displayFilename(file), isSpoiler),
     ...(content_type === undefined ? {} : { mimeType: content_type }),
     ...(size === undefined ? {} : { size }),
     ...(duration_secs === undefined ? {} : { seconds: duration_secs }),
@@ -102,7 +102,7 @@ function toAttachment(
 const MAX_DESCRIPTION = 1_024;
 
 /** The name that people see: Discord takes signs such as blanks out of the other. */
-function titled({ title, filename }: WireAttachment): string {
+function displayFilename({ title, filename }: WireAttachment): string {
   if (title === undefined || title === '') return filename;
   const [ending = ''] = /\.\w{1,10}$/.exec(filename) ?? [];
   return title.endsWith(ending) ? title : `${title}${ending}`;

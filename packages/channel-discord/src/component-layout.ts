@@ -187,19 +187,19 @@ export function readPress({
   values,
   components,
 }: PressData): Pressed | undefined {
-  if (id === MENU) return written(readButtonId(values?.[0] ?? ''));
+  if (id === MENU) return toWritten(readButtonId(values?.[0] ?? ''));
   const [, form] = /^words:([\s\S]+)$/.exec(id) ?? [];
   if (form !== undefined) {
     const words = readFormInput(components).trim();
-    return written(words === '' ? undefined : `${form} ${words}`);
+    return toWritten(words === '' ? undefined : `${form} ${words}`);
   }
   const [, length, rest] = /^\?(\d{1,2}):([\s\S]+)$/.exec(id) ?? [];
-  if (length === undefined || rest === undefined) return written(readButtonId(id));
+  if (length === undefined || rest === undefined) return toWritten(readButtonId(id));
   const asks = rest.slice(0, Number(length)) || USUAL_NAME;
   return { kind: 'asks', asks, data: rest.slice(Number(length)) };
 }
 
-function written(text: string | undefined): Pressed | undefined {
+function toWritten(text: string | undefined): Pressed | undefined {
   return text === undefined ? undefined : { kind: 'wrote', text };
 }
 

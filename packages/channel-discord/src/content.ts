@@ -6,7 +6,7 @@ import { messageKind, NEW_KIND } from './message-types.ts';
 import type { Place } from './places.ts';
 import { snowflakeTime } from './positions.ts';
 import type { DiscordSettings } from './settings.ts';
-import { isReply, type ShownContent, shownContent, wholeText } from './shown-content.ts';
+import { allShownText, isReply, type ShownContent, shownContent } from './shown-content.ts';
 import type { WireMember, WireUser } from './wire.ts';
 import type { WireMessage } from './wire-message.ts';
 
@@ -22,7 +22,7 @@ export function toInbound(
   if (message.author.id === me || noticeIn(message) !== undefined) return undefined;
   const attachments = messageAttachments(message);
   const { own, leading } = ownWords(message, place, me);
-  const said: Said = {
+  const said: MessageParts = {
     own,
     shown: shownContent(message, place),
     hasFiles: attachments.length > 0,
@@ -130,7 +130,7 @@ function ownWords(
 }
 
 /** What a message says: the words of its author, and what it shows besides. */
-interface Said {
+interface MessageParts {
   readonly own: string;
   readonly shown: ShownContent;
   readonly hasFiles: boolean;
@@ -143,7 +143,7 @@ interface Said {
 function messageWords(
   message: WireMessage,
   { chat: { type } }: Place,
-  { own, shown, hasFiles }: Said,
+  { own, shown, hasFiles }: MessageParts,
 ): Pick<InboundMessage, 'text' | 'quotation'> {
   const unread = (chatType: typeof type) => shown.unread.map((what) => unreadText(what, chatType));
   if (own.trim() !== '') {
@@ -171,7 +171,7 @@ interface Typing {
 function findAuthored(
   message: WireMessage,
   place: Place,
-  { own, me, isDirect }: Typing & Pick<Said, 'own'>,
+  { own, me, isDirect }: Typing & Pick<MessageParts, 'own'>,
 ): Authored {
   const { attachments, message_snapshots: forwarded, webhook_id, type } = message;
   if (webhook_id !== undefined) return {};
@@ -207,7 +207,7 @@ function readReply(message: WireMessage, place: Place): Pick<InboundMessage, 're
   const files = ownAttachments(message).length === 0 ? [] : ownAttachments(answered);
   const names = files.map(({ kind, name }) => `[${kind}${name === undefined ? '' : `: ${name}`}]`);
   const around = [{ ...message.author, member: message.member }, ...message.mentions];
-  const text = [wholeText(answered, place, around), ...names].filter(Boolean).join('\n');
+  const text = [allShownText(answered, place, around), ...names].filter(Boolean).join('\n');
   return {
     replyTo: { messageId, senderId: answered.author.id, ...(text === '' ? {} : { text }) },
   };

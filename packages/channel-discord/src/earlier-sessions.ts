@@ -1,6 +1,6 @@
 import { type ChannelContext, type ChannelEnv, reconnectBackoff } from '@parley/channels';
 import { reasonOf } from '@parley/core';
-import type { Later } from './connection.ts';
+import type { StartTimer } from './connection.ts';
 import { dateOf, isLater, laterId, type Position, snowflakeAt } from './positions.ts';
 import { type Resumed, type ResumeEnding, resumeSession } from './resume.ts';
 import type { Seen } from './seen.ts';
@@ -22,7 +22,7 @@ interface EarlierDeps
     ChannelEnv {
   readonly token: string;
   readonly seen: Seen;
-  readonly later: Later;
+  readonly later: StartTimer;
   /** Called with each event of an earlier session and the position before it. */
   readonly onEvent: (name: string, data: unknown, before: Position) => void;
 }

@@ -126,7 +126,7 @@ function refusalAdvice(code: number): string {
 }
 
 /** Runs a call on a channel. @throws ChannelError */
-export async function translated<T>(channelId: string, call: () => Promise<T>): Promise<T> {
+export async function translateFailure<T>(channelId: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (thrown) {

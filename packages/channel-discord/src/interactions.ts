@@ -116,7 +116,7 @@ async function acknowledgeInteraction(
   const soon = await Promise.race([admitting, late]);
   patience.abort();
   const isPrivate = isPrivateCommand(deps.commands, interaction);
-  if (soon === undefined) return answerLater(deps, interaction, isPrivate, admitting);
+  if (soon === undefined) return answerWhenAdmitted(deps, interaction, isPrivate, admitting);
   return answerNow(deps, interaction, firstAnswer(interaction, soon, isPrivate));
 }
 
@@ -267,7 +267,7 @@ function firstAnswer(
     return { type: ANSWER.change, data: withoutButtons(message) };
   }
   if (text !== null) return { type: ANSWER.message, data: ephemeral(text) };
-  return type === COMMAND ? thinking(isPrivate) : noAnswer(message);
+  return type === COMMAND ? thinkingBody(isPrivate) : noAnswer(message);
 }
 
 /** Without a message that the form belongs to, something has to be shown. */
@@ -277,17 +277,17 @@ function noAnswer(message: Interaction['message']): MessageBody {
     : { type: ANSWER.nothing };
 }
 
-function thinking(isPrivate: boolean): MessageBody {
+function thinkingBody(isPrivate: boolean): MessageBody {
   return { type: ANSWER.thinking, data: { flags: isPrivate ? EPHEMERAL : 0 } };
 }
 
-async function answerLater(
+async function answerWhenAdmitted(
   { api }: InteractionDeps,
   { id, application_id: application, token, type, message }: Interaction,
   isPrivate: boolean,
   admitting: Promise<Admitted>,
 ): Promise<void> {
-  await api.answer(id, token, type === COMMAND ? thinking(isPrivate) : noAnswer(message));
+  await api.answer(id, token, type === COMMAND ? thinkingBody(isPrivate) : noAnswer(message));
   const { text, isSettled } = await admitting;
   // The first answer of a button is the message it belongs to.
   if (isSettled && message !== undefined)

@@ -61,9 +61,9 @@ interface Answer {
 }
 
 /** Where a person without the bot is gets five further messages for an interaction. */
-const TOO_MANY = 40094;
+const TOO_MANY_FOLLOW_UPS = 40094;
 /** Discord takes no more: unknown interaction, token expired, never acknowledged, too many messages. */
-const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY]);
+const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY_FOLLOW_UPS]);
 const UNKNOWN_MESSAGE = 10008;
 const MAX_COMMANDS = 1_000;
 
@@ -120,7 +120,7 @@ export class Responses {
     if (place.only !== undefined) return this.#sendAlone(place.only, answer);
     if (place.bound === undefined) return undefined;
     const why =
-      last?.code === TOO_MANY
+      last?.code === TOO_MANY_FOLLOW_UPS
         ? 'Discord takes no further message as an answer there'
         : 'the 15 minutes are over in which Discord takes answers there';
     const text = `Not sent: the bot cannot write in that chat, and ${why}.`;
@@ -155,7 +155,9 @@ export class Responses {
       if (typeof first === 'object' && first !== null && isSameText(first, body)) return first.id;
       if (first === null || first === key) {
         this.#first.set(id, key);
-        const changed = await ifThere(this.#api.changeAnswer(application, token, body, extras));
+        const changed = await undefinedIfDismissed(
+          this.#api.changeAnswer(application, token, body, extras),
+        );
         if (changed !== undefined) return changed.id;
       }
     }
@@ -177,7 +179,7 @@ export class Responses {
   async #firstOf({ id, application, token }: Waiting) {
     const known = this.#first.get(id);
     if (known !== undefined) return known;
-    const shown = await ifThere(this.#api.currentAnswer(application, token));
+    const shown = await undefinedIfDismissed(this.#api.currentAnswer(application, token));
     return ((shown?.flags ?? 0) & LOADING) !== 0 ? null : shown;
   }
 
@@ -201,7 +203,7 @@ function isSameText(message: OwnMessage, body: MessageBody): boolean {
 }
 
 /** Undefined: the sender has dismissed the message. */
-async function ifThere(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
+async function undefinedIfDismissed(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
   try {
     return await call;
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { ChannelPages } from './channel-pages.ts';
-import type { Later } from './connection.ts';
+import type { StartTimer } from './connection.ts';
 import { isLater, laterId, Position } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
@@ -35,7 +35,7 @@ const MAX_SESSIONS = 8;
 interface SeenDeps {
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
   readonly log: Logger;
-  readonly later: Later;
+  readonly later: StartTimer;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import type { RawFile } from 'discord.js';
 import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
 import { cardOf, textCard } from './component-layout.ts';
-import { callFailureOf, translated } from './failures.ts';
+import { callFailureOf, translateFailure } from './failures.ts';
 import { contentBody, originBody, partBody } from './format.ts';
 import type { Responses } from './responses.ts';
 import type { Streamed, Streams } from './stream.ts';
@@ -49,10 +49,10 @@ export async function sendPart(
     );
   }
   const files = await readOutboundFile(routed, threadId);
-  const route = await translated(threadId, () => deps.threads.open(routed.route));
+  const route = await translateFailure(threadId, () => deps.threads.open(routed.route));
   const part = { ...routed, route };
   const message = { part, body: messageBody(part, deps.linkPreviews), extras: { files, signal } };
-  const platformMessageId = await translated(
+  const platformMessageId = await translateFailure(
     threadId,
     async () =>
       (await putVoice(deps, message)) ??
@@ -208,7 +208,7 @@ export function createMessageCapability(
   const put = new BoundedMap<string, string>(MAX_REACTIONS);
   return {
     edit: (address, messageId, { text }) =>
-      inPlaceOf(address, messageId, async (channelId) => {
+      actInChannelOf(address, messageId, async (channelId) => {
         const content = contentBody(text, {}, linkPreviews);
         try {
           // Discord keeps the buttons of the old text below the new one unless they are named.
@@ -221,9 +221,9 @@ export function createMessageCapability(
         }
       }),
     delete: (address, messageId) =>
-      inPlaceOf(address, messageId, (channelId) => api.remove(channelId, messageId)),
+      actInChannelOf(address, messageId, (channelId) => api.remove(channelId, messageId)),
     react: (address, messageId, emoji) =>
-      inPlaceOf(address, messageId, async (channelId) => {
+      actInChannelOf(address, messageId, async (channelId) => {
         const old = put.get(messageId);
         if (old !== undefined && old !== emoji) await api.react(channelId, messageId, old, false);
         put.delete(messageId);
@@ -242,14 +242,14 @@ const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008, 50008, 50024]);
  * has started it and is in the channel, or is the first of a forum post; and where no thread could be started, the answer
  * is in the channel.
  */
-async function inPlaceOf(
+async function actInChannelOf(
   { chatId, threadId }: ChatAddress,
   messageId: string,
   act: (channelId: string) => Promise<void>,
 ): Promise<void> {
-  if (threadId === undefined) return translated(chatId, () => act(chatId));
+  if (threadId === undefined) return translateFailure(chatId, () => act(chatId));
   const [first, second] = threadId === messageId ? [chatId, threadId] : [threadId, chatId];
-  return translated(first, async () => {
+  return translateFailure(first, async () => {
     try {
       await act(first);
     } catch (thrown) {

@@ -31,15 +31,15 @@ export function shownContent(
   around: readonly WireMention[] = [],
 ): ShownContent {
   const naming = namingOf(message, place, [...around, message.author]);
-  const own = contentShown(message, naming);
-  const forwards = forwardsShown(message, place);
+  const own = readContentShown(message, naming);
+  const forwards = readForwards(message, place);
   const text = [own.text, ...forwards.map((one) => one.text)].filter(Boolean).join('\n\n');
   const unread = [...own.unread, ...forwards.flatMap((one) => one.unread)];
   return { text: cutText(text, MAX_SHOWN), unread: [...new Set(unread)].slice(0, MAX_UNREAD) };
 }
 
 /** All that a message shows, words included, as the one who answers it sees it; empty for nothing. */
-export function wholeText(
+export function allShownText(
   message: Shown,
   place: Pick<Place, 'nameOf' | 'guildId'>,
   around: readonly WireMention[] = [],
@@ -63,7 +63,7 @@ export function isReply({ message_reference: reference, flags, channel_id }: Wir
   return isHere && (flags & IS_CROSSPOST) === 0;
 }
 
-function contentShown(content: WireContent, naming: Naming): ShownContent {
+function readContentShown(content: WireContent, naming: Naming): ShownContent {
   const { embeds, components, poll } = content;
   const context = { naming, content: content.content };
   const embedded = embeds.map((embed) => embedText(embed, context));
@@ -117,7 +117,7 @@ function shortenName(name: string): string {
 }
 
 /** Forwarded messages, each marked: it is another person's, neither a command nor a request of the sender. */
-function forwardsShown(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): ShownContent[] {
+function readForwards(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): ShownContent[] {
   const { message_reference: origin, message_snapshots: snapshots } = message;
   const isForward = origin?.type === FORWARD;
   // What is forwarded was deleted, or is withheld.
@@ -128,7 +128,7 @@ function forwardsShown(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>)
   const where = originChannelText(origin, place);
   return snapshots.map(({ message: forwarded }) => {
     const naming = namingOf(forwarded, place);
-    const { text, unread } = contentShown(forwarded, naming);
+    const { text, unread } = readContentShown(forwarded, naming);
     const words = [naming(forwarded.content), text].filter((part) => part.trim() !== '');
     if (words.length > 0) return { text: [`[Forwarded${where}]`, ...words].join('\n'), unread };
     const isEmpty = unread.length === 0 && !hasFiles(forwarded);

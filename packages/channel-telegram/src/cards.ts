@@ -65,7 +65,7 @@ export function cardsOf(message: Cards): readonly string[] {
 }
 
 function venueText({ title, address, location }: Venue): string {
-  return `[Place: ${[title, address].filter(Boolean).join(', ')} (${coordinates(location)})]`;
+  return `[Place: ${[title, address].filter(Boolean).join(', ')} (${coordinatesText(location)})]`;
 }
 
 /** Telegram's number for a location that is shared until its sender stops. */
@@ -80,10 +80,10 @@ export function locationText(point: Point): string {
     heading !== undefined && `heading ${heading}°`,
     radius !== undefined && `alert within ${radius} m`,
   ].filter((detail) => detail !== false);
-  return `[Location: ${[coordinates(point), ...details].join(', ')}]`;
+  return `[Location: ${[coordinatesText(point), ...details].join(', ')}]`;
 }
 
-function coordinates({ latitude, longitude }: Point): string {
+function coordinatesText({ latitude, longitude }: Point): string {
   return `${latitude}, ${longitude}`;
 }
 

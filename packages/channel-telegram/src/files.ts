@@ -64,10 +64,10 @@ async function downloadTelegramFile(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   // A redirect would lead to a host that was not chosen.
-  const response = await fetch(address, { signal, redirect: 'error' }).catch(interrupted);
+  const response = await fetch(address, { signal, redirect: 'error' }).catch(throwInterrupted);
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.status === 200 && response.body !== null && announced <= limit) {
-    const bytes = await readUpTo(response.body, limit).catch(interrupted);
+    const bytes = await readUpTo(response.body, limit).catch(throwInterrupted);
     if (bytes === undefined) throw fileTooLargeError(limit);
     return bytes;
   }
@@ -86,7 +86,9 @@ async function readLocal(
     throw fileError({ kind: 'refused' }, reasonOf(error), error);
   });
   try {
-    const bytes = await readUpTo(handle.createReadStream({ signal }), limit).catch(interrupted);
+    const bytes = await readUpTo(handle.createReadStream({ signal }), limit).catch(
+      throwInterrupted,
+    );
     if (bytes === undefined) throw fileTooLargeError(limit);
     return bytes;
   } finally {
@@ -120,7 +122,7 @@ function downloadFailure(status: number): ChannelFailure {
   return status >= 500 || status === 401 ? { kind: 'transient' } : { kind: 'refused' };
 }
 
-function interrupted(thrown: unknown): never {
+function throwInterrupted(thrown: unknown): never {
   throw repeatableErrorOf(callFailureOf(thrown), FILE, thrown);
 }
 

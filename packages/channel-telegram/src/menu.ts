@@ -46,7 +46,7 @@ export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSign
     await reportLeftOut(deps, accepted);
   } catch (error) {
     log.warn(
-      { reason: whyNot(error) },
+      { reason: menuFailureReason(error) },
       "Telegram's menu of commands is not up to date; the next start tries again",
     );
   }
@@ -91,7 +91,7 @@ async function setFirstAccepted(
       }
       return menu;
     } catch (error) {
-      const reason = whyNot(error);
+      const reason = menuFailureReason(error);
       if (nth === menus.length - 1 || !reason.includes('BOT_COMMANDS_TOO_MUCH')) throw error;
       log.info({ reason, commands: menu.items.length }, "Telegram's menu is made smaller");
     }
@@ -99,7 +99,7 @@ async function setFirstAccepted(
   return undefined;
 }
 
-function whyNot(error: unknown): string {
+function menuFailureReason(error: unknown): string {
   return error instanceof Error ? callFailureOf(error).reason : reasonOf(error);
 }
 

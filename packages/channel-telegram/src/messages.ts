@@ -5,7 +5,7 @@ import { aloneOn, ephemeralNumber } from './ephemeral.ts';
 import { callFailureOf, isFormatRefusal, isRichRefusal, repeatableErrorOf } from './failures.ts';
 import { MAX_CAPTION, messageNumber, plainPartText, richContent } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { isElsewhere, type Place, placeOfThread } from './places.ts';
+import { isForeignChat, type Place, placeOfThread } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
 
 interface MessageDeps {
@@ -61,7 +61,7 @@ export function createMessageCapability(
       return;
     }
     const message_id = messageNumber(messageId);
-    const isStrange = messageId.includes('@') && !isElsewhere(threadId);
+    const isStrange = messageId.includes('@') && !isForeignChat(threadId);
     if (message_id === undefined || isStrange || !moved.isThere(chatId, messageId))
       throw unknownMessage(chatId, messageId);
     const call = changeIn(placeOfThread(threadId), method, {
@@ -69,7 +69,7 @@ export function createMessageCapability(
       message_id,
       ...more,
     });
-    if (call === undefined) throw notThere(chatId);
+    if (call === undefined) throw notPossibleError(chatId);
     await api.call(call.method, call.payload, stopping);
   };
   const content = (body: RenderedPart, { rich, html, below }: EditForm): object =>
@@ -171,7 +171,7 @@ function unknownMessage(chatId: string, messageId: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, message);
 }
 
-function notThere(chatId: string): ChannelError {
+function notPossibleError(chatId: string): ChannelError {
   const message = `Telegram chat ${chatId}: Telegram lets no bot do that in a chat of another account.`;
   return new ChannelError({ kind: 'refused' }, message);
 }

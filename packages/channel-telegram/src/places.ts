@@ -92,7 +92,7 @@ export function messageIdIn(threadId: string | undefined, number: number | strin
 }
 
 /** Whether a place is in a chat that is not the bot's own, whose id says nothing about chats of the bot. */
-export function isElsewhere(threadId: string | undefined): boolean {
+export function isForeignChat(threadId: string | undefined): boolean {
   const { kind } = placeOfThread(threadId);
   return kind === 'business' || kind === 'guest';
 }

@@ -100,7 +100,7 @@ function blockText(block: Block, seen: Seen, depth: number): string {
     case 'expandable_blockquote':
     case 'pullquote':
       seen.quotes = true;
-      return quoteLines(joinLines(text, innerText(block, seen, depth), credit(block)));
+      return quoteLines(joinLines(text, innerText(block, seen, depth), renderCredit(block)));
     case 'table':
       return joinLines(renderTable(block.cells), renderInline(block.caption));
     case 'details':
@@ -140,7 +140,7 @@ function quoteLines(text: string): string {
     .join('\n');
 }
 
-function credit(block: Block): string {
+function renderCredit(block: Block): string {
   const text = renderInline(block.credit);
   return text === '' ? '' : `— ${text}`;
 }

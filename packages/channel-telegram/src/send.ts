@@ -242,7 +242,7 @@ async function sendFile(
   file: OutboundFile,
   signal: AbortSignal,
 ): Promise<Receipt> {
-  if (fitsCaption(part.body)) return upload(deps, part, file, signal);
+  if (fitsCaption(part.body)) return uploadFile(deps, part, file, signal);
   // What is wrong with the buttons must be known before the file is out.
   keyboardOf(part.buttons);
   const sent = await deps.values.get(FILE_SENT, [part.id]);
@@ -265,7 +265,7 @@ async function sendFirst(
 ): Promise<void> {
   const { buttons: _below, ...bare } = part;
   const silent = { ...bare, body: { text: '', plain: '' } };
-  const { platformMessageId } = await upload(deps, silent, file, signal);
+  const { platformMessageId } = await uploadFile(deps, silent, file, signal);
   try {
     await deps.values.set([{ kind: FILE_SENT, id: part.id, value: platformMessageId }]);
   } catch (error) {
@@ -286,7 +286,7 @@ async function removeSentFileNote(
   }
 }
 
-async function upload(
+async function uploadFile(
   deps: SendFileDeps,
   part: OutboundPart,
   file: OutboundFile,

@@ -5,7 +5,7 @@ import type { TelegramApi } from './api.ts';
 import { isAlone } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import type { GrowingMessages } from './growing.ts';
-import { isElsewhere, placeFields, placeOfThread } from './places.ts';
+import { isForeignChat, placeFields, placeOfThread } from './places.ts';
 import type { WireMessage } from './wire.ts';
 
 export interface DraftsDeps {
@@ -124,13 +124,13 @@ export function streamingOf(
     ...drafts,
     pace(address, length) {
       // Drafts take no business connection, and a guest writes one message.
-      if (isElsewhere(address.threadId)) return null;
+      if (isForeignChat(address.threadId)) return null;
       return isPrivate(address.chatId) ? drafts : growing.pace(address, length);
     },
     update: (address, turnId, answer) =>
       (isPrivate(address.chatId) ? drafts : growing).update(address, turnId, answer),
     async end(address, turnId, comes) {
-      if (isElsewhere(address.threadId)) return;
+      if (isForeignChat(address.threadId)) return;
       if (isPrivate(address.chatId)) await drafts.end(address, turnId, comes);
       else if (comes === 'nothing') await growing.discard(address, turnId);
     },

@@ -37,7 +37,7 @@ export class Chats {
   }
 
   /** Uses the news from now on. `keep` stores them: not before the person is one who is answered, as where `isKept`. */
-  async hear(chatId: string, news: ChatNews): Promise<HeardNews> {
+  async hear(chatId: string, news: ChatNews): Promise<StoredNews> {
     const before = await this.#find(chatId);
     const facts = mergeNews(before.facts, chatId, news);
     this.#known.set(chatId, { ...before, facts });
@@ -71,7 +71,7 @@ export class Chats {
   }
 }
 
-interface HeardNews {
+interface StoredNews {
   readonly keep: () => Promise<void>;
   /** Something is stored of the chat. */
   readonly isKept: boolean;

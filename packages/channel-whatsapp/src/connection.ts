@@ -291,13 +291,13 @@ function orderSocket(
   wrapListeners<BinaryNode>(ws, 'CB:message', (handle) => (stanza) => {
     const noted = note(stanza);
     // A promise only where there is nothing to decrypt, so that nothing else comes out of order.
-    const handled = noted?.then(() => handle(queued(stanza))) ?? handle(queued(stanza));
+    const handled = noted?.then(() => handle(markOffline(stanza))) ?? handle(markOffline(stanza));
     handled.catch(breakOff);
   });
 }
 
 /** Baileys queues messages that have this attribute. */
-function queued({ attrs, ...stanza }: BinaryNode): BinaryNode {
+function markOffline({ attrs, ...stanza }: BinaryNode): BinaryNode {
   return { ...stanza, attrs: { offline: '0', ...attrs } };
 }
 

@@ -10,7 +10,7 @@ import {
   unreadableMessage,
   unwrap,
 } from './look.ts';
-import { mentions, shortName, withNames } from './mentions.ts';
+import { mentionsPerson, shortName, withNames } from './mentions.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
 import {
   filesOrQuoted,
@@ -273,7 +273,7 @@ function isAddressed(
   const isCalled = parseCommand(words) !== null || isCommand(words, commands);
   const isOurs = isCalled && !isPassedOn(context);
   const answers = [context?.participant, target?.participant];
-  return mentions(words, context, me) || isOurs || answers.some((jid) => isPerson(jid, me));
+  return mentionsPerson(words, context, me) || isOurs || answers.some((jid) => isPerson(jid, me));
 }
 
 function mentionsOf({ context }: Shown, { people }: Pick<MessageFacts, 'people'>): string[] {

@@ -23,7 +23,7 @@ export async function loadCredentials(values: AdapterValues): Promise<Authentica
   const stored = (await values.get(CREDENTIALS, [CREDENTIALS])).get(CREDENTIALS);
   if (stored === undefined) return initAuthCreds();
   const value: unknown = decodeCredential(stored, CREDENTIALS);
-  if (!isCredentials(value)) throw damaged(CREDENTIALS);
+  if (!isCredentials(value)) throw damagedStateError(CREDENTIALS);
   return value;
 }
 
@@ -71,7 +71,7 @@ export function keyStore(
     try {
       const checked = KEY_SHAPES[kind].safeParse(decodeCredential(text, kind));
       if (checked.success) return checked.data;
-      throw damaged(kind, checked.error);
+      throw damagedStateError(kind, checked.error);
     } catch (thrown) {
       if (thrown instanceof WhatsAppError) onDamage(thrown);
       throw thrown;
@@ -106,7 +106,7 @@ function decodeCredential(text: string, kind: string): unknown {
   try {
     return JSON.parse(text, BufferJSON.reviver);
   } catch (thrown) {
-    throw damaged(kind, thrown);
+    throw damagedStateError(kind, thrown);
   }
 }
 
@@ -115,7 +115,7 @@ function isCredentials(value: unknown): value is AuthenticationCreds {
 }
 
 /** The cause says where, never what: it is a key. */
-function damaged(kind: string, cause?: unknown): WhatsAppError {
+function damagedStateError(kind: string, cause?: unknown): WhatsAppError {
   return new WhatsAppError(
     'whatsapp-state-damaged',
     `The stored link to WhatsApp is damaged (${kind}). Restore the database from a backup; or give the account another name below channels.whatsapp.accounts, and link it again.`,

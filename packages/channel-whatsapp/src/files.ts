@@ -34,7 +34,7 @@ export function createFiles(deps: FilesDeps): FilesCapability {
       const terms = { server: deps.server, limit, signal };
       const first = await fetchEncrypted(ref.address, terms);
       if (first.kind === 'encrypted') return decryptFile(ref, first.bytes);
-      const second = await fetchEncrypted(await askAgain(deps, ref, signal), terms);
+      const second = await fetchEncrypted(await requestReupload(deps, ref, signal), terms);
       if (second.kind === 'gone') throw fileGoneError();
       return decryptFile(ref, second.bytes);
     },
@@ -42,7 +42,7 @@ export function createFiles(deps: FilesDeps): FilesCapability {
 }
 
 /** Returns the URL under which the phone has uploaded the file again. */
-async function askAgain(
+async function requestReupload(
   { socket: open, patienceMs }: FilesDeps,
   ref: MediaRef,
   signal: AbortSignal,
@@ -54,7 +54,7 @@ async function askAgain(
   }
   const message = reuploadMessage(ref);
   try {
-    await Promise.race([socket.updateMediaMessage(message), timeout(patienceMs, signal)]);
+    await Promise.race([socket.updateMediaMessage(message), rejectAfter(patienceMs, signal)]);
   } catch (thrown) {
     throw fileGoneError(thrown);
   }
@@ -75,7 +75,7 @@ function reuploadMessage({ kind, key, chat, id, writer, fromMe }: MediaRef): WAM
   };
 }
 
-function timeout(ms: number, signal: AbortSignal): Promise<never> {
+function rejectAfter(ms: number, signal: AbortSignal): Promise<never> {
   const over = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
   return new Promise((_, reject) => {
     if (over.aborted) reject(over.reason);
@@ -152,7 +152,7 @@ async function requestFile(url: URL, signal: AbortSignal): Promise<Response> {
       headers: { origin: DEFAULT_ORIGIN },
     });
   } catch (thrown) {
-    throw unreached(thrown);
+    throw unreachedError(thrown);
   }
 }
 
@@ -164,11 +164,11 @@ async function readEncryptedFile(
   if (!response.ok || body === null) {
     await body?.cancel();
     if (GONE.has(status)) return { kind: 'gone' };
-    if (status >= 500 || status === 429) throw unreached(`it answers ${status}`);
+    if (status >= 500 || status === 429) throw unreachedError(`it answers ${status}`);
     throw fileRefusedError(`WhatsApp answers ${status}`);
   }
   const bytes = await readUpTo(body, limit + OVERHEAD_BYTES).catch((thrown: unknown) => {
-    throw unreached(thrown);
+    throw unreachedError(thrown);
   });
   if (bytes === undefined) throw fileTooLargeError(limit);
   return { kind: 'encrypted', bytes };
@@ -195,7 +195,7 @@ function fileChangedError(): ChannelError {
   return fileRefusedError('it is not the one that was sent');
 }
 
-function unreached(thrown: unknown): ChannelError {
+function unreachedError(thrown: unknown): ChannelError {
   const why = typeof thrown === 'string' ? `: ${thrown}` : '';
   const text = `WhatsApp's file server was not reached${why}; it is retried.`;
   return new ChannelError({ kind: 'transient' }, text, thrown);

@@ -141,7 +141,7 @@ export async function admitMessage(
   const reaction = toReaction(raw, { account, sender, title });
   if (reaction !== undefined) return reacted(reaction);
   const people = await lookUpNames(deps, peopleIn(raw), known);
-  const facts = { account, me, sender, title, people, commands, ...lookups(deps) };
+  const facts = { account, me, sender, title, people, commands, ...nameLookups(deps) };
   const inbound = toInbound(raw, facts);
   if (inbound.kind === 'message') return receiveMessage(deps, { raw, sender }, inbound.message);
   if (inbound.reason !== undefined) await noteIgnored(deps, { raw, sender }, inbound.reason);
@@ -176,7 +176,7 @@ export function newsIn({ chat, content }: RawMessage): ChatNews {
   };
 }
 
-function lookups({ names, groups }: IntakeDeps) {
+function nameLookups({ names, groups }: IntakeDeps) {
   return {
     nameOf: (jid: string) => names.of(jid),
     titleOf: (jid: string) => groups.title(jid),
@@ -229,7 +229,7 @@ async function admitChange(
   }
   const named = peopleIn({ ...raw, content: change.content });
   const people = await lookUpNames(deps, named, known);
-  const here = { me: deps.me(), people, commands: context.commands, ...lookups(deps) };
+  const here = { me: deps.me(), people, commands: context.commands, ...nameLookups(deps) };
   const message = withEdit(old.message, change.content, here);
   if (message === undefined) {
     return noteIgnored(deps, { raw, sender }, 'a change after which nothing is left to read');

@@ -58,11 +58,11 @@ export { withPartFile } from './delivery/part-file.ts';
 export { bootOfMachine, openSendNotes, type SendNotes } from './delivery/send-notes.ts';
 export {
   blameAdapter,
+  findUndeclared,
   guardAdapter,
   guarded,
   handling,
   type OnFault,
-  undeclared,
   withoutNulls,
 } from './guard.ts';
 export { resolveAgent, routeAgent } from './ingress/agent-route.ts';

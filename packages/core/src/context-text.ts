@@ -3,13 +3,18 @@ import type { InboundMessage } from './inbound-message.ts';
 /** Of an answered message, in characters: it is mostly part of the context itself. */
 const MAX_ANSWERED = 200;
 
-type Heard = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation'>;
+type ContextMessage = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation'>;
 
 /**
  * What the next turn of a group reads of a message that did not address the bot (F06): its words, its files by kind and
  * name, the start of the message it answers, and what it quotes. Empty where it says nothing of its own.
  */
-export function contextText({ text, attachments = [], replyTo, quotation }: Heard): string {
+export function contextText({
+  text,
+  attachments = [],
+  replyTo,
+  quotation,
+}: ContextMessage): string {
   const files = attachments.map(({ kind, name }) => `[${[kind, name].filter(Boolean).join(': ')}]`);
   const own = [...(text.trim() === '' ? [] : [text]), ...files];
   if (own.length === 0 && quotation === undefined) return '';

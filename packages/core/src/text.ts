@@ -62,10 +62,10 @@ const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
  * it begins like a fence, so it cannot end its block.
  */
 export function shownBlock(shown: string): string {
-  return `\`\`\`\n${shown.split('\n').flatMap(wrapped).join('\n')}\n\`\`\``;
+  return `\`\`\`\n${shown.split('\n').flatMap(wrapLine).join('\n')}\n\`\`\``;
 }
 
-function wrapped(line: string): readonly string[] {
+function wrapLine(line: string): readonly string[] {
   if (line.length <= WIDTH) return [line];
   const lines: string[] = [];
   let current = '';

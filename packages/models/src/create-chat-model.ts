@@ -10,7 +10,7 @@ import {
   type LocalServer,
   type OfflineReason,
   offlineModel,
-  whyOffline,
+  offlineReasonText,
 } from './offline-model.ts';
 import { reportOddities } from './openai-compatible/report-oddities.ts';
 import { providerModel } from './provider-model.ts';
@@ -83,7 +83,7 @@ export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): C
   const choices = new Map<string, ChoosableModel>();
   if (settings.model === 'auto') return { ...chooseAutomatically(settings, deps), choices };
   if (settings.model === 'offline') {
-    const why = Promise.resolve(`offline: ${whyOffline('by-choice')}`);
+    const why = Promise.resolve(`offline: ${offlineReasonText('by-choice')}`);
     return { model: offline(deps, 'by-choice'), why, choices };
   }
   const { model: main, fallback } = settings;
@@ -117,7 +117,7 @@ function chooseAutomatically(
   const { model, first } = autoModel({
     monotonic: deps.monotonic,
     offline: offline(deps, 'nothing-found'),
-    local: (server) => local(server, settings, deps),
+    local: (server) => createLocalModel(server, settings, deps),
     detect: () =>
       detectLocalServer({
         ollamaHost: deps.ollamaHost,
@@ -126,7 +126,7 @@ function chooseAutomatically(
   });
   const why = first.then((server) =>
     server === null
-      ? `offline: ${whyOffline('nothing-found')}`
+      ? `offline: ${offlineReasonText('nothing-found')}`
       : `local/${server.model}: found at ${new URL(server.baseUrl).host}, and no other model is configured`,
   );
   return { model, why };
@@ -141,7 +141,11 @@ function provider(
   return build(`${choice.provider}/${choice.model}`, choice, settings, deps, patience);
 }
 
-function local(server: LocalServer, settings: ModelSettings, deps: ChatModelDeps): ChatModel {
+function createLocalModel(
+  server: LocalServer,
+  settings: ModelSettings,
+  deps: ChatModelDeps,
+): ChatModel {
   const free = { inputPerMillion: 0, outputPerMillion: 0 };
   const choice = { provider: 'openai-compatible', ...server, price: free } as const;
   return build(`local/${server.model}`, choice, settings, deps, PATIENT);

@@ -16,11 +16,11 @@ export interface FailedModel {
  * said; it is quoted only where it helps, and never for a refused key, because some echo the key.
  */
 export function explainFailure(failure: ModelFailure, model: FailedModel, said: string): string {
-  return `${whatFailed(failure, model, said)} ${whatToDo(failure)}`.trim();
+  return `${failureSentence(failure, model, said)} ${remedySentence(failure)}`.trim();
 }
 
 /** The first half of `explainFailure`, a whole sentence. */
-export function whatFailed(failure: ModelFailure, model: FailedModel, said: string): string {
+export function failureSentence(failure: ModelFailure, model: FailedModel, said: string): string {
   const { id, server } = model;
   switch (failure.kind) {
     case 'unreachable':
@@ -62,13 +62,13 @@ export function whatFailed(failure: ModelFailure, model: FailedModel, said: stri
     case 'endless':
       return `${id} used up all its room for an answer with thinking, and said nothing.`;
     case 'timeout':
-      return `${id} at ${server} ${TOO_SLOW[failure.phase].what}.`;
+      return `${id} at ${server} ${TIMEOUT_TEXTS[failure.phase].what}.`;
     case 'aborted':
       return `The call to ${id} was stopped on request.`;
   }
 }
 
-const TOO_SLOW = {
+const TIMEOUT_TEXTS = {
   'first-token': {
     what: 'took too long to begin its answer',
     fix: 'Try again, or raise timeouts.firstTokenMs for a slow model.',
@@ -102,8 +102,8 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
 };
 
 /** The second half of `explainFailure`; empty where nothing helps. */
-export function whatToDo(failure: ModelFailure): string {
-  if (failure.kind === 'timeout') return TOO_SLOW[failure.phase].fix;
+export function remedySentence(failure: ModelFailure): string {
+  if (failure.kind === 'timeout') return TIMEOUT_TEXTS[failure.phase].fix;
   if (failure.kind === 'unreachable' && failure.because === 'certificate') return CERTIFICATE_FIX;
   return failure.kind === 'too-long' && failure.isBytes === true ? BYTES_FIX : FIXES[failure.kind];
 }

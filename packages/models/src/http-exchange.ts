@@ -49,7 +49,7 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
     body:
       decoder === null
         ? answer.iterator({ destroyOnReturn: false })
-        : unpacked(answer, answer.pipe(decoder)),
+        : unpackBody(answer, answer.pipe(decoder)),
     release: () => releaseAnswer(answer),
     destroy: () => void answer.destroy(),
   };
@@ -139,7 +139,7 @@ export function decoderOf(answer: IncomingMessage): Transform | null {
 }
 
 /** What was sent before a connection broke is unpacked, too; then its error is thrown. */
-async function* unpacked(
+async function* unpackBody(
   answer: IncomingMessage,
   decoder: Transform,
 ): AsyncGenerator<Uint8Array, void> {

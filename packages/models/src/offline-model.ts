@@ -35,7 +35,7 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
     const asked = request.messages.findLast((message) => message.role === 'user');
     const question = asked?.said ?? asked?.content ?? '';
     throwIfStopped(signal);
-    if (plainQuestion(question) === 'time' && mayAskTheTime(request)) {
+    if (plainQuestion(question) === 'time' && canAskTime(request)) {
       yield { type: 'tool-call', call: { id: 'offline_time', name: TIME_TOOL, arguments: '{}' } };
       yield finishEvent(request, '', 'tool-calls');
       return;
@@ -62,7 +62,7 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
 }
 
 /** The tool is there, and this turn has not asked it yet. */
-function mayAskTheTime({ tools = [], messages }: ModelRequest): boolean {
+function canAskTime({ tools = [], messages }: ModelRequest): boolean {
   return tools.some(({ name }) => name === TIME_TOOL) && messages.at(-1)?.role === 'user';
 }
 
@@ -142,7 +142,7 @@ function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
 }
 
 /** Says in part of a sentence why no model answers; also for the start banner. */
-export function whyOffline(reason: OfflineReason): string {
+export function offlineReasonText(reason: OfflineReason): string {
   switch (reason) {
     case 'nothing-found':
       return `no model is configured and no local server answered on the ports ${LOCAL_PORTS.join(', ')}`;
@@ -154,7 +154,7 @@ export function whyOffline(reason: OfflineReason): string {
 }
 
 function notConnectedText(facts: OfflineFacts): string {
-  return `no language model is connected (${whyOffline(facts.reason)}).`;
+  return `no language model is connected (${offlineReasonText(facts.reason)}).`;
 }
 
 function howToConnect({ settingsFile, reason }: OfflineFacts): string {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ANTHROPIC_URL, ANTHROPIC_VERSION, OPENAI_URL } from './ai-sdk.ts';
 import { DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import { ModelError, type ModelFailure } from './chat-model.ts';
-import { whatFailed, whatToDo } from './explain-failure.ts';
+import { failureSentence, remedySentence } from './explain-failure.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelSettings, ProviderChoice } from './model-settings.ts';
 import { detectLocalServer, detectLocalServers, usualServerAt } from './offline-model.ts';
@@ -110,14 +110,14 @@ async function probeOnce(
     if (thrown.failure.kind === 'empty') return null;
     if (thrown.failure.kind === 'aborted') return probeTimeout(model);
     const said = thrown.cause instanceof Error ? thrown.cause.message : '';
-    const reason = whatFailed(thrown.failure, model, said);
+    const reason = failureSentence(thrown.failure, model, said);
     const { failure, retryable } = thrown;
-    return { failure: failure.kind, reason, fix: whatToDo(failure), retryable };
+    return { failure: failure.kind, reason, fix: remedySentence(failure), retryable };
   }
 }
 
 function probeTimeout(model: { readonly id: string; readonly server: string }): Problem {
-  const reason = whatFailed({ kind: 'timeout', phase: 'first-token' }, model, '');
+  const reason = failureSentence({ kind: 'timeout', phase: 'first-token' }, model, '');
   const fix = 'Check that the server is up and not still loading the model, and try again.';
   return { failure: 'timeout', reason, fix, retryable: true };
 }

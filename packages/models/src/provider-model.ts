@@ -131,7 +131,14 @@ function finished(
   const costUsd = costOf(usage, init.choice.price);
   // Some servers say `stop` beside their calls. A last call that was cut must not be taken for a whole one.
   const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : (reason ?? 'other');
-  const done = { text, usage, finishReason, model: init.id, costUsd, ...saidOf(init, finish) };
+  const done = {
+    text,
+    usage,
+    finishReason,
+    model: init.id,
+    costUsd,
+    ...unusualFinish(init, finish),
+  };
   const aside = answer.aside.whole();
   return {
     type: 'finish',
@@ -147,7 +154,7 @@ function toFinishReason({ reason, rawReason }: ProviderFinish): FinishReason {
 }
 
 /** What the provider said about the answer beyond the usual. */
-function saidOf(
+function unusualFinish(
   { choice }: ProviderModelInit,
   { reason, rawReason, servedModel }: ProviderFinish,
 ): Pick<ModelFinish, 'rawFinishReason' | 'servedModel'> {

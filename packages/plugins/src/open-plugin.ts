@@ -149,7 +149,7 @@ async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
   const folder = isFolder(use)
     ? resolve(base, use.replace(/^~(?=\/|$)/, homedir()))
     : await packageFolder(use, base);
-  if (!(await exists(folder))) {
+  if (!(await fileExists(folder))) {
     throw new PluginError('plugin-missing', `there is no folder ${folder}. Fix the path.`);
   }
   const entry = await findEntryFile(folder);
@@ -166,13 +166,15 @@ async function packageFolder(name: string, base: string): Promise<string> {
     for (const start of [resolve(base), import.meta.dirname]) {
       for (let at = start; ; at = dirname(at)) {
         const folder = join(at, 'node_modules', name);
-        if (await exists(folder)) return folder;
+        if (await fileExists(folder)) return folder;
         if (at === dirname(at)) break;
       }
     }
   }
   const folder = resolve(base, name);
-  const hint = (await exists(folder)) ? `Write ./${name} for the folder ${folder}` : 'Install it';
+  const hint = (await fileExists(folder))
+    ? `Write ./${name} for the folder ${folder}`
+    : 'Install it';
   throw new PluginError('plugin-missing', `no package "${name}" is installed. ${hint}.`);
 }
 
@@ -181,7 +183,7 @@ async function findEntryFile(folder: string): Promise<string> {
   const candidates = named === undefined ? USUAL : [named];
   for (const candidate of candidates) {
     const file = join(folder, candidate);
-    if (await exists(file)) return file;
+    if (await fileExists(file)) return file;
   }
   throw new PluginError(
     'plugin-missing',
@@ -191,11 +193,11 @@ async function findEntryFile(folder: string): Promise<string> {
 
 /** The file that package.json names: `exports`, else `main`; undefined where it names none. */
 async function namedEntry(file: string): Promise<string | undefined> {
-  if (!(await exists(file))) return undefined;
+  if (!(await fileExists(file))) return undefined;
   try {
     const { exports, main } = Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
     const root = z.looseObject({ '.': z.unknown() }).safeParse(exports);
-    return target(root.success ? root.data['.'] : exports) ?? main;
+    return exportTarget(root.success ? root.data['.'] : exports) ?? main;
   } catch (error) {
     throw new PluginError(
       'plugin-import',
@@ -205,14 +207,16 @@ async function namedEntry(file: string): Promise<string | undefined> {
   }
 }
 
-function target(written: unknown): string | undefined {
+function exportTarget(written: unknown): string | undefined {
   const parsed = Target.safeParse(written);
   if (!parsed.success) return undefined;
   const { data } = parsed;
-  return typeof data === 'string' ? data : (target(data.import) ?? target(data.default));
+  return typeof data === 'string'
+    ? data
+    : (exportTarget(data.import) ?? exportTarget(data.default));
 }
 
-async function exists(path: string): Promise<boolean> {
+async function fileExists(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;

@@ -20,13 +20,13 @@ export function placeLayers(
   const known = new Map(layers.map((layer) => [layer.id, layer]));
   const find: LayerOf = (id) => known.get(id) ?? layerOf(id);
   const placed = layers.reduce(
-    (entries, layer) => place(entries, layer, find, layout.fixedSystem === true),
+    (entries, layer) => insertLayer(entries, layer, find, layout.fixedSystem === true),
     layout.layers,
   );
   return { ...layout, layers: placed };
 }
 
-function place(
+function insertLayer(
   entries: readonly LayoutEntry[],
   layer: PluginLayer,
   layerOf: LayerOf,

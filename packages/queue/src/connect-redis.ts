@@ -146,7 +146,7 @@ const AWAY =
 export function redisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
   const server = redisName(place);
   const note: RedisOutage['note'] = (error, message, facts = {}) => {
-    const first = innermost(error);
+    const first = innermostError(error);
     const outage = isAway(first) ? server : `${server} (${errorKind(first)})`;
     const failure = new QueueError({
       code: 'queue-unreachable',
@@ -184,14 +184,15 @@ function errorKind(error: unknown): string {
 }
 
 /** Node says "several addresses failed" with an empty message; the first of them says more. */
-function innermost(error: unknown): unknown {
+function innermostError(error: unknown): unknown {
   return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
 }
 
 /** Warns of settings of Redis with which wake-ups get lost. Never throws: they can be made up for. */
 export async function checkRedis(connection: RedisConnection, log: Logger): Promise<void> {
   try {
-    for (const { facts, message } of complaints(await connection.info())) log.warn(facts, message);
+    for (const { facts, message } of findComplaints(await connection.info()))
+      log.warn(facts, message);
   } catch (error) {
     log.debug({ reason: reasonOf(error) }, 'Redis does not say how it is set up');
   }
@@ -206,7 +207,7 @@ interface Complaint {
 const OLDEST = { major: 6, minor: 2 };
 
 /** What is wrong with a server, by its own `INFO`. */
-export function complaints(info: string): readonly Complaint[] {
+export function findComplaints(info: string): readonly Complaint[] {
   const fact = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   const found: Complaint[] = [];
@@ -247,9 +248,13 @@ export async function probeRedis(place: RedisLocation, signal: AbortSignal): Pro
     const info = await connection.info();
     const version =
       /^(?:valkey|redis)_version:(\S+?)\r?$/m.exec(info)?.[1] ?? 'of an unknown version';
-    return { kind: 'works', version, complaints: complaints(info).map(({ message }) => message) };
+    return {
+      kind: 'works',
+      version,
+      complaints: findComplaints(info).map(({ message }) => message),
+    };
   } catch (thrown) {
-    const reason = signal.aborted ? 'no answer in time' : reasonOf(innermost(thrown));
+    const reason = signal.aborted ? 'no answer in time' : reasonOf(innermostError(thrown));
     return { kind: 'problem', reason };
   } finally {
     connection.disconnect();

@@ -1,7 +1,7 @@
 import { join, sep } from 'node:path';
 import type { z } from 'zod';
 import { describeRoute, type Route } from './agents-schema.ts';
-import { checkValue, nearest, oneOf } from './check.ts';
+import { checkValue, nearestWord, oneOf } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
 import { modelOf, type Profile, type ProfileScope, profileAt } from './profiles.ts';
@@ -103,7 +103,7 @@ function readModel<Model>(
   const names = choices.size === 0 ? '' : `: ${oneOf([...choices.keys()])}`;
   const expected = `a block as \`model\` is, or the name of a model of model.choices${names}`;
   const place = written === undefined ? [...at, 'profile'] : path;
-  const meant = nearest(own, choices.keys());
+  const meant = nearestWord(own, choices.keys());
   const finding: Finding = { kind: 'value', path: place, expected, nearest: meant };
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
@@ -139,7 +139,7 @@ export function agentFindings(core: CoreSettings, source: SettingsSource): Findi
 function unknownName(name: string, path: SettingsPath, among: readonly string[]): Finding[] {
   if (among.includes(name)) return [];
   const expected = among.length === 0 ? 'nothing: there is no other agent' : oneOf(among);
-  return [{ kind: 'value', path, expected, nearest: nearest(name, among) }];
+  return [{ kind: 'value', path, expected, nearest: nearestWord(name, among) }];
 }
 
 function doubledRoutes(routes: readonly Route[], source: SettingsSource): Finding[] {

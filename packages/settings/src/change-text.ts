@@ -25,7 +25,7 @@ export type SettingsValue =
   | { readonly [key: string]: SettingsValue };
 
 /**
- * One change of the file. `set` and `removeNode` are about the key at a path, `add` and `take` about one entry of the
+ * One change of the file. `setValue` and `removeNode` are about the key at a path, `add` and `take` about one entry of the
  * list there. `comment` is written behind a value that is new: what the value stands for, such as a group's title.
  */
 export type SettingsChange =
@@ -86,7 +86,7 @@ function applyChange(document: Document, change: SettingsChange): string | undef
     removeNode(document, path);
     return undefined;
   }
-  if (kind === 'set') return set(document, change);
+  if (kind === 'set') return setValue(document, change);
   const list = document.getIn(path, true);
   if (list !== undefined && !isSeq(list) && !isEmptyNode(list)) return 'a list';
   const entries = isSeq(list) ? list.items : [];
@@ -133,7 +133,7 @@ function commentsAtEnd(node: unknown): (string | null | undefined)[] {
   return [...commentsAtEnd(isPair(last) ? last.value : last), node.comment];
 }
 
-function set(
+function setValue(
   document: Document,
   change: Extract<SettingsChange, { kind: 'set' | 'add' }>,
 ): string | undefined {

@@ -182,14 +182,14 @@ function checkAccount(
   if (!isBlock(written)) {
     return broken([toSettingsProblem({ kind: 'value', path, expected: BLOCK }, source)], []);
   }
-  const [commonKeys, ownKeys] = split(written);
+  const [commonKeys, ownKeys] = splitCommon(written);
   const common = checkValue(CommonAccountSettings, commonKeys, path, source);
   if (written.enabled === false || (common.kind === 'ok' && !common.value.enabled)) {
     return { account: { kind: 'disabled', channel, account }, warnings: common.warnings };
   }
   const own = checkValue(schema, ownKeys, path, source);
   const warnings = [...common.warnings, ...own.warnings];
-  const findings = [...misplaced(entry, section), ...references(path)];
+  const findings = [...findMisplaced(entry, section), ...references(path)];
   if (common.kind === 'ok' && own.kind === 'ok' && findings.length === 0) {
     const { enabled: _, ...rules } = common.value;
     return { account: { kind: 'ok', channel, account, ...rules, settings: own.value }, warnings };
@@ -201,7 +201,7 @@ function checkAccount(
 }
 
 /** Mistakes of the form, which no account's schema can see. */
-function misplaced({ account, path }: Account, section: unknown): Finding[] {
+function findMisplaced({ account, path }: Account, section: unknown): Finding[] {
   const findings: Finding[] = [];
   if (!ACCOUNT_NAME.test(account)) {
     const expected =
@@ -218,7 +218,7 @@ function misplaced({ account, path }: Account, section: unknown): Finding[] {
   return findings;
 }
 
-function split(written: Block): [common: object, own: object] {
+function splitCommon(written: Block): [common: object, own: object] {
   const entries = Object.entries(written);
   const isCommon = ([key]: [string, unknown]) => Object.hasOwn(CommonAccountSettings.shape, key);
   return [

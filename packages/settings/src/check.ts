@@ -48,7 +48,7 @@ export function checkValue<T>(
     const reread = leaves.filter((leaf) => convertText(leaf, value, at, source));
     if ((removed.length === 0 && reread.length === 0) || round === MAX_ROUNDS) {
       const problems = leaves.map(
-        (leaf) => misspelt(leaf, input, at, source) ?? toProblem(leaf, value, at, source),
+        (leaf) => misspeltKey(leaf, input, at, source) ?? toProblem(leaf, value, at, source),
       );
       const paths = new Set(problems.map(({ path }) => path));
       return { kind: 'bad', problems, warnings: warnings.filter(({ path }) => !paths.has(path)) };
@@ -80,7 +80,7 @@ export function unknownKey(path: SettingsPath, source: SettingsSource): Settings
       kind: 'unknown-key',
       path,
       expected: keys.length === 0 ? 'no keys here' : oneOf(keys),
-      nearest: keys.find((key) => key === renamedPath(path)?.at(-1)) ?? nearest(written, keys),
+      nearest: keys.find((key) => key === renamedPath(path)?.at(-1)) ?? nearestWord(written, keys),
     },
     source,
   );
@@ -120,14 +120,14 @@ function toProblem(
       kind: value === undefined ? 'missing' : 'value',
       path,
       expected: choice ? oneOf(values) : expected,
-      nearest: typeof value === 'string' ? nearest(value, values) : undefined,
+      nearest: typeof value === 'string' ? nearestWord(value, values) : undefined,
     },
     source,
   );
 }
 
 /** What to say of a missing key where an unknown key beside it is nearly the same word. */
-function misspelt(
+function misspeltKey(
   { path }: LeafIssue,
   input: unknown,
   at: SettingsPath,
@@ -139,7 +139,7 @@ function misspelt(
   if (Reflect.has(container, path.at(-1) ?? '')) return undefined;
   const { keys } = source.allowedAt(parent);
   const written = Object.keys(container).find(
-    (key) => !keys.includes(key) && nearest(key, keys) === path.at(-1),
+    (key) => !keys.includes(key) && nearestWord(key, keys) === path.at(-1),
   );
   return written === undefined ? undefined : unknownKey([...parent, written], source);
 }
@@ -165,14 +165,14 @@ function leafIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
       ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
     ];
     if (issue.code === 'invalid_key') {
-      const expected = `another key: ${issue.issues.map(expectation).join(', ')}`;
+      const expected = `another key: ${issue.issues.map(expectedText).join(', ')}`;
       return [{ path, issue, expected }];
     }
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
-      return [{ path, issue, expected: expectation(issue) }];
+      return [{ path, issue, expected: expectedText(issue) }];
     }
     const near = issue.errors.filter((branch) => !branch.some(isAtRoot));
-    const best = near.toSorted((a, b) => weight(a) - weight(b))[0];
+    const best = near.toSorted((a, b) => branchWeight(a) - branchWeight(b))[0];
     if (best !== undefined) return leafIssues(best, path);
     const expected = new Set(
       issue.errors.flatMap((branch) => leafIssues(branch, path)).map((leaf) => leaf.expected),
@@ -186,7 +186,7 @@ function isAtRoot(issue: Issue): boolean {
 }
 
 /** A wrong `kind: …` makes a branch less likely than a wrong detail does, a spare key hardly at all. */
-function weight(branch: readonly Issue[]): number {
+function branchWeight(branch: readonly Issue[]): number {
   const weights = { invalid_value: 10, unrecognized_keys: 1 } as Readonly<Record<string, number>>;
   return branch.reduce((sum, issue) => sum + (weights[issue.code] ?? 3), 0);
 }
@@ -196,7 +196,7 @@ function weight(branch: readonly Issue[]): number {
  * such a phrase; zod's messages are sentences, and what they found is shown apart. Channels and plugins of others may
  * write a sentence, too.
  */
-function expectation(issue: Issue): string {
+function expectedText(issue: Issue): string {
   const { message } = issue;
   const [, kind] = /^Invalid input: expected (\w+), received \w+$/.exec(message) ?? [];
   if (kind !== undefined) return KINDS[kind] ?? kind;
@@ -251,7 +251,7 @@ export function oneOf(values: readonly string[]): string {
  * The candidate that a person most likely meant, or undefined when none is close: case, `-` and `_`
  * do not count, and at most a third of the letters may differ.
  */
-export function nearest(written: string, candidates: Iterable<string>): string | undefined {
+export function nearestWord(written: string, candidates: Iterable<string>): string | undefined {
   const wanted = simplify(written).slice(0, 64);
   const furthest = Math.max(1, Math.floor(wanted.length / 3));
   let best: { candidate: string; distance: number } | undefined;

@@ -328,12 +328,12 @@ function syntaxProblem(error: YAMLError, text: string, lines: LineCounter): Sett
     path: '',
     position: { line, column: col },
     expected: explainYamlError(error),
-    excerpt: excerpt(text, line, col),
+    excerpt: lineExcerpt(text, line, col),
   };
 }
 
 /** The line before, the line, and a caret; long lines are cut around the column, secrets are dots. */
-function excerpt(text: string, line: number, column: number): string {
+function lineExcerpt(text: string, line: number, column: number): string {
   const all = text.split(/\r?\n/);
   const from = Math.max(0, column - 60);
   const shown = [line - 1, line].filter((number) => number >= 1);

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { type Checked, checkValue, nearest, oneOf } from './check.ts';
+import { type Checked, checkValue, nearestWord, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
 import { allowedAt, profileJsonSchema } from './json-schema.ts';
@@ -53,7 +53,7 @@ export function profileAt(
   if (loaded.kind !== 'missing') return { ...nothing, ...loaded };
   const names = profileNames(place.folders);
   const expected = `${oneOf(names)}, or a file ${name}.yaml in ${place.folders[0]}`;
-  const finding: Finding = { kind: 'value', path, expected, nearest: nearest(name, names) };
+  const finding: Finding = { kind: 'value', path, expected, nearest: nearestWord(name, names) };
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
@@ -174,20 +174,20 @@ export function withProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
   return withoutGaps({
     ...written,
-    agent: under(written.agent, agent),
-    skills: under(written.skills, skills),
-    tools: under(written.tools, tools),
+    agent: mergeUnder(written.agent, agent),
+    skills: mergeUnder(written.skills, skills),
+    tools: mergeUnder(written.tools, tools),
     plugins: written.plugins ?? plugins,
     model: modelOf(written.model, model, modelName),
   });
 }
 
 /** What is no block stays as it is written: the check after this says what is wrong with it. */
-function under(written: unknown, profile: Block | undefined): unknown {
+function mergeUnder(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
   if (!isBlock(written) || profile === undefined) return written;
   const both = Object.entries(profile).flatMap(([key, value]) =>
-    isBlock(value) && key in written ? [[key, under(written[key], value)] as const] : [],
+    isBlock(value) && key in written ? [[key, mergeUnder(written[key], value)] as const] : [],
   );
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
-import { nearest } from './check.ts';
+import { nearestWord } from './check.ts';
 import { parseSettings } from './document.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
@@ -129,7 +129,7 @@ function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value !== undefined && value !== '') return { kind: 'found', text: value, outside: true };
   if (fallback !== undefined) return { kind: 'found', text: fallback, outside: false };
-  const meant = nearest(
+  const meant = nearestWord(
     name,
     Object.keys(env).filter((key) => key !== name),
   );

@@ -23,7 +23,7 @@ type TextFile = { readonly kind: 'text'; readonly text: string } | { readonly ki
  * further than that. Throws `SettingsError` for a directory, refused access, a larger file, other encodings.
  */
 export function readTextFile(file: string, largestBytes: number): TextFile {
-  const bytes = readAtMost(file, largestBytes + 1);
+  const bytes = readBounded(file, largestBytes + 1);
   if (bytes === undefined) return { kind: 'missing' };
   if (bytes.length > largestBytes) {
     throw new SettingsError(
@@ -34,7 +34,7 @@ export function readTextFile(file: string, largestBytes: number): TextFile {
   return { kind: 'text', text: decodeSettings(file, bytes) };
 }
 
-function readAtMost(file: string, limit: number): Buffer | undefined {
+function readBounded(file: string, limit: number): Buffer | undefined {
   let handle: number | undefined;
   try {
     handle = openSync(file, 'r');

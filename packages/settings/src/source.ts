@@ -110,7 +110,7 @@ export interface SettingsProblem {
 
 /** A problem in plain lines for a terminal: place, what was found, what is expected, a hint. */
 export function describeProblem(problem: SettingsProblem): string {
-  const lines = [headline(problem)];
+  const lines = [problemHeadline(problem)];
   if (problem.excerpt !== undefined) lines.push('', indent(problem.excerpt), '');
   if (problem.found !== undefined) lines.push(`    found:    ${problem.found}`);
   lines.push(`    expected: ${problem.expected}`);
@@ -128,7 +128,7 @@ const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
   'no-effect': 'can never have an effect',
 };
 
-function headline(problem: SettingsProblem): string {
+function problemHeadline(problem: SettingsProblem): string {
   const { path, file, position: place } = problem;
   const inside = file === undefined || path === '' ? path : `${path} in ${file}`;
   const subject = path === '' ? (file ?? 'the settings file') : inside;

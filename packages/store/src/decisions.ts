@@ -89,8 +89,8 @@ export function decisionRepository(database: Database) {
     ): Promise<readonly MessageStory[]> =>
       database.read(async (sql) => {
         const stories = [
-          ...(await notTaken(sql, chat, limit)),
-          ...(await taken(sql, chat, limit, agent)),
+          ...(await readNotTaken(sql, chat, limit)),
+          ...(await readTaken(sql, chat, limit, agent)),
           ...(await sentAlerts(sql, chat, agent)),
         ];
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
@@ -112,7 +112,7 @@ const FORGET_OF_CHAT = statement(`
   delete from decision where ${OF_CHAT} and seq <= (
     select seq from decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
-async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
+async function readNotTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
   const rows = await sql.all(NOT_TAKEN, { ...chat, limit });
   return rows.reverse().map((row) => ({ ...row, turn: null }));
 }
@@ -145,7 +145,7 @@ const TAKEN = statement(`
   from inbox left join turn on turn.id = inbox.turn_id
   where ${OF_CHAT} order by seq desc limit :limit`).rows<TakenRow>();
 
-async function taken(
+async function readTaken(
   sql: Sql,
   chat: ChatKey,
   limit: number,

@@ -114,7 +114,7 @@ async function storeWithin(
 ): Promise<'stored' | 'duplicate' | 'full'> {
   const waiting = await lockAndCountWaiting(sql, admitted);
   // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
-  const isFull = await reaches(sql, admitted.conversationId, waiting, room);
+  const isFull = await isInboxFull(sql, admitted.conversationId, waiting, room);
   if (isFull && !(await isStored(sql, admitted.message))) return 'full';
   return store(sql, admitted, stored, onReplaced);
 }
@@ -195,7 +195,7 @@ async function lockAndCountWaiting(
 const AT_ONCE = 16;
 
 /** Counted again only near the bound: PostgreSQL has counted before the lock was there. */
-async function reaches(
+async function isInboxFull(
   sql: Sql,
   conversationId: string,
   waiting: number,

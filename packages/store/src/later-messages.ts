@@ -91,13 +91,13 @@ export async function interruptTurn(
   if (turn === undefined) return { kind: 'fenced' };
   // A question that may be answered soon stays, and so do messages before `/new`.
   if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
-  const found = await whatInterrupts(sql, lease.conversationId, turnId, now);
+  const found = await findInterrupting(sql, lease.conversationId, turnId, now);
   if (found.kind === 'interrupted') returnMessages(sql, lease.conversationId, turnId, now);
   return found;
 }
 
 /** Only what a person wrote in the same place, once it is whole. */
-async function whatInterrupts(
+async function findInterrupting(
   sql: Sql,
   conversationId: string,
   turnId: string,

@@ -178,7 +178,7 @@ async function typeCode(
 ): Promise<LinkResult> {
   const code = await sql.get(CODE, { code: typed });
   if (code === undefined) return { kind: 'unknown-code' };
-  if (code.maker_id === asker.personId) return confirm(sql, asker, code, now);
+  if (code.maker_id === asker.personId) return confirmCode(sql, asker, code, now);
   if (code.typist_id !== null) return { kind: 'taken' };
   if (await bringsRights(sql, asker, code.maker_id)) return { kind: 'owner-must-make' };
   if (code.maker_is_owner === 1) return waitForOwner(sql, asker, code, route);
@@ -200,7 +200,12 @@ async function bringsRights(
 }
 
 /** The owner's second typing: only now does the other account get anything. */
-async function confirm(sql: Sql, asker: LinkAsker, code: Code, now: number): Promise<LinkResult> {
+async function confirmCode(
+  sql: Sql,
+  asker: LinkAsker,
+  code: Code,
+  now: number,
+): Promise<LinkResult> {
   if (code.typist_id === null || code.typist_route === null) return { kind: 'own-code' };
   // A former owner cannot grant owner rights.
   if (!asker.isOwner) return { kind: 'unknown-code' };

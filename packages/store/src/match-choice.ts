@@ -10,7 +10,7 @@ export function matchChoice(text: string, choices: readonly string[]): string | 
   const said = words.join(' ');
   const same = choices.filter((choice) => splitReplyWords(choice).join(' ') === said);
   if (same.length > 0) return same[0] ?? null;
-  return numbered(words, choices) ?? yesOrNo(text, choices) ?? contained(words, choices);
+  return matchNumbered(words, choices) ?? yesOrNo(text, choices) ?? matchContained(words, choices);
 }
 
 /** `2️⃣` is a digit with a frame. */
@@ -114,7 +114,7 @@ const AROUND: ReadonlySet<string> = new Set(
 );
 
 /** A number or ordinal beside nothing but words around it; not a number of something, as in "2 pieces". */
-function numbered(words: readonly string[], choices: readonly string[]): string | null {
+function matchNumbered(words: readonly string[], choices: readonly string[]): string | null {
   const [only, ...others] = words.filter((word) => !AROUND.has(word));
   if (only === undefined || others.length > 0) return null;
   if (LAST.has(only)) return choices.at(-1) ?? null;
@@ -138,7 +138,7 @@ const CHANGING =
   /(?:^|\s)(?:not|no|don't|never|neither|none|both|or|and|but|except|instead|all|nicht|kein|keine|keinen|weder|beide|oder|und|aber|außer|alle|pas|ni|et|ou|mais|non|ne|y|o|pero|не|ни|и|или|но|оба|不|都|和|或)(?:\s|$)/;
 
 /** Each word that says something is in one choice, and in no other. */
-function contained(words: readonly string[], choices: readonly string[]): string | null {
+function matchContained(words: readonly string[], choices: readonly string[]): string | null {
   if (CHANGING.test(words.join(' '))) return null;
   const meant = words.filter((word) => !AROUND.has(word));
   if (meant.length === 0) return null;

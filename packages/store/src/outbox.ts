@@ -8,7 +8,6 @@ import type { StoredFiles } from './files/stored-files.ts';
 import {
   type About,
   type AccountWork,
-  beforePart,
   type DuePart,
   insertParts,
   OUTBOX_COLUMNS,
@@ -18,6 +17,7 @@ import {
   type Post,
   type PostResult,
   postParts,
+  readBeforePart,
   readPart,
 } from './outbox-parts.ts';
 import { type AnsweredChat, type OwnAnswer, ownAnswers } from './own-answers.ts';
@@ -73,7 +73,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       isNotLost(database, lease),
 
     /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
-    before: (partId: string) => database.read((sql) => beforePart(sql, partId)),
+    before: (partId: string) => database.read((sql) => readBeforePart(sql, partId)),
 
     // A power cut that undoes a receipt leaves the part in `sending`, which counts as uncertain.
     /**

@@ -55,11 +55,11 @@ const REMEMBERED = 600_000;
 
 /** Makes the function that puts a text under its hash; most texts are in many prompts. */
 export function textHashes() {
-  return rememberTexts(hashed, REMEMBERED);
+  return rememberTexts(hashText, REMEMBERED);
 }
 
 /** A text under its hash. */
-export function hashed(text: string): HashedText {
+export function hashText(text: string): HashedText {
   const content = toJson(text);
   return { hash: hash('sha256', content, 'base64url'), content };
 }

@@ -33,7 +33,7 @@ function neededIn(table: string, { needed }: AgeRule): string {
 }
 
 /** Rows of this rule are old when they are older than this. */
-export function beforeOf({ keeps }: RetentionRule, ages: RetentionAges, now: number): number {
+export function oldBefore({ keeps }: RetentionRule, ages: RetentionAges, now: number): number {
   const age = Math.max(...keeps.map((name) => ages[name]));
   return age === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - age);
 }

@@ -1,9 +1,9 @@
 import { type AgeWitnesses, systemTime } from '@parley/core';
 import { type Database, dynamicStatement, type SqlValue, statement } from './database.ts';
 import {
-  beforeOf,
   boundOf,
   isOld,
+  oldBefore,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
@@ -119,7 +119,7 @@ export async function retain(
   let goesOn = true;
   for (const rule of RETENTION_RULES) {
     if (!goesOn || (rule.isUnsorted === true && !isThorough && cutoff === null)) continue;
-    const before = Math.max(beforeOf(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
+    const before = Math.max(oldBefore(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
     for await (const step of removeOld(database, rule, before)) {
       removed += step.removed;
       goesOn = await pause(step.tookMs);

@@ -1,9 +1,9 @@
 import { type Database, dynamicStatement, type Sql, statement } from './database.ts';
 import { type FolderUse, folderUse } from './files/folder-bytes.ts';
 import {
-  beforeOf,
   boundOf,
   isOld,
+  oldBefore,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
@@ -52,7 +52,7 @@ export async function storageUse(
   const tables: TableUse[] = [];
   for (const [table, bytes] of sizes.tables) {
     const rule = rules.get(table);
-    const { rows, old } = await countOf(database, table, rule, rule && beforeOf(rule, ages, now));
+    const { rows, old } = await countOf(database, table, rule, rule && oldBefore(rule, ages, now));
     const bound = rule?.keeps ?? kept.get(table) ?? '';
     const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
     tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
@@ -133,7 +133,7 @@ export async function bytesUsed(database: Database, most: number): Promise<numbe
   const { bytes } = await postgresSizes(database);
   if (bytes <= most) return bytes;
   let used = 0;
-  for (const rule of RETENTION_RULES) used += await estimated(database, rule);
+  for (const rule of RETENTION_RULES) used += await estimateRows(database, rule);
   return Math.min(bytes, used);
 }
 
@@ -141,7 +141,7 @@ const SAMPLE = 200;
 /** Of a row besides its columns: header and pointer. */
 const ROW_BYTES = 28;
 
-async function estimated(database: Database, { table, by }: RetentionRule): Promise<number> {
+async function estimateRows(database: Database, { table, by }: RetentionRule): Promise<number> {
   const newest = by.map((name) => `${name} desc`).join(', ');
   const estimate = dynamicStatement(`
     select n_live_tup * (1 + cast(pg_indexes_size(relid) as float8) / greatest(pg_table_size(relid), 1))

@@ -213,7 +213,7 @@ export async function commitTurn(
   if (commit.hadNoGroupContext !== true) deleteGroupContext(sql, commit.turnId);
   if (commit.step !== undefined) await storeStep(sql, commit.turnId, commit.step, now);
   const { account, usage } = commit;
-  if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, turn));
+  if (account !== undefined && usage !== null) addSpend(sql, account, unchargedUsage(usage, turn));
   const { conversationId } = lease;
   appendHistory(sql, commit.entries, { conversationId, session: turn.session, turnId, now });
   if (commit.isPlan === true) sql.send(PLAN, { conversationId, turnId });
@@ -291,7 +291,7 @@ function appendHistory(
 type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'>;
 
 /** What no step has charged yet: mostly the last call, whose share of cached input holds. */
-function rest({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
+function unchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
   return {
     cachedInputTokens: Math.max(0, cached),

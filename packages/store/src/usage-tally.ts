@@ -72,7 +72,7 @@ export function figuresOf({ sums, latencies }: Tally): UsageFigures {
 }
 
 /** Who used most comes first: money, else tokens, else turns. */
-export function byUse({ sums: one }: Tally, { sums: other }: Tally): number {
+export function compareByUse({ sums: one }: Tally, { sums: other }: Tally): number {
   const tokens = other.inputTokens + other.outputTokens - one.inputTokens - one.outputTokens;
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
 }

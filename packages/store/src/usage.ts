@@ -12,10 +12,10 @@ import {
 } from './database.ts';
 import {
   addTo,
-  byUse,
   type CalendarDay,
   type Counted,
   calendarDays,
+  compareByUse,
   createTally,
   type DayRange,
   figuresOf,
@@ -246,7 +246,7 @@ async function sumsOf(
   { total, days, groups, outside }: Tallies,
   by: UsageGrouping,
 ): Promise<Omit<UsageSums, 'isWhole'>> {
-  const sorted = [...groups].sort(([, one], [, other]) => byUse(one, other));
+  const sorted = [...groups].sort(([, one], [, other]) => compareByUse(one, other));
   const [shown, rest] = [sorted.slice(0, MAX_ROWS), sorted.slice(MAX_ROWS)];
   const titles = await titlesOf(sql, shown, by);
   const other = createTally();

@@ -100,7 +100,7 @@ export function diffVersion(cli: Cli, asked: string | undefined): Promise<number
       return 1;
     }
     const old = await versions.read(version);
-    if (old === null) return missing(version, cli);
+    if (old === null) return reportNoVersion(version, cli);
     cli.print(`${visible(version)} → MEMORY.md`);
     cli.print(visible(old.text === current ? 'Nothing differs.' : soulDiff(old.text, current)));
     return 0;
@@ -116,7 +116,7 @@ async function lastOther(versions: MemoryVersions, current: string): Promise<str
 
 export function restoreVersion(cli: Cli, version: string): Promise<number> {
   return withVersions(cli, async (versions) => {
-    if ((await versions.read(version)) === null) return missing(version, cli);
+    if ((await versions.read(version)) === null) return reportNoVersion(version, cli);
     const done = await versions.restore(version);
     if (done.kind === 'written') {
       cli.print(
@@ -130,7 +130,7 @@ export function restoreVersion(cli: Cli, version: string): Promise<number> {
   });
 }
 
-function missing(version: string, { print }: Cli): number {
+function reportNoVersion(version: string, { print }: Cli): number {
   print(
     `There is no version ${visible(version)} of MEMORY.md. "parley memory versions" lists those in ${VERSIONS_FOLDER}.`,
   );

@@ -32,14 +32,14 @@ export async function skills(
   );
   const all = await installed.list();
   if (name !== undefined) {
-    return show(installed, all, { name, folder }, print).finally(end);
+    return showSkill(installed, all, { name, folder }, print).finally(end);
   }
   end();
   print(skillTable(all, settings.skills));
   return all.some(({ state }) => state === 'refused') ? 1 : 0;
 }
 
-async function show(
+async function showSkill(
   skills: Skills,
   all: readonly SkillStatus[],
   { name, folder }: { readonly name: string; readonly folder: DataFolder },
@@ -83,7 +83,7 @@ export function skillTable(all: readonly SkillStatus[], limits: SkillLimits): st
     one.state,
     one.command === null ? '-' : `/${one.command}`,
     one.tokens === 0 ? '-' : String(one.tokens),
-    remark(one),
+    skillRemark(one),
   ]);
   const head = ['SKILL', 'SOURCE', 'STATE', 'COMMAND', 'TOKENS', 'REMARK'];
   return `${tableText([head, ...rows])}\n\n${summary(all, limits)}`;
@@ -103,7 +103,7 @@ export function skillPage(skill: SkillStatus): string {
     ...install.map((step) => `to install   ${step}`),
     ...warnings.map((warning) => `guessed      ${warning}`),
   ];
-  return `${lines.map(plain).join('\n')}\n`;
+  return `${lines.map(plainLine).join('\n')}\n`;
 }
 
 function keyText(skill: string, { name, from }: NonNullable<SkillStatus['primaryEnv']>): string {
@@ -120,7 +120,7 @@ function modelText({ forModel, state, tokens, show }: SkillStatus): string {
     : 'would see it, if it were ready';
 }
 
-function remark({
+function skillRemark({
   reason,
   commandProblem,
   warnings,
@@ -153,7 +153,7 @@ function summary(all: readonly SkillStatus[], { max, maxCharacters }: SkillLimit
 }
 
 /** Names and reasons hold what strangers wrote into files: nothing of it may move the cursor. */
-function plain(text: string): string {
+function plainLine(text: string): string {
   return visible(text).replaceAll('\n', ' ');
 }
 
@@ -162,7 +162,7 @@ export async function plugins(cli: Cli): Promise<number> {
   const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);
   const running = gateway && (await askGateway<GatewayStatus>(gateway, '/api/status/report'));
-  const lines = running?.plugins ?? (await pluginsHere(cli));
+  const lines = running?.plugins ?? (await loadPluginLines(cli));
   if (lines.length === 0) {
     print(`No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}.`);
     return 0;
@@ -174,7 +174,7 @@ export async function plugins(cli: Cli): Promise<number> {
   return lines.every(({ works }) => works) ? 0 : 1;
 }
 
-async function pluginsHere(cli: Cli): Promise<readonly PluginLine[]> {
+async function loadPluginLines(cli: Cli): Promise<readonly PluginLine[]> {
   const { report, end } = await plugInForCommand(readSettings(cli.folder, cli.env), cli);
   end();
   return report;

@@ -1,7 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from '../running-gateway.ts';
-import { afterChange, converse, IDLE, isBusy, statusOf, type WaitingChange } from './converse.ts';
+import {
+  afterChange,
+  converse,
+  IDLE,
+  isWaiting,
+  statusLine,
+  type WaitingChange,
+} from './converse.ts';
 import { TinyTerminal } from './testing/tiny-terminal.ts';
 
 // Node shows no line while it is typed where the terminal is `dumb`, as in editors and without one.
@@ -212,7 +219,7 @@ describe('what the terminal waits for', () => {
       ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
       ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
     ])('[F12] shows %s', (_what, changes, status) => {
-      expect(statusOf(after(...changes))).toContain(status);
+      expect(statusLine(after(...changes))).toContain(status);
     });
 
     it.each<[string, WaitingChange[]]>([
@@ -231,7 +238,7 @@ describe('what the terminal waits for', () => {
       ],
     ])('[F12] always stops: %s', (_what, changes) => {
       const waiting = after(...changes);
-      expect([statusOf(waiting), isBusy(waiting)]).toEqual(['', false]);
+      expect([statusLine(waiting), isWaiting(waiting)]).toEqual(['', false]);
     });
   });
 });

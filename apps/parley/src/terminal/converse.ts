@@ -29,7 +29,7 @@ export async function converse(options: ConverseOptions): Promise<void> {
   const screen = createChatScreen(output, line, options.colour);
   const talk = createTalk(client, screen, seen);
   output.write(`${MARK_PASTES}${WELCOME}`);
-  const closed = listen(line, input, screen, talk);
+  const closed = readInput(line, input, screen, talk);
   line.prompt();
   const watching = client.watch(talk);
   try {
@@ -55,7 +55,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   let lastSent = Promise.resolve();
   const change = (next: WaitingChange): void => {
     waiting = afterChange(waiting, next);
-    screen.live(answer, statusOf(waiting));
+    screen.live(answer, statusLine(waiting));
   };
   const finish = (part: { readonly partId: string; readonly text: string }): void => {
     if (seen.has(part.partId)) return;
@@ -87,7 +87,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
       if (message !== '/stop') lastSent = sending;
       onTheWay.set(sending, message);
     },
-    busy: () => isBusy(waiting),
+    busy: () => isWaiting(waiting),
     async linked(): Promise<void> {
       const history = await client.history();
       answer = '';
@@ -116,7 +116,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   };
 }
 
-function listen(
+function readInput(
   line: Interface,
   input: NodeJS.ReadStream,
   screen: ChatScreen,
@@ -202,14 +202,14 @@ export function afterChange(now: Waiting, change: WaitingChange): Waiting {
   }
 }
 
-export function isBusy({ asked, typing }: Waiting): boolean {
+export function isWaiting({ asked, typing }: Waiting): boolean {
   return asked || typing;
 }
 
 /** The status line; '' when there is nothing to wait for. */
-export function statusOf(now: Waiting): string {
+export function statusLine(now: Waiting): string {
   if (!now.linked) return '… the gateway is away; what you write is sent when it is back';
-  if (isBusy(now)) return '… thinking (Ctrl-C stops)';
+  if (isWaiting(now)) return '… thinking (Ctrl-C stops)';
   return now.sending > 0 ? '… sending' : '';
 }
 

@@ -19,10 +19,10 @@ import { askPerson } from './ask-person.ts';
 import { ruleFor } from './auto-rules.ts';
 import { MAX_SHOWN, shownArguments } from './shown-arguments.ts';
 import {
-  type Asked,
   type GateServices,
   minutes,
   newApproval,
+  type QuestionedCall,
   storeQuestion,
 } from './stored-question.ts';
 
@@ -105,7 +105,7 @@ async function allow(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  asked: Asked,
+  asked: QuestionedCall,
 ): Promise<GateVerdict> {
   const approval = newApproval(deps, turn, asked);
   const result = await deps.store.approvals.allow(lease, approval, deps.clock());
@@ -116,7 +116,7 @@ async function askForApproval(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  { place, ...asked }: Asked & { readonly place: QuestionRoute },
+  { place, ...asked }: QuestionedCall & { readonly place: QuestionRoute },
 ): Promise<GateVerdict> {
   const stored = await storeQuestion(deps, turn, lease, async () => {
     const approval = newApproval(deps, turn, asked, place.conversationId);

@@ -6,12 +6,12 @@ import { senderId, type Turn } from '../turn/turn.ts';
 export type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
 
 /** The call that is asked about. */
-export type Asked = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
+export type QuestionedCall = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
 
 export function newApproval(
   { rules, newCode, clock }: GateServices,
   turn: Turn,
-  asked: Asked,
+  asked: QuestionedCall,
   askedIn = turn.conversationId,
 ): NewApproval {
   const { channel, chat } = turn.lead.message;

@@ -20,8 +20,8 @@ import {
 import {
   checkUnchanged,
   claimSummary,
+  HistoryChangedError,
   type NotSummarized,
-  SaidChangedError,
   Summary,
   type SummaryServices,
   summaryPlace,
@@ -200,7 +200,7 @@ async function compact(
     const latest = await deps.store.summaries.latest(place);
     // Another process was faster, and this summary is not stored.
     const isSame = latest?.reaches !== stored?.reaches || isDeepStrictEqual(latest, stored);
-    if (!isSame) throw new SaidChangedError();
+    if (!isSame) throw new HistoryChangedError();
     const { transcript } = deps.store;
     checkUnchanged(entries, await transcript.oldestAfter(place, after, entries.length));
     return { content: summary, reaches: last.seq };

@@ -40,7 +40,7 @@ export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): Ass
   const tokens = sumTokens(summary) + sumTokens(said);
   const opening = summary.flatMap(({ content }) => summaryWithin(content, budget.history));
   const isDropped = opening.length < summary.length;
-  const first = firstShown(said, budget.history - sumTokens(opening));
+  const first = firstShownIndex(said, budget.history - sumTokens(opening));
   const notice = first > 0 || isDropped ? [asSaid('user', leftOutNotice(first, isDropped))] : [];
   const isWhole = opening.length === 0 && notice.length === 0;
   const past = isWhole ? said : [...opening, ...notice, ...said.slice(first)];
@@ -93,7 +93,7 @@ function sumTokens(said: readonly Said[]): number {
  * every message, so that a provider can use what it has read already; and never to an answer, which
  * would have lost its question.
  */
-function firstShown(said: readonly Said[], budget: number): number {
+function firstShownIndex(said: readonly Said[], budget: number): number {
   let left = sumTokens(said);
   if (left <= budget) return said[0]?.role === 'assistant' ? afterAnswers(said, 0) : 0;
   const step = Math.max(1, budget / 4);

@@ -279,7 +279,7 @@ export async function claimSummary(
 }
 
 /** A person had something forgotten meanwhile: the summary must not restore it (G15). */
-export class SaidChangedError extends ParleyError {
+export class HistoryChangedError extends ParleyError {
   constructor() {
     super({
       code: 'said-changed',
@@ -294,5 +294,5 @@ export function checkUnchanged(
   now: readonly NumberedEntry[],
 ): void {
   const contents = (entries: readonly NumberedEntry[]) => entries.map(({ content }) => content);
-  if (!isDeepStrictEqual(contents(read), contents(now))) throw new SaidChangedError();
+  if (!isDeepStrictEqual(contents(read), contents(now))) throw new HistoryChangedError();
 }

@@ -98,7 +98,7 @@ async function runToolCall(
   const { services, turn, means, run, tools } = running;
   const { key, call, started, held } = journalled;
   if (started) return cutOffOutcome(call);
-  if (nth >= means.limits.calls) return tooMany(call, means.limits.calls);
+  if (nth >= means.limits.calls) return tooManyOutcome(call, means.limits.calls);
   const tool = tools.get(call.name);
   if (tool === undefined)
     return held.length > 0 ? missingToolOutcome(call) : unknownTool(call, tools);
@@ -141,7 +141,7 @@ async function runCall(
   const foreign = tools.foreign.has(tool.name);
   const startedAt = monotonic();
   const about = {
-    ...{ ...atTurn(running), show, moment, callId: key, clock, log, turnId: turn.turnId },
+    ...{ ...turnContext(running), show, moment, callId: key, clock, log, turnId: turn.turnId },
     messages: messagesOf(turn, journal),
     held: heldCall(journal, journalled, () => journalStart(journal, tool, key)),
     ...(approved !== undefined && { approved }),
@@ -165,7 +165,7 @@ async function runCall(
 }
 
 /** The turn as its tools see it. */
-function atTurn({
+function turnContext({
   turn: { session, route },
   opened: { facts, reader, view, messages },
 }: RunningTurn) {
@@ -227,7 +227,7 @@ async function proposeChange(
   if (tool.proposes === undefined || isPlaceholder(running.tools, tool.name)) return null;
   if (input === null || !tool.input.safeParse(input).success) return null;
   try {
-    return await tool.proposes(input, atTurn(running));
+    return await tool.proposes(input, turnContext(running));
   } catch (error) {
     const facts = { tool: tool.name, reason: reasonOf(error) };
     running.services.log.warn(facts, 'what a call would change is not known');
@@ -289,7 +289,7 @@ function missingToolOutcome({ name }: ModelToolCall): ToolOutcome {
   return { text, failed: true };
 }
 
-function tooMany({ name }: ModelToolCall, most: number): ToolOutcome {
+function tooManyOutcome({ name }: ModelToolCall, most: number): ToolOutcome {
   const text = `${name} was not run: at most ${most} calls in one step are.`;
   return { text, failed: true };
 }

@@ -77,15 +77,15 @@ function hasJoinedSince(rounds: readonly Round[], call: JournalledCall | undefin
 /** A key that does not depend on the order of the arguments. */
 function callKey({ name, arguments: written }: ModelToolCall): string {
   try {
-    return `${name} ${JSON.stringify(sorted(JSON.parse(written)))}`;
+    return `${name} ${JSON.stringify(sortKeys(JSON.parse(written)))}`;
   } catch {
     return `${name} ${written.trim()}`;
   }
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return entries.map(([key, one]) => [key, sorted(one)]);
+  return entries.map(([key, one]) => [key, sortKeys(one)]);
 }

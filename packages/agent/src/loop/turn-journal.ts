@@ -290,13 +290,13 @@ function roundsOf(
     if (step.kind !== 'model') return [];
     const calls = step.calls.map((call, nth): JournalledCall => {
       const key = `${turnId}.${index}.${nth}`;
-      return { key, call, ...begunOf(begun, key), result: results.get(key) ?? null };
+      return { key, call, ...callStart(begun, key), result: results.get(key) ?? null };
     });
     return [{ step, calls, joined: joinedBehind(read, at).flatMap((seq) => known.get(seq) ?? []) }];
   });
 }
 
-function begunOf(
+function callStart(
   begun: readonly (z.infer<typeof StartedStep> | HeldStep)[],
   key: string,
 ): Pick<JournalledCall, 'started' | 'held'> {

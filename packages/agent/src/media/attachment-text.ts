@@ -29,8 +29,8 @@ export function framedForModel(named: SeenAttachment, read: ReadAttachment): str
       return speechOf(named, read.text);
     case 'document':
       return [
-        framed(labelFor(named), read.text),
-        ...doubt(read),
+        frameFile(labelFor(named), read.text),
+        ...warningLines(read),
         ...readOn(named, { from: 0, ...read }),
       ].join('\n');
     case 'unopened':
@@ -103,7 +103,7 @@ export function readOn(
 }
 
 /** How far the text can be trusted to be what was written, in Parley's own words. */
-export function doubt({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
+export function warningLines({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
   return warning === null ? [] : [`[About this file: ${warning}]`];
 }
 
@@ -117,10 +117,10 @@ function speechOf(named: Named, text: string): string {
   if (named.kind === 'voice') {
     return `[voice message${durationText(named)}, as it was understood] ${heard}`;
   }
-  return framed(`${labelFor(named)}, transcribed`, heard);
+  return frameFile(`${labelFor(named)}, transcribed`, heard);
 }
 
-function framed(label: string, text: string): string {
+function frameFile(label: string, text: string): string {
   return frameUntrusted(`${label}\n---\n${text}`, { tag: 'file', note: null });
 }
 

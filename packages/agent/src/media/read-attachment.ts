@@ -113,7 +113,8 @@ async function readPicture(
   }
   const length = bytes.byteLength;
   const isWorth = isWorthScaling(format, length, deps.media.maxImageDimension);
-  if (type === 'image/avif' || isWorth) return scaled(deps, sent, { ...format, length }, signal);
+  if (type === 'image/avif' || isWorth)
+    return scalePicture(deps, sent, { ...format, length }, signal);
   return asItIs(type, bytes);
 }
 
@@ -124,7 +125,7 @@ async function readPicture(
 const TAKEN = { bytes: 3_750_000, side: 8_000 };
 
 /** Larger than it needs to be, or not upright: made again. Where that does not work, as it is. */
-async function scaled(
+async function scalePicture(
   { log, media, store: { attachments } }: TurnMediaDeps,
   { stored, sender }: SentAttachment,
   { type, size, length }: PictureFormat & { readonly length: number },

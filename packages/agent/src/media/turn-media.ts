@@ -169,17 +169,17 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
   }
   const list = new Intl.ListFormat('en');
   const unread = [...names].map(
-    ([why, some]) => `I could not read ${list.format(few(countNames(some)))}: ${why}`,
+    ([why, some]) => `I could not read ${list.format(limitNames(countNames(some)))}: ${why}`,
   );
-  const doubtful = [...doubts(all)].map(
-    ([why, some]) => `About ${list.format(few(countNames(some)))}: ${why}`,
+  const doubtful = [...decodingWarnings(all)].map(
+    ([why, some]) => `About ${list.format(limitNames(countNames(some)))}: ${why}`,
   );
   const lines = [...unread, ...doubtful];
   return lines.length === 0 ? null : lines.join('\n\n');
 }
 
 /** What is doubtful about how documents were decoded, with their names (W10). */
-function doubts(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
+function decodingWarnings(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
     if (read.kind !== 'document' || read.warning === null) continue;
@@ -191,7 +191,7 @@ function doubts(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
 /** Names in one sentence; of a flood of files the first ones say enough. */
 const MAX_NAMES = 5;
 
-function few(names: readonly string[]): readonly string[] {
+function limitNames(names: readonly string[]): readonly string[] {
   const more = names.length - MAX_NAMES;
   return more <= 1 ? names : [...names.slice(0, MAX_NAMES), `${more} more files`];
 }

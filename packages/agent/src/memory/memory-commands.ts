@@ -291,7 +291,7 @@ function proofText(proof: ForgetProof, isOwner: boolean): string {
             ? [`- ${countOf(forgotten.copies, 'copy', 'copies')} of sent messages, dropped`]
             : []),
         ]),
-    ...(said === undefined ? [] : saidLines(said)),
+    ...(said === undefined ? [] : forgottenLines(said)),
     ...failed.map(
       ({ name, detail }) => `- **not** from ${inlineCode(name)}: ${literalLine(detail)}`,
     ),
@@ -305,7 +305,7 @@ const CANNOT =
 const CANNOT_ALL =
   'I cannot take back what the platform and the maker of the model keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, and versions of SOUL.md. Links between your accounts, who is paired, and counts of use stay.';
 
-function saidLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
+function forgottenLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
   const { messages, rows, cronJobs, whole, groups, search, whose } = said;
   const places = [
     ...(whole > 0 ? [countOf(whole, 'chat')] : []),

@@ -11,7 +11,7 @@ import {
 } from '@parley/workspace';
 import type { Compacting } from '../context/compactor.ts';
 import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
-import { askedSentences, judgeSaving, type SaveContext, triggerIn } from './memory-triggers.ts';
+import { findSaveRequests, judgeSaving, type SaveContext, triggerIn } from './memory-triggers.ts';
 
 /** Sentences of one turn that are saved automatically; more is a text about remembering. */
 const MAX_SAVED_SENTENCES = 5;
@@ -67,7 +67,7 @@ export class MemoryService extends Memories {
     view: WorkspaceView,
     place: SaveContext,
   ): Promise<readonly MemoryEntry[]> {
-    const asked = askedSentences(place.messages);
+    const asked = findSaveRequests(place.messages);
     if (asked.length === 0) return [];
     const known = (await this.list(view)).filter(({ entry }) => !entry.automatic);
     const isSaved = ({ channel, chat, messageId }: InboundMessage) =>

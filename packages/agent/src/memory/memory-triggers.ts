@@ -26,7 +26,7 @@ export function ownSentences(messages: readonly InboundMessage[]): readonly OwnS
 }
 
 /** The sentences that ask to be remembered (G13). */
-export function askedSentences(messages: readonly InboundMessage[]) {
+export function findSaveRequests(messages: readonly InboundMessage[]) {
   return ownSentences(messages).flatMap((sentence) => {
     const trigger = triggerIn(sentence.text);
     return trigger === null ? [] : [{ ...sentence, trigger }];

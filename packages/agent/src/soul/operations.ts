@@ -53,7 +53,7 @@ export const operations = {
     async ({ soul, newId }: SoulNeeds, proposal, { agent, caller: { name: by } }) => {
       const own = await soul(agent);
       const asked = { ...proposal, by, askedBy: newId('order'), author: 'person' } as const;
-      return decided(own, await own.service.propose(asked));
+      return shownDecision(own, await own.service.propose(asked));
     },
   ),
 };
@@ -67,12 +67,12 @@ function decision(
     Numbered,
     async ({ soul, newId }: SoulNeeds, { number }, { agent, caller }) => {
       const own = await soul(agent);
-      return decided(own, await decide(own.service, number, caller.name, newId('order')));
+      return shownDecision(own, await decide(own.service, number, caller.name, newId('order')));
     },
   );
 }
 
-async function decided(soul: OperatorSoul, answer: SoulAnswer) {
+async function shownDecision(soul: OperatorSoul, answer: SoulAnswer) {
   if (answer.kind === 'refused') throw refusal('soul-refused', answer.reason.replaceAll('`', ''));
   return shownVersion(answer.version, await frozenIn(soul), soul);
 }

@@ -137,7 +137,7 @@ export class SoulService implements ManagedFile {
     if (raw.length > MAX_SOUL * 2) return refuseSoulChange('That is far too long for SOUL.md.');
     const text = soulText(raw);
     if (inUse === null) return this.#seed({ ...proposal, text });
-    const version = { ...proposal, text, head: inUse.head, ...against(inUse, text) };
+    const version = { ...proposal, text, head: inUse.head, ...compareWithInUse(inUse, text) };
     const stored = await souls.propose(agent, version, MAX_OPEN, clock());
     if (stored.kind === 'full') {
       return refuseSoulChange(
@@ -197,7 +197,7 @@ export class SoulService implements ManagedFile {
       if (inUse.reason === reason) return { kind: 'done', version: inUse };
       return refuseSoulChange(`Version ${inUse.number}, in use now, says just that.`);
     }
-    const order = { to: number, askedBy, by, reason, ...against(inUse, to.text) };
+    const order = { to: number, askedBy, by, reason, ...compareWithInUse(inUse, to.text) };
     const version = await souls.rollback(agent, order, clock());
     if (version === null) return refuseSoulChange(CONFLICT);
     await this.sync('at-once');
@@ -296,7 +296,7 @@ export class SoulService implements ManagedFile {
 }
 
 /** What a text changes in the version in use. */
-function against(inUse: SoulVersion, text: string) {
+function compareWithInUse(inUse: SoulVersion, text: string) {
   return { basedOn: inUse.number, diff: soulDiff(inUse.text, text) };
 }
 
@@ -365,7 +365,7 @@ async function syncFile(
     const print = createHash('sha256').update(text).digest('hex').slice(0, 24);
     const askedBy = `edit:${print}:${applied.number}`;
     const edit = { author: 'person', by: BY_HAND, reason: 'edited by hand' } as const;
-    const version = { ...edit, askedBy, text, head, ...against(applied, text) };
+    const version = { ...edit, askedBy, text, head, ...compareWithInUse(applied, text) };
     const stored = await souls.propose(agent, version, MAX_EDITS, clock());
     if (stored.kind === 'proposed') {
       log.info({ version: stored.version.number }, 'an edit of SOUL.md waits as a proposal');

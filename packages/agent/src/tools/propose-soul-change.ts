@@ -47,7 +47,8 @@ export function proposeSoulChangeTool({
     audience: 'owner',
     approval: 'ask',
     async proposes({ reason, text, replacements = [] }) {
-      const content = text ?? replaced((await service.current())?.text ?? '', replacements);
+      const content =
+        text ?? applyReplacements((await service.current())?.text ?? '', replacements);
       if (typeof content !== 'string') return null;
       return { shown: { reason, 'SOUL.md': content }, content, always: true };
     },
@@ -61,7 +62,7 @@ export function proposeSoulChangeTool({
         return failure('Not proposed: only in a conversation with the owner.');
       }
       const inUse = (await service.current())?.text ?? '';
-      const text = approved ?? whole ?? replaced(inUse, replacements);
+      const text = approved ?? whole ?? applyReplacements(inUse, replacements);
       if (typeof text !== 'string') return failure(text.refusal);
       const askedBy = `call:${callId}`;
       const author = { author: 'agent', by: 'the agent' } as const;
@@ -91,7 +92,7 @@ export function proposeSoulChangeTool({
   });
 }
 
-function replaced(
+function applyReplacements(
   before: string,
   replacements: readonly z.infer<typeof Replacement>[],
 ): string | { readonly refusal: string } {

@@ -1,6 +1,6 @@
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { documentKey, doubt, labelFor, readOn } from '../media/attachment-text.ts';
+import { documentKey, labelFor, readOn, warningLines } from '../media/attachment-text.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -65,7 +65,10 @@ export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool
         );
       }
       const shown = readOn(key, { from: offset, ...read });
-      return { text: read.text, note: [`The ${label}.`, ...doubt(read), ...shown].join(' ') };
+      return {
+        text: read.text,
+        note: [`The ${label}.`, ...warningLines(read), ...shown].join(' '),
+      };
     },
   });
 }

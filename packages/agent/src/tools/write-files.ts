@@ -128,7 +128,7 @@ function editOf(name: string, text: string, old: string, replacement: string): E
   const places = findPositions(text, old);
   const [at] = places;
   if (at === undefined) return unchanged(notFound(name, text, old));
-  if (places.length > 1) return unchanged(ambiguous(name, text, places));
+  if (places.length > 1) return unchanged(ambiguousText(name, text, places));
   if (old === replacement) return unchanged('`old` and `new` are the same: nothing was changed.');
   return {
     text: `${text.slice(0, at)}${replacement}${text.slice(at + old.length)}`,
@@ -145,7 +145,7 @@ function findPositions(text: string, wanted: string): number[] {
   return places;
 }
 
-function ambiguous(name: string, text: string, places: readonly number[]): string {
+function ambiguousText(name: string, text: string, places: readonly number[]): string {
   const lines = places.slice(0, 10).map((at) => lineAt(text, at));
   const more = places.length > lines.length ? ' and more' : '';
   return `${name} was not changed: the passage is in it ${places.length} times, at the lines ${lines.join(', ')}${more}. Take more of what stands around the one you mean.`;

@@ -42,8 +42,8 @@ export async function commitAnswer(
   const { text, usage, isJson } = step;
   const answer = visibleAnswer(step, quotableMessages(turn, run.journal.joined()));
   const remembered = answer.kind === 'says' ? answer.text : text;
-  const entries = [askedEntry(ending), textEntry('assistant', remembered)];
-  const said = { ...unstored(ending), entries, usage, account: turn.account };
+  const entries = [userEntry(ending), textEntry('assistant', remembered)];
+  const said = { ...unstoredState(ending), entries, usage, account: turn.account };
   if (answer.kind === 'silent') {
     const { reason } = answer;
     return commit(services, run, { ...said, outcome: 'silent', reason, parts: [] });
@@ -94,10 +94,10 @@ export async function commitFailure(
 ): Promise<Ending> {
   const { turn, run } = ending;
   return commit(services, run, {
-    ...unstored(ending),
+    ...unstoredState(ending),
     outcome: 'failed',
     reason,
-    entries: [askedEntry(ending)],
+    entries: [userEntry(ending)],
     parts: [...(await noticeParts(turn, notice)), ...(await moreNotices(ending))],
     // Steps before the failure cost something, too.
     usage: usage ?? run.journal.spent(),
@@ -129,7 +129,7 @@ export async function savePartialAnswer(
   const { turnId, conversationId, route } = ending.turn;
   if (route.streams !== true || shown.trim() === '') return;
   const stopped = textEntry('assistant', `${shown}\n\n[Stopped here by the user.]`);
-  const entries = [askedEntry(ending), stopped];
+  const entries = [userEntry(ending), stopped];
   try {
     const text = `${withFenceClosed(shown)}\n\n*Stopped.*`;
     const parts = await answerParts(text, route, maxMessages(services));
@@ -149,7 +149,7 @@ export async function savePartialAnswer(
 }
 
 /** What the run has not stored yet. */
-function unstored({ turn, run }: EndingTurn) {
+function unstoredState({ turn, run }: EndingTurn) {
   return {
     turnId: turn.turnId,
     step: run.journal.unstored(),
@@ -185,7 +185,7 @@ async function commit(services: TurnServices, { lease }: Run, turn: AnswerCommit
   return { outcome, fresh, ...(reason === undefined ? {} : { reason }) };
 }
 
-function askedEntry({ turn, run, media }: EndingTurn) {
+function userEntry({ turn, run, media }: EndingTurn) {
   return textEntry(
     'user',
     messagesText([...turn.messages, ...run.journal.joined()], media.forHistory),

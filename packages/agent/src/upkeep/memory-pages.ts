@@ -45,7 +45,7 @@ export function readMemoryPage(text: string): MemoryPage {
     let to = at + 1;
     while (/^(?: {2}|\t)\s*\S/.test(lines[to] ?? '')) to += 1;
     const isWhole = open.slice(at, to).every((kind) => kind === 'open');
-    if (isWhole && endsThere(lines[to])) {
+    if (isWhole && endsItem(lines[to])) {
       const text = [first, ...lines.slice(at + 1, to).map((more) => more.trim())].join(' ').trim();
       const date = DATED.exec(text)?.[1] ?? null;
       items.push({ id: `M${items.length + 1}`, text, from: at, to, date, isOwn });
@@ -84,7 +84,7 @@ export function withOwnLines(text: string, added: readonly string[]): string {
 }
 
 /** A line behind an item that is neither blank nor the beginning of something else runs it on. */
-function endsThere(next: string | undefined): boolean {
+function endsItem(next: string | undefined): boolean {
   if (next === undefined || next.trim() === '') return true;
   return /^(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#{1,6}\s|<!--|-{3,}$)/.test(next);
 }

@@ -201,7 +201,7 @@ function addLines(
     if (added.some((one) => one.text === found.text)) continue;
     const line = `- ${found.date}: ${found.text}`;
     const next = withOwnLines(shorter, [...added.map((one) => one.line), line]);
-    const no = whyNotAdded(found.text, there, { count: added.length, next, tokens });
+    const no = additionRefusal(found.text, there, { count: added.length, next, tokens });
     if (no !== null) refused.push({ text: found.text, why: no });
     else {
       added.push({ text: found.text, why: `${found.date}: ${why}`, line });
@@ -211,7 +211,7 @@ function addLines(
   return { text, added: added.map(({ text: line, why }) => ({ text: line, why })) };
 }
 
-function whyNotAdded(
+function additionRefusal(
   line: string,
   there: readonly string[],
   {

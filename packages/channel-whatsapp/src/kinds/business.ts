@@ -6,7 +6,7 @@ import {
   type FoundFile,
   heading,
   joinLines,
-  labelled,
+  labelledLine,
   moneyOf,
   type Reading,
   shortLine,
@@ -144,9 +144,9 @@ function productText({ product, catalog }: proto.Message.IProductMessage): strin
   const label = product ? 'Product' : 'Catalog';
   return joinLines(
     heading(label, about.title),
-    labelled('Price', price),
+    labelledLine('Price', price),
     about.description,
-    labelled('Link', product?.url),
+    labelledLine('Link', product?.url),
   );
 }
 
@@ -155,8 +155,8 @@ export function readOrder(order: proto.Message.IOrderMessage): Reading {
   const total = moneyOf(order.totalAmount1000, order.totalCurrencyCode);
   const words = joinLines(
     order.orderTitle && heading('Order', order.orderTitle),
-    count > 0 && labelled('Items', String(count)),
-    labelled('Total', total),
+    count > 0 && labelledLine('Items', String(count)),
+    labelledLine('Total', total),
     order.message,
   );
   // What was ordered is on WhatsApp's server.

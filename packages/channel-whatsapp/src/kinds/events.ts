@@ -3,7 +3,7 @@ import { renderPlace } from './places.ts';
 import {
   heading,
   joinLines,
-  labelled,
+  labelledLine,
   momentOfMs,
   type Reading,
   shortLine,
@@ -16,10 +16,10 @@ export function readEvent(event: proto.Message.IEventMessage): Reading {
   return {
     shown: joinLines(
       heading(isCanceled === true ? 'Cancelled event' : 'Event', name),
-      labelled('Starts', utcMinute(startTime)),
-      labelled('Ends', utcMinute(endTime)),
-      location && labelled('Place', renderPlace(location)),
-      labelled('Link', joinLink),
+      labelledLine('Starts', utcMinute(startTime)),
+      labelledLine('Ends', utcMinute(endTime)),
+      location && labelledLine('Place', renderPlace(location)),
+      labelledLine('Link', joinLink),
       description,
     ),
   };
@@ -44,7 +44,7 @@ export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): 
 export function readScheduledCall(call: proto.Message.IScheduledCallCreationMessage): Reading {
   const { CallType } = proto.Message.ScheduledCallCreationMessage;
   const label = call.callType === CallType.VIDEO ? 'Planned video call' : 'Planned call';
-  const starts = labelled('Starts', momentOfMs(call.scheduledTimestampMs));
+  const starts = labelledLine('Starts', momentOfMs(call.scheduledTimestampMs));
   return { shown: joinLines(heading(label, call.title), starts) };
 }
 

@@ -1,7 +1,7 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { amountOf } from './payments.ts';
-import { joinLines, labelled, type Reading, shortLine } from './reading.ts';
+import { joinLines, labelledLine, type Reading, shortLine } from './reading.ts';
 
 /** What the JSON of a button shows; each field on its own, so that an odd one loses itself alone. */
 const text = z.string().optional().catch(undefined);
@@ -46,7 +46,7 @@ export function paymentIn(buttons: readonly FlowButton[]): Reading {
   const { total_amount: total, currency } =
     Button.safeParse(jsonOf(found.buttonParamsJson)).data ?? {};
   const amount = total && amountOf({ ...total, currencyCode: currency ?? null });
-  return { shown: labelled('Amount', amount), unread: 'a request for a payment' };
+  return { shown: labelledLine('Amount', amount), unread: 'a request for a payment' };
 }
 
 const Fields = z.record(z.string(), z.unknown());
@@ -64,7 +64,7 @@ export function readFlowAnswer(
   const fields = Fields.safeParse(jsonOf(json)).data ?? {};
   const filled = Object.entries(fields).flatMap(([name, value]) => {
     const { data } = Answer.safeParse(value);
-    return OF_THE_APP.has(name) || data === undefined ? [] : [labelled(name, String(data))];
+    return OF_THE_APP.has(name) || data === undefined ? [] : [labelledLine(name, String(data))];
   });
   const id = typeof fields.id === 'string' ? fields.id : '';
   const words = joinLines(shown || id, ...filled.slice(0, MAX_FIELDS));

@@ -1,5 +1,12 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { joinLines, labelled, moneyOf, type Reading, shortLine, toSafeInteger } from './reading.ts';
+import {
+  joinLines,
+  labelledLine,
+  moneyOf,
+  type Reading,
+  shortLine,
+  toSafeInteger,
+} from './reading.ts';
 
 type Note = proto.IMessage | null | undefined;
 
@@ -9,7 +16,7 @@ function paymentNote(note: Note): string {
 }
 
 export function readPayment({ noteMessage }: proto.Message.ISendPaymentMessage): Reading {
-  return { shown: labelled('Note', paymentNote(noteMessage)), unread: 'a payment' };
+  return { shown: labelledLine('Note', paymentNote(noteMessage)), unread: 'a payment' };
 }
 
 export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage): Reading {
@@ -17,8 +24,8 @@ export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage
     moneyOf(request.amount1000, request.currencyCodeIso4217) ?? amountOf(request.amount);
   return {
     shown: joinLines(
-      labelled('Amount', amount),
-      labelled('Note', paymentNote(request.noteMessage)),
+      labelledLine('Amount', amount),
+      labelledLine('Note', paymentNote(request.noteMessage)),
     ),
     unread: 'a request for a payment',
   };
@@ -33,5 +40,5 @@ export function amountOf(money: proto.IMoney | null | undefined): string | undef
 }
 
 export function readInvoice({ note }: proto.Message.IInvoiceMessage): Reading {
-  return { shown: labelled('Note', note), unread: 'an invoice' };
+  return { shown: labelledLine('Note', note), unread: 'an invoice' };
 }

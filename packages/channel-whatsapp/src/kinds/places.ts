@@ -26,14 +26,14 @@ export function placeLine(place: Place): string {
 /** `Tower, Square 1 (52.52001, 13.40495)`, or what there is of it: coordinates that are none are left out. */
 export function renderPlace({ degreesLatitude, degreesLongitude, name, address }: Place): string {
   const called = [shortLine(name), shortLine(address)].filter((part) => part !== '').join(', ');
-  const at = coordinates(degreesLatitude, degreesLongitude);
+  const at = coordinatesText(degreesLatitude, degreesLongitude);
   if (at === '') return called;
   return called === '' ? at : `${called} (${at})`;
 }
 
 type Degrees = number | null | undefined;
 
-function coordinates(latitude: Degrees, longitude: Degrees): string {
+function coordinatesText(latitude: Degrees, longitude: Degrees): string {
   // An app may leave out the one that is 0.
   if (latitude == null && longitude == null) return '';
   const degrees = [latitude ?? 0, longitude ?? 0];

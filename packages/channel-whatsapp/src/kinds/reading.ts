@@ -86,7 +86,7 @@ export function joinLines(...parts: readonly (string | null | undefined | false)
 }
 
 /** `Label: text`; empty without a text. */
-export function labelled(label: string, text: string | null | undefined): string {
+export function labelledLine(label: string, text: string | null | undefined): string {
   const line = shortLine(text);
   return line === '' ? '' : `${label}: ${line}`;
 }

@@ -100,7 +100,7 @@ export function readChatRequest(
 function sentAlong(
   messages: readonly Message[],
   text: string,
-  before: readonly Said[],
+  before: readonly HistoryMessage[],
 ): ChatRequest['client'] {
   const command = parseCommand(text);
   if (command !== null && splitCommand(command).onward === '') return {};
@@ -136,9 +136,9 @@ function formatOf({ response_format: format }: z.infer<typeof Body>): ResponseFo
   return format?.type === 'json_object' ? 'json' : undefined;
 }
 
-type Said = NonNullable<ChatRequest['client']['history']>[number];
+type HistoryMessage = NonNullable<ChatRequest['client']['history']>[number];
 
-function toHistoryMessage(message: Message): Said {
+function toHistoryMessage(message: Message): HistoryMessage {
   const role = message.role === 'assistant' ? 'assistant' : 'user';
   return { role, text: requestMessageText(message) };
 }

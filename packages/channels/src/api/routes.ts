@@ -270,14 +270,14 @@ async function fileRefusal(
     );
   }
   if (await chats.hasRoom(size, person)) return null;
-  return overloaded('There is no room for more files at the moment.', 60);
+  return overloadedError('There is no room for more files at the moment.', 60);
 }
 
 function requestTooLarge(message: string): ApiError {
   return { status: 413, code: 'request_too_large', message };
 }
 
-function overloaded(message: string, retryAfterSeconds: number): ApiError {
+function overloadedError(message: string, retryAfterSeconds: number): ApiError {
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds };
 }
 
@@ -292,12 +292,12 @@ function refusedAs(outcome: IngressOutcome): ApiError | null {
     case 'duplicate':
       return null;
     case 'ignored':
-      return overloaded(`The message was not taken: ${outcome.reason}.`, 60);
+      return overloadedError(`The message was not taken: ${outcome.reason}.`, 60);
     case 'refused': {
       const { bound, reason } = outcome;
       if (bound === 'size') return requestTooLarge(`The message is ${reason}.`);
       if (bound !== undefined)
-        return overloaded(`Not taken: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
+        return overloadedError(`Not taken: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
       return { status: 401, code: 'access_denied', message: `Not taken: ${reason}.` };
     }
   }

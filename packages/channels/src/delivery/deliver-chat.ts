@@ -117,11 +117,11 @@ async function deliverInOrder(
       if (wait > 0) return wait;
       sendingAt = deps.clock();
       noteMarked(deps, part, sendingAt);
-      if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);
+      if (!(await deps.outbox.markSending(part.id, sendingAt))) return forgetUnmarked(deps, part);
     }
     if (isKeyForgotten(deps, due)) {
       await endUncertain(deps, due);
-      return unmarked(deps, part);
+      return forgetUnmarked(deps, part);
     }
     const following = parts[index + 1];
     const sent = await sendTraced(deps, { due: { ...due, sendingAt }, following }, signal);
@@ -133,7 +133,7 @@ async function deliverInOrder(
 }
 
 /** A part that is not pending any more. */
-function unmarked({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
+function forgetUnmarked({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
   notes?.remove(part.id);
   return 'look-again';
 }
@@ -197,7 +197,7 @@ async function sendPart(
   const { channel } = part.route;
   deps.meter.observe('parley_delivery_seconds', deps.monotonic() - startedAt, { channel });
   return tracer.span('parley.receipt', {}, () =>
-    record(deps, { part, receipt, following }, signal),
+    recordSent(deps, { part, receipt, following }, signal),
   );
 }
 
@@ -224,7 +224,7 @@ async function withinLimit<T>(
 }
 
 /** Rejects when the database fails for good: the part stays in `sending`, as after a crash. */
-async function record(
+async function recordSent(
   deps: DeliveryDeps,
   {
     part,

@@ -91,10 +91,10 @@ export function reactionText(
   const did =
     emojis.length === 0 ? 'took back the reaction to' : `reacted with ${emojis.join(' ')} to`;
   const text = shortenQuote(found?.text || quoted || '');
-  return `[${did} ${whose(found, sender.id)}${text === '' ? '' : ` "${text}"`}]`;
+  return `[${did} ${authorOf(found, sender.id)}${text === '' ? '' : ` "${text}"`}]`;
 }
 
-function whose(found: StoredMessage | null, reacting: string): string {
+function authorOf(found: StoredMessage | null, reacting: string): string {
   if (found === null) return 'a message';
   if (found.by === 'agent') return 'your message';
   return found.senderId === reacting

@@ -252,7 +252,7 @@ export function eventStream(options: EventStreamOptions): Response {
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        end = feed(controller, options, () => controller.close());
+        end = feedEvents(controller, options, () => controller.close());
       },
       cancel: () => end(),
     },
@@ -263,7 +263,7 @@ export function eventStream(options: EventStreamOptions): Response {
 }
 
 /** Writes events into a stream; returns the function that ends it. */
-function feed(
+function feedEvents(
   controller: ReadableStreamDefaultController<Uint8Array>,
   { hub, chatId, closing }: EventStreamOptions,
   close: () => void,

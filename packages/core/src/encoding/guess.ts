@@ -107,7 +107,7 @@ function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[
     confidences.set('shift_jis', Math.max(confidences.get('shift_jis') ?? 0, HALF_WIDTH));
   }
   for (const [encoding, capitals] of CAPITALS) {
-    const small = inSmallLetters(sample, encoding, capitals);
+    const small = toLowerCaseLetters(sample, encoding, capitals);
     if (small !== null) ask(small, encoding);
   }
   return [...confidences]
@@ -139,7 +139,7 @@ const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; sma
 ];
 
 /** A text in capitals as if it were written in small letters, which the detector knows; null: it is no such text. */
-function inSmallLetters(
+function toLowerCaseLetters(
   sample: Uint8Array,
   encoding: Encoding,
   { first, last, small }: { first: number; last: number; small: number },

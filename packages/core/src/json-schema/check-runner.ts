@@ -124,8 +124,8 @@ function createThreads(idleMs: number): Submit {
       }
       carryOn(thread);
     });
-    worker.on('error', (cause) => end(thread, crashed(cause.message)));
-    worker.on('exit', () => end(thread, crashed('its thread ended')));
+    worker.on('error', (cause) => end(thread, crashError(cause.message)));
+    worker.on('exit', () => end(thread, crashError('its thread ended')));
     return thread;
   };
 
@@ -136,7 +136,7 @@ function createThreads(idleMs: number): Submit {
     const { job, worker } = thread;
     if (job === null) {
       worker.unref();
-      thread.timer = setTimeout(() => end(thread, crashed('its thread ended')), idleMs).unref();
+      thread.timer = setTimeout(() => end(thread, crashError('its thread ended')), idleMs).unref();
       return;
     }
     worker.ref();
@@ -166,7 +166,7 @@ function createThreads(idleMs: number): Submit {
       const place = waiting.indexOf(job);
       if (place !== -1) waiting.splice(place, 1);
       reject(stop?.reason);
-      if (running !== undefined) end(running, crashed('it was stopped'));
+      if (running !== undefined) end(running, crashError('it was stopped'));
     };
     stop?.addEventListener('abort', cancel, { once: true });
     waiting.push(job);
@@ -175,7 +175,7 @@ function createThreads(idleMs: number): Submit {
   };
 }
 
-function crashed(reason: string): CheckError {
+function crashError(reason: string): CheckError {
   return new CheckError(
     'check-failed',
     `The check took too much memory or could not run: ${reason}.`,

@@ -67,7 +67,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
     waiting = '';
     lost = 0;
     if (file.size > 0 && file.size + bytes.length > largest) {
-      rotate(path, file.fd);
+      rotateLog(path, file.fd);
       open();
     }
     if (file !== null) file.size += bytes.length;
@@ -128,7 +128,7 @@ function lostLine(lines: number): string {
   return `${JSON.stringify({ time, level: 'warn', lines, msg: 'lines of the log were not kept' })}\n`;
 }
 
-function rotate(path: string, fd: number): void {
+function rotateLog(path: string, fd: number): void {
   try {
     renameSync(path, `${path}.1`);
     closeSync(fd);

@@ -60,9 +60,9 @@ export function createLogger(options: LoggerOptions): Logger {
   const { level } = options;
   const current = typeof level === 'function' ? level : () => level;
   const gate = new OutageGate((at, facts, message) => {
-    if (isSaid(at, current())) log[at](facts, message);
+    if (isEnabled(at, current())) log[at](facts, message);
   });
-  return facade(log, current, gate);
+  return toLogger(log, current, gate);
 }
 
 /** How long a reader who does not keep up is waited for, in ms, and how often for one line. */
@@ -94,24 +94,24 @@ function isPipeFull(thrown: unknown): boolean {
 }
 
 /** Only what contracts promise, so that no caller depends on pino. */
-function facade(log: pino.Logger, level: () => LogLevel, gate: OutageGate): Logger {
+function toLogger(log: pino.Logger, level: () => LogLevel, gate: OutageGate): Logger {
   // What an outage repeats is shown to those who look at details.
   const unlessRepeated = (own: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
     const written = gate.admits(facts) ? own : 'debug';
-    if (isSaid(written, level())) log[written](facts, message);
+    if (isEnabled(written, level())) log[written](facts, message);
   };
   return {
-    debug: (facts, message) => isSaid('debug', level()) && log.debug(facts, message),
+    debug: (facts, message) => isEnabled('debug', level()) && log.debug(facts, message),
     info: unlessRepeated('info'),
     warn: unlessRepeated('warn'),
     error: unlessRepeated('error'),
-    child: (facts) => facade(log.child(facts), level, gate),
+    child: (facts) => toLogger(log.child(facts), level, gate),
   };
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
-function isSaid(own: LogLevel, level: LogLevel): boolean {
+function isEnabled(own: LogLevel, level: LogLevel): boolean {
   return LEVELS.indexOf(own) >= LEVELS.indexOf(level);
 }
 

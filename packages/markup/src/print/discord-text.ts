@@ -89,7 +89,7 @@ export function putRuns(page: Page, all: readonly Run[], line: LineStart): void 
       if (run !== undefined && isCode(run)) putCode(page, text);
       else if (link?.url === '') putAddress(page, text, wordAfter(runs, index));
       else if (link !== undefined) writeMarkup(page, text, 'end');
-      else putText(page, { text, marks, behind: behind(runs, index) }, line);
+      else putText(page, { text, marks, behind: followingCharacter(runs, index) }, line);
     },
   });
 }
@@ -152,7 +152,7 @@ function putAddress(page: Page, url: string, following: string): void {
 }
 
 /** What is behind a run without the end of a mark between them: a star for all but text. */
-function behind(runs: readonly Run[], index: number): string {
+function followingCharacter(runs: readonly Run[], index: number): string {
   const marks = runs[index]?.marks.filter(({ type }) => type !== 'link') ?? [];
   const next = runs[index + 1];
   if (next === undefined || commonMarks(marks, next.marks).length < marks.length) return '';
@@ -162,9 +162,11 @@ function behind(runs: readonly Run[], index: number): string {
 
 /** The same up to white space. */
 function wordAfter(runs: readonly Run[], index: number): string {
-  const text = behind(runs, index);
+  const text = followingCharacter(runs, index);
   const space = text.search(/\s/);
-  return space < 0 && text !== '' ? `${text}${behind(runs, index + 1)}` : text.slice(0, space);
+  return space < 0 && text !== ''
+    ? `${text}${followingCharacter(runs, index + 1)}`
+    : text.slice(0, space);
 }
 
 /** Literal text, with its marks and what follows it without the end of a mark. */

@@ -193,7 +193,7 @@ function startItem(page: Page, { lists, items }: Layout, place: Place, { list, i
     return;
   }
   const text = number === undefined ? '- ' : `${number}. `;
-  const isNew = !continues(lists[level], list, item.marker);
+  const isNew = !continuesList(lists[level], list, item.marker);
   const open = (isNew ? undefined : lists[level]) ?? { list, width: text.length, next: undefined };
   open.next = number === undefined ? undefined : number + 1;
   lists.splice(level, lists.length, open);
@@ -218,7 +218,11 @@ function isNative({ label, number }: Marker, level: number): boolean {
 }
 
 /** Whether Discord would show the next item of this list with this very number. */
-function continues(open: OpenList | undefined, list: Container | undefined, { number }: Marker) {
+function continuesList(
+  open: OpenList | undefined,
+  list: Container | undefined,
+  { number }: Marker,
+) {
   return open !== undefined && open.list === list && open.next === number;
 }
 
@@ -237,7 +241,9 @@ function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
   const open = lists[level];
   const runsIntoList =
     open !== undefined &&
-    (begins === undefined ? startsWithSpace(leaf) : !continues(open, begins.list, begins.marker));
+    (begins === undefined
+      ? startsWithSpace(leaf)
+      : !continuesList(open, begins.list, begins.marker));
   const quotes = [quoteOf(before), quoteOf(leaf)];
   const runsIntoQuote =
     begins === undefined && !quotes.includes(undefined) && quotes[0] !== quotes[1];

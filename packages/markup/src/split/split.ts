@@ -15,7 +15,7 @@ import {
   cutCode,
   cutRows,
   cutText,
-  mostWithin,
+  largestWithinLoad,
   type Space,
 } from './cut.ts';
 
@@ -72,7 +72,7 @@ interface Step {
  */
 function nextPart(ahead: Leaf[], room: Room): Step {
   if (room.load(ahead) <= 1) return { head: ahead, rest: [] };
-  const fitting = mostWithin(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
+  const fitting = largestWithinLoad(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
   return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
 }
 

@@ -94,9 +94,9 @@ function inlineRuns(
     case 'linkReference':
       return linkRuns(context.addresses.get(node.identifier) ?? '', node.children, marks, context);
     case 'image':
-      return image(node.url, node.alt, marks, context);
+      return imageRuns(node.url, node.alt, marks, context);
     case 'imageReference':
-      return image(context.addresses.get(node.identifier) ?? '', node.alt, marks, context);
+      return imageRuns(context.addresses.get(node.identifier) ?? '', node.alt, marks, context);
     case 'footnoteReference':
       return [{ text: `[${node.label ?? node.identifier}]`, marks }];
   }
@@ -126,7 +126,7 @@ function linkRuns(
  * An image is a link to it, named by its alternative text; inside a link only the name is left, and
  * of an image that is itself in the address, which would be pages of letters.
  */
-function image(
+function imageRuns(
   url: string,
   alt: string | null | undefined,
   marks: readonly Mark[],

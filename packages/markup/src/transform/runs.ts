@@ -6,7 +6,7 @@ import type { Mark, Run } from '../document.ts';
  * @param isFlush without the space that their first line begins with, too.
  */
 export function withoutOuterBreaks(all: readonly Run[], isFlush = false): Run[] {
-  const text = all.map(shape).join('');
+  const text = all.map(whiteSpaceShape).join('');
   // A line that shows something keeps the space it begins with.
   const from = (isFlush ? /^\s*/ : /^\s*\n/).exec(text)?.[0].length ?? 0;
   const shown = text.trimEnd().length;
@@ -28,7 +28,7 @@ export function sliceRuns(runs: readonly Run[], from: number, to: number): Run[]
 }
 
 /** Text in which only white space counts; that of code is shown. */
-function shape({ text, marks }: Run): string {
+function whiteSpaceShape({ text, marks }: Run): string {
   return marks.some(({ type }) => type === 'code') ? 'x'.repeat(text.length) : text;
 }
 

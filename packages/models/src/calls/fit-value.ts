@@ -101,7 +101,7 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: Place): F
     meanings.size > 1
       ? `one of several meanings (${[...meanings.keys()].join(' or ')})`
       : [...new Set(failed.map((one) => one.expected))].join(' or ');
-  return misfit(place, expected, value);
+  return misfitProblem(place, expected, value);
 }
 
 function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
@@ -116,7 +116,7 @@ function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
   const scalar = fitScalar(value, schema, types);
   if (scalar.ok) return scalar;
   const structure = fitStructure(value, schema, types, place);
-  return structure ?? misfit(place, scalar.expected, value);
+  return structure ?? misfitProblem(place, scalar.expected, value);
 }
 
 /** A list or an object that was written as text, or whose brackets are missing; null: nothing of the kind. */
@@ -155,7 +155,7 @@ function fitOneItem(value: unknown, schema: Schema, place: Place): Fitted | null
     );
     if (several.ok && !whole.ok) return several;
     return several.ok
-      ? misfit(place, 'a list: whether this is one item or several cannot be seen', value)
+      ? misfitProblem(place, 'a list: whether this is one item or several cannot be seen', value)
       : whole;
   }
   return fitItems([value], schema, place);
@@ -219,7 +219,7 @@ function fitExtra(key: string, given: unknown, schema: Schema, place: Place): Fi
   if (isPlaceholder(given)) return { ok: true, value: ABSENT };
   const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
   const known = names.length === 0 ? 'it takes none' : `there are ${names.join(', ')}`;
-  return misfit(descend(place, key), `no such property (${known})`, given);
+  return misfitProblem(descend(place, key), `no such property (${known})`, given);
 }
 
 /** With the declared names of properties that were written in another case or with other separators. */
@@ -266,7 +266,7 @@ function withArticle(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-function misfit(place: Place, expected: string, value: unknown): Fitted {
+function misfitProblem(place: Place, expected: string, value: unknown): Fitted {
   return { ok: false, problem: { path: dottedPath(place), expected, found: shortJson(value) } };
 }
 

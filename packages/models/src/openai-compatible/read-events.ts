@@ -147,7 +147,7 @@ export class EventReader {
   /** `text` is the line without what surrounds a value. */
   #readText(line: string, text: string): string {
     const whole = parseJson(text);
-    if (whole !== undefined && (this.#open === null || replaces(this.#open, whole))) {
+    if (whole !== undefined && (this.#open === null || replacesOpenValue(this.#open, whole))) {
       this.#dropOpen();
       this.#pushValue(whole);
       return '';
@@ -196,7 +196,7 @@ export class EventReader {
 }
 
 /** Whether a line is an event of its own and not more of the value that is open. */
-function replaces(open: OpenValue, value: unknown): boolean {
+function replacesOpenValue(open: OpenValue, value: unknown): boolean {
   if (!isObject(value)) return false;
   const isAnswer = 'choices' in value || 'error' in value;
   return isAnswer || open.isDivided;

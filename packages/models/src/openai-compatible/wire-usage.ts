@@ -56,7 +56,7 @@ function usageObjects(chunk: JsonObject): readonly JsonObject[] {
 }
 
 function readUsageCounts(usage: JsonObject): WireUsage {
-  const output = first(usage, [
+  const output = firstCount(usage, [
     'completion_tokens',
     'output_tokens',
     'candidatesTokenCount',
@@ -64,18 +64,18 @@ function readUsageCounts(usage: JsonObject): WireUsage {
     'predicted_n',
     'tokens_predicted',
   ]);
-  const total = first(usage, ['total_tokens', 'totalTokenCount']);
+  const total = firstCount(usage, ['total_tokens', 'totalTokenCount']);
   const cached =
     detail(usage.prompt_tokens_details) ??
     detail(usage.input_tokens_details) ??
-    first(usage, [
+    firstCount(usage, [
       'prompt_cache_hit_tokens',
       'cached_tokens',
       'cache_read_input_tokens',
       'cachedContentTokenCount',
       'cache_n',
     ]);
-  const given = first(usage, [
+  const given = firstCount(usage, [
     'prompt_tokens',
     'input_tokens',
     'promptTokenCount',
@@ -86,23 +86,23 @@ function readUsageCounts(usage: JsonObject): WireUsage {
   const read = lenientNumber(usage.prompt_n);
   const fromTimings = read === null ? null : read + (cached ?? 0);
   const rest = total !== null && output !== null ? total - output : null;
-  return { input: given ?? fromTimings ?? positive(rest), output, cached };
+  return { input: given ?? fromTimings ?? toPositiveCount(rest), output, cached };
 }
 
 function detail(details: unknown): number | null {
   const object = typeof details === 'string' ? parseJson(details) : details;
-  return isObject(object) ? first(object, ['cached_tokens', 'cache_read_tokens']) : null;
+  return isObject(object) ? firstCount(object, ['cached_tokens', 'cache_read_tokens']) : null;
 }
 
 /** The first of these counts that there is, as a whole number. */
-function first(usage: JsonObject, names: readonly string[]): number | null {
+function firstCount(usage: JsonObject, names: readonly string[]): number | null {
   for (const name of names) {
-    const count = positive(lenientNumber(usage[name]));
+    const count = toPositiveCount(lenientNumber(usage[name]));
     if (count !== null) return count;
   }
   return null;
 }
 
-function positive(count: number | null): number | null {
+function toPositiveCount(count: number | null): number | null {
   return count === null || count < 0 ? null : Math.round(count);
 }

@@ -43,7 +43,7 @@ export function requestWriter(
 
   function systemMessage(system: readonly SystemLayer[]): readonly Buffer[] {
     const written = system.filter(({ text }) => text.trim() !== '').map(layers);
-    return written.length === 0 ? [] : [SYSTEM, ...separated(written, BETWEEN_LAYERS), END];
+    return written.length === 0 ? [] : [SYSTEM, ...intersperse(written, BETWEEN_LAYERS), END];
   }
 
   return ({ system, messages, tools: offered = [], maxOutputTokens }) => {
@@ -59,7 +59,7 @@ export function requestWriter(
       .map((message) => toWellFormedJson(wireMessage(message)))
       .join(',');
     const comma = first.length > 0 && history !== '' ? ',' : '';
-    const list = separated(offered.map(bytesOfTool), COMMA);
+    const list = intersperse(offered.map(bytesOfTool), COMMA);
     return Buffer.concat([
       toUtf8(`${head.slice(0, -1)},"messages":[`),
       ...first,
@@ -98,7 +98,7 @@ function keptLayers(): (layer: SystemLayer) => Buffer {
   };
 }
 
-function separated(parts: readonly Buffer[], separator: Buffer): readonly Buffer[] {
+function intersperse(parts: readonly Buffer[], separator: Buffer): readonly Buffer[] {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
 }
 

@@ -40,7 +40,7 @@ export async function* separateParts(
         const isUnanswered = start === 'inside' && seen.calls > 0;
         const last = separator.end(part.reason === 'length' || isUnanswered);
         yield* proxyToOwner(last);
-        if (!seen.text && seen.calls === 0) yield* refusable(last, request);
+        if (!seen.text && seen.calls === 0) yield* refusedCalls(last, request);
         if (part.reason !== 'length') {
           habit.learn(separator.sawBareClose && !seen.reasoning ? 'began-inside' : 'began-outside');
         }
@@ -103,7 +103,7 @@ function toAnswerPart(piece: AnswerPiece, nth: number): AnswerPart {
 }
 
 /** Calls that are not run, for an answer without anything else. */
-function* refusable(
+function* refusedCalls(
   pieces: readonly AnswerPiece[],
   { tools = [] }: ModelRequest,
 ): Generator<AnswerPart> {

@@ -1,6 +1,6 @@
 import { type AnswerPiece, joinNeighbors, type SeparatorOptions } from './answer-piece.ts';
 import { bareCallState } from './bare-call.ts';
-import { dropped, fitBlock } from './call-block.ts';
+import { droppedCall, fitBlock } from './call-block.ts';
 import { closeIn, firstOf, openingsIn } from './find-close.ts';
 import { type FoundMarker, findMarker } from './find-marker.ts';
 import { MAX_HEADER, readHarmonyHeader } from './harmony-header.ts';
@@ -265,7 +265,7 @@ export class AnswerSeparator {
     mode.tail += this.buffer;
     this.buffer = '';
     if (mode.raw.length > this.options.maxCall) {
-      this.calls.push(dropped('too-long', mode.raw, 'it is too long'));
+      this.calls.push(droppedCall('too-long', mode.raw, 'it is too long'));
       this.mode = reasoningMode(mode.marker, '', false);
       return true;
     }
@@ -311,7 +311,7 @@ export class AnswerSeparator {
     }
     const isEmpty = raw.slice(mode.marker.open.length, at).trim() === '';
     if (calls === null && !isEmpty)
-      this.calls.push(dropped('unreadable', block, 'it cannot be read'));
+      this.calls.push(droppedCall('unreadable', block, 'it cannot be read'));
     this.shown.hideHere();
     this.buffer = (isNext ? raw.slice(at) : raw.slice(end)) + this.buffer;
     return true;

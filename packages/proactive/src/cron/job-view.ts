@@ -124,7 +124,7 @@ export function dueText(
   const late =
     now - dueAt < LATE_MS
       ? ''
-      : ` It was due at ${wallDayAndMinute(dueAt, timeZone)} (${timeZone}), ${ago(now - dueAt)} ago: tell that it comes late.`;
+      : ` It was due at ${wallDayAndMinute(dueAt, timeZone)} (${timeZone}), ${agoText(now - dueAt)} ago: tell that it comes late.`;
   return `⚙️ The time of the job ${quotedTitleAndId({ title, id })} has come. It was asked for in this chat; no person has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now, in the language of this chat. Your answer is sent there: a reminder goes to the people here and is not confirmed.`;
 }
 
@@ -141,7 +141,7 @@ export function quotedTitleAndId({ title, id }: Pick<CronJob, 'title' | 'id'>): 
   return `${JSON.stringify(title)} (${id})`;
 }
 
-function ago(ms: number): string {
+function agoText(ms: number): string {
   const hours = 60 * MINUTE_MS;
   const unit = ms < 2 * hours ? MINUTE_MS : ms < 48 * hours ? hours : 24 * hours;
   return lengthText(Math.round(ms / unit) * unit);

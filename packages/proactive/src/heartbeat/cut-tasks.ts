@@ -14,9 +14,9 @@ import { describeSchedule, type StandingTask, shortenName, type TaskProblem } fr
 import { type BlockTask, tasksBlock } from './tasks-block.ts';
 import {
   addTimes,
+  hasUnkeptTime,
   isOnlyTime,
   isRule,
-  isUnkept,
   labeledTimes,
   mergeTimes,
   readTimes,
@@ -166,7 +166,7 @@ function wholeFile(root: Part, start: number): ReadTasks {
   const tasks = taskOf({ part, text: joinLineTexts(all), times }, PROSE_TASK, problems);
   const { schedule } = scheduleOf(times);
   const timed = all.find(
-    (one) => asksForSomething(one) && isUnkept(isPart(one) ? one.title : one.text, times),
+    (one) => asksForSomething(one) && hasUnkeptTime(isPart(one) ? one.title : one.text, times),
   );
   if (timed !== undefined && labels.length === 0) {
     const expected = `times in headings or list items; all of the file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
@@ -184,7 +184,7 @@ function notesOutside(part: Part, used: ReadonlySet<Part>): readonly TaskProblem
   const isListOfTasks = partsBelow(part).some((one) => one.level >= ITEM && used.has(one));
   return part.below.flatMap((one) => {
     if (!isPart(one)) {
-      const isTimed = !one.fenced && asksForSomething(one) && isUnkept(one.text, {});
+      const isTimed = !one.fenced && asksForSomething(one) && hasUnkeptTime(one.text, {});
       const expected = `${TIMES_FORM} in a heading or list item; here it is context of the tasks`;
       return isTimed ? [noteAbout(one, expected)] : [];
     }

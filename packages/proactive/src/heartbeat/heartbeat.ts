@@ -9,7 +9,13 @@ import { languageInProfile, languageOf, typedTexts } from './language.ts';
 import { readHeartbeatFiles } from './read-files.ts';
 import { groupText, makeReport, reportText, statusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
-import { candidatesFor, EXAMPLE_TASK, outlook, runOrder, uncheckable } from './run.ts';
+import {
+  candidatesFor,
+  EXAMPLE_TASK,
+  outlookOfTasks,
+  runOrder,
+  uncheckableProblems,
+} from './run.ts';
 import type { HeartbeatServices, HeartbeatStatus, Tasks } from './services.ts';
 import { lastRunsOf } from './state.ts';
 import { openStateFile } from './state-file.ts';
@@ -121,7 +127,7 @@ export class Heartbeat {
     return {
       ...read,
       plan: await store.heartbeats.plan(agent.id),
-      tasks: outlook(tasks, lastRunsOf(read.state), at),
+      tasks: outlookOfTasks(tasks, lastRunsOf(read.state), at),
       tokensToday: await tokensToday(this.#deps),
     };
   }
@@ -169,7 +175,7 @@ export class Heartbeat {
     const { tasks, ...found } = await readHeartbeatFiles(this.#view, agent);
     const problems = [
       ...found.problems,
-      ...tasks.flatMap((task) => uncheckable(task, checkForNews)),
+      ...tasks.flatMap((task) => uncheckableProblems(task, checkForNews)),
     ];
     if (problems.length > 0 && problems.join() !== this.#lastProblems) {
       log.warn({ problems }, 'HEARTBEAT.md is not all understood');

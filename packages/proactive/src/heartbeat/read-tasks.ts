@@ -1,5 +1,5 @@
 import { HEARTBEAT_ROUTINES, type NewsCheck } from '@parley/core';
-import { nearest } from '@parley/settings';
+import { nearestWord } from '@parley/settings';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import { cutTasks, PROSE_TASK, type ReadTasks } from './cut-tasks.ts';
 import { type FileLine, isDone, isStruck } from './outline.ts';
@@ -30,7 +30,7 @@ export function readTasks(text: string, firstLine = 1): ReadTasks {
   if (file.sections.some(isOwnForm)) return readSections(file);
   const { tasks, problems, ...more } = cutTasks(lines);
   const notes = [...problems];
-  return { ...more, tasks: tasks.map((task) => raised(task, notes)), problems: notes };
+  return { ...more, tasks: tasks.map((task) => raiseInterval(task, notes)), problems: notes };
 }
 
 /** Whether a file is in Parley's form, and not another agent's. */
@@ -100,7 +100,7 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
     ...namedGroup(fields.get('tell'), fail),
     ...checkOf(fields.get('check'), fail),
   };
-  return problems.length > known ? null : raised(task, problems, every);
+  return problems.length > known ? null : raiseInterval(task, problems, every);
 }
 
 type Fail = (field: TaskField | undefined, expected: string) => void;
@@ -125,7 +125,11 @@ function readWork(
 }
 
 /** Not more often than H01 allows. */
-function raised(task: StandingTask, problems: TaskProblem[], every?: TaskField): StandingTask {
+function raiseInterval(
+  task: StandingTask,
+  problems: TaskProblem[],
+  every?: TaskField,
+): StandingTask {
   const { cadence, name, line } = task;
   if (cadence.kind !== 'minutes' || cadence.minutes >= FLOOR_MINUTES) return task;
   const found = shortenName(every?.text ?? `every ${cadence.minutes} min`);
@@ -237,7 +241,7 @@ function taskFields(
       else open.set(key, last);
       continue;
     }
-    const meant = written === '' ? undefined : nearest(written, TASK_KEYS);
+    const meant = written === '' ? undefined : nearestWord(written, TASK_KEYS);
     const isInstruction = last !== undefined && last === open.get('do');
     if (written !== '' && (!isInstruction || (meant !== undefined && written.length >= 4))) {
       note(number, written, `one of ${TASK_KEYS.join(', ')}`, meant ? { nearest: meant } : {});

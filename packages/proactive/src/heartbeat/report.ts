@@ -33,7 +33,7 @@ export async function makeReport(
     enabled: settings.enabled,
     running: runs.find((run) => run.state === 'running')?.task ?? null,
     tokens,
-    nextRuns: rhythm === null ? new Map() : forecast(tasks, lastRuns, rhythm, at),
+    nextRuns: rhythm === null ? new Map() : forecastRuns(tasks, lastRuns, rhythm, at),
     at,
   };
   const taskReport = async (outlook: TaskOutlook): Promise<TaskReport> => {
@@ -100,7 +100,7 @@ const DAYS = 40;
  * The next run (ms) of each task, by name: one task a run, chosen as the runs will. Null where no run falls
  * into its hours: those may be shorter than the time between two runs.
  */
-function forecast(
+function forecastRuns(
   tasks: readonly TaskOutlook[],
   lastRuns: ReadonlyMap<string, number>,
   rhythm: Rhythm,
@@ -151,7 +151,7 @@ interface Conditions {
   readonly at: Looking;
 }
 
-const WHY_THEN = {
+const WAIT_NOTES = {
   due: '; it is due',
   'not-yet': '',
   'out-of-hours': '; out of its hours now',
@@ -179,7 +179,7 @@ function nextRunText(
     return none('no-tokens', `due, but the ${tokens.perDay} tokens of today are used up: tomorrow`);
   }
   const time = next === undefined ? 'with the first run' : momentText(next, at.clock, at.now);
-  return { state: kind, at: next ?? null, text: `${time}${WHY_THEN[kind]}` };
+  return { state: kind, at: next ?? null, text: `${time}${WAIT_NOTES[kind]}` };
 }
 
 /** The clock is read separately for the file and for the table. */

@@ -53,7 +53,7 @@ export function dueTasks(
   const fresh: DueTask[] = [];
   const overdue: DueTask[] = [];
   let nextAt: number | null = null;
-  for (const { task, next } of outlook(tasks, lastRuns, looking)) {
+  for (const { task, next } of outlookOfTasks(tasks, lastRuns, looking)) {
     if (next.kind !== 'due') nextAt = Math.min(nextAt ?? next.nextAt, next.nextAt);
     else (next.neverRan ? fresh : overdue).push({ task, since: next.since });
   }
@@ -61,7 +61,7 @@ export function dueTasks(
 }
 
 /** When each task runs next and why not now, in the order of the file. */
-export function outlook(
+export function outlookOfTasks(
   tasks: readonly StandingTask[],
   lastRuns: ReadonlyMap<string, number>,
   looking: Looking,
@@ -159,7 +159,7 @@ export function candidatesFor(
 }
 
 /** The problem of a check that cannot be made here: its task runs each time. */
-export function uncheckable(
+export function uncheckableProblems(
   { name, line, check }: StandingTask,
   checkForNews: NewsChecker | undefined,
 ): readonly string[] {

@@ -142,7 +142,7 @@ function withoutSpellings(written: string): string {
     const between = [...places, { start: text.length, end: 0 }].map(({ start }, index) =>
       text.slice(places[index - 1]?.end ?? 0, start),
     );
-    text = tidied(withoutPairs(between.join('\0')));
+    text = tidyAlert(withoutPairs(between.join('\0')));
   }
   return text;
 }
@@ -153,7 +153,7 @@ function withoutPairs(text: string): string {
 }
 
 /** Lines that held nothing else go; in the others a space stays, and no stop at their beginning. */
-function tidied(text: string): string {
+function tidyAlert(text: string): string {
   const lines = text.split('\n').flatMap((line) => {
     if (!line.includes('\0')) return [line];
     if (!saysSomething(line)) return [];

@@ -6,7 +6,7 @@ export interface SentEvent {
   readonly body: string;
 }
 
-interface Shown {
+interface ShownParts {
   /** Paths of the parts that are shown; all where they are absent. */
   readonly fields?: readonly string[] | undefined;
   readonly maxCharacters: number;
@@ -16,9 +16,9 @@ interface Shown {
  * An event as the model is shown it (P18): JSON and forms as JSON, anything else as it came, framed as data of
  * outsiders and cut at a bound that the cut names (P10).
  */
-export function eventText(sent: SentEvent, { fields, maxCharacters }: Shown): string {
+export function eventText(sent: SentEvent, { fields, maxCharacters }: ShownParts): string {
   const value = bodyValue(sent);
-  const text = typeof value === 'string' ? value : pretty(chosen(value, fields));
+  const text = typeof value === 'string' ? value : prettyJson(chosen(value, fields));
   return frameUntrusted(capUntrusted(text, maxCharacters));
 }
 
@@ -46,7 +46,7 @@ function jsonIn(text: string): object | undefined {
   }
 }
 
-function pretty(value: unknown): string {
+function prettyJson(value: unknown): string {
   return JSON.stringify(value, null, 1);
 }
 

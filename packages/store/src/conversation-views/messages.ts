@@ -125,9 +125,9 @@ async function findChats(sql: Sql, conversationId: string, before: number) {
 const RECENT_MESSAGES = 200;
 
 const toShownMessage = (row: SaidRow | SentRow): ShownMessage =>
-  row.direction === 'in' ? incoming(row) : outgoing(row);
+  row.direction === 'in' ? toIncoming(row) : toOutgoing(row);
 
-function incoming(row: SaidRow): ShownMessage {
+function toIncoming(row: SaidRow): ShownMessage {
   const said = readSaid(row.message);
   const files = (said?.attachments ?? []).map(({ kind, name = null }) => ({ kind, name }));
   const trigger = said?.trigger ?? null;
@@ -141,16 +141,16 @@ function incoming(row: SaidRow): ShownMessage {
     trigger,
     state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
     error: null,
-    why: whyOf(row),
+    why: whyName(row),
   };
 }
 
 /** Accounts of the settings have neither a colon nor a slash; a name that has is found by the id alone. */
-function whyOf({ channel, account, chatId, messageId }: SaidRow): string {
+function whyName({ channel, account, chatId, messageId }: SaidRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
 }
 
-function outgoing(row: SentRow): ShownMessage {
+function toOutgoing(row: SentRow): ShownMessage {
   const part = readSent(row.body);
   const file = part?.file;
   return {

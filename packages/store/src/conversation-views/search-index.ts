@@ -115,14 +115,14 @@ export async function* removeOrphans(
     const ids = (await database.read((sql) => sql.all(ENTRIES, { after: last, limit: STEP }))).map(
       ({ id }) => id,
     );
-    const removed = await database.write((sql) => dropGone(sql, ids), 'process');
+    const removed = await database.write((sql) => removeGoneRows(sql, ids), 'process');
     yield { removed, tookMs: systemTime.monotonic() - began };
     if (ids.length < STEP || !(thorough || removed > 0)) return;
     after = ids.at(-1) ?? after;
   }
 }
 
-async function dropGone(sql: Sql, ids: readonly number[]): Promise<number> {
+async function removeGoneRows(sql: Sql, ids: readonly number[]): Promise<number> {
   const there = new Set<number>();
   for (const source of SOURCES) {
     const own = ids.filter((id) => id % 2 === ODD[source]);

@@ -9,7 +9,7 @@ import {
   toJson,
   type Values,
 } from '../database.ts';
-import { hashed, hashesOf } from '../prompt-rows.ts';
+import { hashesOf, hashText } from '../prompt-rows.ts';
 import { primaryKeyColumns, TABLES, type TableName } from '../tables.ts';
 import { type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { type Redact, textRedactor } from './phrase-redactor.ts';
@@ -134,7 +134,7 @@ async function storeRedactedText(
   const before = fromJson(row.content);
   const after = without(before);
   if (after === before) return null;
-  const text = hashed(String(after));
+  const text = hashText(String(after));
   sql.send(ADD_TEXT, { ...text, usedAt: row.used_at });
   return text.hash;
 }

@@ -5,9 +5,9 @@ import { type Database, StoreError, type StoreErrorCode, type WriteHere } from '
 import {
   type Acquire,
   type Answer,
-  type Asked,
   NamedStatements,
   type ParserOf,
+  type PendingQuestion,
   type PooledConnection,
   type Prepared,
   QueryBatch,
@@ -151,7 +151,7 @@ function createAcquire(
 
   function borrow(client: PoolClient, ms: number): PooledConnection {
     let lost: Error | undefined;
-    let waiting: Asked[] = [];
+    let waiting: PendingQuestion[] = [];
     const isPrepared = prepared.get(client) ?? new Map();
     prepared.set(client, isPrepared);
 

@@ -31,7 +31,7 @@ export interface Answer {
   readonly rowCount: number;
 }
 
-export interface Asked {
+export interface PendingQuestion {
   readonly question: Question;
   resolve(answer: Answer): void;
   reject(reason: unknown): void;
@@ -64,7 +64,7 @@ const COMPLETED = /^(\w+).*?(\d+)?$/;
 export class QueryBatch extends Query {
   readonly query_timeout: number;
   callback: (reason: unknown) => void;
-  readonly #asked: readonly Asked[];
+  readonly #asked: readonly PendingQuestion[];
   readonly #prepared: Prepared;
   readonly #parserOf: ParserOf;
   readonly #answers: Answer[] = [];
@@ -72,7 +72,10 @@ export class QueryBatch extends Query {
   #columns: Columns = NO_COLUMNS;
   #rows: unknown[] = [];
 
-  constructor(asked: readonly Asked[], { prepared, parserOf, ms, onEnd }: BatchConnection) {
+  constructor(
+    asked: readonly PendingQuestion[],
+    { prepared, parserOf, ms, onEnd }: BatchConnection,
+  ) {
     super('');
     this.query_timeout = ms;
     this.#asked = asked;

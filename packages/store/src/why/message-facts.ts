@@ -146,7 +146,7 @@ export async function findMessages(
   sql: Sql,
   { message, chat }: WhyQuestion,
 ): Promise<readonly FoundMessage[]> {
-  if (message === 'last') return newest(sql, chat);
+  if (message === 'last') return findNewest(sql, chat);
   const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...chatParameters(chat) });
   if (ofTurn !== undefined) return [ofTurn];
   const named = placeIn(message);
@@ -190,7 +190,7 @@ async function byId(
 }
 
 /** The newest message of a person that is no command; where there is none, the newest of all. */
-async function newest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
+async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
   const rows = await readNewestMessages(sql, RECENT_MESSAGES, chat);
   const said = rows.find(({ isSaid }) => isSaid === 1) ?? rows[0];
   return said === undefined ? [] : [foundOf(said)];

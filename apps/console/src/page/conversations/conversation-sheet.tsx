@@ -16,7 +16,7 @@ import {
 } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 import { useGrowing } from './growing.ts';
-import { placeOf, StateMark } from './marks.tsx';
+import { conversationLabel, StateMark } from './marks.tsx';
 
 /** What is said is asked for again this often, in ms. */
 const POLL_INTERVAL_MS = 3_000;
@@ -29,7 +29,7 @@ interface SheetProps {
 
 /** One conversation: what is known of it, what can be done, and what was said. */
 export function ConversationSheet({ id, found }: SheetProps): VNode {
-  const report = useData<ConversationReport>(pathOf(id), POLL_INTERVAL_MS);
+  const report = useData<ConversationReport>(conversationPath(id), POLL_INTERVAL_MS);
   return (
     <section class="sheet conversation-sheet" aria-label="Conversation">
       <Show data={report}>
@@ -44,7 +44,7 @@ export function ConversationSheet({ id, found }: SheetProps): VNode {
   );
 }
 
-const pathOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
+const conversationPath = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
 
 function Head({ report }: { readonly report: ConversationReport }): VNode {
   const { outcome, run } = useWork();
@@ -55,7 +55,7 @@ function Head({ report }: { readonly report: ConversationReport }): VNode {
     <header class="entry-head">
       <h2>{title}</h2>
       <p>
-        {placeOf(report)} <StateMark conversation={report} />
+        {conversationLabel(report)} <StateMark conversation={report} />
         {runningSince !== null && ` for ${spanOf(now - runningSince)}`}
       </p>
       {failure !== null && (
@@ -81,7 +81,10 @@ function Head({ report }: { readonly report: ConversationReport }): VNode {
                   <TextButton
                     label="Download"
                     onPress={() =>
-                      save(`${pathOf(report.id)}/files/${messageSeq}/${index}`, name ?? kind)
+                      save(
+                        `${conversationPath(report.id)}/files/${messageSeq}/${index}`,
+                        name ?? kind,
+                      )
                     }
                   />
                 )}
@@ -101,7 +104,7 @@ const MODES = ['agent', 'ask', 'plan'] as const;
 function Controls({ report }: { readonly report: ConversationReport }): VNode {
   const { id, mode, model, models, usualModel, state } = report;
   const { outcome, run } = useWork();
-  const post = (body: object): void => run(() => act(pathOf(id), 'POST', body));
+  const post = (body: object): void => run(() => act(conversationPath(id), 'POST', body));
   const others = model === null || models.includes(model) ? models : [...models, model];
   return (
     <>
@@ -156,7 +159,12 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
 
 function Messages({ id, found }: SheetProps): VNode {
   const query = found === null ? '' : `?until=${encodeURIComponent(found.at)}`;
-  const data = useGrowing(`${pathOf(id)}/messages${query}`, POLL_INTERVAL_MS, readMessages, keyOf);
+  const data = useGrowing(
+    `${conversationPath(id)}/messages${query}`,
+    POLL_INTERVAL_MS,
+    readMessages,
+    messageKey,
+  );
   const messages = [...(data.value ?? [])].sort(byTime);
   const list = useRef<HTMLOListElement>(null);
   useShownPlace(list, messages, found?.message ?? null);
@@ -199,7 +207,7 @@ function readMessages({ messages: items, next }: MessageList) {
   return { items, next };
 }
 
-const keyOf = ({ id }: ShownMessage) => id;
+const messageKey = ({ id }: ShownMessage) => id;
 
 /** A question before its answer, where both were stored in one millisecond. */
 function byTime(a: ShownMessage, b: ShownMessage): number {

@@ -102,7 +102,7 @@ export async function makeBackup(order: BackupOrder) {
     const copy = join(work.path, DATABASE_NAME);
     const { steps, files } = await copyDatabase(database, copy);
     const archive = await writeArchive(part);
-    const done = await fill(archive, order, steps, [
+    const done = await fillArchive(archive, order, steps, [
       { name: DATABASE, path: copy },
       ...files.map((id) => ({
         name: `${DATABASE_FILES}/${id}`,
@@ -124,7 +124,7 @@ export async function makeBackup(order: BackupOrder) {
   }
 }
 
-async function fill(
+async function fillArchive(
   archive: ArchiveWriter,
   { settingsFile, workspaces, dataFolder, clock, signal }: BackupOrder,
   steps: readonly number[],
@@ -163,7 +163,7 @@ async function addFiles(
   let files = 0;
   const leftOut: string[] = [];
   const addFolder = async ({ name, path }: NamedFolder): Promise<void> => {
-    for (const entry of entriesOf(path)) {
+    for (const entry of listFolder(path)) {
       const inside = { name: `${name}/${entry.name}`, path: join(path, entry.name) };
       if (entry.isDirectory()) await addFolder(inside);
       else if (!entry.isFile()) leftOut.push(inside.path);
@@ -175,17 +175,17 @@ async function addFiles(
 }
 
 /** None of a folder that is not there, or not any more. */
-function entriesOf(path: string): readonly Dirent[] {
+function listFolder(path: string): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissingFile(error)) return [];
     throw error;
   }
 }
 
-function isMissing(error: unknown): boolean {
+function isMissingFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
@@ -200,7 +200,7 @@ async function addFile(
   if (file === null) return false;
   try {
     const { size, mtime } = await file.stat();
-    await archive.addStream(name, size, mtime, bytesOf(file, size, path, signal));
+    await archive.addStream(name, size, mtime, readFirstBytes(file, size, path, signal));
     return true;
   } finally {
     await file.close();
@@ -212,13 +212,13 @@ async function openPresent(path: string): Promise<FileHandle | null> {
   try {
     return await open(path);
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (isMissingFile(error)) return null;
     throw error;
   }
 }
 
 /** The first `size` bytes: what is appended while they are read belongs to the next backup. */
-async function* bytesOf(
+async function* readFirstBytes(
   file: FileHandle,
   size: number,
   path: string,

@@ -62,7 +62,7 @@ export async function restore(
   if (dryRun || (gateway !== null && !yes)) print(planText(backup, gateway?.pid ?? null, folder));
   if (dryRun) return 0;
   if (gateway !== null) refuseInContainer(gateway);
-  if (gateway !== null && !yes && !(await agrees(backup.file))) {
+  if (gateway !== null && !yes && !(await confirmRestore(backup.file))) {
     print('Nothing was changed.');
     return 1;
   }
@@ -104,7 +104,7 @@ async function askToEnd(gateway: FoundGateway): Promise<void> {
 }
 
 /** Asks a person in the terminal. Throws CliError where there is none to ask. */
-async function agrees(file: string): Promise<boolean> {
+async function confirmRestore(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(
       'restore-unconfirmed',
@@ -256,12 +256,14 @@ function stagedFolders(
 async function stageFiles(file: string, folder: string, settings: string | null): Promise<void> {
   for await (const entry of readArchive(file)) {
     const is = entryKind(entry.name);
-    if (is?.kind === 'settings' && settings !== null) await write(settings, entry.chunks());
-    if (is?.kind === 'file') await write(join(folder, is.folder, ...is.path), entry.chunks());
+    if (is?.kind === 'settings' && settings !== null)
+      await writeFileSynced(settings, entry.chunks());
+    if (is?.kind === 'file')
+      await writeFileSynced(join(folder, is.folder, ...is.path), entry.chunks());
   }
 }
 
-async function write(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
+async function writeFileSynced(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   await pipeline(chunks, createWriteStream(path, { mode: 0o600, flush: true }));
 }

@@ -38,13 +38,13 @@ export async function answerElicitation(
 ): Promise<Answered> {
   try {
     if (asked.kind === 'url') {
-      await consent(addressQuestion(asker, asked.url), part, ask);
+      await awaitConsent(addressQuestion(asker, asked.url), part, ask);
       return { answer: { action: 'accept' }, note: null };
     }
-    if (asked.fields.length === 0) await consent(consentQuestion(asker), part, ask);
+    if (asked.fields.length === 0) await awaitConsent(consentQuestion(asker), part, ask);
     const content = await fillIn(asked.fields, asker, part, ask);
     if (asked.fields.length > 1)
-      await consent(reviewQuestion(asker, asked.fields, content), `${part}.review`, ask);
+      await awaitConsent(reviewQuestion(asker, asked.fields, content), `${part}.review`, ask);
     return { answer: { action: 'accept', content }, note: null };
   } catch (error) {
     if (error instanceof NotAnsweredError) return error.answered;
@@ -99,7 +99,7 @@ async function askField(
 }
 
 /** Returns once the person has agreed. */
-async function consent(
+async function awaitConsent(
   question: Omit<PersonQuestion, 'part'>,
   part: string,
   ask: AskPart,
