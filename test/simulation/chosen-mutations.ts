@@ -151,7 +151,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     breaks: 'D05',
     file: AFTER_FAILURE,
     text: "    case 'forbidden':\n      return { kind: 'give-up', state: 'failed' };",
-    by: "    case 'forbidden':\n      return tryAgain(facts, 'failed');",
+    by: "    case 'forbidden':\n      return retryPart(facts, 'failed');",
     scenes: ['limits'],
     within: 10,
   },

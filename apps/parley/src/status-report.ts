@@ -163,7 +163,7 @@ async function databaseGauges({
   return [
     singleGauge('parley_database_up', 1),
     singleGauge('parley_retention_held_seconds', heldSeconds(lastRound, now)),
-    singleGauge('parley_database_setbacks', setback?.count ?? 0),
+    singleGauge('parley_database_rewinds', setback?.count ?? 0),
     singleGauge('parley_database_ping_seconds', ping),
     singleGauge('parley_inbox_waiting_messages', backlog.messages),
     singleGauge('parley_inbox_waiting_conversations', backlog.conversations),

@@ -1,33 +1,32 @@
 import { unreadText } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { answeredMessage } from './answered.ts';
 import { optionText } from './cards.ts';
 import { answeredTask } from './checklist.ts';
 import { toMessageId } from './ephemeral.ts';
 import { messageIdIn } from './places.ts';
+import type { ReadMessage } from './read-message.ts';
 import { forwardOrigin, originAuthor } from './senders.ts';
 import { joinPresent, textOfQuoted } from './shown.ts';
 import { spellOutHidden } from './text.ts';
 import type { Answered, BotIdentity, ExternalReply, WireMessage } from './wire.ts';
+import type { Origin } from './wire-basics.ts';
 
 /** Names the author of what is forwarded, so that it does not pass for the sender's own, or for a command. */
-export function markForwarded(text: string, message: Answered): string {
-  const origin = forwardOrigin(message);
+export function markForwarded(text: string, origin: Origin | undefined): string {
   if (origin === undefined) return text;
   return joinPresent([`[Forwarded from ${originAuthor(origin).name ?? 'somebody'}]`, text]);
 }
 
 /** The message of the same chat that is answered. */
 export function readReply(
-  message: WireMessage,
+  { message, answered }: ReadMessage,
   threadId: string | undefined,
   me: BotIdentity,
 ): Pick<InboundMessage, 'replyTo'> {
-  const answered = answeredMessage(message);
   if (answered === undefined) return {};
   const senderId = answered.sender_chat?.id ?? answered.from?.id;
   const text = message.quote
-    ? markForwarded(spellOutHidden(message.quote, 0, me), answered)
+    ? markForwarded(spellOutHidden(message.quote, 0, me), forwardOrigin(answered))
     : answeredText(message, answered, me);
   return {
     replyTo: {
@@ -46,12 +45,15 @@ function answeredText(message: WireMessage, answered: Answered, me: BotIdentity)
   return joinPresent([
     checklist === undefined || task === undefined ? '' : answeredTask(checklist, task),
     poll === undefined || option === undefined ? '' : optionText(poll, option),
-    markForwarded(textOfQuoted(answered.from?.id === me.id ? bare : answered, me), answered),
+    markForwarded(
+      textOfQuoted(answered.from?.id === me.id ? bare : answered, me),
+      forwardOrigin(answered),
+    ),
   ]);
 }
 
 /** What is quoted from another chat or topic, of a story, or of a message that is not there any more. */
-export function quotationOf(message: WireMessage): Pick<InboundMessage, 'quotation'> {
+export function quotationOf({ message, answered }: ReadMessage): Pick<InboundMessage, 'quotation'> {
   const { external_reply: external, reply_to_story: story, quote } = message;
   const words = quote === undefined ? '' : spellOutHidden(quote);
   if (external !== undefined) return { quotation: externalQuotation(external, words) };
@@ -60,8 +62,7 @@ export function quotationOf(message: WireMessage): Pick<InboundMessage, 'quotati
     const text = unreadText('a story', 'group');
     return { quotation: { text, ...(from === undefined ? {} : { from }) } };
   }
-  const isOfChat = answeredMessage(message) !== undefined;
-  return isOfChat || words === '' ? {} : { quotation: { text: words } };
+  return answered !== undefined || words === '' ? {} : { quotation: { text: words } };
 }
 
 /** Telegram shows of such a message no more than was quoted, and its files. */

@@ -162,7 +162,7 @@ async function makeCode(
   const members = (await linkOf(sql, personId))?.members ?? [];
   const valid = await sql.get(CODE_OF, { personId });
   if (valid !== undefined) {
-    return { kind: 'code', code: valid.code, members, typist: valid.typist_id };
+    return { kind: 'code', code: valid.code, members, typist: valid.redeemer_id };
   }
   const maker = { personId, isOwner: isOwner ? 1 : 0, route: toJson(route) };
   sql.send(MAKE_CODE, { code, ...maker, expiresAt: now + VALID_MS });
@@ -178,12 +178,12 @@ async function typeCode(
 ): Promise<LinkResult> {
   const code = await sql.get(CODE, { code: typed });
   if (code === undefined) return { kind: 'unknown-code' };
-  if (code.maker_id === asker.personId) return confirmCode(sql, asker, code, now);
-  if (code.typist_id !== null) return { kind: 'taken' };
-  if (await bringsRights(sql, asker, code.maker_id)) return { kind: 'owner-must-make' };
-  if (code.maker_is_owner === 1) return waitForOwner(sql, asker, code, route);
+  if (code.creator_id === asker.personId) return confirmCode(sql, asker, code, now);
+  if (code.redeemer_id !== null) return { kind: 'taken' };
+  if (await bringsRights(sql, asker, code.creator_id)) return { kind: 'owner-must-make' };
+  if (code.creator_is_owner === 1) return waitForOwner(sql, asker, code, route);
   if (asker.isOwner) return { kind: 'owner-must-make' };
-  return redeemCode(sql, code, asker.personId, readCodeRoute(code.maker_route), now);
+  return redeemCode(sql, code, asker.personId, readCodeRoute(code.creator_route), now);
 }
 
 /** Whether the typist owns an agent that the maker of the code does not: the maker would own it too. */
@@ -206,10 +206,10 @@ async function confirmCode(
   code: Code,
   now: number,
 ): Promise<LinkResult> {
-  if (code.typist_id === null || code.typist_route === null) return { kind: 'own-code' };
+  if (code.redeemer_id === null || code.redeemer_route === null) return { kind: 'own-code' };
   // A former owner cannot grant owner rights.
   if (!asker.isOwner) return { kind: 'unknown-code' };
-  return redeemCode(sql, code, code.typist_id, readCodeRoute(code.typist_route), now);
+  return redeemCode(sql, code, code.redeemer_id, readCodeRoute(code.redeemer_route), now);
 }
 
 async function waitForOwner(
@@ -220,8 +220,8 @@ async function waitForOwner(
 ): Promise<LinkResult> {
   const claim = { code: code.code, personId, route: toJson(route) };
   if ((await sql.run(CLAIM_CODE, claim)) === 0) return { kind: 'taken' };
-  const makerRoute = readCodeRoute(code.maker_route);
-  const mainConversation = mainOf(await linkOf(sql, code.maker_id));
+  const makerRoute = readCodeRoute(code.creator_route);
+  const mainConversation = mainOf(await linkOf(sql, code.creator_id));
   return { kind: 'to-confirm', code: code.code, makerRoute, mainConversation };
 }
 
@@ -233,8 +233,8 @@ async function redeemCode(
   now: number,
 ): Promise<LinkResult> {
   if ((await sql.run(USE_CODE, { code: code.code })) === 0) return { kind: 'unknown-code' };
-  const byOwner = code.maker_is_owner === 1;
-  const joining = { host: code.maker_id, newcomer, linkId: code.code, byOwner };
+  const byOwner = code.creator_is_owner === 1;
+  const joining = { host: code.creator_id, newcomer, linkId: code.code, byOwner };
   const joined = await joinLink(sql, joining, now);
   const members = joined?.members ?? [];
   return { kind: 'linked', members, otherRoute, mainConversation: mainOf(joined) };
@@ -282,14 +282,14 @@ const FORGET_CODES = statement('delete from link_code where expires_at <= :now')
 
 const CODE = statement('select * from link_code where code = :code').rows<Code>();
 
-const CODE_OF = statement('select * from link_code where maker_id = :personId').rows<Code>();
+const CODE_OF = statement('select * from link_code where creator_id = :personId').rows<Code>();
 
 const MAKE_CODE = statement(`
-  insert into link_code (code, maker_id, maker_is_owner, maker_route, expires_at)
+  insert into link_code (code, creator_id, creator_is_owner, creator_route, expires_at)
   values (:code, :personId, :isOwner, :route, :expiresAt)`);
 
 const CLAIM_CODE = statement(`
-  update link_code set typist_id = :personId, typist_route = :route
-  where code = :code and typist_id is null`);
+  update link_code set redeemer_id = :personId, redeemer_route = :route
+  where code = :code and redeemer_id is null`);
 
 const USE_CODE = statement('delete from link_code where code = :code');

@@ -53,11 +53,9 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
     case 'transient':
       if (failure.untried)
         return { kind: 'retry', afterMs: jitterDelay(UNTRIED_MS, facts.random), attempt: 'free' };
-      return retryOrGiveUp(facts, 'failed');
+      return retryPart(facts, 'failed');
     case 'unknown-outcome':
-      return facts.mayRepeat
-        ? retryOrGiveUp(facts, 'unknown')
-        : { kind: 'give-up', state: 'unknown' };
+      return facts.mayRepeat ? retryPart(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };
     case 'refused-format':
     case 'refused':
     case 'gone':
@@ -66,7 +64,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   }
 }
 
-function retryOrGiveUp(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFailure {
+function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFailure {
   if (facts.attempts + 1 >= MAX_ATTEMPTS) return { kind: 'give-up', state: otherwise };
   const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
   return { kind: 'retry', afterMs: jitterDelay(backoff, facts.random), attempt: 'counts' };

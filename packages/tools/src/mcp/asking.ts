@@ -31,7 +31,7 @@ export function askingIn(said: unknown): McpAsking | null {
   };
   if (JSON.stringify(asking).length <= MAX_CHARACTERS) return asking;
   const message = `it asks for something with more than ${MAX_CHARACTERS} characters, which is not passed on`;
-  throw new McpError({ code: 'mcp-answer', message, retryable: false });
+  throw new McpError({ code: 'mcp-invalid-response', message, retryable: false });
 }
 
 function readRequestState(block: Block): { readonly state?: string } {
