@@ -54,7 +54,7 @@ export interface Check<N extends Need = Need> extends Row<N>, Partial<Defaults> 
   readonly needs: readonly N[];
 }
 
-/** Of a finding that is only a text. */
+/** Severity and advice of a finding that is only a text. */
 interface Defaults {
   readonly severity: AuditSeverity;
   readonly advice: string;
