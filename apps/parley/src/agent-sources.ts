@@ -10,7 +10,7 @@ import {
   type TurnHook,
 } from '@parley/agent';
 import { RESERVED_COMMANDS, type SkillCommands } from '@parley/channels';
-import { type LiveBus, type Logger, type Reader, systemTime } from '@parley/core';
+import { isMissingFile, type LiveBus, type Logger, type Reader, systemTime } from '@parley/core';
 import { configPath } from '@parley/core/installation';
 import type { Character, ContextSource, NamedText } from '@parley/prompt';
 import type { MemoryIndex, Store } from '@parley/store';
@@ -187,7 +187,7 @@ async function builtInText(folder: Folder, name: string): Promise<string | null>
   try {
     return (await readFile(join(CONFIG, folder, `${name}.md`), 'utf8')).trim();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (isMissingFile(error)) return null;
     throw error;
   }
 }

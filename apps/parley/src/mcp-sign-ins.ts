@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isMissingFile } from '@parley/core';
 import type { McpSignInPage } from '@parley/gateway';
 import {
   beginSignIn,
@@ -91,7 +92,7 @@ function readState(file: string): SignInState | null {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (isMissingFile(error)) return null;
     throw error;
   }
   try {

@@ -39,3 +39,8 @@ export function fetchFailureReason(thrown: unknown): string {
   const deeper = thrown instanceof Error ? thrown.cause : undefined;
   return reasonOf(deeper ?? thrown);
 }
+
+/** Whether a call of the file system failed because there is no such file. */
+export function isMissingFile(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+}

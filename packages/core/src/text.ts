@@ -1,5 +1,10 @@
 import { visibleLine } from './visible-text.ts';
 
+/** A number with separators of thousands: `12,345`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
 /** `1 tool`, `3 tools`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

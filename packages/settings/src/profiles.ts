@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasonOf } from '@parley/core';
+import { isMissingFile, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type Checked, checkValue, nearestWord, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
@@ -97,7 +97,7 @@ function profileNames(folders: readonly string[]): readonly string[] {
     try {
       return readdirSync(folder).filter((file) => file.endsWith('.yaml'));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      if (isMissingFile(error)) return [];
       throw new Error(`The profiles in ${folder} cannot be listed: ${reasonOf(error)}`, {
         cause: error,
       });

@@ -4,6 +4,7 @@ import { chmod, copyFile, lstat, mkdir, readdir, realpath } from 'node:fs/promis
 import { join } from 'node:path';
 import {
   type Clock,
+  isMissingFile,
   type Logger,
   type NewId,
   type Reader,
@@ -235,7 +236,7 @@ async function pathExists(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (isMissingFile(error)) return false;
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { formatCount } from '@parley/core';
 /**
  * True when a Markdown text has no content yet: HTML comments, headings, rules and list items without
  * a value (`- **Name:**`) are an empty form. Such a file costs no tokens.
@@ -72,10 +73,6 @@ const CLAUSE_END = /\p{Terminal_Punctuation}(?=\s)|(?!\p{ASCII})\p{Terminal_Punc
 function clauseEnd(text: string, limit: number): number {
   const ends = Array.from(text.matchAll(CLAUSE_END), ({ index }) => index + 1);
   return ends.findLast((end) => end <= limit) ?? 0;
-}
-
-function formatCount(characters: number): string {
-  return characters.toLocaleString('en-US');
 }
 
 /** Characters up to here (Latin, IPA) come about four to a token, the others about one. */

@@ -1,4 +1,5 @@
 import type { ReplyRoute } from '@parley/core';
+import { formatCount } from '@parley/core';
 import type { AnswerCut } from '@parley/models';
 import type { NewPart, PartWithBytes } from '@parley/store';
 import { renderParts, withFile } from '../post-message.ts';
@@ -98,5 +99,3 @@ function findOpenFence(markdown: string): string | null {
   }
   return open;
 }
-
-const formatCount = (count: number): string => count.toLocaleString('en-US');

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageAfter, parseCommand, splitCommand, type TypedCommand } from '@parley/channels';
-import { type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
+import { formatCount, type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
 import type {
   InboxRow,
   NumberedEntry,
@@ -119,7 +119,7 @@ function compactionText(compaction: Compaction): string {
   switch (compaction.kind) {
     case 'done': {
       const { entries, from, to } = compaction;
-      return `I have summarized the older part of our conversation: ${entries} messages and notes of about ${formatTokens(from)} tokens are now notes of about ${formatTokens(to)}. The newest messages stay as they are.`;
+      return `I have summarized the older part of our conversation: ${entries} messages and notes of about ${formatCount(from)} tokens are now notes of about ${formatCount(to)}. The newest messages stay as they are.`;
     }
     case 'nothing':
       return compaction.already
@@ -130,10 +130,6 @@ function compactionText(compaction: Compaction): string {
     case 'failed':
       return 'I could not summarize our conversation, so everything stays as it is. Please try again later.';
   }
-}
-
-function formatTokens(tokens: number): string {
-  return tokens.toLocaleString('en-US');
 }
 
 /** Entries that a summary is about to replace, and whose they are. */

@@ -1,4 +1,4 @@
-import { type Attachment, visibleLine } from '@parley/core';
+import { type Attachment, formatCount, visibleLine } from '@parley/core';
 import { capUntrusted, frameUntrusted, quoteUntrusted } from '@parley/prompt';
 import type { AttachmentKey, StoredAttachment, TranscriptEntry } from '@parley/store';
 import { historyEntryText } from '../context/history.ts';
@@ -105,10 +105,6 @@ export function readOn(
 /** How far the text can be trusted to be what was written, in Parley's own words. */
 export function warningLines({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
   return warning === null ? [] : [`[About this file: ${warning}]`];
-}
-
-function formatCount(characters: number): string {
-  return characters.toLocaleString('en-US');
 }
 
 /** A voice message counts as text of its sender; a recording is a file. */

@@ -1,3 +1,4 @@
+import { formatCount } from '@parley/core';
 import {
   createPageReader,
   openSearch,
@@ -188,10 +189,6 @@ function pageNote(total: number, from: number, most: number): string {
   const to = Math.min(from + most, total);
   const rest = to < total ? ` Call it again with from: ${to} for more.` : '';
   return `[Cut: characters ${formatCount(from)} to ${formatCount(to)} of ${formatCount(total)} are shown.${rest}]`;
-}
-
-function formatCount(characters: number): string {
-  return characters.toLocaleString('en-US');
 }
 
 /** With its scheme, or a name with a dot: each run of signs is looked at once, however long it is. */

@@ -1,9 +1,9 @@
 import { isPlaceholder } from '@parley/core';
+import { isObject, type JsonObject } from '../json-object.ts';
 import { fitScalar, shortJson } from './fit-scalar.ts';
 import { readLenientJson } from './lenient-json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A value that fits a schema as far as its form goes, or the first place where it does not. */
 export type Fitted =
@@ -276,10 +276,6 @@ function descend(place: Place, step: string): Place {
 
 function dottedPath({ path }: Place): string {
   return path.join('.');
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function toList(value: unknown): readonly unknown[] {

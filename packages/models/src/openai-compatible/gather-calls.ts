@@ -1,8 +1,7 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { ModelToolCall } from '../chat-model.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 import {
-  isObject,
-  type JsonObject,
   type JsonScan,
   lenientNumber,
   NOTHING_SCANNED,

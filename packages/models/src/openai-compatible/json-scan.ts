@@ -75,13 +75,6 @@ export function repairJson(text: string): string {
   );
 }
 
-/** An object of JSON, which is neither null nor a list. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Text that is not empty; null for everything else. */
 export function nonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;

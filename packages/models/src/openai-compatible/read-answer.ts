@@ -1,7 +1,8 @@
 import { type AnswerPart, type FinishReason, StreamFailure } from '../answer-parts.ts';
 import { finishReasonOf } from '../finish-reason.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 import { CallGatherer } from './gather-calls.ts';
-import { isObject, type JsonObject, nonEmptyText } from './json-scan.ts';
+import { nonEmptyText } from './json-scan.ts';
 import { EventReader, type WireEvent } from './read-events.ts';
 import { errorIn } from './wire-errors.ts';
 import { addUsage, NO_USAGE, reportedUsage } from './wire-usage.ts';

@@ -1,11 +1,5 @@
-import {
-  isObject,
-  type JsonScan,
-  NOTHING_SCANNED,
-  parseJson,
-  repairJson,
-  scanJson,
-} from './json-scan.ts';
+import { isObject } from '../json-object.ts';
+import { type JsonScan, NOTHING_SCANNED, parseJson, repairJson, scanJson } from './json-scan.ts';
 
 /** One thing that a server said; comments, empty events and borders are none. */
 export type WireEvent =

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, lenientNumber, nonEmptyText, parseJson } from './json-scan.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
+import { lenientNumber, nonEmptyText, parseJson } from './json-scan.ts';
 
 /** The most of an error that is kept, in characters. */
 const MAX_BODY = 20_000;

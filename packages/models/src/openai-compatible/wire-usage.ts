@@ -1,5 +1,6 @@
 import type { ReportedUsage } from '../chat-model.ts';
-import { isObject, type JsonObject, lenientNumber, parseJson } from './json-scan.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
+import { lenientNumber, parseJson } from './json-scan.ts';
 
 /** Tokens that a server has counted so far; null where it said nothing. */
 export interface WireUsage {

@@ -1,12 +1,11 @@
 import { readJsonValue, readLenientJson } from '../calls/lenient-json.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 
 /** A call as a model wrote it into its text; the arguments are JSON. */
 export interface WrittenCall {
   readonly name: string;
   readonly arguments: string;
 }
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A reader of one dialect; null where the text is not of it. */
 type Reader = (body: string) => readonly WrittenCall[] | null;
@@ -264,8 +263,4 @@ function toWrittenCall(name: string, json: string): WrittenCall | null {
 
 function isCall(call: WrittenCall | null): call is WrittenCall {
   return call !== null && call.name !== '';
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

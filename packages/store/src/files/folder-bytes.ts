@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewId } from '@parley/core';
+import { isMissingFile } from '@parley/core';
 import { IN_MEMORY, type StoreAddress } from '../database.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
@@ -154,10 +155,6 @@ async function overwrite(path: string): Promise<void> {
     await handle.close();
   }
   await rm(gone, { force: true });
-}
-
-function isMissingFile(reason: unknown): boolean {
-  return reason instanceof Error && 'code' in reason && reason.code === 'ENOENT';
 }
 
 function ignoreMissing(reason: unknown): undefined {

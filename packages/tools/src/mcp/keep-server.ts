@@ -66,10 +66,8 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   /** Holds one connection until it ends; resolves with why. */
   const hold = async (): Promise<string> => {
     let changed = Promise.withResolvers<void>();
-    const signal = withTimeout(
-      closing.signal,
-      config.peer.kind === 'stdio' ? START_MS : CONNECT_MS,
-    );
+    const connectMs = config.peer.kind === 'stdio' ? START_MS : CONNECT_MS;
+    const signal = withTimeout(closing.signal, connectMs);
     lookSoon = () => changed.resolve();
     const onChange = (): void => lookSoon();
     const opened = await deps.connect(config, {
@@ -102,7 +100,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };
-  const ran = keepConnected(hold, deps, board, { name: config.name, closing: closing.signal });
+  const ran = keepOpen(hold, deps, board, { name: config.name, closing: closing.signal });
   return {
     view: board.view,
     /**
@@ -146,7 +144,7 @@ interface Keeping {
 }
 
 /** Holds one connection after the other, until it is closed. */
-async function keepConnected(
+async function keepOpen(
   hold: () => Promise<string>,
   deps: KeepDeps,
   board: ReturnType<typeof createBoard>,

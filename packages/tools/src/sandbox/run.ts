@@ -4,6 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { finished, type Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { formatCount } from '@parley/core';
 import { z } from 'zod';
 import { readProcNumber, signalGroup } from '../processes.ts';
 import {
@@ -239,10 +240,6 @@ export function keepEnds(limit: number): EndsKeeper {
       return `${head}\n\n${notice}\n\n${tail}`.toWellFormed();
     },
   };
-}
-
-function formatCount(characters: number): string {
-  return characters.toLocaleString('en-US');
 }
 
 /** What bubblewrap said on its status pipe so far. */

@@ -113,7 +113,7 @@ export async function scanFolder(
     }
     entries = await readdir(join(root, ...within), { withFileTypes: true });
   } catch (error) {
-    if (isMissingFile(error)) return [];
+    if (isAbsentPath(error)) return [];
     return [refusal(root, within, `this folder cannot be read (${reasonOf(error)})`)];
   }
   const candidates = entries
@@ -172,7 +172,7 @@ function faultOf(fault: NoSkillFile): RefusedSkill | null {
   return fault.kind === 'missing' ? null : fault;
 }
 
-function isMissingFile(error: unknown): boolean {
+function isAbsentPath(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return error.code === 'ENOENT' || error.code === 'ENOTDIR';
 }

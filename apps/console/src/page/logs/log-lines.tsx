@@ -17,7 +17,7 @@ export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
       {lines.map((line) => (
         <li key={lineKey(line)} class={`is-${line.level}`}>
           <time dateTime={new Date(line.at).toISOString()} title={new Date(line.at).toISOString()}>
-            {clockOf(line.at)}
+            {clockTime(line.at)}
           </time>
           <span class="log-level">{line.level}</span>
           <LineText line={line} isOfMany={isOfMany} />
@@ -32,7 +32,7 @@ function lineKey({ at, process, text, facts }: LogLine): string {
 }
 
 /** Lines of the same minute need the seconds. */
-function clockOf(at: number): string {
+function clockTime(at: number): string {
   const time = new Date(at);
   const clock = time.toLocaleTimeString();
   return time.toDateString() === new Date().toDateString()

@@ -9,7 +9,14 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Clock, countOf, ParleyError, reasonOf, systemTime } from '@parley/core';
+import {
+  type Clock,
+  countOf,
+  isMissingFile,
+  ParleyError,
+  reasonOf,
+  systemTime,
+} from '@parley/core';
 import { copyDatabase } from '@parley/store/backup';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Cli } from '../../cli.ts';
@@ -183,10 +190,6 @@ function listFolder(path: string): readonly Dirent[] {
     if (isMissingFile(error)) return [];
     throw error;
   }
-}
-
-function isMissingFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** False for a file that was removed meanwhile. One that is removed later is read to its end all the same. */

@@ -1,4 +1,5 @@
 import type { Audience, RequestSection, SentPart, SentRequest, UnsentLayer } from '@parley/core';
+import { formatCount } from '@parley/core';
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
 import type { PromptSummary, StepAside } from '@parley/store';
 import { tableText, visible } from '../../terminal/text.ts';
@@ -134,10 +135,6 @@ function localMinute(at: number): string {
   const two = (number: number) => String(number).padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
-}
-
-function formatCount(number: number): string {
-  return number.toLocaleString('en-US');
 }
 
 export function comparisonText(
