@@ -90,7 +90,7 @@ async function* newestFirst(
       for await (const raw of linesBackward(file)) {
         const read = readLine(raw, process);
         if (read === null || read.at >= (query.before ?? Number.POSITIVE_INFINITY)) continue;
-        yield { at: read.at, line: isAskedFor(read, query) ? read : null };
+        yield { at: read.at, line: matchesQuery(read, query) ? read : null };
       }
     } finally {
       await file.close();
@@ -169,7 +169,7 @@ function componentOf(named: (name: string) => string | null): string | null {
 
 const LEVELS: readonly LogLevelName[] = ['debug', 'info', 'warn', 'error'];
 
-function isAskedFor(line: StoredLine, { level, channel, conversation, text }: LogQuery): boolean {
+function matchesQuery(line: StoredLine, { level, channel, conversation, text }: LogQuery): boolean {
   return (
     LEVELS.indexOf(line.level) >= LEVELS.indexOf(level) &&
     (channel === undefined || line.channel === channel) &&

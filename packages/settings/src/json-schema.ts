@@ -111,12 +111,12 @@ export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
 }
 
 function forEditors(schema: JsonSchema): JsonSchema {
-  const inner = withInner(schema);
+  const inner = mapInnerSchemas(schema);
   if (schema.type === 'object') return { ...inner, type: ['object', 'null'] } as JsonSchema;
   return needsAlternative(schema) ? withReference(inner) : inner;
 }
 
-function withInner(schema: JsonSchema): JsonSchema {
+function mapInnerSchemas(schema: JsonSchema): JsonSchema {
   const one = (inner: Schema): Schema => (typeof inner === 'boolean' ? inner : forEditors(inner));
   const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
   const entries = Object.entries(properties ?? {});

@@ -172,7 +172,7 @@ async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<Answer
   const message = inbound(client, request, { ...place, account: context.account, at });
   const bytes = await Promise.all(request.files.map((file) => file.bytes()));
   const outcome = await context.receive(message, undefined, bytes);
-  const refused = refusedAs(outcome);
+  const refused = toRefusalError(outcome);
   if (refused !== null) return refused;
   const command =
     outcome.kind === 'command' ? outcome.name : parseCommand(request.text)?.command.name;
@@ -285,7 +285,7 @@ function overloadedError(message: string, retryAfterSeconds: number): ApiError {
 const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 
 /** Null: it is stored, or was before. */
-function refusedAs(outcome: IngressOutcome): ApiError | null {
+function toRefusalError(outcome: IngressOutcome): ApiError | null {
   switch (outcome.kind) {
     case 'accepted':
     case 'command':

@@ -85,7 +85,7 @@ function planOf(
   return { ...facts, text: `on, ${often}; next run ${momentText(nextAt, clock, now)}` };
 }
 
-interface Rhythm {
+interface HeartbeatRhythm {
   /** The next run; it may be in the past while Parley is not running. */
   readonly nextAt: number;
   readonly everyMs: number;
@@ -103,7 +103,7 @@ const DAYS = 40;
 function forecastRuns(
   tasks: readonly TaskOutlook[],
   lastRuns: ReadonlyMap<string, number>,
-  rhythm: Rhythm,
+  rhythm: HeartbeatRhythm,
   at: Looking,
 ): ReadonlyMap<string, number | null> {
   const found = new Map<string, number | null>();
@@ -126,12 +126,16 @@ function forecastRuns(
 }
 
 /** The first run at or after a moment; an overdue one follows as soon as Parley runs. */
-function runFrom(moment: number, { nextAt, everyMs }: Rhythm, { now }: Looking): number {
+function runFrom(moment: number, { nextAt, everyMs }: HeartbeatRhythm, { now }: Looking): number {
   if (moment <= Math.max(nextAt, now)) return Math.max(nextAt, now);
   return nextAt + Math.ceil((moment - nextAt) / everyMs) * everyMs;
 }
 
-function runInHours({ task, next }: TaskOutlook, rhythm: Rhythm, at: Looking): number | null {
+function runInHours(
+  { task, next }: TaskOutlook,
+  rhythm: HeartbeatRhythm,
+  at: Looking,
+): number | null {
   const { clock, now } = at;
   let runAt = runFrom(next.kind === 'due' ? now : next.nextAt, rhythm, at);
   for (let day = 0; day < DAYS; day += 1) {

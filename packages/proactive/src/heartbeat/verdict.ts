@@ -106,7 +106,7 @@ export function quietSpellings(written: string): readonly SpellingLocation[] {
 }
 
 /** As people read it: in its usual form, one kind of dash and of underscore, nothing for what is invisible. */
-function plainCharacter({ decimal, hex, name }: Groups, raw: string): string {
+function plainCharacter({ decimal, hex, name }: MatchGroups, raw: string): string {
   const code = Number.parseInt(decimal ?? hex ?? '', decimal === undefined ? 16 : 10);
   const named = name === undefined ? raw : (NAMED[name.toLowerCase()] ?? '');
   const character = code <= 0x10ffff ? String.fromCodePoint(code) : named;
@@ -118,7 +118,7 @@ function plainCharacter({ decimal, hex, name }: Groups, raw: string): string {
     .replace(/\p{Pc}/gu, '_');
 }
 
-type Groups = Readonly<Record<string, string | undefined>>;
+type MatchGroups = Readonly<Record<string, string | undefined>>;
 
 /** What a person could read: letters, digits and pictures, but not the mark of the system. */
 const VISIBLE =
