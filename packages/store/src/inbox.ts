@@ -13,7 +13,7 @@ import {
   recentOf,
   typedCommands,
 } from './inbox-reads.ts';
-import { findReplaced, replaceEarlier } from './replacing.ts';
+import { findReplaced, replaceEarlier } from './message-replacement.ts';
 import {
   type AdmittedMessage,
   type FileRef,

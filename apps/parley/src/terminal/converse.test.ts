@@ -9,7 +9,7 @@ import {
   statusLine,
   type WaitingChange,
 } from './converse.ts';
-import { TinyTerminal } from './testing/tiny-terminal.ts';
+import { FakeTerminal } from './testing/fake-terminal.ts';
 
 // Node shows no line while it is typed where the terminal is `dumb`, as in editors and without one.
 beforeEach(() => void vi.stubEnv('TERM', 'xterm'));
@@ -18,7 +18,7 @@ afterEach(() => void vi.unstubAllEnvs());
 /** A chat on a small terminal whose gateway does what a test says. */
 async function scene(options: { history?: ChatHistory; columns?: number; rows?: number } = {}) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
-  const terminal = new TinyTerminal(options.columns, options.rows);
+  const terminal = new FakeTerminal(options.columns, options.rows);
   const ended = new AbortController();
   const sent: string[] = [];
   let listener: GatewayListener | undefined;
